@@ -1,0 +1,169 @@
+# The workflow: one rule per step, in the order of the data. What a job depends on is in its key (pipeline/workflow.py).
+import sys
+from pathlib import Path
+
+HOUSE = Path(workflow.basedir)
+sys.path.insert(0, str(HOUSE))
+
+from pipeline.errors import UserError
+from pipeline.summary import closing_lines
+from pipeline.workflow import open_study
+
+if not Path("study.yaml").exists():  # Snakemake ignores workdir where --directory is given
+
+    workdir: HOUSE / "data" / "demo"
+
+
+try:
+    STUDY = open_study(Path.cwd(), overrides=config, forced=workflow.dag_settings.forceall)
+except UserError as error:
+    raise WorkflowError(str(error)) from None
+
+
+wildcard_constraints:
+    session="|".join(STUDY.sessions),
+
+
+localrules:
+    all,
+
+
+rule all:
+    input:
+        "derived/report.html",
+
+
+rule read:
+    input:
+        c3d=lambda wildcards: [ancient(file) for file in STUDY.c3d_files(wildcards.session)],
+    output:
+        "derived/{session}/read.nc",
+    log:
+        "logs/{session}/read.log",
+    params:
+        key=STUDY.key("read"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule calibrate:
+    input:
+        read="derived/{session}/read.nc",
+    output:
+        "derived/{session}/calibrate.nc",
+    log:
+        "logs/{session}/calibrate.log",
+    params:
+        key=STUDY.key("calibrate"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule clean:
+    input:
+        read="derived/{session}/read.nc",
+    output:
+        "derived/{session}/clean.nc",
+    log:
+        "logs/{session}/clean.log",
+    params:
+        key=STUDY.key("clean"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule contacts:
+    input:
+        clean="derived/{session}/clean.nc",
+    output:
+        "derived/{session}/contacts.nc",
+    log:
+        "logs/{session}/contacts.log",
+    params:
+        key=STUDY.key("contacts"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule kinematics:
+    input:
+        clean="derived/{session}/clean.nc",
+        calibrate="derived/{session}/calibrate.nc",
+    output:
+        "derived/{session}/kinematics.nc",
+    log:
+        "logs/{session}/kinematics.log",
+    params:
+        key=STUDY.key("kinematics"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule kinetics:
+    input:
+        kinematics="derived/{session}/kinematics.nc",
+        contacts="derived/{session}/contacts.nc",
+        calibrate="derived/{session}/calibrate.nc",
+    output:
+        "derived/{session}/kinetics.nc",
+    log:
+        "logs/{session}/kinetics.log",
+    params:
+        key=STUDY.key("kinetics"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule cycles:
+    input:
+        kinetics="derived/{session}/kinetics.nc",
+        kinematics="derived/{session}/kinematics.nc",
+        contacts="derived/{session}/contacts.nc",
+        clean="derived/{session}/clean.nc",
+        calibrate="derived/{session}/calibrate.nc",
+    output:
+        "derived/{session}/cycles.nc",
+    log:
+        "logs/{session}/cycles.log",
+    params:
+        key=STUDY.key("cycles"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule study:
+    input:
+        cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
+    output:
+        study="derived/study.nc",
+        metrics="derived/metrics.csv",
+        quality="derived/quality.csv",
+    log:
+        "logs/study.log",
+    params:
+        key=STUDY.key("study"),
+    script:
+        "pipeline/bridge.py"
+
+
+rule report:
+    input:
+        study="derived/study.nc",
+        metrics="derived/metrics.csv",
+        quality="derived/quality.csv",
+    output:
+        "derived/report.html",
+    log:
+        "logs/report.log",
+    params:
+        key=STUDY.key("report"),
+    script:
+        "pipeline/bridge.py"
+
+
+onsuccess:
+    print(closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]))
+
+
+onerror:
+    print("Some jobs failed: the messages above and logs/ say why; other sessions are finished, older results of failed ones stay.")

@@ -1,0 +1,169 @@
+"""The bridge between Snakemake and the steps: the only module that knows Snakemake.
+
+It loads the inputs of a job, takes the step's arguments from the job's key, maps a trial-wise step over the
+groups of the session, turns a trial that cannot be used into a rejected group, and saves with provenance.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import xarray as xr
+
+from pipeline import netcdf, vocabulary
+from pipeline.errors import UserError
+
+log = logging.getLogger("pipeline")
+Groups = dict[str, xr.Dataset]
+INHERITED = ("source", "source_sha256", "role")
+
+
+def run(job: Any) -> None:
+    """Run one job of Snakemake: inputs and outputs by name, everything else from its key."""
+    key = json.loads(job.params.key)
+    step = key["step"]
+    function = getattr(importlib.import_module(f"pipeline.{step}"), step)
+    arguments = key["settings"] | key.get("arguments", {})
+    if step == "read":
+        _save_session(job, key, *_read(function, key["trials"], arguments))
+    elif step == "calibrate":
+        _calibrate(job, key, function, arguments)
+    elif step == "study":
+        _study(job, key, function, arguments)
+    elif step == "report":
+        inputs = {name: Path(str(file)) for name, file in job.input.items()}
+        study = netcdf.load(inputs.pop("study"))
+        page = function(study, **{name: file.read_text() for name, file in inputs.items()}, **arguments)
+        netcdf.write_whole(Path(job.output[0]), page.encode())
+    else:
+        inputs = {name: _load(Path(str(file))) for name, file in job.input.items()}
+        groups = _map_over_trials(function, inputs, arguments, key.get("by_trial", {}))
+        _save_session(job, key, groups, [root for _, root in inputs.values()])
+
+
+def rejected(reason: str, attributes: Mapping[str, Any] | None = None) -> xr.Dataset:
+    """Return the group that stands for a trial which cannot be used."""
+    kept = {name: value for name, value in (attributes or {}).items() if name in INHERITED}
+    return xr.Dataset(attrs={"rejected": " ".join(reason.split()), **kept})
+
+
+def _attempt(trial: str, function: Callable[[], xr.Dataset], attributes: Mapping[str, Any]) -> xr.Dataset:
+    try:
+        result = function()
+    except UserError as error:
+        log.warning("%s rejected: %s", trial, error)
+        return rejected(str(error), attributes)
+    result.attrs |= {name: value for name, value in attributes.items() if name in INHERITED}
+    return result
+
+
+def _read(function: Any, trials: list[dict[str, Any]], arguments: dict[str, Any]) -> tuple[Groups, list[Any]]:
+    groups = {}
+    for row in trials:
+        about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
+        groups[row["trial"]] = _attempt(row["trial"], lambda row=row: function(Path(row["file"]), **arguments), about)
+    sources = {row["file"]: row["sha256"] for row in trials if row["sha256"]}
+    return groups, [{"source_sha256": json.dumps(sources, sort_keys=True)}]
+
+
+def _map_over_trials(
+    function: Any,
+    inputs: Mapping[str, tuple[Groups, Mapping[str, Any]]],
+    arguments: Mapping[str, Any],
+    by_trial: Mapping[str, Mapping[str, Any]],
+) -> Groups:
+    """Apply a step to each gait trial; a rejection, of a trial or of a whole input, is passed on."""
+    first, _ = next(iter(inputs.values()))
+    results = {}
+    for trial, group in first.items():
+        if group.attrs.get("role") != "gait":
+            continue
+        datasets = {name: groups.get(trial, groups.get("")) for name, (groups, _) in inputs.items()}
+        reasons = [data.attrs["rejected"] for data in datasets.values() if data is not None and "rejected" in data.attrs]
+        if reasons:
+            results[trial] = rejected(reasons[0], group.attrs)
+            continue
+        extra = by_trial.get(trial, {})
+        results[trial] = _attempt(
+            trial, lambda datasets=datasets, extra=extra: function(**datasets, **arguments, **extra), group.attrs
+        )
+    return results
+
+
+def _load(path: Path) -> tuple[Groups, Mapping[str, Any]]:
+    """Return the groups and root attributes; a flat file (calibrate) is the group of every trial."""
+    groups, attributes = netcdf.load_tree(path)
+    if groups:
+        return groups, attributes
+    flat = netcdf.load(path)
+    return {"": flat}, flat.attrs
+
+
+def _calibrate(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:
+    groups, root = netcdf.load_tree(Path(job.input.read))
+    result = _attempt("calibrate", lambda: function(groups, **arguments), {})
+    result = vocabulary.described("calibrate", result)
+    result.attrs |= _provenance(key, [root])
+    netcdf.save(Path(job.output[0]), result)
+
+
+def _study(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:
+    loaded = {Path(file).parent.name: netcdf.load_tree(Path(file)) for file in job.input.cycles}
+    dataset, metrics, quality = function({name: groups for name, (groups, _) in loaded.items()}, **arguments)
+    dataset = vocabulary.described("study", dataset)
+    dataset.attrs |= _provenance(key, [root for _, root in loaded.values()])
+    netcdf.save(Path(job.output.study), dataset)
+    for table, path in ((metrics, job.output.metrics), (quality, job.output.quality)):
+        netcdf.write_whole(Path(path), table.to_csv(index=False, lineterminator="\n").encode())
+
+
+def _save_session(job: Any, key: Mapping[str, Any], groups: Groups, roots: list[Mapping[str, Any]]) -> None:
+    described = {name: vocabulary.described(key["step"], group) for name, group in groups.items()}
+    netcdf.save_tree(Path(job.output[0]), described, _provenance(key, roots))
+
+
+def _provenance(key: Mapping[str, Any], roots: list[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the root attributes: what made this file, from which bytes, with which settings; no clock."""
+    used: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for root in roots:
+        used |= json.loads(root.get("settings", "{}"))
+        sources |= json.loads(root.get("source_sha256", "{}"))
+    used[key["step"]] = key["settings"]
+    if model := key.get("arguments", {}).get("body_model"):
+        used["body_model"] = model["name"]
+    done = [*(roots[0].get("history", "").splitlines() if roots else []), f"{key['step']}: pipeline {key['pipeline']}"]
+    return {
+        "Conventions": "CF-1.11",
+        "title": vocabulary.TITLES[key["step"]],
+        "history": "\n".join(done),
+        "pipeline_version": key["pipeline"],
+        "settings": json.dumps(used, sort_keys=True),
+        "source_sha256": json.dumps(sources, sort_keys=True),
+    } | ({"session": key["session"]} if key["session"] else {})
+
+
+def _main(job: Any) -> None:
+    Path(job.log[0]).parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(filename=job.log[0], filemode="w", format="%(levelname)s %(message)s", level=logging.INFO)
+    try:
+        run(job)
+    except UserError as error:
+        log.error("%s", error)
+        sys.exit(f"{json.loads(job.params.key)['step']}: {error}")
+    except Exception:
+        log.error("%s", traceback.format_exc())
+        raise
+
+
+if "snakemake" in globals():
+    _main(globals()["snakemake"])

@@ -1,0 +1,179 @@
+"""C3D files: the only module that imports ezc3d. SI units, the file's own axes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ezc3d
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import UserError
+
+Array = NDArray[np.float64]
+
+LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
+BLOCK_BYTES = 512
+
+
+@dataclass(frozen=True)
+class Event:
+    """A gait event as the file states it; ``side`` is empty where the file gives none."""
+
+    time_s: float
+    label: str
+    side: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A C3D file's content.
+
+    Attributes:
+        labels: marker labels, subject prefix taken off, unique.
+        markers: (time, marker, 3) positions, m, NaN where unseen.
+        marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0.
+        analog: (sample, channel) as scaled by the file.
+        analog_rate_hz: samples per second; 0 where there are no channels.
+        length_unit_m: metres per length unit of the file.
+        force_platform: the FORCE_PLATFORM parameters by name.
+        analog_units: unit text of each channel.
+        events: gait events on the time axis whose 0 is frame 0.
+        processing: numbers of the PROCESSING group by name without spaces, in the file's units.
+    """
+
+    labels: list[str]
+    markers: Array
+    marker_rate_hz: float
+    first_frame: int
+    analog: Array
+    analog_rate_hz: float
+    length_unit_m: float
+    force_platform: Mapping[str, Any]
+    analog_units: list[str]
+    events: list[Event]
+    processing: Mapping[str, float]
+
+
+def read_c3d(path: Path) -> Recording:
+    """Read a C3D file.
+
+    Raises:
+        UserError: absent, not a C3D file, shorter than its header says, or without markers.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; correct trials.tsv or restore the file")
+    _refuse_short_file(path)
+    try:
+        content = ezc3d.c3d(str(path))
+    except Exception as error:  # ezc3d raises whatever its C++ code throws
+        raise UserError(f"{path}: not readable as C3D ({' '.join(str(error).split())}); export it again") from None
+    parameters = {
+        group: {name: entry["value"] for name, entry in entries.items() if name != "__METADATA__"}
+        for group, entries in content["parameters"].items()
+    }
+    point, header = parameters["POINT"], content["header"]
+    rate = float(header["points"]["frame_rate"])
+    points = content["data"]["points"]
+    if not points.size or rate <= 0:
+        raise UserError(f"{path}: holds no marker frames; exclude it in trials.tsv or export it again")
+    unit = _first(point.get("UNITS"), "mm").strip().lower()
+    if unit not in LENGTH_UNITS_M:
+        raise UserError(f"{path}: POINT:UNITS is '{unit}', expected one of {', '.join(LENGTH_UNITS_M)}")
+    kept, labels = _marker_columns(point)
+    markers = np.moveaxis(points[:3, kept], 0, 2).transpose(1, 0, 2) * LENGTH_UNITS_M[unit]
+    markers[(markers == 0).all(axis=-1) | ~(np.abs(markers) < 1e3).all(axis=-1)] = np.nan
+    analog = content["data"]["analogs"]
+    return Recording(
+        labels=labels,
+        markers=markers,
+        marker_rate_hz=rate,
+        first_frame=int(header["points"]["first_frame"]),
+        analog=analog[0].T if analog.size else np.empty((0, 0)),
+        analog_rate_hz=float(header["analogs"]["frame_rate"]),
+        length_unit_m=LENGTH_UNITS_M[unit],
+        force_platform=parameters.get("FORCE_PLATFORM", {}),
+        analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
+        events=_events(parameters.get("EVENT", {})),
+        processing=_processing(parameters.get("PROCESSING", {})),
+    )
+
+
+def _first(values: Any, default: str) -> str:
+    return str(values[0]) if values is not None and len(values) else default
+
+
+def _marker_columns(point: Mapping[str, Any]) -> tuple[list[int], list[str]]:
+    """Return columns and labels of the markers: model outputs and later duplicates of a label are left out.
+
+    What POINT:ANGLES, FORCES, MOMENTS, POWERS and the groups of TYPE_GROUPS list are model outputs. Labels
+    beyond 255 continue in LABELS2, LABELS3, ...; a subject prefix (``A22:LKNE``) is taken off.
+    """
+
+    def listed(name: str) -> list[str]:
+        more = sorted(key for key in point if re.fullmatch(rf"{name}\d+", key))
+        return [str(label).strip() for key in [name, *more] for label in point.get(key, [])]
+
+    groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
+    outputs = {label for group in groups if group not in ("LABELS", "DESCRIPTIONS") for label in listed(group)}
+    columns: dict[str, int] = {}
+    for column, label in enumerate(listed("LABELS")):
+        name = label.rsplit(":", 1)[-1]
+        if label and label not in outputs and name not in columns:
+            columns[name] = column
+    return list(columns.values()), list(columns)
+
+
+def _events(event: Mapping[str, Any]) -> list[Event]:
+    """Return the file's events: times are minutes and seconds, sides stand in CONTEXTS or in the label."""
+    labels = [str(label).strip() for label in event.get("LABELS", [])]
+    contexts = [str(context).strip().lower() for context in event.get("CONTEXTS", [])]
+    times = np.asarray(event.get("TIMES", []), dtype=float)
+    if times.ndim != 2 or not labels:
+        return []
+    contexts += [""] * (len(labels) - len(contexts))
+    seconds = 60 * times[0] + times[1]
+    return [
+        Event(float(second), label, context if context in ("left", "right") else "")
+        for second, label, context in zip(seconds, labels, contexts, strict=False)
+    ]
+
+
+def _processing(group: Mapping[str, Any]) -> dict[str, float]:
+    numbers = {}
+    for name, value in group.items():
+        array = np.asarray(value)
+        if array.size == 1 and array.dtype.kind in "iuf" and float(array.flat[0]):
+            numbers[name.replace(" ", "")] = float(array.flat[0])
+    return numbers
+
+
+def _refuse_short_file(path: Path) -> None:
+    """Compare the file's size with what its header promises: ezc3d reads a cut file as a shorter trial.
+
+    Raises:
+        UserError: not a C3D file, or cut off.
+    """
+    with path.open("rb") as handle:
+        header = handle.read(BLOCK_BYTES)
+        if len(header) < BLOCK_BYTES or header[1] != 0x50:
+            raise UserError(f"{path}: not a C3D file (no C3D header); check the export")
+        handle.seek(BLOCK_BYTES * (max(header[0], 1) - 1))
+        processor = handle.read(4)[3:]
+    order: Any = "big" if processor == b"\x56" else "little"
+    if processor == b"\x55":  # DEC floats: ezc3d decides
+        return
+    word = [int.from_bytes(header[i : i + 2], order) for i in range(0, 24, 2)]
+    points, analog, first, last, start = word[1], word[2], word[3], word[4], word[8]
+    value_bytes = 4 if header[12 + (order == "little") * 3] & 0x80 else 2
+    frames = last - first + 1
+    if last == 0xFFFF or frames < 1:  # long files keep their frame count in parameters
+        return
+    promised = BLOCK_BYTES * (start - 1) + frames * (4 * points + analog) * value_bytes
+    size = path.stat().st_size
+    if size < promised:
+        raise UserError(f"{path}: cut off: {size} bytes, its header promises {promised}; copy or export it again")

@@ -1,0 +1,199 @@
+"""Step ``calibrate``: one model of the session's person from the static trial.
+
+Joint centres, marker clusters and body-segment parameters in segment axes; motion then only carries them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline import skeleton
+from pipeline.body_model import Points, positions, require
+from pipeline.errors import UserError
+from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table
+from pipeline.settings import CONFIG, read_yaml
+
+Array = NDArray[np.float64]
+SIDES = ("left", "right")
+JOINTS = ("ankle", "knee", "hip")
+DEFAULT_MARKER_DIAMETER_M = 0.014
+
+
+def calibrate(
+    read: Mapping[str, xr.Dataset],
+    *,
+    body_model: Mapping[str, Any],
+    participant: Mapping[str, str],
+    segments: Sequence[Mapping[str, str]],
+    segment_parameters: str,
+    hip_centre: str,
+) -> xr.Dataset:
+    """Calibrate a session.
+
+    Args:
+        read: the session's trials, the static one among them.
+        body_model: see config/body_model.schema.yaml.
+        participant: cells of participants.tsv; what they lack is looked up in the PROCESSING group of the
+            static trial, then of the other trials.
+        segments: the participant's rows of segments.tsv, which win over the table.
+        segment_parameters: name of a table in config/segment_parameters.yaml.
+        hip_centre: name of a regression, see :mod:`pipeline.joint_centres`.
+
+    Returns:
+        A flat dataset. Per segment: ``segment_mass``, ``segment_com`` (from the proximal joint centre, segment
+        axes), ``segment_inertia``, ``segment_length``. For the motion: ``cluster_position`` of the markers that
+        show each segment's pose, ``joint_position`` of each joint centre in the segment that carries it,
+        ``technical_rotation`` from the axes built in motion to the anatomical ones, ``chord_radius``.
+
+    Raises:
+        UserError: no usable static trial, landmarks or body mass missing.
+    """
+    name, static = _static_trial(read)
+    sizes, origin = _anthropometry(participant, name, read)
+    if "mass_kg" not in sizes:
+        raise UserError(
+            f"{participant['participant_id']} has no body mass: give mass_kg in participants.tsv "
+            "(the C3D files' PROCESSING group has none either)"
+        )
+    labels = [str(label) for label in static.marker.values]
+    points = positions(body_model, labels, static.marker_position.values)
+    measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
+    table = read_yaml(CONFIG / "segment_parameters.yaml")[segment_parameters]
+    sides = {}
+    for side in SIDES:
+        try:
+            require(points, skeleton.static_landmarks(body_model, side), body_model, labels)
+            still = skeleton.static_skeleton(points, body_model, side, sizes, hip_centre=hip_centre)
+            parameters = {
+                segment: measured.get((side, segment))
+                or from_table(
+                    table,
+                    segment,
+                    side=side,
+                    sex=participant.get("sex") or "n/a",
+                    body_mass_kg=sizes["mass_kg"],
+                    landmarks=_in_segment_axes(points, still, segment, side),
+                )
+                for segment in SEGMENTS
+            }
+        except UserError as error:
+            raise UserError(f"{static.attrs.get('source', name)}: {error}") from None
+        sides[side] = (still, parameters)
+    dataset = _dataset(sides, body_model)
+    dataset.attrs = {
+        "body_mass_kg": sizes["mass_kg"],
+        "body_mass_source": origin["mass_kg"],
+        "body_height_m": sizes.get("height_m", np.nan),
+        "anthropometry": json.dumps(sizes, sort_keys=True),
+        "static_trial": name,
+        "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
+        "note": _note(participant, table, measured),
+    }
+    return dataset
+
+
+def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
+    statics = {name: trial for name, trial in read.items() if trial.attrs.get("role") == "static"}
+    if not statics:
+        raise UserError("the session has no static trial: list one with role 'static' in trials.tsv (a file may stand in several rows)")
+    name, trial = next(iter(statics.items()))
+    if "rejected" in trial.attrs:
+        raise UserError(f"static trial {name}: {trial.attrs['rejected']}")
+    return name, trial
+
+
+def _anthropometry(
+    participant: Mapping[str, str], static: str, read: Mapping[str, xr.Dataset]
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Return sizes in kg and m and where each comes from; the table first, then the files, the static one first."""
+    sizes = {"marker_diameter_m": DEFAULT_MARKER_DIAMETER_M}
+    origin = {"marker_diameter_m": "default"}
+    files = [trial for trial in [*reversed([t for n, t in read.items() if n != static]), read[static]]]
+    for trial in files:
+        found = json.loads(trial.attrs.get("anthropometry", "{}"))
+        sizes |= found
+        origin |= dict.fromkeys(found, str(trial.attrs.get("source", "")))
+    for column, text in participant.items():
+        if column.endswith(("_m", "_kg")) and text.lower() not in ("", "n/a", "na", "nan") and float(text):
+            sizes[column], origin[column] = float(text), "participants.tsv"
+    return sizes, origin
+
+
+def _note(participant: Mapping[str, str], table: Mapping[str, Any], measured: Mapping[Any, Any]) -> str:
+    if len(measured) == 6 or "n/a" in table or participant.get("sex") in ("M", "F"):
+        return ""
+    return "sex is n/a: body-segment parameters are the mean of both sexes"
+
+
+def _in_segment_axes(points: Points, still: skeleton.Skeleton, segment: str, side: str) -> dict[str, Array]:
+    """Return landmarks and joint centres, mean of the trial, in a segment's axes from its proximal joint centre."""
+    rotation, origin = still.frames[segment], still.origins[segment]
+    local = {}
+    for name, position in (points | still.centres).items():
+        if not name.endswith("_left" if side == "right" else "_right"):
+            inside = np.einsum("tij,tj->ti", rotation, position - origin)
+            local[name.removesuffix(f"_{side}")] = _mean(inside)
+    return local
+
+
+def _mean(values: Array) -> Array:
+    seen = values[np.isfinite(values).reshape(len(values), -1).all(axis=1)]
+    return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(values.shape[1:], np.nan)
+
+
+def _dataset(
+    sides: Mapping[str, tuple[skeleton.Skeleton, Mapping[str, SegmentParameters]]], body_model: Mapping[str, Any]
+) -> xr.Dataset:
+    def stack(field: str) -> Array:
+        return np.array([[getattr(sides[side][1][segment], field) for segment in SEGMENTS] for side in SIDES])
+
+    clusters = [
+        (side, segment, marker, position)
+        for side in SIDES
+        for segment, cluster in sides[side][0].clusters.items()
+        for marker, position in cluster.items()
+    ]
+    still = {side: sides[side][0] for side in SIDES}
+    return xr.Dataset(
+        {
+            "segment_mass": (("side", "segment"), stack("mass_kg")),
+            "segment_com": (("side", "segment", "local_axis"), stack("com")),
+            "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), stack("inertia")),
+            "segment_length": (("side", "segment"), stack("length_m")),
+            "joint_position": (
+                ("side", "joint", "local_axis"),
+                np.array([[still[side].carried[joint] for joint in JOINTS] for side in SIDES]),
+            ),
+            "chord_radius": (
+                ("side", "joint"),
+                np.array([[still[side].chord_radius.get(joint, np.nan) for joint in JOINTS] for side in SIDES]),
+            ),
+            "technical_rotation": (
+                ("side", "pose", "local_axis", "technical_axis"),
+                np.array([[still[side].technical[name] for name in skeleton.ORDER] for side in SIDES]),
+            ),
+            "cluster_position": (
+                ("cluster_marker", "local_axis"),
+                np.array([position for *_, position in clusters]).reshape(-1, 3),
+            ),
+        },
+        {
+            "side": list(SIDES),
+            "segment": list(SEGMENTS),
+            "joint": list(JOINTS),
+            "pose": list(skeleton.ORDER),
+            "local_axis": list("xyz"),
+            "local_axis_2": list("xyz"),
+            "technical_axis": list("xyz"),
+            "cluster_marker": np.array([marker for _, _, marker, _ in clusters], dtype=str),
+            "cluster_side": ("cluster_marker", np.array([side for side, *_ in clusters], dtype=str)),
+            "cluster_segment": ("cluster_marker", np.array([segment for _, segment, *_ in clusters], dtype=str)),
+        },
+    )

@@ -1,0 +1,160 @@
+"""Step ``clean``: gaps filled and recorded, plate baselines taken off, everything filtered.
+
+From here on markers carry the names of landmarks (``heel_left``), whatever the lab calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline import gaps
+from pipeline.body_model import SIDES, chosen_labels, landmark_labels
+from pipeline.errors import UserError
+from pipeline.filters import low_pass, stretches
+
+Array = NDArray[np.float64]
+
+UNLOADED_BAND_N = 20.0
+LARGEST_BASELINE_N = 100.0
+SHORTEST_UNLOADED_S = 0.05
+
+
+def clean(
+    read: xr.Dataset,
+    *,
+    body_model: Mapping[str, Any],
+    max_gap_s: float,
+    marker_cutoff_hz: float | None,
+    force_cutoff_hz: float | None,
+    filter_order: int,
+) -> xr.Dataset:
+    """Clean one trial.
+
+    Args:
+        read: a trial of the step ``read``.
+        body_model: which labels make which landmark, which landmarks move as one.
+        max_gap_s: longest gap that a spline may fill, s.
+        marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None turns one off.
+        filter_order: order of the whole filter.
+
+    Returns:
+        ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker): 0 measured or missing,
+        1 spline, 2 rigid cluster; ``plate_force``, ``plate_moment`` (plate_time, plate, axis), baseline off
+        and filtered; ``vertical_force`` (plate_time, plate), baseline off but not filtered, to find contacts
+        by; ``plate_baseline`` (plate, axis), the force taken off; the file's events and plate corners.
+
+    Raises:
+        UserError: the trial shows none of the model's markers, or a cut-off is too high for the file's rate.
+    """
+    rate_hz = read.attrs["marker_rate_hz"]
+    labels = [str(label) for label in read.marker.values]
+    chosen = chosen_labels(body_model, labels)
+    if not chosen:
+        raise UserError(f"none of the markers of body model {body_model['name']} is in the file (it has {', '.join(labels[:12])} ...)")
+    raw = {label: read.marker_position.values[:, i] for i, label in enumerate(labels)}
+    used = {label: raw[label] for group in chosen.values() for label in group}
+    clusters = [[label for name in cluster for label in chosen.get(name, ())] for cluster in _clusters(body_model)]
+    filled, code = gaps.fill(used, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s)
+    position = np.stack([np.mean([filled[label] for label in group], axis=0) for group in chosen.values()], axis=1)
+    fills = np.stack([np.max([code[label] for label in group], axis=0) for group in chosen.values()], axis=1)
+    markers = xr.Dataset(
+        {
+            "marker_position": (
+                ("time", "marker", "axis"),
+                low_pass(position, rate_hz=rate_hz, cutoff_hz=marker_cutoff_hz, order=filter_order),
+            ),
+            "fill": (("time", "marker"), fills),
+        },
+        {"marker": list(chosen), "label": ("marker", [" + ".join(group) for group in chosen.values()])},
+    )
+    forces = _plates(read, cutoff_hz=force_cutoff_hz, order=filter_order)
+    kept = read[["plate_corner", "event_time"]]
+    result = xr.merge([markers.assign_coords(time=read.time, axis=read.axis), forces, kept])
+    absent = [name for name in landmark_labels(body_model) if name not in chosen]
+    result.attrs = {
+        "marker_rate_hz": rate_hz,
+        "direction_of_travel": read.attrs["direction_of_travel"],
+        "plates_left_out": read.attrs["plates_left_out"],
+        "landmarks_absent": " ".join(absent),
+        "filled_frames": int(np.count_nonzero(fills)),
+    }
+    return result
+
+
+def _clusters(body_model: Mapping[str, Any]) -> list[list[str]]:
+    """Return the landmark names of each rigid cluster, of each side."""
+    known = landmark_labels(body_model)
+    clusters = []
+    for side in SIDES:
+        for segment in body_model["segments"].values():
+            names = [name if name in known else f"{name}_{side}" for name in segment.get("cluster", [])]
+            clusters.append([name for name in names if name in known])
+    return clusters
+
+
+def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> xr.Dataset:
+    force, moment = read.plate_force.values, read.plate_moment.values
+    time = read.plate_time.values
+    if not force.size:
+        return xr.Dataset(
+            {
+                "plate_force": read.plate_force,
+                "plate_moment": read.plate_moment,
+                "vertical_force": (("plate_time", "plate"), force[..., 1]),
+                "plate_baseline": (("plate", "axis"), np.zeros(force.shape[1:])),
+            }
+        )
+    rate_hz = (len(time) - 1) / (time[-1] - time[0])
+    wrench = np.concatenate([force, moment], axis=-1)
+    window = _zero_window(read, rate_hz)
+    baseline = np.stack(
+        [_baseline(wrench[:, plate], window, rate_hz=rate_hz) for plate in range(wrench.shape[1])]
+    )
+    wrench = wrench - baseline
+    vertical = wrench[..., 1].copy()
+    wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
+    return xr.Dataset(
+        {
+            "plate_force": (("plate_time", "plate", "axis"), wrench[..., :3]),
+            "plate_moment": (("plate_time", "plate", "axis"), wrench[..., 3:]),
+            "vertical_force": (("plate_time", "plate"), vertical),
+            "plate_baseline": (("plate", "axis"), baseline[:, :3]),
+        },
+        {"plate_time": read.plate_time, "plate": read.plate, "axis": read.axis},
+    )
+
+
+def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:
+    """Return the samples that FORCE_PLATFORM:ZERO names as unloaded (1-based marker frames of the file)."""
+    if "zero_frames" not in read.attrs:
+        return None
+    first, last = (int(frame) for frame in read.attrs["zero_frames"])
+    per_frame = rate_hz / read.attrs["marker_rate_hz"]
+    return slice(round((first - 1) * per_frame), round(last * per_frame))
+
+
+def _baseline(wrench: Array, window: slice | None, *, rate_hz: float) -> Array:
+    """Return the wrench (6,) of a plate at rest, to take off; zeros where it is never seen unloaded.
+
+    The frames that the file names in ZERO count if the plate is unloaded in them (they may show a person
+    standing on it); else the longest stretches within 20 N of the lowest vertical force, if load comes and
+    goes in the trial.
+    """
+    vertical = wrench[:, 1]
+    lowest = np.percentile(vertical, 2)
+    unloaded = np.abs(vertical - lowest) < UNLOADED_BAND_N
+    if abs(lowest) > LARGEST_BASELINE_N or unloaded.all():
+        quiet = unloaded.all() and abs(lowest) < LARGEST_BASELINE_N
+        return np.median(wrench, axis=0) if quiet else np.zeros(6)
+    if window is not None and unloaded[window].size and unloaded[window].all():
+        return np.asarray(wrench[window].mean(axis=0))
+    trim = int(SHORTEST_UNLOADED_S * rate_hz)
+    inner = [slice(a + trim, b - trim) for a, b in stretches(unloaded) if b - a > 3 * trim]
+    if not inner:
+        return np.zeros(6)
+    return np.asarray(np.median(np.concatenate([wrench[part] for part in inner]), axis=0))

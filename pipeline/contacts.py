@@ -1,0 +1,207 @@
+"""Step ``contacts``: which foot is on which plate when, ground wrench per side, gait events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline import events as gait
+from pipeline import plate_contacts
+from pipeline.plate_contacts import OTHER, Contact
+from pipeline.plates import centre_of_pressure
+
+Array = NDArray[np.float64]
+SIDES = ("left", "right")
+UNSURE_S = 0.04  # foot events from motion alone are this far off: Zeni et al. 2008
+
+
+def contacts(
+    clean: xr.Dataset,
+    *,
+    threshold_n: float,
+    min_contact_s: float,
+    max_cop_distance_m: float,
+    edge_margin_m: float,
+) -> xr.Dataset:
+    """Find contacts, ground wrenches and events of one trial.
+
+    Args:
+        clean: a trial of the step ``clean``.
+        threshold_n: vertical force that counts as contact, N.
+        min_contact_s: shortest contact on a plate, s.
+        max_cop_distance_m: largest distance of the centre of pressure from the foot that makes it, m.
+        edge_margin_m: how far a foot marker may stand outside the plate, m.
+
+    Returns:
+        At the marker instants, lab axes: ``ground_force``, ``ground_moment`` about the lab origin,
+        ``centre_of_pressure`` (time, side, axis), ``free_moment`` (time, side). The wrench is zero in swing and
+        NaN in a stance whose force is not known. ``contact_start``, ``contact_end`` (contact) of every stance,
+        with its side, plates, validity and reason; ``event_time`` (event) with kind, side and source.
+    """
+    time = clean.time.values
+    feet = {side: foot for side in SIDES if (foot := _foot(clean, side)) is not None}
+    force, moment = (_at_markers(clean, name) for name in ("plate_force", "plate_moment"))
+    corners = clean.plate_corner.values
+    found = []
+    for plate in range(clean.sizes["plate"]):
+        for contact in plate_contacts.detect(
+            clean.plate_time.values,
+            clean.vertical_force.values[:, plate],
+            clean.plate_force.values[:, plate, 1],
+            plate,
+            threshold_n=threshold_n,
+            min_contact_s=min_contact_s,
+        ):
+            found.append(
+                plate_contacts.assign(
+                    contact, time, force[:, plate], moment[:, plate], corners[plate], feet,
+                    max_cop_distance_m=max_cop_distance_m,
+                )
+            )  # fmt: skip
+    from_motion = {side: _weaker_events(clean, side, feet) for side in SIDES}
+    span = {"first_s": float(time[0]), "last_s": float(time[-1])}
+    provisional = {
+        side: gait.stances(gait.merge([_plate_events(found, side), *from_motion[side]]), **span) for side in SIDES
+    }
+    judged = [
+        plate_contacts.judge(contact, time, feet, provisional[OTHER[contact.side]] if contact.side else [], corners,
+                             edge_margin_m=edge_margin_m)
+        for contact in plate_contacts.combine(found)
+    ]  # fmt: skip
+    events = {side: gait.merge([_plate_events(judged, side), *from_motion[side]]) for side in SIDES}
+    listed = {
+        side: [_explained(stance, judged, side, side in feet) for stance in gait.stances(events[side], **span)]
+        for side in SIDES
+    }
+    wrenches = xr.concat(
+        [_ground_wrench(clean, listed[side], force, moment, threshold_n) for side in SIDES],
+        dim=xr.DataArray(list(SIDES), dims="side"),
+    ).transpose("time", "side", "axis")
+    result = xr.merge([wrenches, _contact_table(clean, listed), _event_table(events)])
+    result.attrs = {"plates_left_out": clean.attrs["plates_left_out"]}
+    return result
+
+
+def _foot(clean: xr.Dataset, side: str) -> tuple[Array, Array] | None:
+    names = (f"heel_{side}", f"toe_{side}")
+    if not set(names) <= set(clean.marker.values):
+        return None
+    heel, toe = (clean.marker_position.sel(marker=name).values for name in names)
+    return heel, toe
+
+
+def _at_markers(clean: xr.Dataset, name: str) -> Array:
+    """Return a plate quantity (time, plate, 3) at the marker instants, samples in between interpolated."""
+    values, instants = clean[name].values, clean.plate_time.values
+    time = clean.time.values
+    if not values.size:
+        return np.zeros((len(time), *values.shape[1:]))
+    right = np.clip(np.searchsorted(instants, time), 1, len(instants) - 1)
+    share = (time - instants[right - 1]) / (instants[right] - instants[right - 1])
+    share = np.clip(np.where(np.abs(share - np.round(share)) < 1e-6, np.round(share), share), 0, 1)
+    return np.asarray(values[right - 1] * (1 - share)[:, None, None] + values[right] * share[:, None, None])
+
+
+def _weaker_events(clean: xr.Dataset, side: str, feet: Mapping[str, tuple[Array, Array]]) -> list[list[gait.GaitEvent]]:
+    """Return the side's events from the file and from motion, in the order of trust."""
+    first, last = float(clean.time[0]), float(clean.time[-1])
+    from_file = gait.file_events(clean.event_time.values, clean.event.values, clean.event_side.values, side=side)
+    from_file = [event for event in from_file if first <= event.time_s <= last]
+    names = [name for name in ("asis_left", "asis_right") if name in clean.marker.values]
+    if side not in feet or not names:
+        return [from_file]
+    pelvis = clean.marker_position.sel(marker=names).mean("marker").values[:, 0]
+    heel, toe = feet[side]
+    return [from_file, gait.kinematic_events(clean.time.values, heel[:, 0], toe[:, 0], pelvis)]
+
+
+def _plate_events(found: Sequence[Contact], side: str) -> list[gait.GaitEvent]:
+    events = []
+    for contact in found:
+        if contact.side == side and not contact.reason:
+            events += [gait.GaitEvent(contact.start_s, gait.STRIKE, "plate")] if contact.begins else []
+            events += [gait.GaitEvent(contact.end_s, gait.OFF, "plate")] if contact.ends else []
+    return sorted(events)
+
+
+def _explained(stance: gait.Stance, found: Sequence[Contact], side: str, foot_known: bool) -> Contact:
+    """Return the contact that a stance is, or an invalid one that says why its force is not known."""
+
+    def overlap(contact: Contact) -> float:
+        return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
+
+    mine = [contact for contact in found if contact.side == side and overlap(contact) > 0]
+    best = max(mine, key=overlap, default=None)
+    unsure = 0.0 if stance.sure else UNSURE_S
+    reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
+    bare = Contact((), stance.start_s, stance.end_s, *reach, side, "", stance.begins, stance.ends)
+    if not foot_known:
+        return replace(bare, reason="heel or toe marker of the foot absent")
+    if best is None:
+        return replace(bare, reason="no plate" if stance.begins or stance.ends else "no gait event seen")
+    whole = overlap(best) >= stance.end_s - stance.start_s - 2 * gait.SAME_EVENT_S
+    if best.reason or not whole:
+        return replace(bare, plates=best.plates, reason=best.reason or "foot partly off the plate")
+    return best
+
+
+def _ground_wrench(clean: xr.Dataset, listed: Sequence[Contact], force: Array, moment: Array, threshold_n: float) -> xr.Dataset:
+    time = clean.time.values
+    total = np.zeros((2, len(time), 3))
+    cop, free = np.full((len(time), 3), np.nan), np.full(len(time), np.nan)
+    for contact in listed:
+        inside = (time >= contact.from_s - 1e-9) & (time <= contact.to_s + 1e-9)
+        if contact.reason:
+            continue
+        plates = list(contact.plates)
+        total[:, inside] += np.stack([force[inside][:, plates].sum(axis=1), moment[inside][:, plates].sum(axis=1)])
+        loaded = inside & (total[0, :, 1] > threshold_n)
+        corners = clean.plate_corner.values[plates[0]]
+        cop[loaded], free[loaded] = centre_of_pressure(total[0, loaded], total[1, loaded], corners)
+    for contact in listed:
+        if contact.reason:
+            # the frame that sees a foot strike is still at the threshold: the swing before it ends there
+            inside = (time > contact.from_s + (time[1] - time[0])) & (time <= contact.to_s)
+            total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
+    return xr.Dataset(
+        {
+            "ground_force": (("time", "axis"), total[0]),
+            "ground_moment": (("time", "axis"), total[1]),
+            "centre_of_pressure": (("time", "axis"), cop),
+            "free_moment": ("time", free),
+        },
+        {"time": clean.time, "axis": clean.axis},
+    )
+
+
+def _contact_table(clean: xr.Dataset, listed: Mapping[str, Sequence[Contact]]) -> xr.Dataset:
+    rows = sorted((contact for side in SIDES for contact in listed[side]), key=lambda c: (c.start_s, c.side))
+    numbers = clean.plate.values
+    return xr.Dataset(
+        {
+            "contact_start": ("contact", np.array([row.start_s for row in rows], dtype=float)),
+            "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
+        },
+        {
+            "contact_side": ("contact", np.array([row.side for row in rows], dtype=str)),
+            "plates": ("contact", np.array([" ".join(str(numbers[i]) for i in row.plates) for row in rows], dtype=str)),
+            "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
+            "reason": ("contact", np.array([row.reason for row in rows], dtype=str)),
+        },
+    )
+
+
+def _event_table(events: Mapping[str, Sequence[gait.GaitEvent]]) -> xr.Dataset:
+    rows = gait.source_of(events)
+    return xr.Dataset(
+        {"event_time": ("event", np.array([event.time_s for event, _ in rows], dtype=float))},
+        {
+            "event": np.array([event.kind for event, _ in rows], dtype=str),
+            "event_side": ("event", np.array([side for _, side in rows], dtype=str)),
+            "source": ("event", np.array([event.source for event, _ in rows], dtype=str)),
+        },
+    )

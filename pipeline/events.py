@@ -1,0 +1,169 @@
+"""Gait events of one side from three sources: force plates, the C3D file, the motion of the feet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.filters import stretches
+
+Array = NDArray[np.float64]
+
+STRIKE, OFF = "foot_strike", "foot_off"
+SAME_EVENT_S = 0.15
+LONGEST_SWING_S = 1.0
+
+_KINDS = (
+    (STRIKE, re.compile(r"strike|contact|touch ?down|(?<![a-z])(hs|ic|fs|fc|td)$")),
+    (OFF, re.compile(r"foot ?off|toe ?off|lift ?off|(?<![a-z])(to|fo)$")),
+)
+_SIDES = re.compile(r"^(?P<left>l(eft)?)(?=[ _.-]|hs|to|ic|fs|fo|$)|^(?P<right>r(ight)?)(?=[ _.-]|hs|to|ic|fs|fo|$)")
+
+
+@dataclass(frozen=True, order=True)
+class GaitEvent:
+    """A foot strike or foot off: seconds on the file's time axis, kind, and where it was seen."""
+
+    time_s: float
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True, order=True)
+class Stance:
+    """A foot on the ground from ``start_s`` to ``end_s``.
+
+    ``begins`` and ``ends`` tell whether each end was seen as an event; ``sure`` whether its start was told by a
+    plate or by the file, not by motion alone.
+    """
+
+    start_s: float
+    end_s: float
+    begins: bool = True
+    ends: bool = True
+    sure: bool = False
+
+
+def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable[str], *, side: str) -> list[GaitEvent]:
+    """Return one side's foot strikes and offs among the events of a C3D file.
+
+    The side is the event's context or stands at the start of its label (``LHS``, ``Right Foot Strike``).
+    Repeated events count once.
+    """
+    found: dict[tuple[str, int], GaitEvent] = {}
+    for time_s, label, context in zip(times_s, labels, sides, strict=True):
+        text = str(label).strip().lower()
+        prefix = _SIDES.match(text)
+        stated = str(context) or (prefix.lastgroup if prefix else "")
+        bare = text[prefix.end() :].strip(" _.-") if prefix else text
+        kind = next((name for name, pattern in _KINDS if pattern.search(bare)), None)
+        if kind and stated == side:
+            found.setdefault((kind, round(time_s / 0.02)), GaitEvent(float(time_s), kind, "c3d"))
+    return sorted(found.values())
+
+
+def kinematic_events(time: Array, heel: Array, toe: Array, pelvis: Array) -> list[GaitEvent]:
+    """Return foot strikes and offs from the fore-aft motion of the foot against the pelvis.
+
+    Foot strike is where the heel is farthest before the pelvis, foot off where the toe is farthest behind it;
+    it holds on a treadmill as over ground. Each excursion beyond the middle of the range gives one event.
+
+    Args:
+        time: (time,), s.
+        heel, toe, pelvis: forward coordinate (time,), m, NaN where unseen.
+
+    Source: Zeni JA, Richards JG, Higginson JS (2008) Gait Posture 27:710-714.
+    """
+    events = [GaitEvent(float(time[i]), STRIKE, "kinematic") for i in _farthest(heel - pelvis)]
+    events += [GaitEvent(float(time[i]), OFF, "kinematic") for i in _farthest(pelvis - toe)]
+    return sorted(events)
+
+
+def _farthest(signal: Array) -> list[int]:
+    seen = np.isfinite(signal)
+    if seen.sum() < 10:
+        return []
+    low, high = np.percentile(signal[seen], [5, 95])
+    beyond = np.where(seen, signal, -np.inf) > (low + high) / 2
+    peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
+    return [i for i in peaks if 0 < i < len(signal) - 1 and seen[i - 1] and seen[i + 1]]
+
+
+def merge(sources: Sequence[Sequence[GaitEvent]]) -> list[GaitEvent]:
+    """Return one sequence of events; earlier sources win over later ones.
+
+    An event of a later source is left out where a better one of the same kind stands within 150 ms, and where
+    it would stand between two of a better source that follow each other as strike and off.
+    """
+    kept: list[GaitEvent] = []
+    for events in sources:
+        better = sorted(kept)
+        kept += [event for event in events if not _superseded(event, better)]
+    return _alternating(sorted(kept))
+
+
+def _superseded(event: GaitEvent, better: Sequence[GaitEvent]) -> bool:
+    if any(event.kind == other.kind and abs(event.time_s - other.time_s) <= SAME_EVENT_S for other in better):
+        return True
+    return any(
+        first.time_s < event.time_s < second.time_s
+        and first.source == second.source
+        and {first.kind, second.kind} == {STRIKE, OFF}
+        and second.time_s - first.time_s <= LONGEST_SWING_S
+        for first, second in zip(better, better[1:], strict=False)
+    )
+
+
+def _alternating(events: Sequence[GaitEvent]) -> list[GaitEvent]:
+    """Drop the less trusted of two events of one kind that follow each other closely."""
+    rank = {"plate": 0, "c3d": 1, "kinematic": 2}
+    kept: list[GaitEvent] = []
+    for event in events:
+        if kept and kept[-1].kind == event.kind and event.time_s - kept[-1].time_s < 2 * SAME_EVENT_S:
+            kept[-1] = min(kept[-1], event, key=lambda e: (rank[e.source], e.time_s))
+        else:
+            kept.append(event)
+    return kept
+
+
+def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> list[Stance]:
+    """Return the stretches in which the foot is, or may be, on the ground.
+
+    Before the first and after the last event the foot stays as that event says. Where two strikes or two offs
+    follow each other, or a swing lasts over a second, an event is missing: the foot may be on the ground.
+
+    Args:
+        events: of one side, in order.
+        first_s, last_s: span of the trial.
+    """
+    if not events:
+        return [Stance(first_s, last_s, begins=False, ends=False)]
+    result = []
+    if events[0].kind == OFF:
+        result.append(Stance(first_s, events[0].time_s, begins=False))
+    for event, following in zip(events, events[1:], strict=False):
+        if event.kind == STRIKE:
+            sure = event.source != "kinematic"
+            result.append(Stance(event.time_s, following.time_s, ends=following.kind == OFF, sure=sure))
+        elif following.kind == OFF or following.time_s - event.time_s > LONGEST_SWING_S:
+            result.append(Stance(event.time_s, following.time_s, begins=False, ends=following.kind == OFF))
+    if events[-1].kind == STRIKE:
+        result.append(Stance(events[-1].time_s, last_s, ends=False, sure=events[-1].source != "kinematic"))
+    return result
+
+
+def on_ground(time: Array, found: Sequence[Stance], *, margin_s: float = 0.0) -> NDArray[np.bool_]:
+    """Return for each instant whether it lies in one of the stances, each widened by a margin."""
+    inside = np.zeros(len(time), dtype=bool)
+    for stance in found:
+        inside |= (time >= stance.start_s - margin_s) & (time <= stance.end_s + margin_s)
+    return inside
+
+
+def source_of(events: Mapping[str, Sequence[GaitEvent]]) -> list[tuple[GaitEvent, str]]:
+    """Return the events of both sides in order of time, each with its side."""
+    return sorted((event, side) for side, listed in events.items() for event in listed)

@@ -1,0 +1,105 @@
+"""Zero-lag low-pass filters whose stated cut-off is the -3 dB point of the whole filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import UserError
+
+Array = NDArray[np.float64]
+
+
+def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int) -> float:
+    """Return the cut-off of each pass of a forward-backward Butterworth filter.
+
+    Two passes multiply their gains: for the whole to be -3 dB at ``cutoff_hz``, each pass of order n must be
+    designed at tan(pi fc / fs) / C with C = (sqrt(2) - 1)^(1 / 2n), exact with the bilinear warp.
+
+    Args:
+        cutoff_hz: -3 dB point of the whole filter.
+        rate_hz: samples per second.
+        order: order of one pass.
+
+    Raises:
+        UserError: the cut-off is not below half the sampling rate.
+
+    Source: Winter DA (2009) Biomechanics and Motor Control of Human Movement, section 3.4.4.2; Robertson DGE,
+    Dowling JJ (2003) J Electromyogr Kinesiol 13:569-573.
+    """
+    if not cutoff_hz < rate_hz / 2:
+        raise UserError(
+            f"cut-off {cutoff_hz:g} Hz is not below half the sampling rate ({rate_hz / 2:g} Hz): lower it or set it to null"
+        )
+    correction = (np.sqrt(2) - 1) ** (1 / (2 * order))
+    return float(rate_hz / np.pi * np.arctan(np.tan(np.pi * cutoff_hz / rate_hz) / correction))
+
+
+def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: int) -> Array:
+    """Filter each column forward and backward; missing samples stay missing.
+
+    Stretches between gaps are filtered each by itself; one too short for the filter is left out (NaN).
+
+    Args:
+        values: (time, ...), evenly sampled, NaN where missing.
+        rate_hz: samples per second.
+        cutoff_hz: -3 dB point of the whole filter; None returns the values as they are.
+        order: order of the whole filter, both passes together.
+
+    Raises:
+        UserError: the cut-off is not below half the sampling rate.
+    """
+    if cutoff_hz is None or not values.size:
+        return values
+    from scipy.signal import butter, sosfiltfilt
+
+    per_pass = order // 2
+    sections = butter(per_pass, design_cutoff_hz(cutoff_hz, rate_hz, order=per_pass), fs=rate_hz, output="sos")
+    shortest = 3 * (2 * len(sections) + 1) + 1
+    # the response decays with the cut-off: pad by a whole period where the stretch allows
+    pad = int(np.ceil(rate_hz / cutoff_hz))
+
+    def filtered(stretch: Array) -> Array:
+        if len(stretch) < shortest:
+            return np.full_like(stretch, np.nan)
+        padding = min(max(pad, shortest - 1), len(stretch) - 1)
+        return np.asarray(sosfiltfilt(sections, stretch, axis=0, padlen=padding))
+
+    return by_stretches(filtered, values)
+
+
+def by_stretches(function: Callable[[Array], Array], values: Array) -> Array:
+    """Apply a function of (time, columns) to the stretches without gaps; gaps stay NaN.
+
+    Columns with the same gaps are handled together, so that complete data are one call.
+
+    Args:
+        function: maps (samples, columns) to the same shape.
+        values: (time, ...).
+    """
+    flat = values.reshape(len(values), -1)
+    result = np.full_like(flat, np.nan)
+    seen = np.isfinite(flat)
+    for columns in _same_pattern(seen):
+        for start, stop in stretches(seen[:, columns[0]]):
+            result[start:stop, columns] = function(flat[start:stop, columns])
+    return result.reshape(values.shape)
+
+
+def stretches(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return start and stop (exclusive) of each run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], seen, [False]]).astype(np.int8)))
+    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+
+
+def _same_pattern(seen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
+    complete = seen.all(axis=0)
+    if complete.any():
+        yield np.flatnonzero(complete)
+    rest = np.flatnonzero(~complete)
+    if rest.size:
+        _, group = np.unique(np.packbits(seen[:, rest], axis=0), axis=1, return_inverse=True)
+        for number in range(int(group.max()) + 1):
+            yield rest[group.ravel() == number]

@@ -1,0 +1,142 @@
+"""Step ``read``: a C3D file into markers, plate wrenches and events in SI units and ISB lab axes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline import plates
+from pipeline.body_model import positions
+from pipeline.c3d import Recording, read_c3d
+from pipeline.errors import UserError
+from pipeline.lab_axes import to_isb
+
+Array = NDArray[np.float64]
+
+# PROCESSING names of Plug-in Gait (lengths in mm) to the columns of participants.tsv
+PROCESSING_NAMES = {
+    "Bodymass": "mass_kg",
+    "Height": "height_m",
+    "MarkerDiameter": "marker_diameter_m",
+    "InterAsisDistance": "asis_distance_m",
+    **{
+        f"{letter}{name}": f"{column}_{side}_m"
+        for letter, side in (("L", "left"), ("R", "right"))
+        for name, column in (
+            ("KneeWidth", "knee_width"),
+            ("AnkleWidth", "ankle_width"),
+            ("LegLength", "leg_length"),
+            ("AsisTrocanterDistance", "asis_trochanter_distance"),
+        )
+    },
+}
+LONGEST_SIZE_IN_METRES = 3.0
+
+
+def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Dataset:
+    """Read one trial.
+
+    Args:
+        path: the C3D file.
+        body_model: names the landmarks that tell where the person faces.
+        lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.lab_axes.to_isb`.
+
+    Returns:
+        ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
+        (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
+        ``event_time`` (event). Markers keep the file's labels. Attributes: anthropometry found in the file,
+        direction of travel, plates left out and why.
+
+    Raises:
+        UserError: the file cannot be read, or the person's heading cannot be told.
+    """
+    recording = read_c3d(path)
+    try:
+        rotation, travel = to_isb(
+            positions(body_model, recording.labels, recording.markers), quarter_turn=lab_axes == "quarter_turn"
+        )
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    dataset = xr.merge([_markers(recording, rotation), _events(recording)])
+    dataset = dataset.merge(_plates(recording, rotation, problems := []))
+    dataset.attrs = {
+        "marker_rate_hz": recording.marker_rate_hz,
+        "lab_rotation": rotation.ravel(),
+        "direction_of_travel": travel,
+        "plates_left_out": "; ".join(problems),
+        "anthropometry": json.dumps(_anthropometry(recording.processing), sort_keys=True),
+    }
+    return dataset
+
+
+def _markers(recording: Recording, rotation: Array) -> xr.Dataset:
+    frames = recording.first_frame + np.arange(len(recording.markers))
+    return xr.Dataset(
+        {"marker_position": (("time", "marker", "axis"), recording.markers @ rotation.T)},
+        {"time": frames / recording.marker_rate_hz, "marker": recording.labels, "axis": list("xyz")},
+    )
+
+
+def _events(recording: Recording) -> xr.Dataset:
+    """Return the file's events as they stand; which are foot strikes is told by the step ``contacts``."""
+    return xr.Dataset(
+        {"event_time": ("event", np.array([event.time_s for event in recording.events], dtype=float))},
+        {
+            "event": np.array([event.label for event in recording.events], dtype=str),
+            "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
+        },
+    )
+
+
+def _plates(recording: Recording, rotation: Array, problems: list[str]) -> xr.Dataset:
+    """Return the wrench of each plate that can be decoded; what is wrong with the others goes to ``problems``."""
+    numbers, forces, moments, corners = [], [], [], []
+    units = recording.analog_units
+    for plate in plates.plates_from_parameters(recording.force_platform, channel_count=recording.analog.shape[1]):
+        if plate.problem:
+            problems.append(plate.problem)
+            continue
+        force, moment = plates.decode(
+            recording.analog,
+            plate,
+            length_unit_m=recording.length_unit_m,
+            moment_unit_n_m=plates.moment_unit_n_m(plate, units, length_unit_m=recording.length_unit_m),
+        )
+        numbers.append(plate.number)
+        forces.append(force @ rotation.T)
+        moments.append(moment @ rotation.T)
+        corners.append(plate.corners * recording.length_unit_m @ rotation.T)
+    samples = len(recording.analog) if numbers else 0
+    rate = recording.analog_rate_hz or 1.0
+    shape = (samples, len(numbers), 3)
+    zero = plates.zero_frames(recording.force_platform)
+    return xr.Dataset(
+        {
+            "plate_force": (("plate_time", "plate", "axis"), np.stack(forces, 1) if numbers else np.empty(shape)),
+            "plate_moment": (("plate_time", "plate", "axis"), np.stack(moments, 1) if numbers else np.empty(shape)),
+            "plate_corner": (("plate", "corner", "axis"), np.stack(corners) if numbers else np.empty((0, 4, 3))),
+        },
+        {
+            "plate_time": recording.first_frame / recording.marker_rate_hz + np.arange(samples) / rate,
+            "plate": np.array(numbers, dtype=np.int32),
+            "corner": np.arange(1, 5, dtype=np.int32),
+            "axis": list("xyz"),
+        },
+        {"zero_frames": zero} if zero else {},
+    )
+
+
+def _anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
+    """Return the sizes that the file's PROCESSING group states, in kg and m, by participants.tsv column."""
+    found = {}
+    for name, column in PROCESSING_NAMES.items():
+        if value := processing.get(name):
+            in_mm = column != "mass_kg" and (value > LONGEST_SIZE_IN_METRES)
+            found[column] = value / 1000 if in_mm else value
+    return found

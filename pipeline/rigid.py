@@ -1,0 +1,49 @@
+"""Rigid-body fit of a marker cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+Array = NDArray[np.float64]
+
+
+def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
+    """Return the pose that carries a reference cluster onto the measured points, by least squares.
+
+    Frames in which fewer than three points are seen, or in which they lie on one line, give NaN; other missing
+    points are left out of the fit of that frame.
+
+    Args:
+        reference: (points, 3), in segment axes, m.
+        measured: (..., points, 3), in lab axes, m; NaN where unseen.
+
+    Returns:
+        rotation (..., 3, 3) with v_segment = rotation @ v_lab; position (..., 3) of the segment's origin in the
+        lab, m; root-mean-square residual (...) of the fitted points, m.
+
+    Source: Soederkvist I, Wedin PA (1993) J Biomech 26:1473-1477; Kabsch W (1976) Acta Cryst A32:922.
+    """
+    seen = np.isfinite(measured).all(axis=-1)
+    weight = seen[..., None].astype(float)
+    count = weight.sum(axis=-2)
+    points = np.where(seen[..., None], measured, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre_reference = (weight * reference).sum(axis=-2) / count
+        centre_measured = points.sum(axis=-2) / count
+    a = weight * (reference - centre_reference[..., None, :])
+    b = weight * (points - centre_measured[..., None, :])
+    usable = count[..., 0] >= 3
+    covariance = np.where(usable[..., None, None], np.swapaxes(b, -1, -2) @ a, np.eye(3))
+    u, singular, vt = np.linalg.svd(covariance)
+    usable &= singular[..., 1] > 1e-6 * np.maximum(singular[..., 0], 1e-300)
+    handed = np.ones((*singular.shape[:-1], 3))
+    handed[..., 2] = np.sign(np.linalg.det(u @ vt))
+    segment_to_lab = (u * handed[..., None, :]) @ vt
+    segment_to_lab = np.where(usable[..., None, None], segment_to_lab, np.nan)
+    position = centre_measured - (segment_to_lab @ centre_reference[..., None])[..., 0]
+    error = b - a @ np.swapaxes(segment_to_lab, -1, -2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        residual = np.sqrt((error**2).sum(axis=(-1, -2)) / count[..., 0])
+    return np.swapaxes(segment_to_lab, -1, -2), position, residual

@@ -1,0 +1,136 @@
+"""Settings: the defaults, what a body model sets, what study.yaml sets, checked against the schema.
+
+Precedence: ``study.yaml`` over the body model's ``settings`` over ``config/default.yaml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from pipeline.errors import UserError, nearest
+
+CONFIG = Path(__file__).resolve().parent.parent / "config"
+LARGEST_FILE_BYTES = 200_000
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """YAML without aliases (no exponential documents) and without duplicate keys."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError(f"aliases (*name) are not allowed{self.peek_event().start_mark}")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.YAMLError(f"'{key}' is given twice{node.start_mark}")
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a YAML mapping.
+
+    Raises:
+        UserError: the file is absent, too large, not YAML, not a mapping, or uses aliases or a key twice.
+    """
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise UserError(f"{path}: larger than {LARGEST_FILE_BYTES // 1000} kB; settings are short")
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected 'key: value' lines, found {type(content).__name__}")
+    return content
+
+
+def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[str]:
+    """Return what is wrong with ``content`` according to a JSON schema, one plain line per problem."""
+    validator = jsonschema.Draft202012Validator(schema)
+    lines = []
+    for error in sorted(validator.iter_errors(content), key=lambda e: [str(p) for p in e.absolute_path]):
+        key = ".".join(str(part) for part in error.absolute_path)
+        if error.validator == "additionalProperties":
+            known = error.schema["properties"]
+            lines += [
+                f"{where}: unknown key '{'.'.join(filter(None, [key, str(name)]))}'{nearest(str(name), known)}"
+                for name in error.instance
+                if name not in known
+            ]
+        else:
+            about = error.schema.get("description", "")
+            lines.append(f"{where}: {key or 'the file'}: {error.message}" + (f" ({about})" if about else ""))
+    return lines
+
+
+def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge mappings section by section, later layers winning."""
+    result: dict[str, Any] = {}
+    for layer in layers:
+        for key, value in layer.items():
+            old = result.get(key)
+            result[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return result
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON schema ``config/<name>.schema.yaml``."""
+    return read_yaml(CONFIG / f"{name}.schema.yaml")
+
+
+def load_settings(study_settings: Mapping[str, Any], *, where: str, study_path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the full settings and the body model of a study.
+
+    Args:
+        study_settings: content of study.yaml (command-line overrides already merged in).
+        where: the file's name for messages.
+        study_path: the study directory, to which a body model's path is relative.
+
+    Raises:
+        UserError: every problem found, one per line.
+    """
+    settings_schema = schema("settings")
+    problems = problems_in(study_settings, settings_schema, where=where)
+    if problems:
+        raise UserError("\n".join(problems))
+    model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
+    settings = merged(read_yaml(CONFIG / "default.yaml"), model.pop("settings", {}), study_settings)
+    return settings, model
+
+
+def shipped_body_models() -> list[str]:
+    """Return the names of the body models in config/body_models."""
+    return sorted(path.stem for path in (CONFIG / "body_models").glob("*.yaml"))
+
+
+def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[str, Any]:
+    """Return a shipped body model by name, or one by its path relative to the study.
+
+    Raises:
+        UserError: no such model, or a model that breaks config/body_model.schema.yaml.
+    """
+    shipped = shipped_body_models()
+    if not name:
+        raise UserError(f"{where}: body_model is not set; choose one of {', '.join(shipped)}, or a file's path")
+    path = CONFIG / "body_models" / f"{name}.yaml" if name in shipped else study_path / name
+    if not path.is_file():
+        raise UserError(
+            f"{where}: no body model '{name}'{nearest(name, shipped)} (shipped: {', '.join(shipped)}; or a path to a .yaml)"
+        )
+    model = read_yaml(path)
+    problems = problems_in(model, schema("body_model"), where=str(path.name))
+    problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{path.name}: settings")
+    if problems:
+        raise UserError("\n".join(problems))
+    return model

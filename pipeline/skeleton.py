@@ -1,0 +1,236 @@
+"""The skeleton of one side - frames and joint centres - standing still (calibration) and in motion.
+
+Segments are found proximal to distal, because a joint centre is needed to build the next segment: pelvis with
+the hip centre, thigh with the knee centre, shank with the ankle centre, foot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.body_model import Points, point
+from pipeline.errors import UserError
+from pipeline.frames import frame
+from pipeline.joint_centres import chord, hip_centre as hip_regression
+from pipeline.rigid import fit_pose
+
+Array = NDArray[np.float64]
+ORDER = ("pelvis", "thigh", "shank", "foot")
+JOINTS = ("hip", "knee", "ankle")
+ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
+
+
+@dataclass
+class Skeleton:
+    """Frames and joint centres of one side over time.
+
+    Attributes:
+        frames: (time, 3, 3) per segment, v_segment = rotation @ v_lab.
+        origins: (time, 3) per segment, m: the proximal joint centre; of the pelvis its own origin.
+        centres: (time, 3) by name (``hip_centre``, ...), m.
+        residuals: (time,) per cluster, root-mean-square misfit, m.
+        clusters, carried, technical, chord_radius: what calibration finds, see :func:`static_skeleton`.
+    """
+
+    frames: dict[str, Array] = field(default_factory=dict)
+    origins: dict[str, Array] = field(default_factory=dict)
+    centres: dict[str, Array] = field(default_factory=dict)
+    residuals: dict[str, Array] = field(default_factory=dict)
+    clusters: dict[str, dict[str, Array]] = field(default_factory=dict)
+    carried: dict[str, Array] = field(default_factory=dict)
+    technical: dict[str, Array] = field(default_factory=dict)
+    chord_radius: dict[str, float] = field(default_factory=dict)
+
+
+def static_landmarks(body_model: Mapping[str, Any], side: str) -> list[str]:
+    """Return the landmarks that the static trial must show for one side; of clusters any three will do."""
+    known = set(body_model["landmarks"])
+    sided = {name for name in known if "{side}" in str(body_model["landmarks"][name])}
+    used: set[str] = set()
+    for centre in body_model["joint_centres"].values():
+        used.update(centre.get("between", ()), filter(None, (centre.get("lateral"), centre.get("wand"))))
+    for segment in body_model["segments"].values():
+        expressions = [segment.get("origin", [])]
+        for rule in (*segment["axes"], *segment.get("technical_axes", ())):
+            expressions += [rule.get(key, []) for key in ("from", "to", "medial", "lateral")]
+        used.update(name for item in expressions for name in ([item] if isinstance(item, str) else item))
+    full = {f"{name}_{side}" if name in sided else name for name in used}
+    return sorted(name for name in full if name.removesuffix("_left").removesuffix("_right") in known)
+
+
+def static_skeleton(
+    points: Points, body_model: Mapping[str, Any], side: str, sizes: Mapping[str, float], *, hip_centre: str
+) -> Skeleton:
+    """Return the skeleton of one side in the static trial, with what motion needs of it.
+
+    Args:
+        points: landmarks (time, 3), m.
+        body_model: see config/body_model.schema.yaml.
+        side: ``left`` or ``right``.
+        sizes: anthropometry, kg and m, by participants.tsv column.
+        hip_centre: name of the regression.
+
+    Returns:
+        The skeleton; ``clusters`` marker positions in segment axes from the segment's origin, ``carried`` each
+        joint centre in the segment that carries it (NaN where it is evaluated in every frame), ``technical``
+        the turn from the axes built in motion to the anatomical ones, ``chord_radius`` half joint widths.
+
+    Raises:
+        UserError: a size is missing.
+    """
+    still = Skeleton()
+    for joint, rule in body_model["joint_centres"].items():
+        if rule["method"] == "chord":
+            still.chord_radius[joint] = _chord_radius(rule["width"], side, sizes)
+    for segment in ORDER:
+        rules = body_model["segments"][segment]
+        proximal = ORIGIN.get(segment)
+        if segment == "pelvis":
+            still.frames[segment] = frame(rules["axes"], points, still.frames, side)
+            still.origins[segment] = point(points, rules["origin"], side)
+            still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
+        else:
+            distal = {"thigh": "knee", "shank": "ankle"}.get(segment)
+            if distal:
+                still.centres[f"{distal}_centre"] = _static_centre(points, still, body_model, distal, side)
+            still.frames[segment] = frame(rules["axes"], points | still.centres, still.frames, side)
+            still.origins[segment] = still.centres[f"{proximal}_centre"]
+    for segment in ORDER:
+        _record_pose(still, points, body_model["segments"][segment], segment, side)
+    for joint in JOINTS:
+        carrier = body_model["joint_centres"][joint].get("moves_with")
+        still.carried[joint] = _local(still, carrier, still.centres[f"{joint}_centre"]) if carrier else np.full(3, np.nan)
+    return still
+
+
+def moving_skeleton(points: Points, body_model: Mapping[str, Any], calibration: xr.Dataset, side: str) -> Skeleton:
+    """Return the skeleton of one side in motion.
+
+    Args:
+        points: landmarks (time, 3), m, NaN where unseen.
+        body_model: the model of the calibration.
+        calibration: dataset of the step ``calibrate``.
+        side: ``left`` or ``right``.
+    """
+    moving = Skeleton()
+    calibration = calibration.sel(side=side)
+    count = len(next(iter(points.values())))
+    for segment in ORDER:
+        rules = body_model["segments"][segment]
+        joint = {"pelvis": "hip", "thigh": "knee", "shank": "ankle"}.get(segment)
+        if joint and "moves_with" not in body_model["joint_centres"][joint]:
+            moving.centres[f"{joint}_centre"] = _moving_chord(points, moving, body_model, calibration, joint, side, count)
+        turn = calibration.technical_rotation.sel(pose=segment).values
+        if "cluster" in rules:
+            _fit_segment(moving, points, calibration, segment, side, count)
+        else:
+            axes = rules.get("technical_axes", rules["axes"])
+            built = _or_nan(lambda axes=axes: frame(axes, points | moving.centres, moving.frames, side), (count, 3, 3))
+            moving.frames[segment] = turn @ built
+            if segment == "pelvis":
+                moving.origins[segment] = _or_nan(lambda rules=rules: point(points, rules["origin"], side), (count, 3))
+            else:
+                moving.origins[segment] = moving.centres[f"{ORIGIN[segment]}_centre"]
+        for name, rule in body_model["joint_centres"].items():
+            if rule.get("moves_with") == segment:
+                local = calibration.joint_position.sel(joint=name).values
+                moving.centres[f"{name}_centre"] = moving.origins[segment] + local @ moving.frames[segment]
+    return moving
+
+
+def _chord_radius(width: str, side: str, sizes: Mapping[str, float]) -> float:
+    column = f"{width}_{side}_m"
+    if column not in sizes:
+        raise UserError(f"the body model needs the {width.replace('_', ' ')}: add {column} to participants.tsv")
+    return (sizes[column] + sizes["marker_diameter_m"]) / 2
+
+
+def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, float], method: str) -> Array:
+    """Return the hip centre in the lab from the mean pelvis of the trial."""
+    asis = {name: points[f"asis_{name}"] for name in ("left", "right")}
+    posterior = points["sacrum"] if "sacrum" in points else (points["psis_left"] + points["psis_right"]) / 2
+    middle = (asis["left"] + asis["right"]) / 2
+    known = {
+        "pelvis_width": float(np.nanmean(np.linalg.norm(asis["right"] - asis["left"], axis=-1))),
+        "pelvis_depth": float(np.nanmean(np.linalg.norm(middle - posterior, axis=-1))),
+        "marker_radius": sizes["marker_diameter_m"] / 2,
+    }
+    legs = [sizes[f"leg_length_{name}_m"] for name in ("left", "right") if f"leg_length_{name}_m" in sizes]
+    if legs:
+        known |= {"leg_length": sizes.get(f"leg_length_{side}_m", legs[0]), "leg_length_mean": float(np.mean(legs))}
+    if f"asis_trochanter_distance_{side}_m" in sizes:
+        known["asis_trochanter_distance"] = sizes[f"asis_trochanter_distance_{side}_m"]
+    if "asis_distance_m" in sizes and method == "davis":
+        known["pelvis_width"] = sizes["asis_distance_m"]
+    return np.asarray(middle + hip_regression(method, side, known) @ still.frames["pelvis"])
+
+
+def _static_centre(points: Points, still: Skeleton, body_model: Mapping[str, Any], joint: str, side: str) -> Array:
+    rule = body_model["joint_centres"][joint]
+    if rule["method"] == "midpoint":
+        return point(points, rule["between"], side)
+    return chord(*_chord_points(points | still.centres, rule, side), still.chord_radius[joint])
+
+
+def _chord_points(points: Points, rule: Mapping[str, Any], side: str) -> tuple[Array, Array, Array]:
+    return point(points, rule["proximal"], side), point(points, rule["lateral"], side), point(points, rule["wand"], side)
+
+
+def _record_pose(still: Skeleton, points: Points, rules: Mapping[str, Any], segment: str, side: str) -> None:
+    """Keep what tells the segment's pose in motion: its cluster, or the turn from its technical axes."""
+    still.technical[segment] = np.eye(3)
+    if "cluster" in rules:
+        known = points | still.centres
+        here = [name for name in rules["cluster"] if name in known or f"{name}_{side}" in known]
+        if len(here) < 3:
+            raise UserError(
+                f"the {side} {segment} has {len(here)} of its cluster markers {', '.join(rules['cluster'])}; three are needed"
+            )
+        still.clusters[segment] = {name: _local(still, segment, point(known, name, side)) for name in here}
+    elif "technical_axes" in rules:
+        built = frame(rules["technical_axes"], points | still.centres, still.frames, side)
+        turns = still.frames[segment] @ np.swapaxes(built, -1, -2)
+        u, _, vt = np.linalg.svd(np.nanmean(turns, axis=0))
+        still.technical[segment] = u @ vt
+
+
+def _local(still: Skeleton, segment: str, position: Array) -> Array:
+    """Return a point, mean of the trial, in a segment's axes from the segment's origin."""
+    inside = np.einsum("tij,tj->ti", still.frames[segment], position - still.origins[segment])
+    return np.asarray(np.nanmean(inside, axis=0))
+
+
+def _fit_segment(
+    moving: Skeleton, points: Points, calibration: xr.Dataset, segment: str, side: str, count: int
+) -> None:
+    mine = (calibration.cluster_segment == segment) & (calibration.cluster_side == side)
+    cluster = calibration.isel(cluster_marker=np.flatnonzero(mine.values))
+    known = points | moving.centres
+    nowhere = np.full((count, 3), np.nan)
+    names = [str(name) for name in cluster.cluster_marker.values]
+    measured = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)) for name in names], axis=1)
+    moving.frames[segment], moving.origins[segment], moving.residuals[segment] = fit_pose(
+        cluster.cluster_position.values, measured
+    )
+
+
+def _moving_chord(
+    points: Points, moving: Skeleton, body_model: Mapping[str, Any], calibration: xr.Dataset, joint: str, side: str, count: int
+) -> Array:
+    rule = body_model["joint_centres"][joint]
+    radius = float(calibration.chord_radius.sel(joint=joint))
+    return _or_nan(lambda: chord(*_chord_points(points | moving.centres, rule, side), radius), (count, 3))
+
+
+def _or_nan(build: Any, shape: tuple[int, ...]) -> Array:
+    """Return what is built, or NaN where a landmark is absent from the trial."""
+    try:
+        return np.asarray(build())
+    except KeyError:
+        return np.full(shape, np.nan)

@@ -1,0 +1,115 @@
+"""Step ``study``: the cycles of every session in one dataset, the metrics and the quality as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from pipeline.vocabulary import METRICS
+
+IDENTITY = ("participant", "session", "trial", "condition", "side", "start_time", "end_time", "kinetics_valid", "reason")
+QUALITY = ("participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason")
+NOT_COORDINATES = ("participant_id",)
+ABSENT = ("", "n/a", "na", "nan")
+
+
+def study(
+    cycles: Mapping[str, Mapping[str, xr.Dataset]], *, sessions: Mapping[str, Mapping[str, Any]]
+) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
+    """Gather every session.
+
+    Args:
+        cycles: trials by name, by session; a rejected trial is a group with the attribute ``rejected``.
+        sessions: per session the participant's row of participants.tsv and, per trial, its condition and role.
+
+    Returns:
+        study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
+        validity and every column of participants.tsv as coordinates. metrics.csv: one row per cycle.
+        quality.csv: one row per trial, side and stance, used or rejected and why; a rejected trial is one row.
+    """
+    parts = []
+    for session, trial, group in _trials(cycles):
+        if "rejected" in group.attrs or not group.sizes["cycle"]:
+            continue
+        part = group.drop_dims("stance")
+        count = part.sizes["cycle"]
+        about = sessions[session]
+        own = {
+            "participant": about["participant"]["participant_id"],
+            "session": session,
+            "trial": trial,
+            "condition": about["trials"][trial]["condition"],
+        }
+        columns = {name: text for name, text in about["participant"].items() if name not in NOT_COORDINATES}
+        parts.append(part.assign_coords({name: ("cycle", [text] * count) for name, text in (own | columns).items()}))
+    dataset = xr.concat(parts, dim="cycle", combine_attrs="drop") if parts else _empty()
+    dataset = dataset.assign_coords(cycle=np.arange(dataset.sizes["cycle"], dtype=np.int32))
+    columns = next(iter(sessions.values()))["participant"]
+    for name in columns:
+        if name in dataset.coords:
+            dataset = dataset.assign_coords({name: ("cycle", _typed([str(v) for v in dataset[name].values]))})
+    metrics = dataset[[*METRICS]].to_dataframe().reset_index()
+    order = ["cycle", *IDENTITY, *(name for name in columns if name not in NOT_COORDINATES), *METRICS]
+    return dataset, metrics.reindex(columns=order), _quality(cycles, sessions)
+
+
+def _trials(cycles: Mapping[str, Mapping[str, xr.Dataset]]) -> Iterator[tuple[str, str, xr.Dataset]]:
+    for session, trials in cycles.items():
+        for trial, group in trials.items():
+            yield session, trial, group
+
+
+def _typed(cells: list[str]) -> Any:
+    """Return a column as numbers where all its cells are numbers or absent, else as text."""
+    try:
+        return np.array([np.nan if cell.lower() in ABSENT else float(cell) for cell in cells])
+    except ValueError:
+        return np.array(cells, dtype=str)
+
+
+def _quality(
+    cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[str, Mapping[str, Any]]
+) -> pd.DataFrame:
+    rows = []
+    for session, trial, group in _trials(cycles):
+        about = sessions[session]
+        own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
+        if "rejected" in group.attrs:
+            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"]])
+            continue
+        for i in range(group.sizes["stance"]):
+            row = group.isel(stance=i)
+            reason = str(row.stance_reason.item())
+            rows.append(
+                [
+                    *own,
+                    str(row.stance_side.item()),
+                    round(float(row.stance_start), 4),
+                    round(float(row.stance_end), 4),
+                    str(row.stance_plates.item()),
+                    "rejected" if reason else "used",
+                    reason,
+                ]
+            )
+    return pd.DataFrame(rows, columns=list(QUALITY))
+
+
+def _empty() -> xr.Dataset:
+    """Return a dataset of no cycles, so that a study without a usable trial still has its files."""
+    from pipeline.vocabulary import VARIABLES
+
+    sizes = {"cycle": 0, "joint": 3, "angle": 3, "axis": 3, "phase": 101}
+    variables = {
+        name: (variable.dims, np.empty([sizes[dim] for dim in variable.dims]))
+        for name, variable in VARIABLES["study"].items()
+    }
+    text = np.array([], dtype="U1")
+    coordinates: dict[str, Any] = {name: ("cycle", text) for name in IDENTITY}
+    coordinates |= {name: ("cycle", np.array([])) for name in ("start_time", "end_time")}
+    coordinates["kinetics_valid"] = ("cycle", np.array([], dtype=bool))
+    names = {"joint": ["ankle", "knee", "hip"], "angle": ["flexion", "adduction", "rotation"], "axis": list("xyz")}
+    return xr.Dataset(variables, coordinates | names | {"phase": np.arange(101.0)})

@@ -1,0 +1,206 @@
+"""The vocabulary of the outputs: every variable's dimensions, units and meaning, in one table.
+
+The bridge describes every dataset from it and refuses one that departs from it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import xarray as xr
+
+
+class Variable(NamedTuple):
+    """Dimensions, CF units and long name (with frame and sign) of a variable."""
+
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+
+
+TITLES = {
+    "read": "Markers, plate wrenches and events of a session, ISB lab axes",
+    "calibrate": "Calibrated model of a session's person",
+    "clean": "Filled and filtered markers and plate wrenches of a session",
+    "contacts": "Ground contacts, ground wrench per side and gait events of a session",
+    "kinematics": "Poses, joint centres and joint angles of a session",
+    "kinetics": "Joint forces, moments and powers of a session",
+    "cycles": "Gait cycles of a session",
+    "study": "Gait cycles of a study",
+}
+
+_PLATE = ("plate_time", "plate", "axis")
+_JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"
+_ON_DISTAL = "of the proximal segment on the distal one"
+
+_EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
+_PLATES = {
+    "plate_force": Variable(_PLATE, "N", "force of the plate on the person, lab axes"),
+    "plate_moment": Variable(_PLATE, "N m", "moment of the plate on the person about the lab origin, lab axes"),
+    "plate_corner": Variable(("plate", "corner", "axis"), "m", "corner of the plate, lab axes"),
+}
+_METRICS = {
+    "stride_time": ("s", "time from foot strike to the next foot strike of the same side"),
+    "stance_time": ("s", "time from foot strike to foot off"),
+    "stance_share": ("percent", "share of stance in the gait cycle"),
+    "cadence": ("min-1", "steps per minute, two per stride"),
+    "stride_length": ("m", "distance covered in the gait cycle, belt speed included"),
+    "step_length": ("m", "forward distance of the heels at foot strike, this side minus the other"),
+    "step_width": ("m", "lateral distance of the heels at foot strike"),
+    "walking_speed": ("m s-1", "stride length over stride time"),
+    "peak_ankle_dorsiflexion": ("degree", "largest ankle dorsiflexion in stance"),
+    "peak_ankle_plantarflexion": ("degree", "largest ankle plantarflexion of the cycle, positive"),
+    "peak_knee_flexion_stance": ("degree", "largest knee flexion in the first half of stance"),
+    "peak_knee_flexion": ("degree", "largest knee flexion of the cycle"),
+    "peak_hip_flexion": ("degree", "largest hip flexion of the cycle"),
+    "peak_hip_extension": ("degree", "largest hip extension of the cycle, positive"),
+    "peak_ankle_plantarflexor_moment": ("N m kg-1", "largest internal plantarflexor moment"),
+    "peak_knee_extensor_moment": ("N m kg-1", "largest internal knee extensor moment in the first half of stance"),
+    "peak_knee_abductor_moment": ("N m kg-1", "largest internal knee abductor moment in stance"),
+    "peak_hip_extensor_moment": ("N m kg-1", "largest internal hip extensor moment"),
+    "peak_hip_abductor_moment": ("N m kg-1", "largest internal hip abductor moment in stance"),
+    "peak_ankle_power": ("W kg-1", "largest power generated at the ankle"),
+    "peak_vertical_force": ("N kg-1", "largest vertical ground reaction force"),
+}
+METRICS = tuple(_METRICS)
+_CURVES = {
+    "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {_JCS}"),
+    "joint_moment_jcs": Variable(
+        ("cycle", "joint", "angle", "phase"),
+        "N m kg-1",
+        f"internal joint moment {_ON_DISTAL} per body mass, orthogonal projection on the joint coordinate axes; {_JCS}",
+    ),
+    "joint_force": Variable(("cycle", "joint", "axis", "phase"), "N kg-1", f"joint force {_ON_DISTAL} per body mass, lab axes"),
+    "joint_power": Variable(("cycle", "joint", "phase"), "W kg-1", "joint power per body mass, generation positive"),
+    "ground_force": Variable(("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"),
+    **{name: Variable(("cycle",), units, meaning) for name, (units, meaning) in _METRICS.items()},
+}
+
+VARIABLES: dict[str, dict[str, Variable]] = {
+    "read": {
+        "marker_position": Variable(("time", "marker", "axis"), "m", "marker position as recorded, lab axes"),
+        **_PLATES,
+        **_EVENTS,
+    },
+    "calibrate": {
+        "segment_mass": Variable(("side", "segment"), "kg", "segment mass"),
+        "segment_com": Variable(
+            ("side", "segment", "local_axis"), "m", "centre of mass from the proximal joint centre, segment axes"
+        ),
+        "segment_inertia": Variable(
+            ("side", "segment", "local_axis", "local_axis_2"), "kg m2", "inertia tensor about the centre of mass, segment axes"
+        ),
+        "segment_length": Variable(("side", "segment"), "m", "segment length that the parameter table refers to"),
+        "joint_position": Variable(
+            ("side", "joint", "local_axis"), "m", "joint centre in the axes, from the origin, of the segment that carries it"
+        ),
+        "chord_radius": Variable(("side", "joint"), "m", "half joint width plus marker radius"),
+        "technical_rotation": Variable(
+            ("side", "pose", "local_axis", "technical_axis"), "1", "turn from the axes built in motion to anatomical axes"
+        ),
+        "cluster_position": Variable(
+            ("cluster_marker", "local_axis"), "m", "marker in the axes, from the origin, of the segment that carries it"
+        ),
+    },
+    "clean": {
+        "marker_position": Variable(("time", "marker", "axis"), "m", "landmark position, filled and filtered, lab axes"),
+        "fill": Variable(("time", "marker"), "1", "0 measured or missing, 1 filled by spline, 2 filled from its rigid cluster"),
+        **_PLATES,
+        "vertical_force": Variable(("plate_time", "plate"), "N", "vertical force of the plate, baseline off, unfiltered"),
+        "plate_baseline": Variable(("plate", "axis"), "N", "force of the unloaded plate that was taken off, lab axes"),
+        **_EVENTS,
+    },
+    "contacts": {
+        "ground_force": Variable(("time", "side", "axis"), "N", "ground reaction force on the foot, lab axes"),
+        "ground_moment": Variable(
+            ("time", "side", "axis"), "N m", "ground reaction moment on the foot about the lab origin, lab axes"
+        ),
+        "centre_of_pressure": Variable(("time", "side", "axis"), "m", "centre of pressure, lab axes"),
+        "free_moment": Variable(("time", "side"), "N m", "free moment on the foot about the plate's upward normal"),
+        "contact_start": Variable(("contact",), "s", "start of the stance"),
+        "contact_end": Variable(("contact",), "s", "end of the stance"),
+        **_EVENTS,
+    },
+    "kinematics": {
+        "rotation": Variable(
+            ("time", "side", "segment", "local_axis", "axis"), "1", "rotation matrix: v_segment = rotation . v_lab"
+        ),
+        "joint_centre": Variable(("time", "side", "joint", "axis"), "m", "joint centre, lab axes"),
+        "com_position": Variable(("time", "side", "segment", "axis"), "m", "segment centre of mass, lab axes"),
+        "com_acceleration": Variable(
+            ("time", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes"
+        ),
+        "angular_velocity": Variable(("time", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes"),
+        "angular_acceleration": Variable(
+            ("time", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes"
+        ),
+        "joint_angle": Variable(("time", "side", "joint", "angle"), "degree", f"joint angle; {_JCS}"),
+        "fit_residual": Variable(("time", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster"),
+    },
+    "kinetics": {
+        "joint_force": Variable(("time", "side", "joint", "axis"), "N", f"joint force {_ON_DISTAL}, lab axes"),
+        "joint_moment": Variable(
+            ("time", "side", "joint", "local_axis"),
+            "N m",
+            f"internal joint moment {_ON_DISTAL} about the joint centre, distal segment axes",
+        ),
+        "joint_moment_jcs": Variable(
+            ("time", "side", "joint", "angle"),
+            "N m",
+            f"internal joint moment {_ON_DISTAL}, orthogonal projection on the joint coordinate axes; {_JCS}",
+        ),
+        "joint_moment_term": Variable(
+            ("time", "side", "joint", "term", "local_axis"),
+            "N m",
+            "what inertia, velocity, gravity and ground contribute to the joint moment, distal segment axes",
+        ),
+        "joint_power": Variable(("time", "side", "joint"), "W", "joint power, generation positive"),
+    },
+    "cycles": {
+        **_CURVES,
+        "stance_start": Variable(("stance",), "s", "start of the stance"),
+        "stance_end": Variable(("stance",), "s", "end of the stance"),
+    },
+    "study": _CURVES,
+}
+
+COORDINATES = {
+    "time": ("s", "time of the marker frame on the file's own time axis"),
+    "plate_time": ("s", "time of the analog sample on the file's own time axis"),
+    "side": ("", "side of the body"),
+    "segment": ("", "body segment"),
+    "joint": ("", "joint, named with the segment distal to it"),
+    "axis": ("", "lab axis, ISB: x forward, y up, z to the right"),
+    "local_axis": ("", "segment axis: x anterior, y proximal, z to the right"),
+    "angle": ("", "joint coordinate"),
+    "term": ("", "term of the equations of motion"),
+    "phase": ("percent", "share of the gait cycle"),
+    "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
+    "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
+    "mass_kg": ("kg", "body mass"),
+    "height_m": ("m", "body height"),
+    "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
+    "reason": ("", "why the kinetics are left out"),
+}
+
+
+def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
+    """Return the dataset with units and long names, variables and coordinates in the table's order.
+
+    Raises:
+        ValueError: a variable is unknown, absent or has other dimensions than the table says.
+    """
+    if "rejected" in dataset.attrs:
+        return dataset
+    table = VARIABLES[step]
+    if set(dataset.data_vars) != set(table):
+        raise ValueError(f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} depart from the vocabulary")
+    result = dataset.copy()
+    for name, (dims, units, long_name) in table.items():
+        if dataset[name].dims != dims:
+            raise ValueError(f"{step}: {name} has dimensions {dataset[name].dims}, the vocabulary says {dims}")
+        result[name].attrs = {"units": units, "long_name": long_name}
+    for name, (units, long_name) in COORDINATES.items():
+        if name in result.coords:
+            result[name].attrs = ({"units": units} if units else {}) | {"long_name": long_name}
+    return result[list(table)]

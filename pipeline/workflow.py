@@ -1,0 +1,164 @@
+"""What the Snakefile asks: which sessions there are, from which files, and what each job depends on.
+
+A job's *key* is one JSON text with everything the step uses besides its input files: its settings, the table
+cells and body model it reads, the SHA-256 of the sources, the digest of its code and the versions of the
+libraries that do its numbers. Snakemake reruns a job when its key changes, and the bridge takes the step's
+arguments from it, so that a step cannot use what does not trigger it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline import provenance, settings, tables
+from pipeline.errors import UserError
+
+STEPS = (
+    "read",
+    "calibrate",
+    "clean",
+    "contacts",
+    "kinematics",
+    "kinetics",
+    "cycles",
+    "study",
+    "report",
+)
+LIBRARIES = {
+    "read": ("numpy", "ezc3d"),
+    "clean": ("numpy", "scipy"),
+    "kinematics": ("numpy", "scipy"),
+    "study": ("numpy", "pandas"),
+    "report": ("jinja2", "plotly"),
+}
+STORAGE = ("xarray", "netCDF4")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study directory whose settings and tables have been found right."""
+
+    path: Path
+    settings: Mapping[str, Any]
+    body_model: Mapping[str, Any]
+    participants: Mapping[str, tables.Row]
+    sessions: Mapping[str, list[tables.Row]]
+    segments: Mapping[str, list[tables.Row]]
+    sha256: Mapping[str, str]
+
+    def c3d_files(self, session: str) -> list[str]:
+        """Return the session's files that are there, relative to the study, each once."""
+        return list(dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256))
+
+    def key(self, step: str) -> Callable[[Any], str]:
+        """Return the function of the wildcards that gives a job's key."""
+
+        def of_wildcards(wildcards: Any) -> str:
+            session = getattr(wildcards, "session", None)
+            content = {
+                "step": step,
+                "session": session,
+                "pipeline": provenance.pipeline_version(),
+                "code": provenance.code_digest(f"pipeline.{step}"),
+                "storage": provenance.code_digest("pipeline.netcdf") + provenance.code_digest("pipeline.vocabulary"),
+                "versions": provenance.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
+                "settings": self.settings.get(step, {}),
+                **getattr(self, f"_{step}_needs", lambda _: {})(session),
+            }
+            return json.dumps(content, sort_keys=True)
+
+        return of_wildcards
+
+    def _read_needs(self, session: str) -> dict[str, Any]:
+        trials = [
+            {name: row[name] for name in ("trial", "file", "role")} | {"sha256": self.sha256.get(row["file"])}
+            for row in self.sessions[session]
+        ]
+        return {"trials": trials, "arguments": {"body_model": self.body_model}}
+
+    def _calibrate_needs(self, session: str) -> dict[str, Any]:
+        row = self.participants[self.sessions[session][0]["participant_id"]]
+        participant = {name: row[name] for name in tables.PARTICIPANT_COLUMNS if row.get(name)}
+        segments = self.segments.get(row["participant_id"], [])
+        return {
+            "arguments": {"body_model": self.body_model, "participant": participant, "segments": segments},
+            "tables": provenance.sha256(settings.CONFIG / "segment_parameters.yaml"),
+        }
+
+    def _clean_needs(self, _: str) -> dict[str, Any]:
+        return {"arguments": {"body_model": self.body_model}}
+
+    _kinematics_needs = _clean_needs
+
+    def _cycles_needs(self, session: str) -> dict[str, Any]:
+        speeds = {
+            row["trial"]: {"belt_speed_m_s": tables.number(row, "belt_speed_m_s", where="trials.tsv")}
+            for row in self.sessions[session]
+        }
+        return {"by_trial": speeds}
+
+    def _study_needs(self, _: None) -> dict[str, Any]:
+        sessions = {
+            name: {
+                "participant": dict(self.participants[rows[0]["participant_id"]]),
+                "trials": {row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in rows},
+            }
+            for name, rows in self.sessions.items()
+        }
+        return {"arguments": {"sessions": sessions}}
+
+
+def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> Study:
+    """Check settings and tables and return the study.
+
+    Args:
+        path: the study directory.
+        overrides: settings from the command line, which win over study.yaml.
+        forced: whether every job will run anyway (``--forceall``), so that missing records do no harm.
+
+    Raises:
+        UserError: everything that is wrong with settings and tables, one line per problem.
+    """
+    if not (path / "study.yaml").is_file():
+        raise UserError(f"{path}: no study.yaml there; is this the study directory? 'python -m pipeline init' writes one")
+    problems: list[str] = []
+
+    def attempt(check: Callable[[], Any], default: Any) -> Any:
+        try:
+            return check()
+        except UserError as error:
+            problems.append(str(error))
+            return default
+
+    own = attempt(lambda: settings.merged(settings.read_yaml(path / "study.yaml"), overrides or {}), {})
+    chosen, model = attempt(lambda: settings.load_settings(own, where="study.yaml", study_path=path), ({}, {}))
+    participants = attempt(lambda: tables.read_participants(path / "participants.tsv"), None)
+    sessions: dict[str, list[tables.Row]] = {}
+    segments: dict[str, list[tables.Row]] = {}
+    if participants is not None:
+        sessions = attempt(lambda: tables.read_trials(path / "trials.tsv", participants), {})
+        segments = attempt(lambda: tables.read_segments(path / "segments.tsv", participants), {})
+    if not forced:
+        attempt(lambda: _refuse_lost_records(path), None)
+    if problems:
+        raise UserError("\n".join(problems))
+    files = {row["file"]: path / row["file"] for rows in sessions.values() for row in rows}
+    present = {name: file for name, file in files.items() if file.is_file()}
+    digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
+    sha256 = {name: digests[file] for name, file in present.items()}
+    return Study(path, chosen, model, participants or {}, sessions, segments, sha256)
+
+
+def _refuse_lost_records(path: Path) -> None:
+    """Stop where results stand without the records that tell whether they are up to date."""
+    results = any((path / "derived").glob("*/*.nc"))
+    records = any((path / ".snakemake" / "metadata").glob("*"))
+    if results and not records:
+        raise UserError(
+            f"{path / 'derived'}: there are results, but .snakemake with the records of how they were made is gone, "
+            "so stale ones could not be told from good ones; add --forceall to make them anew"
+        )
