@@ -15,7 +15,7 @@ if not Path("study.yaml").exists():  # Snakemake ignores workdir where --directo
 
 
 try:
-    STUDY = open_study(Path.cwd(), overrides=config, forced=workflow.dag_settings.forceall)
+    STUDY = open_study(Path.cwd(), overrides=config, forced={"-F", "--forceall"} & set(sys.argv))
 except UserError as error:
     raise WorkflowError(str(error)) from None
 

@@ -4,8 +4,6 @@ It loads the inputs of a job, takes the step's arguments from the job's key, map
 groups of the session, turns a trial that cannot be used into a rejected group, and saves with provenance.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import logging
@@ -15,7 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+if "snakemake" in globals():  # Snakemake runs a copy of this file; the package stands beside the original
+    sys.path.insert(0, str(Path(globals()["snakemake"].scriptdir).parent))
 
 import xarray as xr
 

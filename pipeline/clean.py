@@ -62,28 +62,36 @@ def clean(
     filled, code = gaps.fill(used, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s)
     position = np.stack([np.mean([filled[label] for label in group], axis=0) for group in chosen.values()], axis=1)
     fills = np.stack([np.max([code[label] for label in group], axis=0) for group in chosen.values()], axis=1)
-    markers = xr.Dataset(
-        {
-            "marker_position": (
-                ("time", "marker", "axis"),
-                low_pass(position, rate_hz=rate_hz, cutoff_hz=marker_cutoff_hz, order=filter_order),
-            ),
-            "fill": (("time", "marker"), fills),
-        },
-        {"marker": list(chosen), "label": ("marker", [" + ".join(group) for group in chosen.values()])},
-    )
-    forces = _plates(read, cutoff_hz=force_cutoff_hz, order=filter_order)
-    kept = read[["plate_corner", "event_time"]]
-    result = xr.merge([markers.assign_coords(time=read.time, axis=read.axis), forces, kept])
+    filtered = low_pass(position, rate_hz=rate_hz, cutoff_hz=marker_cutoff_hz, order=filter_order)
+    force, moment, vertical, baseline = _plates(read, cutoff_hz=force_cutoff_hz, order=filter_order)
+    plate = ("plate_time", "plate", "axis")
     absent = [name for name in landmark_labels(body_model) if name not in chosen]
-    result.attrs = {
-        "marker_rate_hz": rate_hz,
-        "direction_of_travel": read.attrs["direction_of_travel"],
-        "plates_left_out": read.attrs["plates_left_out"],
-        "landmarks_absent": " ".join(absent),
-        "filled_frames": int(np.count_nonzero(fills)),
-    }
-    return result
+    return xr.Dataset(
+        {
+            "marker_position": (("time", "marker", "axis"), filtered),
+            "fill": (("time", "marker"), fills),
+            "plate_force": (plate, force),
+            "plate_moment": (plate, moment),
+            "plate_corner": read.plate_corner,
+            "vertical_force": (plate[:2], vertical),
+            "plate_baseline": (plate[1:], baseline),
+            "event_time": read.event_time,
+        },
+        {
+            "time": read.time,
+            "plate_time": read.plate_time,
+            "axis": read.axis,
+            "marker": list(chosen),
+            "label": ("marker", [" + ".join(group) for group in chosen.values()]),
+        },
+        {
+            "marker_rate_hz": rate_hz,
+            "direction_of_travel": read.attrs["direction_of_travel"],
+            "plates_left_out": read.attrs["plates_left_out"],
+            "landmarks_absent": " ".join(absent),
+            "filled_frames": int(np.count_nonzero(fills)),
+        },
+    )
 
 
 def _clusters(body_model: Mapping[str, Any]) -> list[list[str]]:
@@ -97,36 +105,20 @@ def _clusters(body_model: Mapping[str, Any]) -> list[list[str]]:
     return clusters
 
 
-def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> xr.Dataset:
+def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> tuple[Array, Array, Array, Array]:
+    """Return force and moment, filtered, the unfiltered vertical force, and the baseline force taken off."""
     force, moment = read.plate_force.values, read.plate_moment.values
     time = read.plate_time.values
     if not force.size:
-        return xr.Dataset(
-            {
-                "plate_force": read.plate_force,
-                "plate_moment": read.plate_moment,
-                "vertical_force": (("plate_time", "plate"), force[..., 1]),
-                "plate_baseline": (("plate", "axis"), np.zeros(force.shape[1:])),
-            }
-        )
+        return force, moment, force[..., 1], np.zeros(force.shape[1:])
     rate_hz = (len(time) - 1) / (time[-1] - time[0])
     wrench = np.concatenate([force, moment], axis=-1)
     window = _zero_window(read, rate_hz)
-    baseline = np.stack(
-        [_baseline(wrench[:, plate], window, rate_hz=rate_hz) for plate in range(wrench.shape[1])]
-    )
+    baseline = np.stack([_baseline(wrench[:, plate], window, rate_hz=rate_hz) for plate in range(wrench.shape[1])])
     wrench = wrench - baseline
     vertical = wrench[..., 1].copy()
     wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
-    return xr.Dataset(
-        {
-            "plate_force": (("plate_time", "plate", "axis"), wrench[..., :3]),
-            "plate_moment": (("plate_time", "plate", "axis"), wrench[..., 3:]),
-            "vertical_force": (("plate_time", "plate"), vertical),
-            "plate_baseline": (("plate", "axis"), baseline[:, :3]),
-        },
-        {"plate_time": read.plate_time, "plate": read.plate, "axis": read.axis},
-    )
+    return wrench[..., :3], wrench[..., 3:], vertical, baseline[:, :3]
 
 
 def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -77,20 +77,47 @@ def contacts(
         side: [_explained(stance, judged, side, side in feet) for stance in gait.stances(events[side], **span)]
         for side in SIDES
     }
-    wrenches = xr.concat(
-        [_ground_wrench(clean, listed[side], force, moment, threshold_n) for side in SIDES],
-        dim=xr.DataArray(list(SIDES), dims="side"),
-    ).transpose("time", "side", "axis")
-    result = xr.merge([wrenches, _contact_table(clean, listed), _event_table(events)])
-    result.attrs = {"plates_left_out": clean.attrs["plates_left_out"]}
-    return result
+    wrench = [_ground_wrench(clean, listed[side], force, moment, threshold_n) for side in SIDES]
+    vectors = {"ground_force": 0, "ground_moment": 1, "centre_of_pressure": 2}
+    contact_rows = sorted((row for side in SIDES for row in listed[side]), key=lambda row: (row.start_s, row.side))
+    event_rows = gait.of_both_sides(events)
+    numbers = clean.plate.values
+    return xr.Dataset(
+        {
+            **{
+                name: (("time", "side", "axis"), np.stack([parts[i] for parts in wrench], axis=1))
+                for name, i in vectors.items()
+            },
+            "free_moment": (("time", "side"), np.stack([parts[3] for parts in wrench], axis=1)),
+            "contact_start": ("contact", np.array([row.start_s for row in contact_rows], dtype=float)),
+            "contact_end": ("contact", np.array([row.end_s for row in contact_rows], dtype=float)),
+            "event_time": ("event", np.array([event.time_s for event, _ in event_rows], dtype=float)),
+        },
+        {
+            "time": clean.time,
+            "side": list(SIDES),
+            "axis": list("xyz"),
+            "contact_side": ("contact", _text(row.side for row in contact_rows)),
+            "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in contact_rows)),
+            "valid": ("contact", np.array([not row.reason for row in contact_rows], dtype=bool)),
+            "reason": ("contact", _text(row.reason for row in contact_rows)),
+            "event": _text(event.kind for event, _ in event_rows),
+            "event_side": ("event", _text(side for _, side in event_rows)),
+            "source": ("event", _text(event.source for event, _ in event_rows)),
+        },
+        {"plates_left_out": clean.attrs["plates_left_out"]},
+    )
+
+
+def _text(words: Iterable[str]) -> NDArray[np.str_]:
+    return np.array(list(words), dtype=str)
 
 
 def _foot(clean: xr.Dataset, side: str) -> tuple[Array, Array] | None:
-    names = (f"heel_{side}", f"toe_{side}")
-    if not set(names) <= set(clean.marker.values):
+    names, here = [f"heel_{side}", f"toe_{side}"], list(clean.marker.values)
+    if not set(names) <= set(here):
         return None
-    heel, toe = (clean.marker_position.sel(marker=name).values for name in names)
+    heel, toe = (clean.marker_position.values[:, here.index(name)] for name in names)
     return heel, toe
 
 
@@ -111,10 +138,10 @@ def _weaker_events(clean: xr.Dataset, side: str, feet: Mapping[str, tuple[Array,
     first, last = float(clean.time[0]), float(clean.time[-1])
     from_file = gait.file_events(clean.event_time.values, clean.event.values, clean.event_side.values, side=side)
     from_file = [event for event in from_file if first <= event.time_s <= last]
-    names = [name for name in ("asis_left", "asis_right") if name in clean.marker.values]
-    if side not in feet or not names:
+    here = [i for i, name in enumerate(clean.marker.values) if name in ("asis_left", "asis_right")]
+    if side not in feet or not here:
         return [from_file]
-    pelvis = clean.marker_position.sel(marker=names).mean("marker").values[:, 0]
+    pelvis = clean.marker_position.values[:, here, 0].mean(axis=1)
     heel, toe = feet[side]
     return [from_file, gait.kinematic_events(clean.time.values, heel[:, 0], toe[:, 0], pelvis)]
 
@@ -149,59 +176,22 @@ def _explained(stance: gait.Stance, found: Sequence[Contact], side: str, foot_kn
     return best
 
 
-def _ground_wrench(clean: xr.Dataset, listed: Sequence[Contact], force: Array, moment: Array, threshold_n: float) -> xr.Dataset:
+def _ground_wrench(
+    clean: xr.Dataset, listed: Sequence[Contact], force: Array, moment: Array, threshold_n: float
+) -> tuple[Array, Array, Array, Array]:
+    """Return ground force, moment about the lab origin, centre of pressure (time, 3) and free moment (time,)."""
     time = clean.time.values
     total = np.zeros((2, len(time), 3))
     cop, free = np.full((len(time), 3), np.nan), np.full(len(time), np.nan)
-    for contact in listed:
+    for contact in (row for row in listed if not row.reason):
         inside = (time >= contact.from_s - 1e-9) & (time <= contact.to_s + 1e-9)
-        if contact.reason:
-            continue
         plates = list(contact.plates)
         total[:, inside] += np.stack([force[inside][:, plates].sum(axis=1), moment[inside][:, plates].sum(axis=1)])
         loaded = inside & (total[0, :, 1] > threshold_n)
         corners = clean.plate_corner.values[plates[0]]
         cop[loaded], free[loaded] = centre_of_pressure(total[0, loaded], total[1, loaded], corners)
-    for contact in listed:
-        if contact.reason:
-            # the frame that sees a foot strike is still at the threshold: the swing before it ends there
-            inside = (time > contact.from_s + (time[1] - time[0])) & (time <= contact.to_s)
-            total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
-    return xr.Dataset(
-        {
-            "ground_force": (("time", "axis"), total[0]),
-            "ground_moment": (("time", "axis"), total[1]),
-            "centre_of_pressure": (("time", "axis"), cop),
-            "free_moment": ("time", free),
-        },
-        {"time": clean.time, "axis": clean.axis},
-    )
-
-
-def _contact_table(clean: xr.Dataset, listed: Mapping[str, Sequence[Contact]]) -> xr.Dataset:
-    rows = sorted((contact for side in SIDES for contact in listed[side]), key=lambda c: (c.start_s, c.side))
-    numbers = clean.plate.values
-    return xr.Dataset(
-        {
-            "contact_start": ("contact", np.array([row.start_s for row in rows], dtype=float)),
-            "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
-        },
-        {
-            "contact_side": ("contact", np.array([row.side for row in rows], dtype=str)),
-            "plates": ("contact", np.array([" ".join(str(numbers[i]) for i in row.plates) for row in rows], dtype=str)),
-            "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
-            "reason": ("contact", np.array([row.reason for row in rows], dtype=str)),
-        },
-    )
-
-
-def _event_table(events: Mapping[str, Sequence[gait.GaitEvent]]) -> xr.Dataset:
-    rows = gait.source_of(events)
-    return xr.Dataset(
-        {"event_time": ("event", np.array([event.time_s for event, _ in rows], dtype=float))},
-        {
-            "event": np.array([event.kind for event, _ in rows], dtype=str),
-            "event_side": ("event", np.array([side for _, side in rows], dtype=str)),
-            "source": ("event", np.array([event.source for event, _ in rows], dtype=str)),
-        },
-    )
+    for contact in (row for row in listed if row.reason):
+        # the frame that sees a foot strike is still at the threshold: the swing before it ends there
+        inside = (time > contact.from_s + (time[1] - time[0])) & (time <= contact.to_s)
+        total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
+    return total[0], total[1], cop, free

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.spatiotemporal import belt_speed, peaks, spatiotemporal
+from pipeline.spatiotemporal import Heels, belt_speed, peaks, spatiotemporal
 from pipeline.vocabulary import METRICS
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
-CURVES = {"joint_angle": ("joint", "angle"), "joint_moment_jcs": ("joint", "angle"), "joint_force": ("joint", "axis"),
-          "joint_power": ("joint",), "ground_force": ("axis",)}  # fmt: skip
-KINETIC = ("joint_moment_jcs", "joint_force", "joint_power", "ground_force")
+SIDES = ("left", "right")
+JOINTS = ("ankle", "knee", "hip")
+STANDARD_GRAVITY = 9.80665
 
 
 class Cycle(NamedTuple):
@@ -57,36 +57,29 @@ def cycles(
     stance = _stances(contacts, kinetics, mass, min_peak_force_body_weights)
     found = _cycles(contacts, longest_cycle_s)
     used = [_stance_of(cycle, stance) for cycle in found]
-    merged = xr.merge(
-        [kinematics[["joint_angle"]], kinetics[["joint_moment_jcs", "joint_force", "joint_power"]], contacts[["ground_force"]]],
-        join="override",
-        combine_attrs="drop",
-    )
-    curves = {}
-    for name, dims in CURVES.items():
-        values = merged[name].transpose("time", "side", *dims).values / (mass if name in KINETIC else 1.0)
-        rows = [_resampled(values[:, _index(cycle.side)], merged.time.values, cycle) for cycle in found]
-        empty = np.empty((0, *values.shape[2:], len(PHASE)))
-        curves[name] = (("cycle", *dims, "phase"), np.stack(rows) if rows else empty)
-    result = xr.Dataset(
-        curves, {"phase": PHASE, "joint": kinetics.joint, "angle": kinetics.angle, "axis": kinetics.axis}
-    )
     valid = np.array([reason == "" for reason in used], dtype=bool)
-    for name in KINETIC:
-        result[name] = result[name].where(xr.DataArray(valid, dims="cycle"))
-    result = result.assign(_metrics(result, found, clean, contacts, belt_speed_m_s))
-    return result.assign(
-        stance_start=("stance", stance.start), stance_end=("stance", stance.end)
-    ).assign_coords(
-        side=("cycle", np.array([cycle.side for cycle in found], dtype=str)),
-        start_time=("cycle", np.array([cycle.start_s for cycle in found], dtype=float)),
-        end_time=("cycle", np.array([cycle.end_s for cycle in found], dtype=float)),
-        kinetics_valid=("cycle", valid),
-        reason=("cycle", np.array(used, dtype=str)),
-        stance_side=("stance", stance.side),
-        stance_plates=("stance", stance.plates),
-        stance_reason=("stance", stance.reason),
-    )  # fmt: skip
+    curves = {name: _curves(dataset[name], found, valid, mass) for name, dataset in (
+        ("joint_angle", kinematics), ("joint_moment_jcs", kinetics), ("joint_force", kinetics),
+        ("joint_power", kinetics), ("ground_force", contacts),
+    )}  # fmt: skip
+    metrics = _metrics({name: values for name, (_, values) in curves.items()}, found, clean, contacts, belt_speed_m_s)
+    return xr.Dataset(
+        {**curves, **metrics, "stance_start": ("stance", stance.start), "stance_end": ("stance", stance.end)},
+        {
+            "joint": kinetics.joint,
+            "angle": kinetics.angle,
+            "axis": kinetics.axis,
+            "phase": PHASE,
+            "side": ("cycle", np.array([cycle.side for cycle in found], dtype=str)),
+            "start_time": ("cycle", np.array([cycle.start_s for cycle in found], dtype=float)),
+            "end_time": ("cycle", np.array([cycle.end_s for cycle in found], dtype=float)),
+            "kinetics_valid": ("cycle", valid),
+            "reason": ("cycle", np.array(used, dtype=str)),
+            "stance_side": ("stance", stance.side),
+            "stance_plates": ("stance", stance.plates),
+            "stance_reason": ("stance", stance.reason),
+        },
+    )
 
 
 class _StanceTable(NamedTuple):
@@ -99,25 +92,22 @@ class _StanceTable(NamedTuple):
 
 def _stances(contacts: xr.Dataset, kinetics: xr.Dataset, mass: float, least_body_weights: float) -> _StanceTable:
     """Return every stance with the reason why its kinetics cannot be used; empty where they can."""
-    reasons = []
-    time = contacts.time.values
-    for i in range(contacts.sizes["contact"]):
-        row = contacts.isel(contact=i)
-        reason = str(row.reason.item())
-        side = str(row.contact_side.item())
-        if not reason:
-            inside = (time >= float(row.contact_start)) & (time <= float(row.contact_end))
-            peak = float(np.max(contacts.ground_force.sel(side=side, axis="y").values[inside], initial=0)) / (mass * 9.81)
-            moment = kinetics.joint_moment.sel(side=side, joint="ankle").values[inside]
-            if peak < least_body_weights:
-                reason = f"peak vertical force only {peak:.2f} body weights"
-            elif not np.isfinite(moment).all():
-                reason = "markers of foot or shank missing during the stance"
-        reasons.append(reason)
+    time, force = contacts.time.values, contacts.ground_force.values
+    ankle = kinetics.joint_moment.values[:, :, JOINTS.index("ankle")]
+    sides, starts, ends = contacts.contact_side.values, contacts.contact_start.values, contacts.contact_end.values
+    reasons = [str(reason) for reason in contacts.reason.values]
+    for i in (i for i, reason in enumerate(reasons) if not reason):
+        side = SIDES.index(str(sides[i]))
+        inside = (time >= starts[i]) & (time <= ends[i])
+        peak = float(np.max(force[inside, side, 1], initial=0)) / (mass * STANDARD_GRAVITY)
+        if peak < least_body_weights:
+            reasons[i] = f"peak vertical force only {peak:.2f} body weights"
+        elif not np.isfinite(ankle[inside, side]).all():
+            reasons[i] = "markers of foot or shank missing during the stance"
     return _StanceTable(
-        contacts.contact_start.values,
-        contacts.contact_end.values,
-        contacts.contact_side.values.astype(str),
+        starts,
+        ends,
+        sides.astype(str),
         contacts.plates.values.astype(str),
         np.array(reasons, dtype=str),
     )
@@ -128,7 +118,7 @@ def _cycles(contacts: xr.Dataset, longest_s: float) -> list[Cycle]:
         zip(contacts.event_time.values, contacts.event.values, contacts.event_side.values, strict=True)
     )
     found = []
-    for side in ("left", "right"):
+    for side in SIDES:
         strikes = [t for t, kind, of in table if kind == "foot_strike" and of == side]
         offs = np.array([t for t, kind, of in table if kind == "foot_off" and of == side])
         for start, end in zip(strikes, strikes[1:], strict=False):
@@ -156,17 +146,30 @@ def _resampled(values: Array, time: Array, cycle: Cycle) -> Array:
     return np.moveaxis(low + high, 0, -1)
 
 
+def _curves(
+    quantity: xr.DataArray, found: Sequence[Cycle], valid: NDArray[np.bool_], mass: float
+) -> tuple[tuple[str, ...], Array]:
+    """Return dimensions and values (cycle, ..., phase): angles as they are, kinetics per body mass where valid."""
+    dims = ("cycle", *(str(dim) for dim in quantity.dims[2:]), "phase")
+    values = quantity.values
+    if not found:
+        return dims, np.empty((0, *values.shape[2:], len(PHASE)))
+    rows = np.stack([_resampled(values[:, SIDES.index(cycle.side)], quantity.time.values, cycle) for cycle in found])
+    if quantity.name != "joint_angle":
+        rows /= mass
+        rows[~valid] = np.nan
+    return dims, rows
+
+
 def _metrics(
-    curves: xr.Dataset, found: Sequence[Cycle], clean: xr.Dataset, contacts: xr.Dataset, belt_speed_m_s: float | None
+    curves: Mapping[str, Array], found: Sequence[Cycle], clean: xr.Dataset, contacts: xr.Dataset, belt_speed_m_s: float | None
 ) -> dict[str, tuple[str, Array]]:
-    speed = belt_speed(clean, contacts) if belt_speed_m_s is None else belt_speed_m_s
+    heels = Heels.of(clean)
+    speed = belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
     rows = []
     for i, cycle in enumerate(found):
         own = {"side": cycle.side, "start_s": cycle.start_s, "off_s": cycle.off_s, "end_s": cycle.end_s}
         share = 100 * (cycle.off_s - cycle.start_s) / (cycle.end_s - cycle.start_s)
-        rows.append(spatiotemporal(clean, belt_speed_m_s=speed, **own) | peaks(curves.isel(cycle=i), stance_share=share))
+        mine = {name: values[i] for name, values in curves.items()}
+        rows.append(spatiotemporal(heels, belt_speed_m_s=speed, **own) | peaks(mine, stance_share=share))
     return {name: ("cycle", np.array([row[name] for row in rows], dtype=float)) for name in METRICS}
-
-
-def _index(side: str) -> int:
-    return ("left", "right").index(side)

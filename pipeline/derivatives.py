@@ -11,8 +11,8 @@ Array = NDArray[np.float64]
 DEGREE = 5
 
 
-def derivative(values: Array, time: Array, order: int) -> Array:
-    """Return a time derivative of evenly sampled values by a quintic interpolating spline.
+def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
+    """Return first and second time derivatives of evenly sampled values by a quintic interpolating spline.
 
     A central second difference loses (2 pi f h)^2 / 12 of the acceleration; the spline's loss is of the sixth
     order in f h. Each stretch between gaps is treated by itself; one too short for the spline gives NaN.
@@ -20,10 +20,9 @@ def derivative(values: Array, time: Array, order: int) -> Array:
     Args:
         values: (time, ...), NaN where missing.
         time: (time,), s, evenly spaced.
-        order: 1 or 2.
 
     Returns:
-        (time, ...), in the unit of the values per second to the power ``order``.
+        Two arrays (time, ...), per second and per second squared.
 
     Source: Woltring HJ (1985) Hum Mov Sci 4:229-245, for splines as differentiators of marker data.
     """
@@ -33,31 +32,30 @@ def derivative(values: Array, time: Array, order: int) -> Array:
 
     def of_stretch(stretch: Array) -> Array:
         if len(stretch) <= DEGREE + 1:
-            return np.full_like(stretch, np.nan)
+            return np.full((len(stretch), 2 * stretch.shape[1]), np.nan)
         instants = np.arange(len(stretch)) * step
-        return np.asarray(make_interp_spline(instants, stretch, k=DEGREE).derivative(order)(instants))
+        spline = make_interp_spline(instants, stretch, k=DEGREE)
+        return np.concatenate([spline(instants, 1), spline(instants, 2)], axis=1)
 
-    return by_stretches(of_stretch, values)
+    both = by_stretches(of_stretch, values, outputs=2)
+    return both[0], both[1]
 
 
-def angular_rates(rotation: Array, time: Array) -> tuple[Array, Array]:
-    """Return angular velocity and acceleration from rotation matrices.
+def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    """Return angular velocity and acceleration from rotation matrices and their time derivatives.
 
     With v_segment = R v_lab, S(w) = R R'^T and S(w') is the skew part of R R''^T (R' R'^T is symmetric).
 
     Args:
-        rotation: (time, 3, 3), NaN where unknown.
-        time: (time,), s, evenly spaced.
+        rotation: (..., 3, 3), NaN where unknown.
+        first, second: its derivatives, per second and per second squared.
 
     Returns:
-        (time, 3) each, segment axes, rad/s and rad/s2.
+        (..., 3) each, segment axes, rad/s and rad/s2.
 
     Source: Zatsiorsky VM (1998) Kinematics of Human Motion, section 3.1.
     """
-    known = np.isfinite(rotation).all(axis=(1, 2), keepdims=True)
-    whole = np.where(known, rotation, np.nan)
-    first, second = (np.swapaxes(derivative(whole, time, order), -1, -2) for order in (1, 2))
-    return _axial(rotation @ first), _axial(rotation @ second)
+    return _axial(rotation @ np.swapaxes(first, -1, -2)), _axial(rotation @ np.swapaxes(second, -1, -2))
 
 
 def _axial(matrix: Array) -> Array:

@@ -164,6 +164,6 @@ def on_ground(time: Array, found: Sequence[Stance], *, margin_s: float = 0.0) ->
     return inside
 
 
-def source_of(events: Mapping[str, Sequence[GaitEvent]]) -> list[tuple[GaitEvent, str]]:
+def of_both_sides(events: Mapping[str, Sequence[GaitEvent]]) -> list[tuple[GaitEvent, str]]:
     """Return the events of both sides in order of time, each with its side."""
     return sorted((event, side) for side, listed in events.items() for event in listed)

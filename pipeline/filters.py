@@ -70,22 +70,28 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
     return by_stretches(filtered, values)
 
 
-def by_stretches(function: Callable[[Array], Array], values: Array) -> Array:
+def by_stretches(function: Callable[[Array], Array], values: Array, *, outputs: int = 1) -> Array:
     """Apply a function of (time, columns) to the stretches without gaps; gaps stay NaN.
 
     Columns with the same gaps are handled together, so that complete data are one call.
 
     Args:
-        function: maps (samples, columns) to the same shape.
+        function: maps (samples, columns) to (samples, outputs x columns).
         values: (time, ...).
+        outputs: how many arrays the function gives, side by side.
+
+    Returns:
+        (time, ...), or (outputs, time, ...) where there are several.
     """
     flat = values.reshape(len(values), -1)
-    result = np.full_like(flat, np.nan)
+    result = np.full((outputs, *flat.shape), np.nan)
     seen = np.isfinite(flat)
     for columns in _same_pattern(seen):
         for start, stop in stretches(seen[:, columns[0]]):
-            result[start:stop, columns] = function(flat[start:stop, columns])
-    return result.reshape(values.shape)
+            given = function(flat[start:stop, columns]).reshape(stop - start, outputs, -1)
+            result[:, start:stop, columns] = np.moveaxis(given, 1, 0)
+    shaped = result.reshape(outputs, *values.shape)
+    return shaped[0] if outputs == 1 else shaped
 
 
 def stretches(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:

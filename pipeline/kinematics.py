@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline import joint_coordinates
-from pipeline.derivatives import angular_rates, derivative
+from pipeline.derivatives import angular_rates, derivatives
 from pipeline.errors import UserError
-from pipeline.skeleton import Skeleton, moving_skeleton
+from pipeline.skeleton import Skeleton, model_of, moving_leg, moving_pelvis
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
 JOINTS = ("ankle", "knee", "hip")
-SEGMENTS = ("foot", "shank", "thigh", "pelvis")
-PROXIMAL = {"ankle": ("shank", "foot"), "knee": ("thigh", "shank"), "hip": ("pelvis", "thigh")}
+SEGMENTS = ("foot", "shank", "thigh", "pelvis")  # each but the last one distal to the next
 
 
 def kinematics(
@@ -41,57 +40,84 @@ def kinematics(
     Raises:
         UserError: no segment of either side can be followed.
     """
-    points = {str(name): clean.marker_position.sel(marker=name).values for name in clean.marker.values}
-    time = clean.time.values
-    sides = [_side(moving_skeleton(points, body_model, calibrate, side), calibrate, side, time, smallest_floating_axis) for side in SIDES]
-    result = xr.concat(sides, dim=xr.DataArray(list(SIDES), dims="side", name="side")).transpose("time", "side", ...)
-    if not np.isfinite(result.rotation).any():
+    count, time = clean.sizes["time"], clean.time.values
+    position = clean.marker_position.values
+    points = {str(name): position[:, i] for i, name in enumerate(clean.marker.values)}
+    model = model_of(calibrate)
+    pelvis = moving_pelvis(points, body_model, model, count)
+    legs = {side: moving_leg(points, body_model, model, pelvis, side, count) for side in SIDES}
+    rotation = _stack(legs, lambda leg: [leg.frames[segment] for segment in SEGMENTS])
+    if not np.isfinite(rotation).any():
         absent = clean.attrs["landmarks_absent"] or "none; they are hidden"
         raise UserError(f"no leg can be followed: too few markers of the body model are seen (absent: {absent})")
-    result = result.assign_coords(
-        time=clean.time,
-        segment=list(SEGMENTS),
-        joint=list(JOINTS),
-        axis=list("xyz"),
-        local_axis=list("xyz"),
-        angle=list(joint_coordinates.ANGLES),
-    )
-    result.attrs = {"direction_of_travel": clean.attrs["direction_of_travel"], "landmarks_absent": clean.attrs["landmarks_absent"]}
-    return result
-
-
-def _side(moving: Skeleton, calibrate: xr.Dataset, side: str, time: Array, smallest_floating_axis: float) -> xr.Dataset:
-    centres = np.stack([moving.centres[f"{joint}_centre"] for joint in JOINTS], axis=1)
-    rotation = np.stack([moving.frames[segment] for segment in SEGMENTS], axis=1)
-    rates = [angular_rates(moving.frames[segment], time) for segment in SEGMENTS]
-    com = np.full((len(time), len(SEGMENTS), 3), np.nan)
-    local = calibrate.segment_com.sel(side=side, segment=list(SEGMENTS[:3])).values
-    origins = np.stack([moving.origins[segment] for segment in SEGMENTS[:3]], axis=1)
-    com[:, :3] = origins + np.einsum("si,tsij->tsj", local, rotation[:, :3])
-    angle = np.stack(
-        [
-            np.degrees(
-                joint_coordinates.angles(
-                    moving.frames[proximal], moving.frames[distal], smallest_floating_axis=smallest_floating_axis
-                )
-                * joint_coordinates.signs(joint, side)
-            )
-            for joint, (proximal, distal) in PROXIMAL.items()
-        ],
-        axis=1,
-    )
-    hidden = np.full(len(time), np.nan)
-    residual = np.stack([moving.residuals.get(segment, hidden) for segment in SEGMENTS], axis=1)
-    vector = ("time", "segment", "local_axis")
+    centre = _stack(legs, lambda leg: [leg.centres[f"{joint}_centre"] for joint in JOINTS])
+    origin = _stack(legs, lambda leg: [leg.origins[segment] for segment in SEGMENTS])
+    com = _centres_of_mass(rotation, origin, calibrate)
+    (turning, _), (turning_more, com_acceleration) = _derivatives(rotation, com, time)
+    velocity, acceleration = angular_rates(rotation, turning, turning_more)
+    hidden = np.full(count, np.nan)
+    vector = ("time", "side", "segment", "local_axis")
     return xr.Dataset(
         {
-            "rotation": (("time", "segment", "local_axis", "axis"), rotation),
-            "joint_centre": (("time", "joint", "axis"), centres),
-            "com_position": (("time", "segment", "axis"), com),
-            "com_acceleration": (("time", "segment", "axis"), derivative(com, time, 2)),
-            "angular_velocity": (vector, np.stack([velocity for velocity, _ in rates], axis=1)),
-            "angular_acceleration": (vector, np.stack([acceleration for _, acceleration in rates], axis=1)),
-            "joint_angle": (("time", "joint", "angle"), angle),
-            "fit_residual": (("time", "segment"), residual),
-        }
+            "rotation": ((*vector, "axis"), rotation),
+            "joint_centre": (("time", "side", "joint", "axis"), centre),
+            "com_position": (("time", "side", "segment", "axis"), com),
+            "com_acceleration": (("time", "side", "segment", "axis"), com_acceleration),
+            "angular_velocity": (vector, velocity),
+            "angular_acceleration": (vector, acceleration),
+            "joint_angle": (("time", "side", "joint", "angle"), _joint_angles(rotation, smallest_floating_axis)),
+            "fit_residual": (
+                ("time", "side", "segment"),
+                _stack(legs, lambda leg: [leg.residuals.get(segment, hidden) for segment in SEGMENTS]),
+            ),
+        },
+        {
+            "time": clean.time,
+            "side": list(SIDES),
+            "segment": list(SEGMENTS),
+            "joint": list(JOINTS),
+            "axis": list("xyz"),
+            "local_axis": list("xyz"),
+            "angle": list(joint_coordinates.ANGLES),
+        },
+        {name: clean.attrs[name] for name in ("direction_of_travel", "landmarks_absent")},
     )
+
+
+def _stack(legs: Mapping[str, Skeleton], parts: Callable[[Skeleton], list[Array]]) -> Array:
+    """Return (time, side, part, ...) of what each leg has."""
+    return np.stack([np.stack(parts(legs[side]), axis=1) for side in SIDES], axis=1)
+
+
+def _centres_of_mass(rotation: Array, origin: Array, calibrate: xr.Dataset) -> Array:
+    """Return (time, side, segment, 3) m; a centre of mass rides on its own segment's markers. NaN for the pelvis."""
+    local = np.full((len(SIDES), len(SEGMENTS), 3), np.nan)
+    local[:, :3] = calibrate.segment_com.values
+    return origin + (local[..., None, :] @ rotation)[..., 0, :]
+
+
+def _derivatives(rotation: Array, com: Array, time: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Return first and second derivatives, each of (rotation, com): one spline for all that has no gaps.
+
+    The pelvis is on both sides the same, so that its derivatives are taken once.
+    """
+    count, sides, segments = rotation.shape[:3]
+    distinct = np.concatenate(
+        [rotation[:, :, :3].reshape(count, -1), rotation[:, 0, 3].reshape(count, -1), com[:, :, :3].reshape(count, -1)], axis=1
+    )
+    both = []
+    for columns in derivatives(distinct, time):
+        turning = np.empty_like(rotation)
+        turning[:, :, :3] = columns[:, :54].reshape(count, sides, segments - 1, 3, 3)
+        turning[:, :, 3] = columns[:, 54:63].reshape(count, 1, 3, 3)
+        moving = np.full_like(com, np.nan)
+        moving[:, :, :3] = columns[:, 63:].reshape(count, sides, segments - 1, 3)
+        both.append((turning, moving))
+    return both[0], both[1]
+
+
+def _joint_angles(rotation: Array, smallest_floating_axis: float) -> Array:
+    """Return (time, side, joint, angle) in degrees, clinical signs."""
+    angle = joint_coordinates.angles(rotation[:, :, 1:], rotation[:, :, :3], smallest_floating_axis=smallest_floating_axis)
+    signs = np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES])
+    return np.degrees(angle) * signs

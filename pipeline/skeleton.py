@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -109,39 +109,101 @@ def static_skeleton(
     return still
 
 
-def moving_skeleton(points: Points, body_model: Mapping[str, Any], calibration: xr.Dataset, side: str) -> Skeleton:
+class Model(NamedTuple):
+    """What calibration tells motion, by (side, segment) or (side, joint).
+
+    Attributes:
+        clusters: names of the markers and their positions (marker, 3) in segment axes from the origin, m.
+        carried: joint centre (3,) in the axes, from the origin, of the segment that carries it, m.
+        technical: (3, 3) turn from the axes built in motion to the anatomical ones.
+        chord_radius: half joint width plus marker radius, m.
+    """
+
+    clusters: dict[tuple[str, str], tuple[list[str], Array]]
+    carried: dict[tuple[str, str], Array]
+    technical: dict[tuple[str, str], Array]
+    chord_radius: dict[tuple[str, str], float]
+
+
+def model_of(calibration: xr.Dataset) -> Model:
+    """Return the model that the step ``calibrate`` stored."""
+
+    def table(name: str, dim: str) -> dict[tuple[str, str], Any]:
+        values = calibration[name].values
+        sides, others = calibration.side.values, calibration[dim].values
+        return {(str(s), str(o)): values[i, j] for i, s in enumerate(sides) for j, o in enumerate(others)}
+
+    clusters: dict[tuple[str, str], tuple[list[str], Array]] = {}
+    owner = list(zip(calibration.cluster_side.values, calibration.cluster_segment.values, strict=True))
+    markers, where = calibration.cluster_marker.values, calibration.cluster_position.values
+    for key in dict.fromkeys(owner):
+        rows = [i for i, own in enumerate(owner) if own == key]
+        clusters[(str(key[0]), str(key[1]))] = ([str(markers[i]) for i in rows], where[rows])
+    return Model(
+        clusters, table("joint_position", "joint"), table("technical_rotation", "pose"), table("chord_radius", "joint")
+    )
+
+
+def moving_pelvis(points: Points, body_model: Mapping[str, Any], model: Model, count: int) -> Skeleton:
+    """Return the skeleton of the pelvis alone; arguments as :func:`moving_leg`."""
+    moving = Skeleton()
+    _pose(moving, points, body_model, model, "pelvis", "right", count)
+    return moving
+
+
+def moving_leg(
+    points: Points, body_model: Mapping[str, Any], model: Model, pelvis: Skeleton, side: str, count: int
+) -> Skeleton:
     """Return the skeleton of one side in motion.
 
     Args:
         points: landmarks (time, 3), m, NaN where unseen.
         body_model: the model of the calibration.
-        calibration: dataset of the step ``calibrate``.
+        model: what calibration found.
+        pelvis: the skeleton of the pelvis.
         side: ``left`` or ``right``.
+        count: number of frames.
     """
-    moving = Skeleton()
-    calibration = calibration.sel(side=side)
-    count = len(next(iter(points.values())))
+    moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
+    rules = body_model["joint_centres"]
     for segment in ORDER:
-        rules = body_model["segments"][segment]
-        joint = {"pelvis": "hip", "thigh": "knee", "shank": "ankle"}.get(segment)
-        if joint and "moves_with" not in body_model["joint_centres"][joint]:
-            moving.centres[f"{joint}_centre"] = _moving_chord(points, moving, body_model, calibration, joint, side, count)
-        turn = calibration.technical_rotation.sel(pose=segment).values
-        if "cluster" in rules:
-            _fit_segment(moving, points, calibration, segment, side, count)
-        else:
-            axes = rules.get("technical_axes", rules["axes"])
-            built = _or_nan(lambda axes=axes: frame(axes, points | moving.centres, moving.frames, side), (count, 3, 3))
-            moving.frames[segment] = turn @ built
-            if segment == "pelvis":
-                moving.origins[segment] = _or_nan(lambda rules=rules: point(points, rules["origin"], side), (count, 3))
-            else:
-                moving.origins[segment] = moving.centres[f"{ORIGIN[segment]}_centre"]
-        for name, rule in body_model["joint_centres"].items():
+        joint = {"thigh": "knee", "shank": "ankle"}.get(segment)
+        if joint and "moves_with" not in rules[joint]:
+            found = _or_nan(
+                lambda joint=joint: chord(
+                    *_chord_points(points | moving.centres, rules[joint], side), model.chord_radius[(side, joint)]
+                ),
+                (count, 3),
+            )
+            moving.centres[f"{joint}_centre"] = found
+        if segment != "pelvis":
+            _pose(moving, points, body_model, model, segment, side, count)
+        for name, rule in rules.items():
             if rule.get("moves_with") == segment:
-                local = calibration.joint_position.sel(joint=name).values
+                local = model.carried[(side, name)]
                 moving.centres[f"{name}_centre"] = moving.origins[segment] + local @ moving.frames[segment]
     return moving
+
+
+def _pose(
+    moving: Skeleton, points: Points, body_model: Mapping[str, Any], model: Model, segment: str, side: str, count: int
+) -> None:
+    """Add a segment's frame and origin, by its cluster or by its axes."""
+    rules = body_model["segments"][segment]
+    known = points | moving.centres
+    if "cluster" in rules:
+        names, reference = model.clusters[(side, segment)]
+        nowhere = np.full((count, 3), np.nan)
+        measured = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)) for name in names], axis=1)
+        moving.frames[segment], moving.origins[segment], moving.residuals[segment] = fit_pose(reference, measured)
+        return
+    axes = rules.get("technical_axes", rules["axes"])
+    built = _or_nan(lambda: frame(axes, known, moving.frames, side), (count, 3, 3))
+    moving.frames[segment] = model.technical[(side, segment)] @ built
+    if segment == "pelvis":
+        moving.origins[segment] = _or_nan(lambda: point(points, rules["origin"], side), (count, 3))
+    else:
+        moving.origins[segment] = moving.centres[f"{ORIGIN[segment]}_centre"]
 
 
 def _chord_radius(width: str, side: str, sizes: Mapping[str, float]) -> float:
@@ -204,28 +266,6 @@ def _local(still: Skeleton, segment: str, position: Array) -> Array:
     """Return a point, mean of the trial, in a segment's axes from the segment's origin."""
     inside = np.einsum("tij,tj->ti", still.frames[segment], position - still.origins[segment])
     return np.asarray(np.nanmean(inside, axis=0))
-
-
-def _fit_segment(
-    moving: Skeleton, points: Points, calibration: xr.Dataset, segment: str, side: str, count: int
-) -> None:
-    mine = (calibration.cluster_segment == segment) & (calibration.cluster_side == side)
-    cluster = calibration.isel(cluster_marker=np.flatnonzero(mine.values))
-    known = points | moving.centres
-    nowhere = np.full((count, 3), np.nan)
-    names = [str(name) for name in cluster.cluster_marker.values]
-    measured = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)) for name in names], axis=1)
-    moving.frames[segment], moving.origins[segment], moving.residuals[segment] = fit_pose(
-        cluster.cluster_position.values, measured
-    )
-
-
-def _moving_chord(
-    points: Points, moving: Skeleton, body_model: Mapping[str, Any], calibration: xr.Dataset, joint: str, side: str, count: int
-) -> Array:
-    rule = body_model["joint_centres"][joint]
-    radius = float(calibration.chord_radius.sel(joint=joint))
-    return _or_nan(lambda: chord(*_chord_points(points | moving.centres, rule, side), radius), (count, 3))
 
 
 def _or_nan(build: Any, shape: tuple[int, ...]) -> Array:

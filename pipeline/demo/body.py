@@ -68,7 +68,7 @@ def make_walker(participant_id: str, *, sex: str, mass_kg: float, height_m: floa
     return Walker(
         participant_id, sex, mass_kg, height_m, thigh, shank, foot, ankle, width, depth,
         toe_out_deg=float(7 + rng.uniform(-2, 2)),
-        pelvis_tilt_deg=float(9 + rng.uniform(-2, 2)),
+        pelvis_tilt_deg=float(8 + rng.uniform(-2, 2)),
         marker_seed=seed,
     )  # fmt: skip
 

@@ -84,8 +84,8 @@ def right_hand_sides(
 
     Args:
         rotation: (..., N, 3, 3), v_segment = rotation @ v_lab.
-        mass: (N,), kg.
-        inertia: (N, 3, 3), about the centre of mass, segment axes, kg m2.
+        mass: (..., N), kg.
+        inertia: (..., N, 3, 3), about the centre of mass, segment axes, kg m2.
         com_acceleration: (..., N, 3), lab axes, m/s2.
         angular_velocity: (..., N, 3), segment axes, rad/s.
         angular_acceleration: (..., N, 3), segment axes, rad/s2.

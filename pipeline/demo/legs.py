@@ -1,0 +1,91 @@
+"""From feet and pelvis to the pose of the legs: how high the pelvis may stand, and how the knees bend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.demo.body import Walker, foot_in_sole, hip_in_pelvis
+from pipeline.demo.curves import rotation
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where the body is, ISB lab axes; rotations take segment axes to lab axes.
+
+    ``pelvis_rotation`` (time, 3, 3), ``pelvis_origin`` (time, 3), ``rotation`` (time, side, segment, 3, 3), ``centre``
+    (time, side, joint, 3) m; sides left, right; segments foot, shank, thigh; joints ankle, knee, hip.
+    """
+
+    pelvis_rotation: Array
+    pelvis_origin: Array
+    rotation: Array
+    centre: Array
+
+
+@dataclass(frozen=True)
+class Guides:
+    """What leads the legs: ``ankle`` (time, side, 3) m, ``sole`` (time, side, 3, 3) from sole to lab axes, ``pelvis``
+    (time, 3, 3), ``middle`` (time, 3) m between the hips with height 0, and (time, side) rad: the flexion
+    ``knee_at_least``, the turns of thigh and shank about their long axes, internal positive.
+    """
+
+    ankle: Array
+    sole: Array
+    pelvis: Array
+    middle: Array
+    knee_at_least: Array
+    thigh_turn: Array
+    shank_turn: Array
+
+
+def hips_at(walker: Walker, guides: Guides, height: Array | float) -> Array:
+    """Return both hips (time, side, 3), the point between them at ``height`` (time,)."""
+    local = np.stack([hip_in_pelvis(walker, side) for side in (0, 1)])
+    hips = guides.middle[:, None] + np.einsum("tij,sj->tsi", guides.pelvis, local - local.mean(axis=0))
+    hips[..., 1] += np.asarray(height)[..., None]
+    return hips
+
+
+def highest_middle(walker: Walker, guides: Guides, flexion: Array | float) -> Array:
+    """Return the height (time, side) of the point between the hips at which a knee is flexed by ``flexion`` rad."""
+    thigh, shank = walker.thigh_m, walker.shank_m
+    squared = thigh**2 + shank**2 + 2 * thigh * shank * np.cos(flexion)
+    away = hips_at(walker, guides, 0.0) - guides.ankle
+    return np.sqrt(squared - away[..., 0] ** 2 - away[..., 2] ** 2) - away[..., 1]
+
+
+def assemble(walker: Walker, guides: Guides, height: Array) -> Pose:
+    """Return the pose with the point between the hips at ``height`` (time,), m."""
+    hips = hips_at(walker, guides, height)
+    local = np.mean([hip_in_pelvis(walker, side) for side in (0, 1)], axis=0)
+    legs = [_leg(walker, guides, hips[:, side], side) for side in (0, 1)]
+    rotations, centres = (np.stack(parts, axis=1) for parts in zip(*legs, strict=True))
+    return Pose(guides.pelvis, hips.mean(axis=1) - guides.pelvis @ local, rotations, centres)
+
+
+def _leg(walker: Walker, guides: Guides, hip: Array, side: int) -> tuple[Array, Array]:
+    """Return rotations (time, segment, 3, 3) and joint centres (time, joint, 3) of one leg.
+
+    The knee is a hinge square to the plane through hip and ankle that faces midway between pelvis and foot; thigh
+    and shank then turn a little about their own long axes.
+    """
+    ankle, sole, inwards = guides.ankle[:, side], guides.sole[:, side], 1 if side else -1
+    length = np.linalg.norm(hip - ankle, axis=-1, keepdims=True)
+    up = (hip - ankle) / length
+    hinge = np.cross(guides.pelvis[..., 0] + sole[..., 0], up)
+    hinge /= np.linalg.norm(hinge, axis=-1, keepdims=True)
+    along = (walker.shank_m**2 + length**2 - walker.thigh_m**2) / (2 * length)
+    knee = ankle + along * up + np.sqrt(walker.shank_m**2 - along**2) * np.cross(up, hinge)
+    shank = _axes((knee - ankle) / walker.shank_m, hinge) @ rotation(1, inwards * guides.shank_turn[:, side])
+    thigh = _axes((hip - knee) / walker.thigh_m, hinge) @ rotation(1, inwards * guides.thigh_turn[:, side])
+    foot = sole @ foot_in_sole(walker, side)
+    return np.stack([foot, shank, thigh], axis=1), np.stack([ankle, knee, hip], axis=1)
+
+
+def _axes(y: Array, z: Array) -> Array:
+    return np.stack([np.cross(y, z), y, z], axis=-1)

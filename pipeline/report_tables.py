@@ -1,0 +1,149 @@
+"""The tables of the report, from metrics.csv and quality.csv: who took part, the metrics, what was rejected and why."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.averages import average
+from pipeline.figures import SIDES, UNITS
+from pipeline.vocabulary import METRICS, VARIABLES
+
+Row = dict[str, str]
+ABSENT = "n/a"
+DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1}
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+class Table(NamedTuple):
+    """Header cells and rows of text; the first cell of a row is its header."""
+
+    header: list[str]
+    rows: list[list[str]]
+
+
+class Totals(NamedTuple):
+    """What a study consists of."""
+
+    participants: int
+    sessions: int
+    trials: int
+    trials_rejected: int
+    cycles: int
+    cycles_with_kinetics: int
+    stances: int
+    stances_used: int
+
+
+def rows_of(text: str) -> list[Row]:
+    """Return the rows of a CSV file as text."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def totals(cycles: list[Row], quality: list[Row]) -> Totals:
+    """Count a study's parts; a trial without a stance is in metrics.csv alone, a rejected one in quality.csv alone."""
+    both = [*quality, *cycles]
+    stances = [row["verdict"] for row in quality if row["side"]]
+    return Totals(
+        participants=len(names(both, "participant")),
+        sessions=len(names(both, "session")),
+        trials=len({(row["session"], row["trial"]) for row in both}),
+        trials_rejected=len(rejected_trials(quality)),
+        cycles=len(cycles),
+        cycles_with_kinetics=sum(_has_kinetics(row) for row in cycles),
+        stances=len(stances),
+        stances_used=stances.count("used"),
+    )
+
+
+def names(rows: Iterable[Row], column: str) -> list[str]:
+    """Return the different cells of a column in the order of their first appearance."""
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+def participants(cycles: list[Row], quality: list[Row]) -> Table:
+    """Return one row per participant: sessions, cycles, and the columns of participants.tsv."""
+    header = list(cycles[0]) if cycles else []
+    own = header[header.index("reason") + 1 : header.index(METRICS[0])] if cycles else []
+    rows = []
+    for name in sorted(names([*quality, *cycles], "participant")):
+        mine = [row for row in cycles if row["participant"] == name]
+        sessions = names((row for row in [*quality, *cycles] if row["participant"] == name), "session")
+        about = [mine[0][column].removesuffix(".0") or ABSENT if mine else ABSENT for column in own]
+        rows.append([name, ", ".join(sessions), str(len(mine)), str(sum(map(_has_kinetics, mine))), *about])
+    return Table(["Participant", "Sessions", "Gait cycles", "with kinetics", *own], rows)
+
+
+def metrics(cycles: list[Row], *, over_participants: bool) -> Table:
+    """Return one row per metric, with mean (standard deviation) per condition and side."""
+    values = np.array([[float(row[name] or "nan") for name in METRICS] for row in cycles]).reshape(
+        -1, len(METRICS)
+    )
+    about = ("participant", "condition", "side")
+    people, condition, side = (np.array([row[name] for row in cycles], dtype=str) for name in about)
+    header, columns = [], []
+    for group in names(cycles, "condition"):
+        for of in SIDES:
+            mine = (condition == group) & (side == of)
+            if mine.any():
+                header.append(f"{group}, {of}")
+                columns.append(average(values[mine], people[mine], over_participants=over_participants))
+    rows = []
+    for i, name in enumerate(METRICS):
+        _, units, meaning = VARIABLES["study"][name]
+        cells = [_mean_sd(column.mean[i], column.sd[i], DECIMALS.get(units, 2)) for column in columns]
+        rows.append([name.replace("_", " ").capitalize(), UNITS.get(units, units), *cells, meaning])
+    return Table(["Metric", "Unit", *header, "Meaning"], rows)
+
+
+def rejected_trials(quality: list[Row]) -> list[Row]:
+    """Return the rows of trials that could not be used at all."""
+    return [row for row in quality if row["verdict"] == "rejected" and not row["side"]]
+
+
+def rejected(quality: list[Row]) -> Table:
+    """Return every rejected trial, then every rejected stance, each with its reason."""
+    stances = [row for row in quality if row["verdict"] == "rejected" and row["side"]]
+    rows = [
+        [row["trial"], row["session"], row["condition"], _which(row), row["plates"], row["reason"]]
+        for row in [*rejected_trials(quality), *stances]
+    ]
+    return Table(["Trial", "Session", "Condition", "What", "Plates", "Reason"], rows)
+
+
+def reasons(cycles: list[Row], quality: list[Row]) -> Table:
+    """Return how many trials, stances and cycles each reason cost; reasons that differ in their numbers are one."""
+    trials = Counter(_kind(row) for row in rejected_trials(quality))
+    stances = Counter(_kind(row) for row in quality if row["verdict"] == "rejected" and row["side"])
+    lost = Counter(_kind(row) for row in cycles if not _has_kinetics(row))
+    order = (trials + stances + lost).most_common()
+    return Table(
+        ["Reason", "Trials", "Stances", "Cycles without kinetics"],
+        [[reason, str(trials[reason]), str(stances[reason]), str(lost[reason])] for reason, _ in order],
+    )
+
+
+def _has_kinetics(cycle: Row) -> bool:
+    return cycle["kinetics_valid"] == "True"
+
+
+def _mean_sd(mean: float, sd: float, decimals: int) -> str:
+    if not np.isfinite(mean):
+        return ABSENT
+    return f"{mean:.{decimals}f}" + (f" ({sd:.{decimals}f})" if np.isfinite(sd) else "")
+
+
+def _which(row: Row) -> str:
+    if not row["side"]:
+        return "whole trial"
+    return f"{row['side']} stance, {float(row['start_s']):.2f} to {float(row['end_s']):.2f} s"
+
+
+def _kind(row: Row) -> str:
+    return NUMBER.sub("…", row["reason"])
