@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.errors import UserError, nearest
+from pipeline.errors import nearest
 
 Array = NDArray[np.float64]
 Points = dict[str, Array]
@@ -45,21 +45,29 @@ def chosen_labels(body_model: Mapping[str, Any], present: Iterable[str]) -> dict
 
 
 def positions(body_model: Mapping[str, Any], labels: list[str], markers: Array) -> Points:
-    """Return the position (time, 3) of each landmark that the file has, m, from markers (time, marker, 3)."""
+    """Return the position (time, 3) of each landmark that is seen at all, m, from markers (time, marker, 3)."""
     index = {label: i for i, label in enumerate(labels)}
     return {
         landmark: markers[:, [index[label] for label in group]].mean(axis=1)
-        for landmark, group in chosen_labels(body_model, labels).items()
+        for landmark, group in chosen_labels(body_model, seen_labels(labels, markers)).items()
     }
 
 
-def missing(landmark: str, body_model: Mapping[str, Any], present: Iterable[str]) -> str:
-    """Return one plain line about a landmark that a file lacks."""
-    wanted = [" + ".join(group) for group in landmark_labels(body_model).get(landmark, [])]
-    here = sorted(set(present))
-    hint = nearest(wanted[0].split(" + ")[0], here) if wanted else ""
+def seen_labels(labels: list[str], markers: Array) -> list[str]:
+    """Return the labels whose marker is seen at least once: files list markers that were never tracked."""
+    seen = np.isfinite(markers).all(axis=-1).any(axis=0)
+    return [label for label, visible in zip(labels, seen, strict=True) if visible]
+
+
+def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str]) -> str:
+    """Return one plain line about a landmark that a file lacks or never shows."""
+    wanted = [" + ".join(group) for group in landmark_labels(body_model)[landmark]]
+    here = sorted(set(labels))
+    if any(here_too := [group for group in wanted if set(group.split(" + ")) <= set(here)]):
+        return f"{here_too[0]} ({landmark.replace('_', ' ')}) is in the file but never visible; use another file"
+    hint = nearest(wanted[0].split(" + ")[0], here)
     return (
-        f"no marker for {landmark.replace('_', ' ')} (looked for {' or '.join(wanted) or 'nothing'}){hint}; "
+        f"no marker for {landmark.replace('_', ' ')} (looked for {' or '.join(wanted)}){hint or ';'} "
         "label it, or name its label in the body model"
     )
 
@@ -78,19 +86,3 @@ def point(points: Mapping[str, Array], expression: str | list[str], side: str) -
     if not isinstance(expression, str):
         return np.mean([point(points, name, side) for name in expression], axis=0)
     return points[expression if expression in points else f"{expression}_{side}"]
-
-
-def require(points: Mapping[str, Array], names: Iterable[str], body_model: Mapping[str, Any], labels: list[str]) -> None:
-    """Check that landmarks are there and seen at least once.
-
-    Raises:
-        UserError: one line per landmark that is absent or never seen.
-    """
-    lines = []
-    for name in names:
-        if name not in points:
-            lines.append(missing(name, body_model, labels))
-        elif not np.isfinite(points[name]).any():
-            lines.append(f"marker for {name.replace('_', ' ')} is never visible; track it or use another trial")
-    if lines:
-        raise UserError("; ".join(lines))

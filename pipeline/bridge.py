@@ -87,7 +87,9 @@ def _map_over_trials(
         if group.attrs.get("role") != "gait":
             continue
         datasets = {name: groups.get(trial, groups.get("")) for name, (groups, _) in inputs.items()}
-        reasons = [data.attrs["rejected"] for data in datasets.values() if data is not None and "rejected" in data.attrs]
+        reasons = [
+            data.attrs["rejected"] for data in datasets.values() if data is not None and "rejected" in data.attrs
+        ]
         if reasons:
             results[trial] = rejected(reasons[0], group.attrs)
             continue

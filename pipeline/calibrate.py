@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline import skeleton
-from pipeline.body_model import Points, positions, require
+from pipeline.body_model import Points, missing, positions
 from pipeline.errors import UserError
 from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table
 from pipeline.settings import CONFIG, read_yaml
@@ -69,8 +68,10 @@ def calibrate(
     sides = {}
     for side in SIDES:
         try:
-            require(points, skeleton.static_landmarks(body_model, side), body_model, labels)
-            still = skeleton.static_skeleton(points, body_model, side, sizes, hip_centre=hip_centre)
+            rules, absent = skeleton.static_rules(points, body_model, side)
+            if absent:
+                raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
+            still = skeleton.static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
             parameters = {
                 segment: measured.get((side, segment))
                 or from_table(
@@ -86,7 +87,7 @@ def calibrate(
         except UserError as error:
             raise UserError(f"{static.attrs.get('source', name)}: {error}") from None
         sides[side] = (still, parameters)
-    dataset = _dataset(sides, body_model)
+    dataset = _dataset(sides)
     dataset.attrs = {
         "body_mass_kg": sizes["mass_kg"],
         "body_mass_source": origin["mass_kg"],
@@ -102,7 +103,7 @@ def calibrate(
 def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
     statics = {name: trial for name, trial in read.items() if trial.attrs.get("role") == "static"}
     if not statics:
-        raise UserError("the session has no static trial: list one with role 'static' in trials.tsv (a file may stand in several rows)")
+        raise UserError("no static trial: list one with role 'static' in trials.tsv (a file may stand in several rows)")
     name, trial = next(iter(statics.items()))
     if "rejected" in trial.attrs:
         raise UserError(f"static trial {name}: {trial.attrs['rejected']}")
@@ -115,8 +116,8 @@ def _anthropometry(
     """Return sizes in kg and m and where each comes from; the table first, then the files, the static one first."""
     sizes = {"marker_diameter_m": DEFAULT_MARKER_DIAMETER_M}
     origin = {"marker_diameter_m": "default"}
-    files = [trial for trial in [*reversed([t for n, t in read.items() if n != static]), read[static]]]
-    for trial in files:
+    others = [trial for name, trial in read.items() if name != static]
+    for trial in (*reversed(others), read[static]):
         found = json.loads(trial.attrs.get("anthropometry", "{}"))
         sizes |= found
         origin |= dict.fromkeys(found, str(trial.attrs.get("source", "")))
@@ -148,9 +149,7 @@ def _mean(values: Array) -> Array:
     return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(values.shape[1:], np.nan)
 
 
-def _dataset(
-    sides: Mapping[str, tuple[skeleton.Skeleton, Mapping[str, SegmentParameters]]], body_model: Mapping[str, Any]
-) -> xr.Dataset:
+def _dataset(sides: Mapping[str, tuple[skeleton.Skeleton, Mapping[str, SegmentParameters]]]) -> xr.Dataset:
     def stack(field: str) -> Array:
         return np.array([[getattr(sides[side][1][segment], field) for segment in SEGMENTS] for side in SIDES])
 
@@ -188,6 +187,7 @@ def _dataset(
             "side": list(SIDES),
             "segment": list(SEGMENTS),
             "joint": list(JOINTS),
+            "joint_carrier": (("side", "joint"), [[still[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
             "pose": list(skeleton.ORDER),
             "local_axis": list("xyz"),
             "local_axis_2": list("xyz"),

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline import gaps
-from pipeline.body_model import SIDES, chosen_labels, landmark_labels
+from pipeline.body_model import SIDES, chosen_labels, landmark_labels, seen_labels
 from pipeline.errors import UserError
 from pipeline.filters import low_pass, stretches
 
@@ -53,9 +53,10 @@ def clean(
     """
     rate_hz = read.attrs["marker_rate_hz"]
     labels = [str(label) for label in read.marker.values]
-    chosen = chosen_labels(body_model, labels)
+    chosen = chosen_labels(body_model, seen_labels(labels, read.marker_position.values))
     if not chosen:
-        raise UserError(f"none of the markers of body model {body_model['name']} is in the file (it has {', '.join(labels[:12])} ...)")
+        here = ", ".join(labels[:9])
+        raise UserError(f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)")
     raw = {label: read.marker_position.values[:, i] for i, label in enumerate(labels)}
     used = {label: raw[label] for group in chosen.values() for label in group}
     clusters = [[label for name in cluster for label in chosen.get(name, ())] for cluster in _clusters(body_model)]

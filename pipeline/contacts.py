@@ -46,22 +46,20 @@ def contacts(
     feet = {side: foot for side in SIDES if (foot := _foot(clean, side)) is not None}
     force, moment = (_at_markers(clean, name) for name in ("plate_force", "plate_moment"))
     corners = clean.plate_corner.values
-    found = []
-    for plate in range(clean.sizes["plate"]):
-        for contact in plate_contacts.detect(
-            clean.plate_time.values,
-            clean.vertical_force.values[:, plate],
-            clean.plate_force.values[:, plate, 1],
+    found = [
+        contact
+        for plate in range(clean.sizes["plate"])
+        for contact in _on_plate(
+            clean,
             plate,
+            force[:, plate],
+            moment[:, plate],
+            feet,
             threshold_n=threshold_n,
             min_contact_s=min_contact_s,
-        ):
-            found.append(
-                plate_contacts.assign(
-                    contact, time, force[:, plate], moment[:, plate], corners[plate], feet,
-                    max_cop_distance_m=max_cop_distance_m,
-                )
-            )  # fmt: skip
+            max_cop_distance_m=max_cop_distance_m,
+        )
+    ]
     from_motion = {side: _weaker_events(clean, side, feet) for side in SIDES}
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     provisional = {
@@ -74,7 +72,10 @@ def contacts(
     ]  # fmt: skip
     events = {side: gait.merge([_plate_events(judged, side), *from_motion[side]]) for side in SIDES}
     listed = {
-        side: [_explained(stance, judged, side, side in feet) for stance in gait.stances(events[side], **span)]
+        side: [
+            _explained(stance, judged, side, foot_known=side in feet, plates_left_out=clean.attrs["plates_left_out"])
+            for stance in gait.stances(events[side], **span)
+        ]
         for side in SIDES
     }
     wrench = [_ground_wrench(clean, listed[side], force, moment, threshold_n) for side in SIDES]
@@ -107,6 +108,33 @@ def contacts(
         },
         {"plates_left_out": clean.attrs["plates_left_out"]},
     )
+
+
+def _on_plate(
+    clean: xr.Dataset,
+    plate: int,
+    force: Array,
+    moment: Array,
+    feet: plate_contacts.Feet,
+    *,
+    threshold_n: float,
+    min_contact_s: float,
+    max_cop_distance_m: float,
+) -> list[Contact]:
+    """Return the contacts of one plate, each with the foot nearest to its centre of pressure."""
+    detected = plate_contacts.detect(
+        clean.plate_time.values,
+        clean.vertical_force.values[:, plate],
+        clean.plate_force.values[:, plate, 1],
+        plate,
+        threshold_n=threshold_n,
+        min_contact_s=min_contact_s,
+    )
+    time, corners = clean.time.values, clean.plate_corner.values[plate]
+    return [
+        plate_contacts.assign(contact, time, force, moment, corners, feet, max_cop_distance_m=max_cop_distance_m)
+        for contact in detected
+    ]
 
 
 def _text(words: Iterable[str]) -> NDArray[np.str_]:
@@ -155,7 +183,9 @@ def _plate_events(found: Sequence[Contact], side: str) -> list[gait.GaitEvent]:
     return sorted(events)
 
 
-def _explained(stance: gait.Stance, found: Sequence[Contact], side: str, foot_known: bool) -> Contact:
+def _explained(
+    stance: gait.Stance, found: Sequence[Contact], side: str, *, foot_known: bool, plates_left_out: str
+) -> Contact:
     """Return the contact that a stance is, or an invalid one that says why its force is not known."""
 
     def overlap(contact: Contact) -> float:
@@ -169,7 +199,8 @@ def _explained(stance: gait.Stance, found: Sequence[Contact], side: str, foot_kn
     if not foot_known:
         return replace(bare, reason="heel or toe marker of the foot absent")
     if best is None:
-        return replace(bare, reason="no plate" if stance.begins or stance.ends else "no gait event seen")
+        nowhere = f"no plate ({plates_left_out})" if plates_left_out else "no plate"
+        return replace(bare, reason=nowhere if stance.begins or stance.ends else "no gait event seen")
     whole = overlap(best) >= stance.end_s - stance.start_s - 2 * gait.SAME_EVENT_S
     if best.reason or not whole:
         return replace(bare, plates=best.plates, reason=best.reason or "foot partly off the plate")

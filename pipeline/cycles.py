@@ -54,7 +54,7 @@ def cycles(
         verdict along ``stance``. Kinetics of a stance that cannot be used are NaN.
     """
     mass = float(calibrate.attrs["body_mass_kg"])
-    stance = _stances(contacts, kinetics, mass, min_peak_force_body_weights)
+    stance = _stances(kinetics, contacts, clean, calibrate, min_peak_force_body_weights)
     found = _cycles(contacts, longest_cycle_s)
     used = [_stance_of(cycle, stance) for cycle in found]
     valid = np.array([reason == "" for reason in used], dtype=bool)
@@ -90,20 +90,24 @@ class _StanceTable(NamedTuple):
     reason: NDArray[np.str_]
 
 
-def _stances(contacts: xr.Dataset, kinetics: xr.Dataset, mass: float, least_body_weights: float) -> _StanceTable:
+def _stances(
+    kinetics: xr.Dataset, contacts: xr.Dataset, clean: xr.Dataset, calibrate: xr.Dataset, least_body_weights: float
+) -> _StanceTable:
     """Return every stance with the reason why its kinetics cannot be used; empty where they can."""
     time, force = contacts.time.values, contacts.ground_force.values
+    mass = float(calibrate.attrs["body_mass_kg"])
     ankle = kinetics.joint_moment.values[:, :, JOINTS.index("ankle")]
     sides, starts, ends = contacts.contact_side.values, contacts.contact_start.values, contacts.contact_end.values
     reasons = [str(reason) for reason in contacts.reason.values]
     for i in (i for i, reason in enumerate(reasons) if not reason):
         side = SIDES.index(str(sides[i]))
         inside = (time >= starts[i]) & (time <= ends[i])
+        whole = starts[i] > time[0] and ends[i] < time[-1]
         peak = float(np.max(force[inside, side, 1], initial=0)) / (mass * STANDARD_GRAVITY)
-        if peak < least_body_weights:
+        if whole and peak < least_body_weights:
             reasons[i] = f"peak vertical force only {peak:.2f} body weights"
         elif not np.isfinite(ankle[inside, side]).all():
-            reasons[i] = "markers of foot or shank missing during the stance"
+            reasons[i] = _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
     return _StanceTable(
         starts,
         ends,
@@ -113,10 +117,20 @@ def _stances(contacts: xr.Dataset, kinetics: xr.Dataset, mass: float, least_body
     )
 
 
+def _hidden(clean: xr.Dataset, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
+    """Return which markers of a side are not seen in a stance: absent ones of the clusters, and those with gaps."""
+    other = {"left": "_right", "right": "_left"}[side]
+    inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
+    names = [str(name) for name in clean.marker.values]
+    gaps = [name for i, name in enumerate(names) if np.isnan(clean.marker_position.values[inside, i]).any()]
+    own = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
+    absent = [f"{name}_{side}" for name in own if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
+    hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})
+    return f"markers not seen during the stance: {', '.join(hidden) or 'too few'}; fill the gap or use another trial"
+
+
 def _cycles(contacts: xr.Dataset, longest_s: float) -> list[Cycle]:
-    table = list(
-        zip(contacts.event_time.values, contacts.event.values, contacts.event_side.values, strict=True)
-    )
+    table = list(zip(contacts.event_time.values, contacts.event.values, contacts.event_side.values, strict=True))
     found = []
     for side in SIDES:
         strikes = [t for t, kind, of in table if kind == "foot_strike" and of == side]
@@ -162,10 +176,16 @@ def _curves(
 
 
 def _metrics(
-    curves: Mapping[str, Array], found: Sequence[Cycle], clean: xr.Dataset, contacts: xr.Dataset, belt_speed_m_s: float | None
+    curves: Mapping[str, Array],
+    found: Sequence[Cycle],
+    clean: xr.Dataset,
+    contacts: xr.Dataset,
+    belt_speed_m_s: float | None,
 ) -> dict[str, tuple[str, Array]]:
     heels = Heels.of(clean)
-    speed = belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
+    speed = (
+        belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
+    )
     rows = []
     for i, cycle in enumerate(found):
         own = {"side": cycle.side, "start_s": cycle.start_s, "off_s": cycle.off_s, "end_s": cycle.end_s}

@@ -153,7 +153,7 @@ def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> li
             result.append(Stance(event.time_s, following.time_s, begins=False, ends=following.kind == OFF))
     if events[-1].kind == STRIKE:
         result.append(Stance(events[-1].time_s, last_s, ends=False, sure=events[-1].source != "kinematic"))
-    return result
+    return [stance for stance in result if stance.end_s > stance.start_s]
 
 
 def on_ground(time: Array, found: Sequence[Stance], *, margin_s: float = 0.0) -> NDArray[np.bool_]:

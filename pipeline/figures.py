@@ -14,7 +14,7 @@ from pipeline.vocabulary import VARIABLES
 SIDES = ("left", "right")
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
 UNITS = {
-    "degree": "°",
+    "degree": "deg",
     "percent": "%",
     "min-1": "steps/min",
     "m s-1": "m/s",
@@ -73,7 +73,7 @@ PANELS = (
 
 
 class Cycles(NamedTuple):
-    """The cycles of a study: curves (cycle, panel, phase), end of stance (cycle,) in percent, and whose they are."""
+    """Curves (cycle, panel, phase), end of stance (cycle,) in percent, and whose cycles they are (cycle,)."""
 
     curve: Array
     foot_off: Array
@@ -88,7 +88,10 @@ class Cycles(NamedTuple):
 
 
 class Curve(TypedDict):
-    """Mean and standard deviation along the phase; None where unknown. n counts cycles or participants."""
+    """Mean and standard deviation along the phase; None where unknown. n counts cycles or participants.
+
+    Where some lack samples, n is the largest along the phase.
+    """
 
     side: str
     condition: str
@@ -172,7 +175,8 @@ def spoken(figure: Figure) -> str:
     for curve in figure["curves"]:
         known = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
         (low, at_low), (high, at_high) = min(known), max(known)
-        text += f" {curve['side']}, {curve['condition']}: from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %."
+        text += f" {curve['side']}, {curve['condition']}:"
+        text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %."
     return text
 
 

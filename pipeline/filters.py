@@ -31,7 +31,7 @@ def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int) -> float:
     """
     if not cutoff_hz < rate_hz / 2:
         raise UserError(
-            f"cut-off {cutoff_hz:g} Hz is not below half the sampling rate ({rate_hz / 2:g} Hz): lower it or set it to null"
+            f"cut-off {cutoff_hz:g} Hz is not below half the sampling rate ({rate_hz / 2:g} Hz): lower it, or null"
         )
     correction = (np.sqrt(2) - 1) ** (1 / (2 * order))
     return float(rate_hz / np.pi * np.arctan(np.tan(np.pi * cutoff_hz / rate_hz) / correction))

@@ -17,7 +17,9 @@ from pipeline.joint_centres import SIDE_SIGN
 Array = NDArray[np.float64]
 
 
-def frame(rules: Sequence[Mapping[str, Any]], points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
+def frame(
+    rules: Sequence[Mapping[str, Any]], points: Mapping[str, Array], frames: Mapping[str, Array], side: str
+) -> Array:
     """Return the rotation matrices of a segment from two axis rules.
 
     The first rule's axis is kept; the second gives the plane: the third axis is normal to both, and the second

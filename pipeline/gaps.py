@@ -39,7 +39,7 @@ def fill(
         names = [name for name in cluster if name in markers]
         if len(names) >= 4:
             _fill_from_cluster(filled, code, names)
-    longest = int(round(max_gap_s * rate_hz))
+    longest = round(max_gap_s * rate_hz)
     for name in filled:
         _fill_with_spline(filled[name], code[name], longest)
     return filled, code

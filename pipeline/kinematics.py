@@ -103,7 +103,8 @@ def _derivatives(rotation: Array, com: Array, time: Array) -> tuple[tuple[Array,
     """
     count, sides, segments = rotation.shape[:3]
     distinct = np.concatenate(
-        [rotation[:, :, :3].reshape(count, -1), rotation[:, 0, 3].reshape(count, -1), com[:, :, :3].reshape(count, -1)], axis=1
+        [rotation[:, :, :3].reshape(count, -1), rotation[:, 0, 3].reshape(count, -1), com[:, :, :3].reshape(count, -1)],
+        axis=1,
     )
     both = []
     for columns in derivatives(distinct, time):
@@ -118,6 +119,8 @@ def _derivatives(rotation: Array, com: Array, time: Array) -> tuple[tuple[Array,
 
 def _joint_angles(rotation: Array, smallest_floating_axis: float) -> Array:
     """Return (time, side, joint, angle) in degrees, clinical signs."""
-    angle = joint_coordinates.angles(rotation[:, :, 1:], rotation[:, :, :3], smallest_floating_axis=smallest_floating_axis)
+    angle = joint_coordinates.angles(
+        rotation[:, :, 1:], rotation[:, :, :3], smallest_floating_axis=smallest_floating_axis
+    )
     signs = np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES])
     return np.degrees(angle) * signs

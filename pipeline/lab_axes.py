@@ -40,9 +40,13 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
     up = _nearest_axis(np.nanmean(pelvis - feet, axis=0))
     headings = {name: value for name, value in _headings(points, up).items() if np.isfinite(value).all()}
     if not headings:
-        raise UserError("cannot tell where the person faces: neither both ASIS nor heel and toe of a foot are seen together")
+        raise UserError(
+            "cannot tell where the person faces: neither both ASIS nor heel and toe of a foot are seen together"
+        )
     if len(headings) == 2 and headings["pelvis"] @ headings["feet"] < 0:
-        raise UserError("pelvis and feet face opposite ways: are left and right, or heel and toe, exchanged in the labels?")
+        raise UserError(
+            "pelvis and feet face opposite ways: are left and right, or heel and toe, exchanged in the labels?"
+        )
     heading = sum(headings.values())
     forward = _nearest_axis(heading) if quarter_turn else heading / np.linalg.norm(heading)
     seen = pelvis[np.isfinite(pelvis).all(axis=1)]

@@ -45,7 +45,9 @@ class Contact:
     ends: bool = True
 
 
-def detect(time: Array, vertical: Array, smooth: Array, plate: int, *, threshold_n: float, min_contact_s: float) -> list[Contact]:
+def detect(
+    time: Array, vertical: Array, smooth: Array, plate: int, *, threshold_n: float, min_contact_s: float
+) -> list[Contact]:
     """Return the contacts of one plate.
 
     The threshold on the unfiltered force finds a contact; its wrench then reaches to where the filtered
@@ -65,7 +67,7 @@ def detect(time: Array, vertical: Array, smooth: Array, plate: int, *, threshold
     step = (time[-1] - time[0]) / (len(time) - 1)
     loaded = vertical > threshold_n
     for start, stop in stretches(~loaded):
-        if 0 < start and stop < len(loaded) and (stop - start) * step < BRIDGED_S:
+        if start > 0 and stop < len(loaded) and (stop - start) * step < BRIDGED_S:
             loaded[start:stop] = True
     runs = [(a, b) for a, b in stretches(loaded) if (b - a) * step >= min_contact_s]
     floor = _noise_floor(smooth, runs)
@@ -150,7 +152,13 @@ def combine(contacts: Sequence[Contact]) -> list[Contact]:
     joined: list[Contact] = []
     for contact in sorted(contacts, key=lambda c: (c.side, c.start_s)):
         last = joined[-1] if joined else None
-        if last and contact.side and last.side == contact.side and contact.start_s < last.end_s and contact.plates[0] not in last.plates:
+        if (
+            last
+            and contact.side
+            and last.side == contact.side
+            and contact.start_s < last.end_s
+            and contact.plates[0] not in last.plates
+        ):
             joined[-1] = Contact(
                 (*last.plates, *contact.plates),
                 last.start_s,

@@ -126,7 +126,7 @@ def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[A
     pressing = force @ normal
     pressing = np.where(pressing == 0, np.nan, pressing)
     cop = centre + about_centre @ _cross_matrix(normal).T / pressing[..., None]
-    return cop, (about_centre * force).sum(axis=-1) / pressing
+    return cop, np.einsum("...i,...i->...", about_centre, force) / pressing
 
 
 def plate_axes(corners: Array) -> Array:
@@ -284,11 +284,9 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
     remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
     table = np.asarray(force_platform.get("CHANNEL", ()))
     rows = table.shape[0] if table.ndim > 1 else table.size // _used(force_platform)
-    needed = [
-        CHANNELS_OF_TYPE.get(int(_entry(force_platform, "TYPE", (), earlier)), 0) for earlier in range(1, number + 1)
-    ]
+    needed = [CHANNELS_OF_TYPE.get(kind, 0) for kind in np.ravel(force_platform["TYPE"])[:number].tolist()]
     if rows < max(needed):
-        raise UserError(f"FORCE_PLATFORM:CHANNEL has {rows} rows, {max(needed)} are needed; {remedy}")
+        raise UserError(f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}; {remedy}")
     channels = _entry(force_platform, "CHANNEL", (rows,), number)[: needed[-1]].astype(np.int64)
     listed = ", ".join(map(str, channels))
     if (channels < 1).any() or np.unique(channels).size < channels.size:

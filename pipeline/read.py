@@ -98,7 +98,7 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
 
 
 def _plates(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
-    """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with plates left out."""
+    """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with others."""
     numbers, forces, moments, corners, problems = [], [], [], [], []
     for plate in plates.plates_from_parameters(recording.force_platform, channel_count=recording.analog.shape[1]):
         if plate.problem:
@@ -109,7 +109,7 @@ def _plates(recording: Recording, rotation: Array) -> tuple[Array, Array, Array,
             plate,
             length_unit_m=recording.length_unit_m,
             moment_unit_n_m=plates.moment_unit_n_m(
-                plate, recording.analog_units, length_unit_m=recording.length_unit_m
+                plate, recording.analog_units, length_unit_m=recording.length_unit_m, analog=recording.analog
             ),
         )
         numbers.append(plate.number)

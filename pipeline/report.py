@@ -34,7 +34,7 @@ def report(study: xr.Dataset, *, metrics: str, quality: str, title: str) -> str:
     cycle_rows, quality_rows = tables.rows_of(metrics), tables.rows_of(quality)
     cycles = cycles_of(study)
     several = len(set(cycles.participant)) > 1
-    dashes = dash_styles(tables.names(cycle_rows, "condition"))
+    dashes = dash_styles(list(dict.fromkeys(cycles.condition.tolist())))
     settings = json.loads(study.attrs.get("settings", "{}"))
     return _page(
         title=title,
@@ -80,8 +80,8 @@ def _page(**content: object) -> str:
         library=library,
         script=script,
         style=style,
-        # plotly.js fills one style element by rules, which the hash of the empty text allows; others, which it
-        # would fill with text for maps that the page has not, it leaves out where an element has their id
+        # plotly.js adds rules to an empty style element, which the hash of the empty text allows; the styles
+        # of its maps, which the page has not, it leaves out where an element of their id is there
         library_styles=LIBRARY_STYLE.findall(library),
         **content,
     )

@@ -1,4 +1,4 @@
-"""The tables of the report, from metrics.csv and quality.csv: who took part, the metrics, what was rejected and why."""
+"""The tables of the report, from metrics.csv and quality.csv: people, metrics, what was rejected and why."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.averages import average
+from pipeline.averages import Average, average
 from pipeline.figures import SIDES, UNITS
 from pipeline.vocabulary import METRICS, VARIABLES
 
 Row = dict[str, str]
 ABSENT = "n/a"
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1}
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # but not one within a name, as of a file
 
 
 class Table(NamedTuple):
@@ -47,7 +47,7 @@ def rows_of(text: str) -> list[Row]:
 
 
 def totals(cycles: list[Row], quality: list[Row]) -> Totals:
-    """Count a study's parts; a trial without a stance is in metrics.csv alone, a rejected one in quality.csv alone."""
+    """Count a study's parts; a rejected trial is in quality.csv only, one without a stance in metrics.csv."""
     both = [*quality, *cycles]
     stances = [row["verdict"] for row in quality if row["side"]]
     return Totals(
@@ -81,10 +81,9 @@ def participants(cycles: list[Row], quality: list[Row]) -> Table:
 
 
 def metrics(cycles: list[Row], *, over_participants: bool) -> Table:
-    """Return one row per metric, with mean (standard deviation) per condition and side."""
-    values = np.array([[float(row[name] or "nan") for name in METRICS] for row in cycles]).reshape(
-        -1, len(METRICS)
-    )
+    """Return one row per metric: mean (standard deviation) per condition and side, n in the header."""
+    cells_of = ([float(row[name] or "nan") for name in METRICS] for row in cycles)
+    values = np.array([*cells_of]).reshape(-1, len(METRICS))
     about = ("participant", "condition", "side")
     people, condition, side = (np.array([row[name] for row in cycles], dtype=str) for name in about)
     header, columns = [], []
@@ -92,12 +91,12 @@ def metrics(cycles: list[Row], *, over_participants: bool) -> Table:
         for of in SIDES:
             mine = (condition == group) & (side == of)
             if mine.any():
-                header.append(f"{group}, {of}")
                 columns.append(average(values[mine], people[mine], over_participants=over_participants))
+                header.append(f"{group}, {of} (n {columns[-1].n.max()})")
     rows = []
     for i, name in enumerate(METRICS):
         _, units, meaning = VARIABLES["study"][name]
-        cells = [_mean_sd(column.mean[i], column.sd[i], DECIMALS.get(units, 2)) for column in columns]
+        cells = [_mean_sd(column, i, DECIMALS.get(units, 2)) for column in columns]
         rows.append([name.replace("_", " ").capitalize(), UNITS.get(units, units), *cells, meaning])
     return Table(["Metric", "Unit", *header, "Meaning"], rows)
 
@@ -111,14 +110,14 @@ def rejected(quality: list[Row]) -> Table:
     """Return every rejected trial, then every rejected stance, each with its reason."""
     stances = [row for row in quality if row["verdict"] == "rejected" and row["side"]]
     rows = [
-        [row["trial"], row["session"], row["condition"], _which(row), row["plates"], row["reason"]]
+        [row["session"], row["trial"], row["condition"], _which(row), row["plates"], row["reason"]]
         for row in [*rejected_trials(quality), *stances]
     ]
-    return Table(["Trial", "Session", "Condition", "What", "Plates", "Reason"], rows)
+    return Table(["Session", "Trial", "Condition", "What", "Plates", "Reason"], rows)
 
 
 def reasons(cycles: list[Row], quality: list[Row]) -> Table:
-    """Return how many trials, stances and cycles each reason cost; reasons that differ in their numbers are one."""
+    """Return how many trials, stances and cycles each reason cost; those that differ in numbers are one."""
     trials = Counter(_kind(row) for row in rejected_trials(quality))
     stances = Counter(_kind(row) for row in quality if row["verdict"] == "rejected" and row["side"])
     lost = Counter(_kind(row) for row in cycles if not _has_kinetics(row))
@@ -133,10 +132,12 @@ def _has_kinetics(cycle: Row) -> bool:
     return cycle["kinetics_valid"] == "True"
 
 
-def _mean_sd(mean: float, sd: float, decimals: int) -> str:
-    if not np.isfinite(mean):
+def _mean_sd(column: Average, i: int, decimals: int) -> str:
+    mean, sd, n = column.mean[i], column.sd[i], column.n[i]
+    if n == 0:
         return ABSENT
-    return f"{mean:.{decimals}f}" + (f" ({sd:.{decimals}f})" if np.isfinite(sd) else "")
+    spread = f" ({sd:.{decimals}f})" if n > 1 else ""
+    return f"{mean:.{decimals}f}{spread}" + (f", n {n}" if n < column.n.max() else "")
 
 
 def _which(row: Row) -> str:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from pipeline.dynamics.block_matrix import cross
 
-
 Array = NDArray[np.float64]
 
 

@@ -89,7 +89,9 @@ def schema(name: str) -> dict[str, Any]:
     return read_yaml(CONFIG / f"{name}.schema.yaml")
 
 
-def load_settings(study_settings: Mapping[str, Any], *, where: str, study_path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def load_settings(
+    study_settings: Mapping[str, Any], *, where: str, study_path: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the full settings and the body model of a study.
 
     Args:
@@ -126,7 +128,7 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[s
     path = CONFIG / "body_models" / f"{name}.yaml" if name in shipped else study_path / name
     if not path.is_file():
         raise UserError(
-            f"{where}: no body model '{name}'{nearest(name, shipped)} (shipped: {', '.join(shipped)}; or a path to a .yaml)"
+            f"{where}: no body model '{name}'{nearest(name, shipped)} (shipped: {', '.join(shipped)}; or a file)"
         )
     model = read_yaml(path)
     problems = problems_in(model, schema("body_model"), where=str(path.name))

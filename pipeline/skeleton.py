@@ -6,7 +6,7 @@ the hip centre, thigh with the knee centre, shank with the ankle centre, foot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from pipeline.body_model import Points, point
 from pipeline.errors import UserError
 from pipeline.frames import frame
-from pipeline.joint_centres import chord, hip_centre as hip_regression
+from pipeline.joint_centres import chord
+from pipeline.joint_centres import hip_centre as hip_regression
 from pipeline.rigid import fit_pose
 
 Array = NDArray[np.float64]
 ORDER = ("pelvis", "thigh", "shank", "foot")
 JOINTS = ("hip", "knee", "ankle")
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
+DISTAL = {"thigh": "knee", "shank": "ankle"}
 
 
 @dataclass
@@ -35,7 +37,7 @@ class Skeleton:
         origins: (time, 3) per segment, m: the proximal joint centre; of the pelvis its own origin.
         centres: (time, 3) by name (``hip_centre``, ...), m.
         residuals: (time,) per cluster, root-mean-square misfit, m.
-        clusters, carried, technical, chord_radius: what calibration finds, see :func:`static_skeleton`.
+        clusters, carrier, carried, technical, chord_radius: what calibration finds, see :func:`static_skeleton`.
     """
 
     frames: dict[str, Array] = field(default_factory=dict)
@@ -43,69 +45,96 @@ class Skeleton:
     centres: dict[str, Array] = field(default_factory=dict)
     residuals: dict[str, Array] = field(default_factory=dict)
     clusters: dict[str, dict[str, Array]] = field(default_factory=dict)
+    carrier: dict[str, str] = field(default_factory=dict)
     carried: dict[str, Array] = field(default_factory=dict)
     technical: dict[str, Array] = field(default_factory=dict)
     chord_radius: dict[str, float] = field(default_factory=dict)
 
 
-def static_landmarks(body_model: Mapping[str, Any], side: str) -> list[str]:
-    """Return the landmarks that the static trial must show for one side; of clusters any three will do."""
-    known = set(body_model["landmarks"])
-    sided = {name for name in known if "{side}" in str(body_model["landmarks"][name])}
-    used: set[str] = set()
-    for centre in body_model["joint_centres"].values():
-        used.update(centre.get("between", ()), filter(None, (centre.get("lateral"), centre.get("wand"))))
+def centre_rules(body_model: Mapping[str, Any], joint: str) -> list[dict[str, Any]]:
+    """Return the ways in which the body model finds a joint centre, the preferred one first."""
+    rules = body_model["joint_centres"][joint]
+    return [rules] if isinstance(rules, dict) else list(rules)
+
+
+def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tuple[dict[str, Any], list[str]]:
+    """Return, for one side, the rule of each joint centre that the static trial allows, and the landmarks it lacks.
+
+    Of alternative rules the first whose landmarks are all seen is taken; of clusters any three markers will do.
+    """
+    sided = {name for name, labels in body_model["landmarks"].items() if "{side}" in str(labels)}
+
+    def landmarks(names: Iterable[str]) -> list[str]:
+        full = (f"{name}_{side}" if name in sided else name for name in names)
+        return [name for name in full if name.removesuffix("_left").removesuffix("_right") in body_model["landmarks"]]
+
+    chosen, needed = {}, []
+    for joint in JOINTS:
+        rules = centre_rules(body_model, joint)
+        wanted = [
+            landmarks([*rule.get("between", ()), *(rule[k] for k in ("lateral", "wand") if k in rule)])
+            for rule in rules
+        ]
+        best = next((i for i, names in enumerate(wanted) if points.keys() >= set(names)), 0)
+        chosen[joint] = rules[best]
+        needed += wanted[best]
     for segment in body_model["segments"].values():
         expressions = [segment.get("origin", [])]
         for rule in (*segment["axes"], *segment.get("technical_axes", ())):
-            expressions += [rule.get(key, []) for key in ("from", "to", "medial", "lateral")]
-        used.update(name for item in expressions for name in ([item] if isinstance(item, str) else item))
-    full = {f"{name}_{side}" if name in sided else name for name in used}
-    return sorted(name for name in full if name.removesuffix("_left").removesuffix("_right") in known)
+            expressions += [rule[key] for key in ("from", "to", "medial", "lateral") if key in rule]
+        needed += landmarks(name for item in expressions for name in ([item] if isinstance(item, str) else item))
+    return chosen, sorted(set(needed) - points.keys())
 
 
 def static_skeleton(
-    points: Points, body_model: Mapping[str, Any], side: str, sizes: Mapping[str, float], *, hip_centre: str
+    points: Points,
+    body_model: Mapping[str, Any],
+    rules: Mapping[str, Any],
+    side: str,
+    sizes: Mapping[str, float],
+    *,
+    hip_centre: str,
 ) -> Skeleton:
     """Return the skeleton of one side in the static trial, with what motion needs of it.
 
     Args:
         points: landmarks (time, 3), m.
         body_model: see config/body_model.schema.yaml.
+        rules: the rule of each joint centre, of :func:`static_rules`.
         side: ``left`` or ``right``.
         sizes: anthropometry, kg and m, by participants.tsv column.
         hip_centre: name of the regression.
 
     Returns:
-        The skeleton; ``clusters`` marker positions in segment axes from the segment's origin, ``carried`` each
-        joint centre in the segment that carries it (NaN where it is evaluated in every frame), ``technical``
+        The skeleton; ``clusters`` marker positions in segment axes from the segment's origin, ``carrier`` the
+        segment that carries each joint centre (empty where it is evaluated in every frame) and ``carried`` the
+        centre in that segment, ``technical``
         the turn from the axes built in motion to the anatomical ones, ``chord_radius`` half joint widths.
 
     Raises:
         UserError: a size is missing.
     """
     still = Skeleton()
-    for joint, rule in body_model["joint_centres"].items():
+    for joint, rule in rules.items():
         if rule["method"] == "chord":
             still.chord_radius[joint] = _chord_radius(rule["width"], side, sizes)
     for segment in ORDER:
-        rules = body_model["segments"][segment]
-        proximal = ORIGIN.get(segment)
+        axes = body_model["segments"][segment]["axes"]
         if segment == "pelvis":
-            still.frames[segment] = frame(rules["axes"], points, still.frames, side)
-            still.origins[segment] = point(points, rules["origin"], side)
+            still.frames[segment] = frame(axes, points, still.frames, side)
+            still.origins[segment] = point(points, body_model["segments"][segment]["origin"], side)
             still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
-        else:
-            distal = {"thigh": "knee", "shank": "ankle"}.get(segment)
-            if distal:
-                still.centres[f"{distal}_centre"] = _static_centre(points, still, body_model, distal, side)
-            still.frames[segment] = frame(rules["axes"], points | still.centres, still.frames, side)
-            still.origins[segment] = still.centres[f"{proximal}_centre"]
+            continue
+        if distal := DISTAL.get(segment):
+            still.centres[f"{distal}_centre"] = _static_centre(points, still, rules[distal], distal, side)
+        still.frames[segment] = frame(axes, points | still.centres, still.frames, side)
+        still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
     for segment in ORDER:
         _record_pose(still, points, body_model["segments"][segment], segment, side)
-    for joint in JOINTS:
-        carrier = body_model["joint_centres"][joint].get("moves_with")
-        still.carried[joint] = _local(still, carrier, still.centres[f"{joint}_centre"]) if carrier else np.full(3, np.nan)
+    for joint, rule in rules.items():
+        still.carrier[joint] = rule.get("moves_with", "")
+        centre = still.centres[f"{joint}_centre"]
+        still.carried[joint] = _local(still, rule["moves_with"], centre) if still.carrier[joint] else np.full(3, np.nan)
     return still
 
 
@@ -114,12 +143,14 @@ class Model(NamedTuple):
 
     Attributes:
         clusters: names of the markers and their positions (marker, 3) in segment axes from the origin, m.
-        carried: joint centre (3,) in the axes, from the origin, of the segment that carries it, m.
+        carrier: segment that carries the joint centre; empty where it is evaluated in every frame.
+        carried: joint centre (3,) in the axes, from the origin, of its carrier, m.
         technical: (3, 3) turn from the axes built in motion to the anatomical ones.
         chord_radius: half joint width plus marker radius, m.
     """
 
     clusters: dict[tuple[str, str], tuple[list[str], Array]]
+    carrier: dict[tuple[str, str], str]
     carried: dict[tuple[str, str], Array]
     technical: dict[tuple[str, str], Array]
     chord_radius: dict[tuple[str, str], float]
@@ -140,7 +171,11 @@ def model_of(calibration: xr.Dataset) -> Model:
         rows = [i for i, own in enumerate(owner) if own == key]
         clusters[(str(key[0]), str(key[1]))] = ([str(markers[i]) for i in rows], where[rows])
     return Model(
-        clusters, table("joint_position", "joint"), table("technical_rotation", "pose"), table("chord_radius", "joint")
+        clusters,
+        table("joint_carrier", "joint"),
+        table("joint_position", "joint"),
+        table("technical_rotation", "pose"),
+        table("chord_radius", "joint"),
     )
 
 
@@ -165,21 +200,20 @@ def moving_leg(
         count: number of frames.
     """
     moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
-    rules = body_model["joint_centres"]
     for segment in ORDER:
-        joint = {"thigh": "knee", "shank": "ankle"}.get(segment)
-        if joint and "moves_with" not in rules[joint]:
-            found = _or_nan(
-                lambda joint=joint: chord(
-                    *_chord_points(points | moving.centres, rules[joint], side), model.chord_radius[(side, joint)]
-                ),
+        joint = DISTAL.get(segment, "")
+        if joint and not model.carrier[(side, joint)]:
+            rule = next(rule for rule in centre_rules(body_model, joint) if rule["method"] == "chord")
+            radius = model.chord_radius[(side, joint)]
+            centre = _or_nan(
+                lambda rule=rule, radius=radius: chord(*_chord_points(points | moving.centres, rule, side), radius),
                 (count, 3),
             )
-            moving.centres[f"{joint}_centre"] = found
+            moving.centres[f"{joint}_centre"] = centre
         if segment != "pelvis":
             _pose(moving, points, body_model, model, segment, side, count)
-        for name, rule in rules.items():
-            if rule.get("moves_with") == segment:
+        for name in JOINTS:
+            if model.carrier[(side, name)] == segment:
                 local = model.carried[(side, name)]
                 moving.centres[f"{name}_centre"] = moving.origins[segment] + local @ moving.frames[segment]
     return moving
@@ -233,15 +267,18 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
     return np.asarray(middle + hip_regression(method, side, known) @ still.frames["pelvis"])
 
 
-def _static_centre(points: Points, still: Skeleton, body_model: Mapping[str, Any], joint: str, side: str) -> Array:
-    rule = body_model["joint_centres"][joint]
+def _static_centre(points: Points, still: Skeleton, rule: Mapping[str, Any], joint: str, side: str) -> Array:
     if rule["method"] == "midpoint":
         return point(points, rule["between"], side)
     return chord(*_chord_points(points | still.centres, rule, side), still.chord_radius[joint])
 
 
 def _chord_points(points: Points, rule: Mapping[str, Any], side: str) -> tuple[Array, Array, Array]:
-    return point(points, rule["proximal"], side), point(points, rule["lateral"], side), point(points, rule["wand"], side)
+    return (
+        point(points, rule["proximal"], side),
+        point(points, rule["lateral"], side),
+        point(points, rule["wand"], side),
+    )
 
 
 def _record_pose(still: Skeleton, points: Points, rules: Mapping[str, Any], segment: str, side: str) -> None:
@@ -251,9 +288,8 @@ def _record_pose(still: Skeleton, points: Points, rules: Mapping[str, Any], segm
         known = points | still.centres
         here = [name for name in rules["cluster"] if name in known or f"{name}_{side}" in known]
         if len(here) < 3:
-            raise UserError(
-                f"the {side} {segment} has {len(here)} of its cluster markers {', '.join(rules['cluster'])}; three are needed"
-            )
+            wanted = ", ".join(rules["cluster"])
+            raise UserError(f"the {side} {segment} has {len(here)} of its cluster markers {wanted}; three are needed")
         still.clusters[segment] = {name: _local(still, segment, point(known, name, side)) for name in here}
     elif "technical_axes" in rules:
         built = frame(rules["technical_axes"], points | still.centres, still.frames, side)

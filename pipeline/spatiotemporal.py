@@ -27,7 +27,9 @@ class Heels(NamedTuple):
         """Return the heels of a trial of the step ``clean``."""
         names, position = list(clean.marker.values), clean.marker_position.values
         nowhere = np.full((len(position), 3), np.nan)
-        heel = {side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else nowhere for side in OTHER}
+        heel = {
+            side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else nowhere for side in OTHER
+        }
         return cls(clean.time.values, heel)
 
     def at(self, side: str, instant_s: float) -> Array:

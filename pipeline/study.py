@@ -11,7 +11,17 @@ import xarray as xr
 
 from pipeline.vocabulary import METRICS
 
-IDENTITY = ("participant", "session", "trial", "condition", "side", "start_time", "end_time", "kinetics_valid", "reason")
+IDENTITY = (
+    "participant",
+    "session",
+    "trial",
+    "condition",
+    "side",
+    "start_time",
+    "end_time",
+    "kinetics_valid",
+    "reason",
+)
 QUALITY = ("participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason")
 NOT_COORDINATES = ("participant_id",)
 ABSENT = ("", "n/a", "na", "nan")
@@ -71,9 +81,7 @@ def _typed(cells: list[str]) -> Any:
         return np.array(cells, dtype=str)
 
 
-def _quality(
-    cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[str, Mapping[str, Any]]
-) -> pd.DataFrame:
+def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     rows = []
     for session, trial, group in _trials(cycles):
         about = sessions[session]
@@ -108,7 +116,7 @@ def _empty() -> xr.Dataset:
         for name, variable in VARIABLES["study"].items()
     }
     text = np.array([], dtype="U1")
-    coordinates: dict[str, Any] = {name: ("cycle", text) for name in IDENTITY}
+    coordinates: dict[str, Any] = dict.fromkeys(IDENTITY, ("cycle", text))
     coordinates |= {name: ("cycle", np.array([])) for name in ("start_time", "end_time")}
     coordinates["kinetics_valid"] = ("cycle", np.array([], dtype=bool))
     names = {"joint": ["ankle", "knee", "hip"], "angle": ["flexion", "adduction", "rotation"], "axis": list("xyz")}

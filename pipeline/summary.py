@@ -20,7 +20,11 @@ def closing_lines(derived: Path, *, fail: bool) -> str:
     with (derived / "quality.csv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     trials = {(row["session"], row["trial"]) for row in rows}
-    lost = {(row["session"], row["trial"]): row["reason"] for row in rows if row["verdict"] == "rejected" and not row["side"]}
+    lost = {
+        (row["session"], row["trial"]): row["reason"]
+        for row in rows
+        if row["verdict"] == "rejected" and not row["side"]
+    }
     stances = Counter(row["verdict"] for row in rows if row["side"])
     lines = [
         f"{len(trials) - len(lost)} of {len(trials)} trials used, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import math
 import re
 from collections import Counter
@@ -51,6 +52,21 @@ def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] | No
     Raises:
         UserError: absent, not UTF-8, ragged, or with missing, unknown or repeated columns.
     """
+    header, *lines = _cells(path)
+    problems = _header_problems(path.name, header, tuple(required), tuple(known or ()))
+    rows = []
+    for number, line in enumerate(lines, start=2):
+        if not any(line):
+            continue
+        if len(line) != len(header):
+            problems.append(f"{path.name}: line {number} has {len(line)} cells, the header {len(header)}")
+        rows.append(dict(zip(header, line, strict=False)))
+    if problems:
+        raise UserError("\n".join(problems))
+    return rows
+
+
+def _cells(path: Path) -> list[list[str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as handle:
             lines = [[cell.strip() for cell in line] for line in csv.reader(handle, delimiter="\t")]
@@ -60,27 +76,19 @@ def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] | No
         raise UserError(f"{path.name}: not UTF-8 text; save it as tab-separated UTF-8") from None
     if not lines:
         raise UserError(f"{path.name}: empty; the first line names the columns")
-    header, problems = lines[0], []
-    expected = tuple(known or required)
-    problems += [f"{path.name}: column '{name}' stands twice" for name, n in Counter(header).items() if n > 1]
-    for name in required:
-        if name not in header:
-            hint = nearest(name, [column for column in header if column not in expected])
-            problems.append(f"{path.name}: column '{name}' is missing{hint}")
-    if known is not None:
-        problems += [
-            f"{path.name}: unknown column '{name}'{nearest(name, expected)}" for name in header if name not in expected
-        ]
-    rows = []
-    for number, line in enumerate(lines[1:], start=2):
-        if not any(line):
-            continue
-        if len(line) != len(header):
-            problems.append(f"{path.name}: line {number} has {len(line)} cells, the header {len(header)}")
-        rows.append(dict(zip(header, line, strict=False)))
-    if problems:
-        raise UserError("\n".join(problems))
-    return rows
+    return lines
+
+
+def _header_problems(where: str, header: list[str], required: tuple[str, ...], known: tuple[str, ...]) -> list[str]:
+    expected = known or required
+    strange = [column for column in header if column not in expected]
+    problems = [f"{where}: column '{name}' stands twice" for name, n in Counter(header).items() if n > 1]
+    problems += [
+        f"{where}: column '{name}' is missing{nearest(name, strange)}" for name in required if name not in header
+    ]
+    if known:
+        problems += [f"{where}: unknown column '{name}'{nearest(name, known)}" for name in strange]
+    return problems
 
 
 def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
@@ -142,22 +150,9 @@ def read_trials(path: Path, participants: Mapping[str, Row]) -> dict[str, list[R
     sessions: dict[str, list[Row]] = {}
     for row in rows:
         row["session"] = session = row.get("session") or row["participant_id"]
-        where = f"{path.name}: {session} {row['trial']}"
-        problems += _bad_identifier(row["trial"], "trial", path.name) + _bad_identifier(session, "session", path.name)
-        if row["participant_id"] not in participants:
-            hint = nearest(row["participant_id"], participants)
-            problems.append(f"{where}: participant '{row['participant_id']}' is not in participants.tsv{hint}")
-        if row["role"] not in ROLES:
-            problems.append(f"{where}: role is '{row['role']}', expected one of {', '.join(ROLES)}")
-        if _leaves_study(path.parent, row["file"]):
-            problems.append(f"{where}: file '{row['file']}' is not inside the study")
-        problems += _out_of_range(row, "belt_speed_m_s", -10, 10, where)
-        known = sessions.setdefault(session, [])
-        if any(row["trial"] == other["trial"] for other in known):
-            problems.append(f"{where} stands twice; trial names are unique within a session")
-        if known and known[0]["participant_id"] != row["participant_id"]:
-            problems.append(f"{where}: session '{session}' belongs to {known[0]['participant_id']} already")
-        known.append(row)
+        others = sessions.setdefault(session, [])
+        problems += _trial_problems(row, others, participants, path)
+        others.append(row)
     kept = {name: [row for row in rows if row["role"] != "exclude"] for name, rows in sessions.items()}
     for session, session_rows in kept.items():
         statics = [row["trial"] for row in session_rows if row["role"] == "static"]
@@ -168,6 +163,26 @@ def read_trials(path: Path, participants: Mapping[str, Row]) -> dict[str, list[R
     if problems:
         raise UserError("\n".join(dict.fromkeys(problems)))
     return {name: rows for name, rows in kept.items() if rows}
+
+
+def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row], path: Path) -> list[str]:
+    """Return what is wrong with a row of trials.tsv, given the session's rows before it."""
+    session, trial = row["session"], row["trial"]
+    where = f"{path.name}: {session} {trial}"
+    problems = _bad_identifier(trial, "trial", path.name) + _bad_identifier(session, "session", path.name)
+    if row["participant_id"] not in participants:
+        hint = nearest(row["participant_id"], participants)
+        problems.append(f"{where}: participant '{row['participant_id']}' is not in participants.tsv{hint}")
+    if row["role"] not in ROLES:
+        problems.append(f"{where}: role is '{row['role']}', expected one of {', '.join(ROLES)}")
+    if _leaves_study(path.parent, row["file"]):
+        problems.append(f"{where}: file '{row['file']}' is not inside the study")
+    problems += _out_of_range(row, "belt_speed_m_s", -10, 10, where)
+    if any(trial == other["trial"] for other in others):
+        problems.append(f"{where} stands twice; trial names are unique within a session")
+    if others and others[0]["participant_id"] != row["participant_id"]:
+        problems.append(f"{where}: session '{session}' belongs to {others[0]['participant_id']} already")
+    return problems
 
 
 def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list[Row]]:
@@ -207,8 +222,6 @@ def _misspelt(rows: list[Row], known: Iterable[str], where: str) -> list[str]:
 
 def _near_miss(name: str, known: tuple[str, ...]) -> str:
     """Return the known column that ``name`` misses by a letter or two; free columns stay free."""
-    import difflib
-
     close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85)
     return close[0] if close else ""
 
@@ -219,9 +232,7 @@ def _bad_identifier(name: str, column: str, where: str) -> list[str]:
     return [f"{where}: {column} {name!r} must be letters, digits, '-' and '_', and begin with a letter or digit"]
 
 
-def _out_of_range(
-    row: Row, column: str, low: float, high: float, where: str, *, required: bool = False
-) -> list[str]:
+def _out_of_range(row: Row, column: str, low: float, high: float, where: str, *, required: bool = False) -> list[str]:
     try:
         value = number(row, column, where=where)
     except UserError as error:

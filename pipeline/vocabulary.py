@@ -70,9 +70,13 @@ _CURVES = {
         "N m kg-1",
         f"internal joint moment {_ON_DISTAL} per body mass, orthogonal projection on the joint coordinate axes; {_JCS}",
     ),
-    "joint_force": Variable(("cycle", "joint", "axis", "phase"), "N kg-1", f"joint force {_ON_DISTAL} per body mass, lab axes"),
+    "joint_force": Variable(
+        ("cycle", "joint", "axis", "phase"), "N kg-1", f"joint force {_ON_DISTAL} per body mass, lab axes"
+    ),
     "joint_power": Variable(("cycle", "joint", "phase"), "W kg-1", "joint power per body mass, generation positive"),
-    "ground_force": Variable(("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"),
+    "ground_force": Variable(
+        ("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"
+    ),
     **{name: Variable(("cycle",), units, meaning) for name, (units, meaning) in _METRICS.items()},
 }
 
@@ -88,25 +92,37 @@ VARIABLES: dict[str, dict[str, Variable]] = {
             ("side", "segment", "local_axis"), "m", "centre of mass from the proximal joint centre, segment axes"
         ),
         "segment_inertia": Variable(
-            ("side", "segment", "local_axis", "local_axis_2"), "kg m2", "inertia tensor about the centre of mass, segment axes"
+            ("side", "segment", "local_axis", "local_axis_2"),
+            "kg m2",
+            "inertia tensor about the centre of mass, segment axes",
         ),
         "segment_length": Variable(("side", "segment"), "m", "segment length that the parameter table refers to"),
         "joint_position": Variable(
-            ("side", "joint", "local_axis"), "m", "joint centre in the axes, from the origin, of the segment that carries it"
+            ("side", "joint", "local_axis"),
+            "m",
+            "joint centre in the axes, from the origin, of the segment that carries it",
         ),
         "chord_radius": Variable(("side", "joint"), "m", "half joint width plus marker radius"),
         "technical_rotation": Variable(
-            ("side", "pose", "local_axis", "technical_axis"), "1", "turn from the axes built in motion to anatomical axes"
+            ("side", "pose", "local_axis", "technical_axis"),
+            "1",
+            "turn from the axes built in motion to anatomical axes",
         ),
         "cluster_position": Variable(
             ("cluster_marker", "local_axis"), "m", "marker in the axes, from the origin, of the segment that carries it"
         ),
     },
     "clean": {
-        "marker_position": Variable(("time", "marker", "axis"), "m", "landmark position, filled and filtered, lab axes"),
-        "fill": Variable(("time", "marker"), "1", "0 measured or missing, 1 filled by spline, 2 filled from its rigid cluster"),
+        "marker_position": Variable(
+            ("time", "marker", "axis"), "m", "landmark position, filled and filtered, lab axes"
+        ),
+        "fill": Variable(
+            ("time", "marker"), "1", "0 measured or missing, 1 filled by spline, 2 filled from its rigid cluster"
+        ),
         **_PLATES,
-        "vertical_force": Variable(("plate_time", "plate"), "N", "vertical force of the plate, baseline off, unfiltered"),
+        "vertical_force": Variable(
+            ("plate_time", "plate"), "N", "vertical force of the plate, baseline off, unfiltered"
+        ),
         "plate_baseline": Variable(("plate", "axis"), "N", "force of the unloaded plate that was taken off, lab axes"),
         **_EVENTS,
     },
@@ -130,12 +146,16 @@ VARIABLES: dict[str, dict[str, Variable]] = {
         "com_acceleration": Variable(
             ("time", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes"
         ),
-        "angular_velocity": Variable(("time", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes"),
+        "angular_velocity": Variable(
+            ("time", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes"
+        ),
         "angular_acceleration": Variable(
             ("time", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes"
         ),
         "joint_angle": Variable(("time", "side", "joint", "angle"), "degree", f"joint angle; {_JCS}"),
-        "fit_residual": Variable(("time", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster"),
+        "fit_residual": Variable(
+            ("time", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster"
+        ),
     },
     "kinetics": {
         "joint_force": Variable(("time", "side", "joint", "axis"), "N", f"joint force {_ON_DISTAL}, lab axes"),
@@ -194,7 +214,9 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
         return dataset
     table = VARIABLES[step]
     if set(dataset.data_vars) != set(table):
-        raise ValueError(f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} depart from the vocabulary")
+        raise ValueError(
+            f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} depart from the vocabulary"
+        )
     result = dataset.copy()
     for name, (dims, units, long_name) in table.items():
         if dataset[name].dims != dims:

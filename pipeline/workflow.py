@@ -124,7 +124,9 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
         UserError: everything that is wrong with settings and tables, one line per problem.
     """
     if not (path / "study.yaml").is_file():
-        raise UserError(f"{path}: no study.yaml there; is this the study directory? 'python -m pipeline init' writes one")
+        raise UserError(
+            f"{path}: no study.yaml there; is this the study directory? 'python -m pipeline init' writes one"
+        )
     problems: list[str] = []
 
     def attempt(check: Callable[[], Any], default: Any) -> Any:

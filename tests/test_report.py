@@ -46,12 +46,7 @@ def amplitude(joint: str, angle: str) -> float:
 
 def mean_flexion(joint: str, side: str, condition: str) -> Any:
     """Return the closed form of the study's mean: the shifts of the participants sum to zero."""
-    return (
-        amplitude(joint, "flexion")
-        * SIDE_GAIN[side]
-        * CONDITION_GAIN[condition]
-        * np.sin(2 * np.pi * PHASE / 100)
-    )
+    return amplitude(joint, "flexion") * SIDE_GAIN[side] * CONDITION_GAIN[condition] * np.sin(2 * np.pi * PHASE / 100)
 
 
 class Made(NamedTuple):
@@ -65,9 +60,7 @@ class Made(NamedTuple):
         return report(self.study, metrics=self.metrics, quality=self.quality, title=title)
 
 
-def trial_cycles(
-    person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = ""
-) -> xr.Dataset:
+def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = "") -> xr.Dataset:
     """Return a trial's cycles.nc: sines whose amplitude tells joint, angle, side and condition apart."""
     side = np.array([name for name in sides for _ in range(REPEATS[person])])
     count = len(side)
@@ -83,7 +76,7 @@ def trial_cycles(
             ("cycle", *dims, "phase"),
             known * (wave + offset.reshape(-1, *[1] * (wave.ndim - 1))),
         )
-    metrics = dict.fromkeys(METRICS, ("cycle", 1.0 + offset)) | {"stance_share": ("cycle", 60 + offset)}
+    metrics = {name: ("cycle", np.array(1.0 + offset)) for name in METRICS} | {"stance_share": ("cycle", 60 + offset)}
     start = np.arange(count, dtype=float)
     group = xr.Dataset(
         curves | metrics | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.6)},
@@ -131,9 +124,7 @@ def three_people() -> Made:
         for person in SHIFT
     }
     trials["sub-01"]["walk_3"] = xr.Dataset(attrs={"rejected": "walk_3.c3d: the file ends early"})
-    trials["sub-03"]["walk_3"] = trial_cycles(
-        "sub-03", "fast", ["left"], valid=False, reason="two feet on plate 1"
-    )
+    trials["sub-03"]["walk_3"] = trial_cycles("sub-03", "fast", ["left"], valid=False, reason="two feet on plate 1")
     return made(trials, conditions, group="control")
 
 
@@ -144,7 +135,7 @@ class Page(HTMLParser):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, list[str]] = {"script": [], "style": []}
-        self.words = ""
+        self.words = self.inside = ""
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -173,16 +164,12 @@ class Page(HTMLParser):
         return [text for kind, text in self._scripts() if kind != "application/json"]
 
     def _scripts(self) -> list[tuple[str | None, str]]:
-        return [
-            (a.get("type"), text) for a, text in zip(self.all("script"), self.texts["script"], strict=True)
-        ]
+        return [(a.get("type"), text) for a, text in zip(self.all("script"), self.texts["script"], strict=True)]
 
 
 def curve_of(figures: list[dict[str, Any]], title: str, side: str, condition: str) -> dict[str, Any]:
     (figure,) = [figure for figure in figures if figure["title"] == title]
-    (curve,) = [
-        curve for curve in figure["curves"] if (curve["side"], curve["condition"]) == (side, condition)
-    ]
+    (curve,) = [curve for curve in figure["curves"] if (curve["side"], curve["condition"]) == (side, condition)]
     return dict(curve)
 
 
@@ -193,7 +180,7 @@ def test_study_curves_are_the_mean_and_spread_of_participants(three_people: Made
             for condition in CONDITION_GAIN:
                 for kind in ("flexion angle", "flexion moment", "power"):
                     curve = curve_of(figures, f"{joint.capitalize()} {kind}", side, condition)
-                    # the cycles pooled would not do: sub-02 walked twice as many; 1e-12 for rounding errors about zero
+                    # the cycles pooled would not do: sub-02 walked twice as many; 1e-12 for zero itself
                     expected = mean_flexion(joint, side, condition)
                     np.testing.assert_allclose(curve["mean"], expected, rtol=ROUNDING, atol=1e-12)
                     np.testing.assert_allclose(curve["sd"], 2.0, rtol=ROUNDING)
@@ -253,8 +240,8 @@ def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) ->
 
 def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
     words = Page(three_people.page()).words
-    summary = "3 participants, 3 sessions; 7 trials used, 1 rejected; 34 gait cycles; 32 of 34 stances with kinetics."
-    assert summary in words
+    summary = "3 participants, 3 sessions; 7 trials used, 1 rejected; 34 gait cycles;"
+    assert f"{summary} 32 of 34 stances with kinetics." in words
     assert "whole trial" in words
     assert "walk_3.c3d: the file ends early" in words
     assert words.count("two feet on plate 1") == 2
@@ -275,16 +262,21 @@ def test_missing_samples_are_left_out_not_zero() -> None:
     trial["joint_angle"][:, :, :, 50] = np.nan
     trial["joint_force"][:] = np.nan
     trial["joint_power"][:] = np.inf
+    trial["step_width"][0] = np.nan
+    trial["step_length"][:] = np.nan
     html = made({"sub-01": {"walk": trial}}, {"walk": "slow"}).page()
     (figures,) = Page(html).figures()
     curve = curve_of(figures, "Hip flexion angle", "left", "slow")
     assert curve["mean"][50] is None
     assert set(curve["sd"][:20]) == {None}  # one cycle is left there
-    assert curve["mean"][10] == pytest.approx(
-        mean_flexion("hip", "left", "slow")[10] - 2.0 - WOBBLE, rel=ROUNDING
-    )
+    assert curve["mean"][10] == pytest.approx(mean_flexion("hip", "left", "slow")[10] - 2.0 - WOBBLE, rel=ROUNDING)
     assert not next(figure for figure in figures if figure["title"] == "Hip power")["curves"]
-    assert html.count("No cycle has it.") == 3
+    assert html.count("Not known in any cycle.") == 3
+    words = Page(html).words
+    assert "slow, left (n 2)" in words
+    # the other cycle's: 1 + shift - wobble
+    assert re.search(r"Step width\W+m\s+-1\.500, n 1 ", words)
+    assert re.search(r"Step length\W+m\s+n/a ", words)
 
 
 def test_a_study_without_cycles_says_why() -> None:
@@ -318,16 +310,12 @@ def test_hostile_text_stays_text() -> None:
 
 def test_the_policy_allows_the_pages_own_scripts_and_nothing_else(three_people: Made) -> None:
     page = Page(three_people.page())
-    (policy,) = [
-        meta["content"] for meta in page.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"
-    ]
+    (policy,) = [meta["content"] for meta in page.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
     rules = dict(rule.strip().split(" ", 1) for rule in (policy or "").split(";"))
     assert rules["default-src"] == "'none'"
     assert "unsafe" not in (policy or "")
     for directive, texts in (("script-src", page.programs()), ("style-src", page.texts["style"])):
-        digests = {
-            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in texts
-        }
+        digests = {f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in texts}
         assert set(rules[directive].split()) == digests
 
 
@@ -363,9 +351,9 @@ def test_two_hundred_cycles_take_less_than_a_second(three_people: Made) -> None:
     many = {f"walk_{i}": trial_cycles("sub-02", "slow", ["left", "right"]) for i in range(25)}
     large = made({"sub-02": many}, dict.fromkeys(many, "slow"))
     assert large.study.sizes["cycle"] == 200
-    start = time.perf_counter()
+    start = time.process_time()
     large.page()
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 @pytest.fixture
@@ -399,9 +387,7 @@ def browse(chromium: str, html: str, folder: Path) -> tuple[Page, list[str]]:
 
 
 def test_a_browser_draws_every_figure_and_obeys_no_hostile_text(chromium: str, tmp_path: Path) -> None:
-    trials = {
-        person: {HOSTILE: trial_cycles(person, HOSTILE, ["left", "right"])} for person in ("sub-01", "sub-02")
-    }
+    trials = {person: {HOSTILE: trial_cycles(person, HOSTILE, ["left", "right"])} for person in ("sub-01", "sub-02")}
     html = made(trials, {HOSTILE: HOSTILE}).page(HOSTILE)
     unfolded = html.replace('<details class="participant">', '<details class="participant" open>', 1)
     page, console = browse(chromium, unfolded, tmp_path)

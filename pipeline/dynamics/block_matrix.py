@@ -65,7 +65,9 @@ def system_matrix(rotation: Array, to_proximal: Array, to_distal: Array) -> Arra
             force_below, moment_below = slice(6 * i - 6, 6 * i - 3), slice(6 * i - 3, 6 * i)
             matrix[..., force, force_below] = -np.eye(3)
             matrix[..., moment, force_below] = -rotation[..., i, :, :] @ distal[..., i, :, :]
-            matrix[..., moment, moment_below] = -rotation[..., i, :, :] @ np.swapaxes(rotation[..., i - 1, :, :], -1, -2)
+            matrix[..., moment, moment_below] = -rotation[..., i, :, :] @ np.swapaxes(
+                rotation[..., i - 1, :, :], -1, -2
+            )
     return matrix
 
 

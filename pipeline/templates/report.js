@@ -18,7 +18,7 @@
       for (; i < sd.length && sd[i] !== null; i++) run.push(i);
       i++;
       if (!run.length) continue;
-      const back = run.toReversed();
+      const back = [...run].reverse();
       x.push(...run, ...back, null);
       y.push(...run.map((j) => mean[j] + sd[j]), ...back.map((j) => mean[j] - sd[j]), null);
     }
@@ -41,14 +41,14 @@
   function layout(figure, curves) {
     const axis = { gridcolor: colour("rule"), zerolinecolor: colour("quiet"), linecolor: colour("quiet"), title: { standoff: 4 } };
     return {
-      margin: { l: 58, r: 8, t: 8, b: 40 },
+      margin: { l: 70, r: 24, t: 8, b: 40 },
       width: root.classList.contains("printing") ? 320 : undefined,
       paper_bgcolor: colour("paper"), plot_bgcolor: colour("paper"),
       font: { color: colour("ink"), family: "system-ui, sans-serif", size: 11 },
       showlegend: false,
       hovermode: "x unified", hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("quiet") },
       dragmode: matchMedia("(pointer: fine)").matches ? "zoom" : false,
-      xaxis: { ...axis, title: { text: "gait cycle", standoff: 4 }, range: [0, 100], ticksuffix: " %", zeroline: false },
+      xaxis: { ...axis, title: { text: "gait cycle", standoff: 4 }, range: [0, 100], dtick: 20, ticksuffix: " %", zeroline: false },
       yaxis: { ...axis, title: { text: `${plain(figure.unit)}<br>${plain(figure.sign)}`, standoff: 4 } },
       shapes: curves.filter((curve) => curve.foot_off !== null).map((curve) => ({
         type: "line", x0: curve.foot_off, x1: curve.foot_off, yref: "paper", y0: 0, y1: 1, layer: "below",
@@ -75,8 +75,8 @@
 
   for (const panels of document.querySelectorAll(".panels")) {
     const folded = panels.closest("details");
-    if (folded) folded.addEventListener("toggle", () => folded.open && drawPanels(panels));
-    else drawPanels(panels);
+    if (!folded || folded.open) drawPanels(panels);
+    folded?.addEventListener("toggle", () => folded.open && drawPanels(panels));
   }
   for (const box of document.querySelectorAll("[data-hides]")) {
     box.addEventListener("change", () => { hidden[box.checked ? "delete" : "add"](box.dataset.hides); redraw(); });

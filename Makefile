@@ -1,0 +1,35 @@
+# Everything a newcomer needs: `make demo`, `make test`. The set-up makes a virtual environment of its own.
+PYTHON ?= python3
+BIN := .venv/bin
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test check bench format clean
+
+demo: .venv/ready
+	$(BIN)/snakemake --cores all
+
+test: .venv/ready
+	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+check: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile
+	$(BIN)/snakemake --lint
+
+bench: .venv/ready
+	$(BIN)/python -m benchmarks
+
+format: .venv/ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

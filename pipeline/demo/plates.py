@@ -1,0 +1,105 @@
+"""Force plates in the floor: where they lie, which steps meet them, and what their six channels read.
+
+File axes here: z up, metres. A plate is of C3D type 2: its x and y axes lie in its surface, z points down, and the
+channels hold the reaction on the walker, moments about a sensor below the surface.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.demo.curves import mirrored, rotation
+from pipeline.demo.forces import Ground
+from pipeline.demo.steps import Walk
+
+Array = NDArray[np.float64]
+
+# corners of the sole from the point under the ankle, in foot lengths: forwards, up, outwards
+SOLE = np.array([[-0.26, 0, -0.16], [-0.26, 0, 0.16], [0.74, 0, 0.20], [0.74, 0, -0.20]])
+DIRECTIONS = {"+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0)}
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A plate whose x axis is turned by ``turn_deg`` about the vertical; ``length_m`` along x, ``width_m`` along y."""
+
+    centre_m: tuple[float, float]
+    length_m: float = 0.6
+    width_m: float = 0.5
+    turn_deg: float = 0.0
+    sensor_depth_m: float = 0.04
+
+    @property
+    def axes(self) -> Array:
+        """Return the plate's axes as columns in file axes."""
+        turn = np.radians(self.turn_deg)
+        x, down = np.array([np.cos(turn), np.sin(turn), 0.0]), np.array([0.0, 0.0, -1.0])
+        return np.stack([x, np.cross(down, x), down], axis=-1)
+
+    @property
+    def corners(self) -> Array:
+        """Return the corners (4, 3), m: (+x +y), (-x +y), (-x -y), (+x -y) in the plate's axes."""
+        signs = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
+        return np.append(self.centre_m, 0.0) + signs * (self.length_m / 2, self.width_m / 2, 0) @ self.axes.T
+
+    def holds(self, points: Array) -> NDArray[np.bool_]:
+        """Return which points (..., 3) in file axes lie over the plate; NaN does not."""
+        local = np.abs((points - np.append(self.centre_m, 0.0)) @ self.axes)
+        return np.asarray((local[..., 0] <= self.length_m / 2) & (local[..., 1] <= self.width_m / 2))
+
+
+def file_axes(direction: str) -> Array:
+    """Return (3, 3) with v_file = R @ v_isb for somebody who walks along ``direction``: +X, -X, +Y or -Y."""
+    forward, up = np.array(DIRECTIONS[direction], float), np.array([0.0, 0.0, 1.0])
+    return np.stack([forward, up, np.cross(forward, up)], axis=-1)
+
+
+def footprint(walk: Walk, step: int, direction: str) -> Array:
+    """Return the corners (4, 3) of the flat sole of one step in file axes, m."""
+    sole = mirrored(walk.walker.foot_m * SOLE, int(walk.side[step]))
+    return np.asarray((walk.place[step] + sole @ rotation(1, walk.yaw[step]).T) @ file_axes(direction).T)
+
+
+def stepping_on(walk: Walk, direction: str, plate: Plate, steps: tuple[int, ...]) -> Walk:
+    """Return the walk moved so that the footprints of the numbered steps lie about the middle of the plate."""
+    prints = [footprint(walk, int(np.flatnonzero(walk.number == number)[0]), direction) for number in steps]
+    return walk.moved((np.append(plate.centre_m, 0.0) - np.mean(prints, axis=(0, 1))) @ file_axes(direction))
+
+
+def verdict(walk: Walk, step: int, direction: str, plates: tuple[Plate, ...]) -> tuple[str, str]:
+    """Return the plates under a step, numbered from 1 ("1", "1 2", ""), and why it cannot be used, or ""."""
+    inside = [[plate.holds(footprint(walk, other, direction)) for other in _together(walk, step)] for plate in plates]
+    under = [i for i, feet in enumerate(inside) if feet[0].any()]
+    names = " ".join(str(i + 1) for i in under)
+    if not under:
+        return names, "no plate"
+    if any(foot.any() for i in under for foot in inside[i][1:]):
+        return names, "two feet"
+    return names, "" if inside[under[0]][0].all() else "foot partly off the plate"
+
+
+def _together(walk: Walk, step: int) -> list[int]:
+    """Return the step and those that are on the floor while it is."""
+    others = (walk.strike < walk.off[step]) & (walk.off > walk.strike[step]) & (walk.number != walk.number[step])
+    return [step, *np.flatnonzero(others)]
+
+
+def channels(on_feet: Ground, direction: str, plates: tuple[Plate, ...]) -> Array:
+    """Return (time, plate, 6): Fx Fy Fz, N, and Mx My Mz, N m, about the sensor, in each plate's own axes.
+
+    A foot loads the plate that its centre of pressure is over.
+    """
+    turn = file_axes(direction)
+    force, point = on_feet.force @ turn.T, on_feet.pressure_centre @ turn.T
+    free = on_feet.free_moment[..., None] * turn[:, 1]
+    readings = np.zeros((len(force), len(plates), 6))
+    for i, plate in enumerate(plates):
+        here = plate.holds(point)[..., None]
+        sensor = np.append(plate.centre_m, -plate.sensor_depth_m)
+        moment = np.where(here, np.cross(point - sensor, force) + free, 0.0).sum(axis=1)
+        readings[:, i, :3] = np.where(here, force, 0.0).sum(axis=1) @ plate.axes
+        readings[:, i, 3:] = moment @ plate.axes
+    return readings

@@ -1,0 +1,199 @@
+"""From a walk or a stance to its files: the C3D file, the exact answer, the rows of the study's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.demo.body import SEGMENTS, SIDES, Walker, segment_parameters
+from pipeline.demo.forces import Ground, ground
+from pipeline.demo.legs import Pose
+from pipeline.demo.plates import Plate, channels, file_axes, verdict
+from pipeline.demo.recording import (
+    ANALOG_HZ,
+    MARKER_HZ,
+    Recording,
+    marker_paths,
+    noisy_markers,
+    noisy_readings,
+    write_c3d,
+)
+from pipeline.demo.steps import Walk
+from pipeline.demo.truth import Wrenches, joint_wrenches
+from pipeline.demo.walk import motion, stand
+
+Array = NDArray[np.float64]
+JOINTS, AXES = ("ankle", "knee", "hip"), ("x", "y", "z")
+DIMS = {
+    "joint_force": ("time", "side", "joint", "axis"),
+    "joint_moment_lab": ("time", "side", "joint", "axis"),
+    "joint_centre": ("time", "side", "joint", "axis"),
+    "rotation": ("time", "side", "segment", "local_axis", "axis"),
+    "angular_velocity": ("time", "side", "segment", "axis"),
+    "grf_force": ("time", "side", "axis"),
+    "grf_centre_of_pressure": ("time", "side", "axis"),
+    "grf_free_moment": ("time", "side", "axis"),
+}
+MEANING = {
+    "joint_force": ("N", "force on the distal segment at the joint centre, lab axes"),
+    "joint_moment_lab": ("N m", "moment on the distal segment about the joint centre, lab axes"),
+    "joint_centre": ("m", "joint centre, lab axes"),
+    "rotation": ("1", "rotation matrix from lab axes to segment axes"),
+    "angular_velocity": ("rad s-1", "angular velocity, lab axes"),
+    "grf_force": ("N", "ground reaction on the foot, on plates and off them, lab axes"),
+    "grf_centre_of_pressure": ("m", "centre of pressure, lab axes; NaN off the ground"),
+    "grf_free_moment": ("N m", "free moment on the foot about the vertical, lab axes"),
+    "contact_start": ("s", "foot strike"),
+    "contact_end": ("s", "foot off"),
+}
+
+
+def write_walk(
+    path: Path, walk: Walk, plates: tuple[Plate, ...], *, direction: str, events: bool, first_frame: int = 1,
+    noise: float = 1.0, seed: int = 0,
+) -> xr.Dataset:  # fmt: skip
+    """Write the C3D file of one walk and return its exact answer.
+
+    Args:
+        path: the C3D file.
+        walk: the steps, in ISB lab axes.
+        plates: where they lie in file axes.
+        direction: where the walker goes in file axes: +X, -X, +Y or -Y.
+        events: write the strikes and offs into the file.
+        first_frame: number of the first frame, from 1.
+        noise: factor of the measurement noise.
+        seed: of the measurement noise.
+    """
+    rng, bodies = np.random.default_rng([seed, 4]), motion(walk)
+    time, analog_time = (np.arange(round(walk.gait.duration_s * rate)) / rate for rate in (MARKER_HZ, ANALOG_HZ))
+    body = bodies(time)
+    markers = _in_file_axes(marker_paths(walk.walker, body, medial=False), direction)
+    readings = channels(ground(walk, bodies(analog_time), analog_time), direction, plates)
+    recording = Recording(
+        walk.walker, noisy_markers(markers, rng, noise=noise), plates, noisy_readings(readings, rng, noise=noise),
+        _events(walk) if events else (), first_frame,
+    )  # fmt: skip
+    write_c3d(path, recording)
+    on_feet = ground(walk, body, time)
+    wrenches = joint_wrenches(bodies, time, segment_parameters(walk.walker), on_feet)
+    start_s = (first_frame - 1) / MARKER_HZ
+    answer = xr.merge([_body_answer(body, wrenches), _ground_answer(on_feet), _contacts(walk, direction, plates, start_s)])
+    return _described(answer.assign_coords(time=time + start_s))
+
+
+def write_static(path: Path, walker: Walker, *, direction: str, duration_s: float = 0.5, noise: float = 1.0, seed: int = 0) -> xr.Dataset:
+    """Write the C3D file of quiet standing, all markers on and no plate, and return its exact answer.
+
+    Without a ground reaction the joint wrenches of this answer carry the hanging weight of the segments only.
+    """
+    rng, time = np.random.default_rng([seed, 5]), np.arange(round(duration_s * MARKER_HZ)) / MARKER_HZ
+    body = stand(walker, time)
+    markers = _in_file_axes(marker_paths(walker, body, medial=True), direction)
+    write_c3d(path, Recording(walker, noisy_markers(markers, rng, noise=noise)))
+    nothing = Ground(np.zeros((len(time), 2, 3)), np.full((len(time), 2, 3), np.nan), np.zeros((len(time), 2)))
+    wrenches = joint_wrenches(lambda t: stand(walker, t), time, segment_parameters(walker), nothing)
+    return _described(_body_answer(body, wrenches).assign_coords(time=time))
+
+
+def write_answer(path: Path, answer: xr.Dataset) -> None:
+    """Write an exact answer as NetCDF, its variables in single precision rounded to five digits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    small = {"dtype": "float32", "zlib": True, "significant_digits": 5, "quantize_mode": "GranularBitRound"}
+    texts = {name: {"dtype": "S1"} for name, values in answer.coords.items() if values.dtype.kind == "U"}
+    answer.to_netcdf(path, encoding=texts | {name: small for name in answer.data_vars if answer[name].ndim > 1})
+
+
+def write_tables(study: Path, people: Mapping[Walker, Mapping[str, str]], trials: Iterable[tuple[str, str, str, str]]) -> None:
+    """Write participants.tsv (with any extra columns), trials.tsv (participant, trial, role, condition) and segments.tsv."""
+    extra = list(next(iter(people.values())))
+    _write_tsv(
+        study / "participants.tsv",
+        ("participant_id", "mass_kg", "height_m", "sex", *extra),
+        [(w.participant_id, w.mass_kg, w.height_m, w.sex, *more.values()) for w, more in people.items()],
+    )
+    _write_tsv(
+        study / "trials.tsv",
+        ("participant_id", "trial", "file", "role", "condition"),
+        [(who, trial, f"{who}/{trial}.c3d", role, condition) for who, trial, role, condition in trials],
+    )
+    columns = "participant_id side segment mass_kg com_x_m com_y_m com_z_m ixx_kg_m2 iyy_kg_m2 izz_kg_m2 ixy_kg_m2 ixz_kg_m2 iyz_kg_m2"
+    _write_tsv(study / "segments.tsv", columns.split(), [row for walker in people for row in _segment_rows(walker)])
+
+
+def _segment_rows(walker: Walker) -> list[tuple[object, ...]]:
+    parameters, rows = segment_parameters(walker), []
+    for side, side_name in enumerate(SIDES):
+        for i, segment in enumerate(SEGMENTS):
+            tensor = parameters.inertia[side, i]
+            elements = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
+            numbers = [parameters.mass[side, i], *parameters.com[side, i], *elements]
+            rows.append((walker.participant_id, side_name, segment, *(f"{number:.9g}" for number in numbers)))
+    return rows
+
+
+def _write_tsv(path: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join("\t".join(map(str, row)) + "\n" for row in (columns, *rows)), encoding="utf-8")
+
+
+def _in_file_axes(markers: Mapping[str, Array], direction: str) -> dict[str, Array]:
+    return {label: path @ file_axes(direction).T for label, path in markers.items()}
+
+
+def _events(walk: Walk) -> tuple[tuple[float, str, str], ...]:
+    """Return every strike and off within the recording."""
+    instants = [("Foot Strike", walk.strike), ("Foot Off", walk.off)]
+    return tuple(
+        (float(time), SIDES[side].capitalize(), label)
+        for label, times in instants
+        for time, side in zip(times, walk.side, strict=True)
+        if 0 <= time < walk.gait.duration_s
+    )
+
+
+def _body_answer(body: Pose, wrenches: Wrenches) -> xr.Dataset:
+    values = {
+        "joint_force": wrenches.force,
+        "joint_moment_lab": wrenches.moment,
+        "joint_centre": body.centre,
+        "rotation": np.swapaxes(body.rotation, -1, -2),
+        "angular_velocity": wrenches.angular_velocity,
+    }
+    return xr.Dataset({name: (DIMS[name], value) for name, value in values.items()})
+
+
+def _ground_answer(on_feet: Ground) -> xr.Dataset:
+    values = {
+        "grf_force": on_feet.force,
+        "grf_centre_of_pressure": on_feet.pressure_centre,
+        "grf_free_moment": on_feet.free_moment[..., None] * np.array([0.0, 1.0, 0.0]),
+    }
+    return xr.Dataset({name: (DIMS[name], value) for name, value in values.items()})
+
+
+def _contacts(walk: Walk, direction: str, plates: tuple[Plate, ...], start_s: float) -> xr.Dataset:
+    """Return the stances that lie wholly within the recording, with the plates under them and what spoils them."""
+    whole = np.flatnonzero((walk.strike >= 0) & (walk.off <= walk.gait.duration_s))
+    names, reasons = zip(*(verdict(walk, int(step), direction, plates) for step in whole), strict=True)
+    return xr.Dataset(
+        {"contact_start": ("contact", walk.strike[whole] + start_s), "contact_end": ("contact", walk.off[whole] + start_s)},
+        {
+            "contact_side": ("contact", [SIDES[side] for side in walk.side[whole]]),
+            "plates": ("contact", list(names)),
+            "reason": ("contact", list(reasons)),
+        },
+    )
+
+
+def _described(answer: xr.Dataset) -> xr.Dataset:
+    for name in answer.data_vars:
+        units, long_name = MEANING[str(name)]
+        answer[name].attrs.update(units=units, long_name=long_name)
+    coordinates = {"side": SIDES, "joint": JOINTS, "axis": AXES, "segment": SEGMENTS, "local_axis": AXES}
+    answer = answer.assign_coords({name: list(values) for name, values in coordinates.items()})
+    answer["time"].attrs.update(units="s", long_name="time on the file's own axis")
+    return answer.assign_attrs(title="exact answer: ISB lab axes, x along the walking direction, y up")

@@ -1,0 +1,97 @@
+"""What a body model needs: which markers of a static and of a walking file, which sizes of the person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.body_model import SIDES, landmark_labels, positions
+from pipeline.c3d import Recording
+from pipeline.errors import UserError
+from pipeline.joint_centres import hip_centre as hip_regression
+from pipeline.skeleton import static_rules
+
+Array = NDArray[np.float64]
+STANDING_M = 0.05
+FEWEST_CLUSTER_MARKERS = 3
+
+
+def seen_landmarks(body_model: Mapping[str, Any], recording: Recording) -> set[str]:
+    """Return the landmarks that a file shows at least once."""
+    return set(positions(body_model, recording.labels, recording.markers))
+
+
+def lacking_when_static(body_model: Mapping[str, Any], seen: Collection[str]) -> list[str]:
+    """Return the landmarks and clusters that a static trial showing ``seen`` lacks."""
+    names = {name for side in SIDES for name in _rules(body_model, seen, side)[1]}
+    return sorted(names) + _lacking_clusters(body_model, seen)
+
+
+def lacking_in_motion(body_model: Mapping[str, Any], seen: Collection[str], static: Collection[str]) -> list[str]:
+    """Return the landmarks and clusters that a walking trial lacks: heels, toes, what each frame is built from.
+
+    Args:
+        body_model: see config/body_model.schema.yaml.
+        seen: landmarks of the walking trial.
+        static: landmarks of the static trial, by which joint centres are found in one way or another.
+    """
+    built = {
+        name: {**rules, "axes": rules.get("technical_axes", rules["axes"]), "technical_axes": []}
+        for name, rules in body_model["segments"].items()
+        if "cluster" not in rules
+    }
+    names = {f"{name}_{side}" for name in ("heel", "toe") for side in SIDES} - set(seen)
+    for side in SIDES:
+        centres = {
+            joint: {"method": "carried"} if "moves_with" in rule else rule
+            for joint, rule in _rules(body_model, static, side)[0].items()
+        }
+        names.update(_rules({**body_model, "segments": built, "joint_centres": centres}, seen, side)[1])
+    return sorted(names) + _lacking_clusters(body_model, seen)
+
+
+def needed_sizes(body_model: Mapping[str, Any], static: Collection[str], *, hip_centre: str) -> list[str]:
+    """Return the participants.tsv columns that the joint centres need, given the static trial's landmarks."""
+    columns = [
+        f"{rule['width']}_{side}_m"
+        for side in SIDES
+        for rule in _rules(body_model, static, side)[0].values()
+        if rule["method"] == "chord"
+    ]
+    try:  # a regression refuses where it lacks a size that markers do not show
+        hip_regression(hip_centre, "left", {"pelvis_width": 0.25, "pelvis_depth": 0.15, "marker_radius": 0.007})
+    except UserError:
+        columns += [f"leg_length_{side}_m" for side in SIDES]
+    return sorted(columns)
+
+
+def extent_m(markers: Array) -> float:
+    """Return how far markers (time, marker, 3) travel, m: nine in ten of them, nine tenths of the time, stay within.
+
+    A person standing still stays below :data:`STANDING_M`; passers-by and stray markers do not count.
+    """
+    some = markers[:: max(1, len(markers) // 200)]
+    some = some[:, np.isfinite(some).all(axis=-1).any(axis=0)]
+    if not some.size:
+        return float("nan")
+    low, high = np.nanpercentile(some, (5, 95), axis=0)
+    return float(np.percentile(np.linalg.norm(high - low, axis=-1), 90))
+
+
+def _rules(body_model: Mapping[str, Any], seen: Collection[str], side: str) -> tuple[dict[str, Any], list[str]]:
+    return static_rules(dict.fromkeys(seen, np.empty(0)), body_model, side)
+
+
+def _lacking_clusters(body_model: Mapping[str, Any], seen: Collection[str]) -> list[str]:
+    """Return the clusters of which fewer than three are at hand; joint centres in them always are."""
+    known = landmark_labels(body_model)
+    lacking = []
+    for segment, rules in body_model["segments"].items():
+        for side in SIDES if "cluster" in rules else ():
+            names = [name if name in known else f"{name}_{side}" for name in rules["cluster"]]
+            if sum(name in seen or name not in known for name in names) < FEWEST_CLUSTER_MARKERS:
+                lacking.append("pelvis cluster" if segment == "pelvis" else f"{side} {segment} cluster")
+    return list(dict.fromkeys(lacking))

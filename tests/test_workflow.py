@@ -1,0 +1,274 @@
+"""The workflow as a user runs it: what comes out, what reruns after which change, what an error looks like."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from conftest import HOUSE, copy_study, planned, snakemake
+
+from pipeline.workflow import STEPS
+
+SESSION_STEPS = STEPS[:-2]
+AFTER = {step: SESSION_STEPS[SESSION_STEPS.index(step) :] for step in SESSION_STEPS}
+
+
+def of(session: str, *steps: str) -> set[str]:
+    return {f"{step}:{session}" for step in steps}
+
+
+ENDING = {"study", "report"}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study of two sessions with two walks each, run once."""
+    study = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("studies") / "finished")
+    rows = (study / "trials.tsv").read_text().splitlines()
+    kept = [row for row in rows if not row.split("\t")[1].endswith(("_02", "_03"))]
+    (study / "trials.tsv").write_text("\n".join(kept) + "\n")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "4 of 4 trials used" in result.stdout
+    assert str(study / "derived" / "report.html") in result.stdout
+    return study
+
+
+@pytest.fixture
+def study(finished: Path, tmp_path: Path) -> Path:
+    """Return a copy of the finished study with its records, to change."""
+    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> None:
+    derived = finished / "derived"
+    for session in ("sub-01", "sub-02"):
+        for step in SESSION_STEPS:
+            with xr.open_datatree(derived / session / f"{step}.nc") as tree:
+                assert {"Conventions", "title", "history", "pipeline_version", "settings", "source_sha256"} <= set(
+                    tree.attrs
+                )
+                assert not tree.to_dataset().data_vars or step == "calibrate"
+                assert step in json.loads(tree.attrs["settings"])
+                for name, group in tree.children.items():
+                    assert set(group.to_dataset().dims) <= {str(dim) for dim in group.coords} | {"contact", "stance"}, (
+                        name
+                    )
+    assert {path.name for path in derived.iterdir()} == {
+        "sub-01",
+        "sub-02",
+        "study.nc",
+        "metrics.csv",
+        "quality.csv",
+        "report.html",
+    }
+
+
+def test_a_group_loads_by_itself(finished: Path) -> None:
+    moments = xr.load_dataset(finished / "derived/sub-01/kinetics.nc", group="comfortable_01")
+    assert moments.joint_moment.sel(side="right", joint="ankle", local_axis="z").sizes["time"] > 100
+    assert moments.joint_moment.attrs["units"] == "N m"
+    # the four terms are the moment: their sum is taken in another order, a rounding of 100 N m is 1e-14
+    difference = moments.joint_moment_term.sum("term", skipna=False) - moments.joint_moment
+    assert float(abs(difference).max()) < 1e-10
+
+
+def test_metrics_and_quality_are_tidy(finished: Path) -> None:
+    study = xr.load_dataset(finished / "derived" / "study.nc")
+    with (finished / "derived" / "metrics.csv").open() as handle:
+        metrics = list(csv.DictReader(handle))
+    assert len(metrics) == study.sizes["cycle"] > 0
+    assert float(metrics[0]["stride_time"]) == pytest.approx(float(study.stride_time[0]))
+    mean = study.joint_angle.groupby("condition").mean()
+    assert set(mean.condition.values) == {"comfortable", "fast"}
+    with (finished / "derived" / "quality.csv").open() as handle:
+        assert {row["verdict"] for row in csv.DictReader(handle)} <= {"used", "rejected"}
+
+
+def test_nothing_changed_runs_nothing(study: Path) -> None:
+    for path in study.rglob("*.c3d"):
+        path.touch()
+    (study / "participants.tsv").touch()
+    assert planned(study) == set()
+
+
+def change_c3d(study: Path) -> None:
+    path = study / "sub-01" / "comfortable_01.c3d"
+    status = path.stat()
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    import os
+
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], set[str]]] = {
+    "one C3D, same time stamp": (change_c3d, of("sub-01", *SESSION_STEPS) | ENDING),
+    "a kinetics setting": (
+        lambda s: (s / "study.yaml").write_text((s / "study.yaml").read_text() + "\nkinetics: {gravity_m_s2: 9.81}\n"),
+        of("sub-01", "kinetics", "cycles") | of("sub-02", "kinetics", "cycles") | ENDING,
+    ),
+    "the title of the report": (
+        lambda s: (s / "study.yaml").write_text((s / "study.yaml").read_text() + "\nreport: {title: Another}\n"),
+        {"report"},
+    ),
+    "one body mass": (
+        lambda s: _edit_cell(s / "participants.tsv", "sub-02", "mass_kg", "66.6"),
+        of("sub-02", "calibrate", "kinematics", "kinetics", "cycles") | ENDING,
+    ),
+    "a new participant column": (lambda s: _add_column(s / "participants.tsv", "shoe", "flat"), ENDING),
+    "one condition": (lambda s: replace_in(s / "trials.tsv", "\tfast", "\tquick"), ENDING),
+}
+
+
+def _edit_cell(path: Path, participant: str, column: str, value: str) -> None:
+    header, *rows = [line.split("\t") for line in path.read_text().splitlines()]
+    for row in rows:
+        if row[0] == participant:
+            row[header.index(column)] = value
+    path.write_text("\n".join("\t".join(row) for row in [header, *rows]) + "\n")
+
+
+def _add_column(path: Path, name: str, value: str) -> None:
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([f"{header}\t{name}", *(f"{row}\t{value}" for row in rows)]) + "\n")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_reruns_what_depends_on_it(study: Path, change: str) -> None:
+    edit, expected = CHANGES[change]
+    edit(study)
+    assert planned(study) == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        ("kinetics.py", {"kinetics", "cycles"}),
+        ("dynamics/block_matrix.py", {"calibrate", "clean", "kinematics", "kinetics", "cycles"}),
+        ("events.py", {"contacts", "kinetics", "cycles"}),
+    ],
+)
+def test_changed_code_reruns_its_steps_and_those_after(
+    study: Path, tmp_path: Path, module: str, expected: set[str]
+) -> None:
+    house = tmp_path / "house"
+    for name in ("pipeline", "config", "profiles"):
+        shutil.copytree(HOUSE / name, house / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "pyproject.toml"):
+        shutil.copy(HOUSE / name, house / name)
+    arguments = ("--snakefile", str(house / "Snakefile"))
+    assert planned(study, *arguments) == set()
+    (house / "pipeline" / module).write_text((house / "pipeline" / module).read_text() + "\n# another line\n")
+    jobs = {f"{step}:{session}" for step in expected for session in ("sub-01", "sub-02")}
+    assert planned(study, *arguments) == jobs | ENDING
+
+
+def test_it_runs_from_elsewhere(study: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    result = snakemake(study, "--snakefile", str(HOUSE / "Snakefile"), cwd=elsewhere)
+    assert result.returncode == 0, result.stderr
+    assert "nothing to be done" in (result.stdout + result.stderr).lower()
+
+
+def stopped(study: Path) -> str:
+    """Run a study that must be refused before any job and return what was printed."""
+    result = snakemake(study)
+    text = result.stdout + result.stderr
+    assert result.returncode != 0
+    assert "Traceback" not in text
+    assert "Job stats" not in text
+    return text
+
+
+def test_misspelt_names_stop_the_run_with_the_nearest_known_one(study: Path) -> None:
+    (study / "study.yaml").write_text("body_model: isb_cluster\nclean: {marker_cutof_hz: 6}\n")
+    replace_in(study / "participants.tsv", "mass_kg", "mas_kg")
+    text = stopped(study)
+    assert "unknown key 'clean.marker_cutof_hz'; did you mean 'marker_cutoff_hz'?" in text
+    assert "column 'mass_kg' is missing; did you mean 'mas_kg'?" in text
+
+
+def test_an_unknown_body_model_is_refused(study: Path) -> None:
+    (study / "study.yaml").write_text("body_model: isb_cluster\n")
+    assert "did you mean 'isb_clusters'?" in stopped(study)
+
+
+def test_a_wrong_directory_is_refused(tmp_path: Path) -> None:
+    assert "no study.yaml there" in stopped(tmp_path / "nowhere")
+
+
+def test_results_without_their_records_are_not_trusted(study: Path) -> None:
+    shutil.rmtree(study / ".snakemake")
+    assert "--forceall" in stopped(study)
+
+
+def quality(study: Path) -> list[dict[str, str]]:
+    with (study / "derived" / "quality.csv").open() as handle:
+        return list(csv.DictReader(handle))
+
+
+def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
+    """A cut file, an absent file, text in place of C3D, a participant without mass: each one plain line."""
+    cut = study / "sub-01" / "comfortable_01.c3d"
+    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
+    (study / "sub-01" / "fast_01.c3d").unlink()
+    _edit_cell(study / "participants.tsv", "sub-02", "mass_kg", "n/a")
+    text = (study / "trials.tsv").read_text().splitlines()
+    (study / "trials.tsv").write_text("\n".join([*text, "sub-01\tnotes\tsub-01/notes.c3d\tgait\tfast"]) + "\n")
+    (study / "sub-01" / "notes.c3d").write_text("not a recording" * 100)
+    for path in study.glob("sub-02/*.c3d"):
+        _without_mass(path)
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    reasons = {(row["session"], row["trial"]): row["reason"] for row in quality(study) if not row["side"]}
+    assert "cut off" in reasons["sub-01", "comfortable_01"]
+    assert "no such file" in reasons["sub-01", "fast_01"]
+    assert "not a C3D file" in reasons["sub-01", "notes"]
+    assert "mass_kg" in reasons["sub-02", "comfortable_01"]
+    assert "0 of 5 trials used" in result.stdout
+    assert "Traceback" not in result.stdout + result.stderr
+    strict = snakemake(study, "--config", "run={fail_on_rejection: true}", "--forcerun", "report")
+    assert strict.returncode != 0
+
+
+def _without_mass(path: Path) -> None:
+    import ezc3d
+    import numpy as np
+
+    recording = ezc3d.c3d(str(path))
+    recording["parameters"]["PROCESSING"]["Bodymass"]["value"] = np.array([0.0])
+    recording.write(str(path))
+
+
+def test_a_missing_static_trial_rejects_its_session_only(study: Path) -> None:
+    rows = (study / "trials.tsv").read_text().splitlines()
+    (study / "trials.tsv").write_text("\n".join(row for row in rows if not row.startswith("sub-01\tstatic")) + "\n")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    lost = {row["session"]: row["reason"] for row in quality(study) if not row["side"]}
+    assert set(lost) == {"sub-01"}
+    assert "no static trial" in lost["sub-01"]
+
+
+def test_equal_inputs_give_equal_bytes(study: Path, tmp_path: Path) -> None:
+    """The same study in another place, on another number of cores, is the same to the byte."""
+    other = copy_study(study, tmp_path / "other place")
+    result = snakemake(other, "--cores", "1")
+    assert result.returncode == 0, result.stdout + result.stderr
+    for path in sorted((study / "derived").rglob("*.*")):
+        twin = other / path.relative_to(study)
+        assert path.read_bytes() == twin.read_bytes(), path.name
