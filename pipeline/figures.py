@@ -41,9 +41,7 @@ def _angle(joint: str, sign: str) -> Panel:
 
 def _moment(joint: str, angle: str, sign: str) -> Panel:
     component = {"joint": joint, "angle": angle}
-    return Panel(
-        "Internal joint moments", f"{joint.capitalize()} {angle} moment", "joint_moment_jcs", component, sign
-    )
+    return Panel("Internal joint moments", f"{joint.capitalize()} {angle} moment", "joint_moment_jcs", component, sign)
 
 
 def _power(joint: str) -> Panel:
@@ -114,9 +112,7 @@ class Figure(TypedDict):
 
 def cycles_of(study: xr.Dataset) -> Cycles:
     """Take from a study what the figures show."""
-    curves = [
-        study[panel.variable].sel(panel.component).transpose("cycle", "phase").values for panel in PANELS
-    ]
+    curves = [study[panel.variable].sel(panel.component).transpose("cycle", "phase").values for panel in PANELS]
     about = (study[name].values.astype(str) for name in ("participant", "condition", "side"))
     return Cycles(np.stack(curves, axis=1).astype(float), study.stance_share.values.astype(float), *about)
 

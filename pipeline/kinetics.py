@@ -57,7 +57,7 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
         {
             "joint_force": ((*vector, "axis"), joint_force.sum(axis=2)),
             "joint_moment": ((*vector, "local_axis"), joint_moment),
-            "joint_moment_jcs": ((*vector, "angle"), (along @ in_lab[..., None])[..., 0] * signs),
+            "joint_moment_jcs": ((*vector, "angle"), block_matrix.rotate(along, in_lab) * signs),
             "joint_moment_term": ((*vector, "term", "local_axis"), np.moveaxis(term, 2, 3)),
             "joint_power": (vector, (in_lab * relative).sum(axis=-1)),
         },
@@ -82,4 +82,4 @@ def _ground(contacts: xr.Dataset, com: Array) -> tuple[Array, Array]:
 
 
 def _to_lab(rotation: Array, vector: Array) -> Array:
-    return (np.swapaxes(rotation, -1, -2) @ vector[..., None])[..., 0]
+    return block_matrix.rotate(np.swapaxes(rotation, -1, -2), vector)

@@ -192,16 +192,17 @@ def judge(
         return contact
     mine = corners[list(contact.plates)]
     loaded = (time >= contact.start_s) & (time <= contact.end_s)
+    step = (time[-1] - time[0]) / max(len(time) - 1, 1)
     other = feet.get(OTHER[contact.side])
     if other is not None:
-        there = loaded & on_ground(time, other_stances)
-        on_plate = there & (_over(other[0], mine, 0.0) | _over(other[1], mine, 0.0))
-        if on_plate.sum() * _step(time) > SHARED_S:
+        heel, toe = (point[loaded & on_ground(time, other_stances)] for point in other)
+        on_plate = _over(heel, mine, 0.0) | _over(toe, mine, 0.0)
+        if on_plate.sum() * step > SHARED_S:
             return replace(contact, reason="two feet on the plate")
-    heel, toe = feet[contact.side]
-    seen = loaded & np.isfinite(heel).all(axis=1) & np.isfinite(toe).all(axis=1)
+    heel, toe = (point[loaded] for point in feet[contact.side])
+    seen = np.isfinite(heel).all(axis=1) & np.isfinite(toe).all(axis=1)
     outside = seen & ~(_over(heel, mine, edge_margin_m) & _over(toe, mine, edge_margin_m))
-    if outside.sum() * _step(time) > SHARED_S:
+    if outside.sum() * step > SHARED_S:
         return replace(contact, reason="foot partly off the plate")
     return contact
 
@@ -218,7 +219,3 @@ def _over(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
             inward = np.einsum("tec,ec->te", point[:, None, [0, 2]] - quad, normal)
             result |= (inward > -margin_m).all(axis=1)
     return result
-
-
-def _step(time: Array) -> float:
-    return float((time[-1] - time[0]) / max(len(time) - 1, 1))

@@ -101,6 +101,10 @@ class Study:
         }
         return {"by_trial": speeds}
 
+    def _report_needs(self, _: None) -> dict[str, Any]:
+        templates = sorted((provenance.PACKAGE / "templates").iterdir())
+        return {"templates": {path.name: provenance.sha256(path) for path in templates}}
+
     def _study_needs(self, _: None) -> dict[str, Any]:
         sessions = {
             name: {

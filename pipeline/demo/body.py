@@ -64,12 +64,12 @@ def make_walker(participant_id: str, *, sex: str, mass_kg: float, height_m: floa
     """Return a person of given mass and height, with proportions (Drillis & Contini 1966) varied by ``seed``."""
     rng = np.random.default_rng([seed, 1])
     vary = 1 + np.clip(rng.normal(0, 0.015, 6), -0.03, 0.03)
-    thigh, shank, foot, ankle, width, depth = height_m * vary * (0.245, 0.246, 0.150, 0.044, 0.140, 0.092)
+    lengths = height_m * vary * (0.245, 0.246, 0.150, 0.044, 0.140, 0.092)
+    thigh, shank, foot, ankle, width, depth = lengths.tolist()
+    toe_out_deg, pelvis_tilt_deg = 7 + rng.uniform(-2, 2), 8 + rng.uniform(-2, 2)
     return Walker(
         participant_id, sex, mass_kg, height_m, thigh, shank, foot, ankle, width, depth,
-        toe_out_deg=float(7 + rng.uniform(-2, 2)),
-        pelvis_tilt_deg=float(8 + rng.uniform(-2, 2)),
-        marker_seed=seed,
+        toe_out_deg, pelvis_tilt_deg, seed,
     )  # fmt: skip
 
 
@@ -108,8 +108,8 @@ def markers_in_segments(walker: Walker) -> dict[str, tuple[str, int, Array]]:
         for name, (segment, position) in right.items():
             hand_placed = rng.uniform(-0.008, 0.008, 3) if name[:2] in ("TH", "SK") else 0.0
             markers[prefix + name] = (segment, side, mirrored(position, side) + hand_placed)
-        for name, position in foot_markers_in_sole(walker, side).items():
-            from_ankle = position - (0, walker.ankle_height_m, 0)
+        for name, from_floor in foot_markers_in_sole(walker, side).items():
+            from_ankle = from_floor - (0, walker.ankle_height_m, 0)
             markers[prefix + name] = ("foot", side, from_ankle @ foot_in_sole(walker, side))
     return markers
 

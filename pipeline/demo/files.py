@@ -59,11 +59,11 @@ def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0) -> None:
         write_answer(path / "truth" / f"{who}_static.nc", answer)
         for condition in ("comfortable", "fast"):
             for repeat, direction in enumerate(DIRECTIONS[who]):
-                trial = f"{condition}_{repeat + 1:02d}"
-                number = 1000 * seed + len(trials)
+                trial, number = f"{condition}_{repeat + 1:02d}", 1000 * seed + len(trials)
                 trials.append((who, trial, "gait", condition))
+                walk = demo_walk(walker, trial, seed=number)
                 answer = write_walk(
-                    path / who / f"{trial}.c3d", demo_walk(walker, trial, seed=number), PLATES[who], direction=direction,
+                    path / who / f"{trial}.c3d", walk, PLATES[who], direction=direction,
                     events=condition == WITH_EVENTS, first_frame=1 + 60 * repeat, noise=noise, seed=number,
                 )  # fmt: skip
                 write_answer(path / "truth" / f"{who}_{trial}.nc", answer)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.demo.curves import cyclic, mirrored, rotation
 from pipeline.demo.legs import Pose
-from pipeline.demo.steps import Walk, cycles
+from pipeline.demo.steps import FOOT_OFF, Walk, cycles
 
 Array = NDArray[np.float64]
 GRAVITY = 9.81  # m s-2, down
@@ -28,8 +28,10 @@ FREE_MOMENT_M = 0.006
 
 @dataclass(frozen=True)
 class Ground:
-    """The ground's action on each foot, lab axes: ``force`` (time, side, 3) N, ``pressure_centre`` (time, side, 3)
-    m (NaN off the ground), ``free_moment`` (time, side) N m about the vertical, up positive.
+    """The ground's action on each foot, lab axes.
+
+    ``force`` (time, side, 3) N; ``pressure_centre`` (time, side, 3) m, NaN off the ground; ``free_moment``
+    (time, side) N m about the vertical, up positive.
     """
 
     force: Array
@@ -56,7 +58,9 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
         force[on, side] = vertical[:, None] * to_pivot / to_pivot[:, 1:2]
         centre[on, side] = under
         outward = 1 if side else -1
-        free[on, side] = outward * FREE_MOMENT_M * walk.style.turn * vertical * np.sin(2 * np.pi * (own / 0.62 - 0.1))
+        free[on, side] = (
+            outward * FREE_MOMENT_M * walk.style.turn * vertical * np.sin(2 * np.pi * (own / FOOT_OFF - 0.1))
+        )
     return Ground(force, centre, free)
 
 
@@ -64,7 +68,7 @@ def _vertical_force(walk: Walk, cycle: Array) -> Array:
     """Return the force (time,) under both feet, N: weight, and the centre of mass rising twice in a cycle."""
     swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 1.5
     turn = 4 * np.pi * (cycle - 0.06)
-    return walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.25 * swing * np.cos(2 * turn))
+    return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.25 * swing * np.cos(2 * turn)))
 
 
 def load_share(walk: Walk, step: int, time: Array) -> Array:
@@ -85,4 +89,4 @@ def pressure_path(walk: Walk, step: int, cycle: Array) -> Array:
     ahead, outwards = PRESSURE_AHEAD(cycle), PRESSURE_OUTWARDS(cycle)
     in_print = walk.walker.foot_m * np.stack([ahead, 0 * ahead, outwards], axis=-1)
     heading = rotation(1, walk.yaw[step])
-    return walk.place[step] + mirrored(in_print, int(walk.side[step])) @ heading.T
+    return np.asarray(walk.place[step] + mirrored(in_print, int(walk.side[step])) @ heading.T)

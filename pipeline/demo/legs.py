@@ -29,9 +29,11 @@ class Pose:
 
 @dataclass(frozen=True)
 class Guides:
-    """What leads the legs: ``ankle`` (time, side, 3) m, ``sole`` (time, side, 3, 3) from sole to lab axes, ``pelvis``
-    (time, 3, 3), ``middle`` (time, 3) m between the hips with height 0, and (time, side) rad: the flexion
-    ``knee_at_least``, the turns of thigh and shank about their long axes, internal positive.
+    """What leads the legs, ISB lab axes.
+
+    ``ankle`` (time, side, 3) m; ``sole`` (time, side, 3, 3) from sole to lab axes; ``pelvis`` (time, 3, 3); ``middle``
+    (time, 3) m: the point between the hips, its height 0; in rad (time, side): the least knee flexion
+    ``knee_at_least``, and the turns of thigh and shank about their long axes, internal positive.
     """
 
     ankle: Array
@@ -48,7 +50,7 @@ def hips_at(walker: Walker, guides: Guides, height: Array | float) -> Array:
     local = np.stack([hip_in_pelvis(walker, side) for side in (0, 1)])
     hips = guides.middle[:, None] + np.einsum("tij,sj->tsi", guides.pelvis, local - local.mean(axis=0))
     hips[..., 1] += np.asarray(height)[..., None]
-    return hips
+    return np.asarray(hips)
 
 
 def highest_middle(walker: Walker, guides: Guides, flexion: Array | float) -> Array:

@@ -25,8 +25,10 @@ FORCE_OFFSET_N, MOMENT_OFFSET_N_M = 2.0, 0.2
 
 @dataclass(frozen=True)
 class Recording:
-    """One trial as a file holds it. ``markers`` label -> (frame, 3) m; ``readings`` (sample, plate, 6) N, N m in
-    plate axes; ``events`` (seconds from the start of the recording, context, label); ``first_frame`` counts from 1.
+    """One trial as a file holds it.
+
+    ``markers``: label -> (frame, 3) m, file axes; ``readings`` (sample, plate, 6) N and N m, plate axes; ``events``:
+    seconds from the first frame on, context, label; ``first_frame`` counts from 1.
     """
 
     walker: Walker

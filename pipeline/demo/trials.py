@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,10 @@ from pipeline.demo.walk import motion, stand
 
 Array = NDArray[np.float64]
 JOINTS, AXES = ("ankle", "knee", "hip"), ("x", "y", "z")
+SEGMENT_COLUMNS = (
+    "participant_id", "side", "segment", "mass_kg", "com_x_m", "com_y_m", "com_z_m",
+    "ixx_kg_m2", "iyy_kg_m2", "izz_kg_m2", "ixy_kg_m2", "ixz_kg_m2", "iyz_kg_m2",
+)  # fmt: skip
 DIMS = {
     "joint_force": ("time", "side", "joint", "axis"),
     "joint_moment_lab": ("time", "side", "joint", "axis"),
@@ -81,11 +85,13 @@ def write_walk(
     on_feet = ground(walk, body, time)
     wrenches = joint_wrenches(bodies, time, segment_parameters(walk.walker), on_feet)
     start_s = (first_frame - 1) / MARKER_HZ
-    answer = xr.merge([_body_answer(body, wrenches), _ground_answer(on_feet), _contacts(walk, direction, plates, start_s)])
-    return _described(answer.assign_coords(time=time + start_s))
+    parts = [_body_answer(body, wrenches), _ground_answer(on_feet), _contacts(walk, direction, plates, start_s)]
+    return _described(xr.merge(parts).assign_coords(time=time + start_s))
 
 
-def write_static(path: Path, walker: Walker, *, direction: str, duration_s: float = 0.5, noise: float = 1.0, seed: int = 0) -> xr.Dataset:
+def write_static(
+    path: Path, walker: Walker, *, direction: str, duration_s: float = 0.5, noise: float = 1.0, seed: int = 0
+) -> xr.Dataset:
     """Write the C3D file of quiet standing, all markers on and no plate, and return its exact answer.
 
     Without a ground reaction the joint wrenches of this answer carry the hanging weight of the segments only.
@@ -100,15 +106,25 @@ def write_static(path: Path, walker: Walker, *, direction: str, duration_s: floa
 
 
 def write_answer(path: Path, answer: xr.Dataset) -> None:
-    """Write an exact answer as NetCDF, its variables in single precision rounded to five digits."""
+    """Write an exact answer as NetCDF, what varies with time in single precision."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    small = {"dtype": "float32", "zlib": True, "significant_digits": 5, "quantize_mode": "GranularBitRound"}
-    texts = {name: {"dtype": "S1"} for name, values in answer.coords.items() if values.dtype.kind == "U"}
-    answer.to_netcdf(path, encoding=texts | {name: small for name in answer.data_vars if answer[name].ndim > 1})
+    encoding: dict[Hashable, dict[str, object]] = {
+        name: {"dtype": "float32", "zlib": True} for name in answer.data_vars if "time" in answer[name].dims
+    }
+    encoding |= {name: {"dtype": "S1"} for name, values in answer.coords.items() if values.dtype.kind == "U"}
+    answer.to_netcdf(path, encoding=encoding)
 
 
-def write_tables(study: Path, people: Mapping[Walker, Mapping[str, str]], trials: Iterable[tuple[str, str, str, str]]) -> None:
-    """Write participants.tsv (with any extra columns), trials.tsv (participant, trial, role, condition) and segments.tsv."""
+def write_tables(
+    study: Path, people: Mapping[Walker, Mapping[str, str]], trials: Iterable[tuple[str, str, str, str]]
+) -> None:
+    """Write participants.tsv, trials.tsv and segments.tsv.
+
+    Args:
+        study: the study's directory.
+        people: each walker with further columns of participants.tsv, the same for all.
+        trials: participant, trial, role, condition.
+    """
     extra = list(next(iter(people.values())))
     _write_tsv(
         study / "participants.tsv",
@@ -120,12 +136,15 @@ def write_tables(study: Path, people: Mapping[Walker, Mapping[str, str]], trials
         ("participant_id", "trial", "file", "role", "condition"),
         [(who, trial, f"{who}/{trial}.c3d", role, condition) for who, trial, role, condition in trials],
     )
-    columns = "participant_id side segment mass_kg com_x_m com_y_m com_z_m ixx_kg_m2 iyy_kg_m2 izz_kg_m2 ixy_kg_m2 ixz_kg_m2 iyz_kg_m2"
-    _write_tsv(study / "segments.tsv", columns.split(), [row for walker in people for row in _segment_rows(walker)])
+    _write_tsv(
+        study / "segments.tsv",
+        SEGMENT_COLUMNS,
+        [row for walker in people for row in _segment_rows(walker)],
+    )
 
 
 def _segment_rows(walker: Walker) -> list[tuple[object, ...]]:
-    parameters, rows = segment_parameters(walker), []
+    parameters, rows = segment_parameters(walker), list[tuple[object, ...]]()
     for side, side_name in enumerate(SIDES):
         for i, segment in enumerate(SEGMENTS):
             tensor = parameters.inertia[side, i]
@@ -180,7 +199,10 @@ def _contacts(walk: Walk, direction: str, plates: tuple[Plate, ...], start_s: fl
     whole = np.flatnonzero((walk.strike >= 0) & (walk.off <= walk.gait.duration_s))
     names, reasons = zip(*(verdict(walk, int(step), direction, plates) for step in whole), strict=True)
     return xr.Dataset(
-        {"contact_start": ("contact", walk.strike[whole] + start_s), "contact_end": ("contact", walk.off[whole] + start_s)},
+        {
+            "contact_start": ("contact", walk.strike[whole] + start_s),
+            "contact_end": ("contact", walk.off[whole] + start_s),
+        },
         {
             "contact_side": ("contact", [SIDES[side] for side in walk.side[whole]]),
             "plates": ("contact", list(names)),

@@ -5,7 +5,6 @@ Rates come from central differences of sixth order on the closed-form motion, no
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from pipeline.demo.body import SegmentParameters
 from pipeline.demo.forces import GRAVITY, Ground
 from pipeline.demo.legs import Pose
+from pipeline.demo.walk import Motion
 
 Array = NDArray[np.float64]
 STEP_S = 5e-4
@@ -23,8 +23,10 @@ SECOND = np.array([2, -27, 270, -490, 270, -27, 2]) / 180
 
 @dataclass(frozen=True)
 class Wrenches:
-    """Lab axes. ``force`` and ``moment`` (time, side, joint, 3) act on the distal segment at the joint centre (ankle,
-    knee, hip), N and N m; ``angular_velocity`` (time, side, segment, 3) rad/s.
+    """Lab axes.
+
+    ``force`` and ``moment`` (time, side, joint, 3) act on the distal segment at the joint centre (ankle, knee, hip),
+    N and N m; ``angular_velocity`` (time, side, segment, 3) rad/s.
     """
 
     force: Array
@@ -33,10 +35,10 @@ class Wrenches:
 
 
 def joint_wrenches(
-    pose_at: Callable[[Array], Pose], time: Array, parameters: SegmentParameters, on_feet: Ground, *, step_s: float = STEP_S
+    bodies: Motion, time: Array, parameters: SegmentParameters, on_feet: Ground, *, step_s: float = STEP_S
 ) -> Wrenches:
-    """Return the net joint wrenches for a motion given as a function of time and the ground's action on the feet."""
-    nearby = [pose_at(time + k * step_s) for k in range(-3, 4)]
+    """Return the net joint wrenches of a motion, given the ground's action on the feet at the same instants."""
+    nearby = [bodies(time + k * step_s) for k in range(-3, 4)]
     here = nearby[3]
     turning = np.stack([body.rotation for body in nearby])
     omega = axial(_weighted(FIRST, turning) / step_s @ _transposed(here.rotation))
@@ -47,10 +49,11 @@ def joint_wrenches(
     inertia = here.rotation @ parameters.inertia @ _transposed(here.rotation)
     momentum_rate = _apply(inertia, alpha) + np.cross(omega, _apply(inertia, omega))
     needed = parameters.mass[..., None] * (acceleration + np.array([0, GRAVITY, 0]))
-    return _free_bodies(here, com[3], needed, momentum_rate, on_feet, omega)
+    force, moment = _free_bodies(here, com[3], needed, momentum_rate, on_feet)
+    return Wrenches(force, moment, omega)
 
 
-def _free_bodies(here: Pose, com: Array, needed: Array, momentum_rate: Array, on_feet: Ground, omega: Array) -> Wrenches:
+def _free_bodies(here: Pose, com: Array, needed: Array, momentum_rate: Array, on_feet: Ground) -> tuple[Array, Array]:
     """Balance foot, shank and thigh in turn; what a segment receives below is known when its turn comes."""
     force, moment = np.empty_like(here.centre), np.empty_like(here.centre)
     below_force = on_feet.force
@@ -66,7 +69,7 @@ def _free_bodies(here: Pose, com: Array, needed: Array, momentum_rate: Array, on
             - np.cross(joint - com[:, :, segment], force[:, :, segment])
         )
         below_force, below_moment, below_point = -force[:, :, segment], -moment[:, :, segment], joint
-    return Wrenches(force, moment, omega)
+    return force, moment
 
 
 def mass_centres(body: Pose, parameters: SegmentParameters) -> Array:
@@ -81,7 +84,7 @@ def axial(matrix: Array) -> Array:
 
 
 def _apply(matrix: Array, vector: Array) -> Array:
-    return np.einsum("...ij,...j->...i", matrix, vector)
+    return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
 
 
 def _transposed(matrix: Array) -> Array:

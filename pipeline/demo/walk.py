@@ -28,10 +28,13 @@ FOOT_PITCH_DEG = cyclic(
     (0, 16), (8, 0), (30, 0), (36, -3.2), (42, -8), (47, -15.2), (51, -23.5), (56, -40.7), (62, -73), (67, -70),
     (72, -55.5), (78, -32), (83, -12.7), (88, 5.3), (95, 28),
 )  # fmt: skip
-CLEARANCE_M = cyclic((0, 0), (61, 0), (66, 0.049), (71, 0.074), (76, 0.070), (82, 0.042), (88, 0.028), (93, 0.017), (98, 0))
+CLEARANCE_M = cyclic(
+    (0, 0), (61, 0), (66, 0.049), (71, 0.074), (76, 0.070), (82, 0.042), (88, 0.028), (93, 0.017), (98, 0)
+)  # fmt: skip
 SWING = passage((62.5, 0), (67, 0.073), (72, 0.233), (77, 0.418), (82, 0.624), (87, 0.804), (92, 0.953), (97.5, 1))
 KNEE_AT_LEAST_DEG = cyclic(
-    (0, 12), (6, 20), (13, 22.8), (20, 19), (30, 8), (38, 6.6), (46, 5), (52, 6), (62, 22), (75, 38.6), (90, 20.5), (95, 6.7)
+    (0, 12), (6, 20), (13, 22.8), (20, 19), (30, 8), (38, 6.6), (46, 5), (52, 6), (62, 22), (75, 38.6), (90, 20.5),
+    (95, 6.7),
 )  # fmt: skip
 THIGH_TURN_DEG = cyclic((0, 2), (15, -3), (45, 2), (70, -2))
 SHANK_TURN_DEG = cyclic((0, -8), (20, -4), (50, -9), (75, -3))
@@ -56,11 +59,12 @@ def motion(walk: Walk) -> Motion:
 def stand(walker: Walker, time: Array) -> Pose:
     """Return quiet standing at the lab origin, knees a little bent, facing +x."""
     shape = (len(time), 2)
-    ankle = np.zeros((*shape, 3)) + np.array([[0, walker.ankle_height_m, -0.09], [0, walker.ankle_height_m, 0.09]])
-    sole = rotation(1, np.zeros(shape) + np.radians(walker.toe_out_deg) * np.array([1, -1]))
+    ankle = np.tile([[0, walker.ankle_height_m, -0.09], [0, walker.ankle_height_m, 0.09]], (len(time), 1, 1))
+    sole = rotation(1, np.tile(np.radians([walker.toe_out_deg, -walker.toe_out_deg]), (len(time), 1)))
     pelvis = rotation(2, np.full(len(time), -np.radians(walker.pelvis_tilt_deg)))
     knee, shank = np.full(shape, np.radians(4)), np.full(shape, np.radians(-6))
-    over = Guides(ankle, sole, pelvis, np.zeros((len(time), 3)) + (0.03, 0, 0), knee, np.zeros(shape), shank)
+    middle = np.tile([0.03, 0, 0], (len(time), 1))
+    over = Guides(ankle, sole, pelvis, middle, knee, np.zeros(shape), shank)
     return assemble(walker, over, highest_middle(walker, over, knee).mean(axis=1))
 
 
@@ -71,7 +75,7 @@ def guides(walk: Walk, time: Array) -> Guides:
     own = counted - np.where(np.arange(2) == walk.gait.first_foot, 0, 0.5)
     feet = [_foot(walk, side, counted[:, side]) for side in (0, 1)]
     ankle, sole = (np.stack(parts, axis=1) for parts in zip(*feet, strict=True))
-    pelvis, middle = _pelvis(walk, (own[:, 1] + own[:, 0] + 0.5) / 2 - (0 if walk.gait.first_foot else 0.5), time)
+    pelvis, middle = _pelvis(walk, counted.mean(axis=1) - (0 if walk.gait.first_foot else 0.5), time)
     knee = walk.style.knee * np.radians(KNEE_AT_LEAST_DEG(own))
     thigh, shank = (walk.style.turn * np.radians(curve(own)) for curve in (THIGH_TURN_DEG, SHANK_TURN_DEG))
     return Guides(ankle, sole, pelvis, middle, knee, thigh, shank)
@@ -98,7 +102,7 @@ def _rolled(walker: Walker, pitch: Array, arc: tuple[float, float]) -> Array:
     place, radius = (walker.foot_m * fraction for fraction in arc)
     centre = np.stack([place - radius * pitch, np.full_like(pitch, radius), 0 * pitch], axis=-1)
     ankle_from_centre = np.array([-place, walker.ankle_height_m - radius, 0])
-    return centre + rotation(2, pitch) @ ankle_from_centre
+    return np.asarray(centre + rotation(2, pitch) @ ankle_from_centre)
 
 
 def _pelvis(walk: Walk, right_cycles: Array, time: Array) -> tuple[Array, Array]:
@@ -114,11 +118,13 @@ def _pelvis(walk: Walk, right_cycles: Array, time: Array) -> tuple[Array, Array]
 
 
 def _pelvis_height(walk: Walk) -> Callable[[Array], Array]:
-    """Return the height between the hips as a smooth function of time: as high as both knees allow, a little less
-    where they agree, rounded by a B-spline on the way, and lowered where rounding stretched a knee.
+    """Return the height of the point between the hips as a smooth function of time.
+
+    It is as high as both knees allow, rounded by a soft minimum and a B-spline, and lowered as a whole if that
+    stretched a knee too far.
     """
     first, last = (round(t / PELVIS_KNOT_S) for t in (-0.5, walk.gait.duration_s + 0.5))
-    knots = PELVIS_KNOT_S * np.arange(first - DEGREE, last + DEGREE + 1)
+    knots: Array = PELVIS_KNOT_S * np.arange(first - DEGREE, last + DEGREE + 1, dtype=float)
     centres = knots[: -DEGREE - 1] + PELVIS_KNOT_S * (DEGREE + 1) / 2
     leads = guides(walk, centres)
     allowed = highest_middle(walk.walker, leads, leads.knee_at_least)

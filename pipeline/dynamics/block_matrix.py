@@ -104,9 +104,9 @@ def right_hand_sides(
     force[..., 0, :, :] = mass[..., None] * com_acceleration
     force[..., 2, :, :] = -mass[..., None] * gravity
     force[..., 3, :, :] = -external_force
-    moment[..., 0, :, :] = _rotate(inertia, angular_acceleration)
-    moment[..., 1, :, :] = cross(angular_velocity, _rotate(inertia, angular_velocity))
-    moment[..., 3, :, :] = -_rotate(rotation, external_moment)
+    moment[..., 0, :, :] = rotate(inertia, angular_acceleration)
+    moment[..., 1, :, :] = cross(angular_velocity, rotate(inertia, angular_velocity))
+    moment[..., 3, :, :] = -rotate(rotation, external_moment)
     return force, moment
 
 
@@ -125,15 +125,12 @@ def solve(rotation: Array, to_proximal: Array, to_distal: Array, force: Array, m
         segment at its proximal joint. Their sum over K is the solution for the sum of the right-hand sides.
     """
     joint_force = np.cumsum(force, axis=-2)
-    joint_moment = np.empty_like(joint_force)
-    for i in range(rotation.shape[-3]):
-        lab_to_segment = rotation[..., None, i, :, :]
-        load = -cross(to_proximal[..., None, i, :], joint_force[..., i, :])
-        if i:
-            load += cross(to_distal[..., None, i, :], joint_force[..., i - 1, :])
-            load += _rotate(np.swapaxes(rotation[..., None, i - 1, :, :], -1, -2), joint_moment[..., i - 1, :])
-        joint_moment[..., i, :] = moment[..., i, :] + _rotate(lab_to_segment, load)
-    return joint_force, joint_moment
+    load = -cross(to_proximal[..., None, :, :], joint_force)
+    load[..., 1:, :] += cross(to_distal[..., None, 1:, :], joint_force[..., :-1, :])
+    # R_i R_(i-1)^T M_(i-1) hands a moment on from segment to segment: in lab axes that is a running sum
+    lab_to_segment = rotation[..., None, :, :, :]
+    in_lab = np.cumsum(rotate(np.swapaxes(lab_to_segment, -1, -2), moment) + load, axis=-2)
+    return joint_force, rotate(lab_to_segment, in_lab)
 
 
 def cross(a: Array, b: Array) -> Array:
@@ -145,5 +142,9 @@ def cross(a: Array, b: Array) -> Array:
     return result
 
 
-def _rotate(matrix: Array, vector: Array) -> Array:
-    return (matrix @ vector[..., None])[..., 0]
+def rotate(matrix: Array, vector: Array) -> Array:
+    """Return matrix @ vector for (..., 3, 3) and (..., 3), written out for the same reason."""
+    result = matrix[..., 0] * vector[..., 0, None]
+    result += matrix[..., 1] * vector[..., 1, None]
+    result += matrix[..., 2] * vector[..., 2, None]
+    return result
