@@ -41,6 +41,7 @@ def ratio(study: Path) -> float:
         body_model=model,
         participant=participants[person],
         segments=segments.get(person, []),
+        segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
         **chosen["calibrate"],
     )
 

@@ -17,7 +17,6 @@ from pipeline import skeleton
 from pipeline.body_model import Points, missing, positions
 from pipeline.errors import UserError
 from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table
-from pipeline.settings import CONFIG, read_yaml
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
@@ -31,6 +30,7 @@ def calibrate(
     body_model: Mapping[str, Any],
     participant: Mapping[str, str],
     segments: Sequence[Mapping[str, str]],
+    segment_table: Mapping[str, Any],
     segment_parameters: str,
     hip_centre: str,
 ) -> xr.Dataset:
@@ -42,7 +42,8 @@ def calibrate(
         participant: cells of participants.tsv; what they lack is looked up in the PROCESSING group of the
             static trial, then of the other trials.
         segments: the participant's rows of segments.tsv, which win over the table.
-        segment_parameters: name of a table in config/segment_parameters.yaml.
+        segment_table: table of body-segment parameters, of config/segment_parameters.yaml.
+        segment_parameters: its name.
         hip_centre: name of a regression, see :mod:`pipeline.joint_centres`.
 
     Returns:
@@ -64,7 +65,6 @@ def calibrate(
     labels = [str(label) for label in static.marker.values]
     points = positions(body_model, labels, static.marker_position.values)
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
-    table = read_yaml(CONFIG / "segment_parameters.yaml")[segment_parameters]
     sides = {}
     for side in SIDES:
         try:
@@ -75,7 +75,7 @@ def calibrate(
             parameters = {
                 segment: measured.get((side, segment))
                 or from_table(
-                    table,
+                    segment_table,
                     segment,
                     side=side,
                     sex=participant.get("sex") or "n/a",
@@ -95,7 +95,7 @@ def calibrate(
         "anthropometry": json.dumps(sizes, sort_keys=True),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
-        "note": _note(participant, table, measured),
+        "note": _note(participant, segment_table, measured),
     }
     return dataset
 

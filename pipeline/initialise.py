@@ -143,7 +143,9 @@ def _trials(files: Sequence[File], model_name: str, model: Mapping[str, Any]) ->
                 role = "exclude"
                 notes["left out, another static serves the session (for both, give each a session)"].append(file.name)
             elif role == "exclude":
-                notes[f"left out, {file.problem or f'no heel and toe markers of body model {model_name}'}"].append(file.name)
+                notes[f"left out, {file.problem or f'no heel and toe markers of body model {model_name}'}"].append(
+                    file.name
+                )
             elif role == "static" and not file.stands:
                 notes["taken as static by its name, though its markers move"].append(file.name)
             row = {"participant_id": person, "session": session, "trial": trial, "file": file.name, "role": role}
@@ -154,11 +156,15 @@ def _trials(files: Sequence[File], model_name: str, model: Mapping[str, Any]) ->
                 row["guessed"] = "participant_id role condition"
             rows.append(row)
         if static is None:
-            notes["no static trial found; each session needs one (a walking file that shows every marker may be its own)"].append(session)
+            notes[
+                "no static trial found; each session needs one (a walking file that shows every marker may be its own)"
+            ].append(session)
     return rows, notes
 
 
-def _participants(rows: Sequence[Row], files: Mapping[str, File], model_name: str, model: Mapping[str, Any]) -> list[Row]:
+def _participants(
+    rows: Sequence[Row], files: Mapping[str, File], model_name: str, model: Mapping[str, Any]
+) -> list[Row]:
     """Return the rows of participants.tsv; sizes from the static file first, as the step ``calibrate`` has them."""
     chosen = settings.merged(settings.read_yaml(settings.CONFIG / "default.yaml"), model.get("settings", {}))
     static = frozenset[str]().union(*(files[row["file"]].seen[model_name] for row in rows if row["role"] == "static"))

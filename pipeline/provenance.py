@@ -55,19 +55,24 @@ def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
 @functools.cache
 def imported_modules(module: str) -> frozenset[str]:
     """Return a module of this package and all it imports of this package, as dotted names."""
-    found, waiting = set(), [module]
+    found: set[str] = set()
+    waiting = {module}
     while waiting:
         name = waiting.pop()
-        path = _source(name)
-        if name in found or path is None:
-            continue
         found.add(name)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                waiting += [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        waiting |= _direct_imports(name) - found
     return frozenset(found)
+
+
+@functools.cache
+def _direct_imports(module: str) -> frozenset[str]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(_source(module).read_text(encoding="utf-8"))):  # type: ignore[union-attr]
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return frozenset(name for name in names if _source(name))
 
 
 @functools.cache

@@ -5,6 +5,7 @@ Precedence: ``study.yaml`` over the body model's ``settings`` over ``config/defa
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,13 @@ def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
+def typed(content: Any) -> Any:
+    """Return settings from the command line, whose values arrive as text, with numbers, booleans and null as such."""
+    if isinstance(content, Mapping):
+        return {str(key): typed(value) for key, value in content.items()}
+    return yaml.safe_load(content) if isinstance(content, str) else content
+
+
 def schema(name: str) -> dict[str, Any]:
     """Return the JSON schema ``config/<name>.schema.yaml``."""
     return read_yaml(CONFIG / f"{name}.schema.yaml")
@@ -109,6 +117,13 @@ def load_settings(
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
     settings = merged(read_yaml(CONFIG / "default.yaml"), model.pop("settings", {}), study_settings)
     return settings, model
+
+
+@functools.cache
+def segment_table(name: str) -> dict[str, Any]:
+    """Return a table of config/segment_parameters.yaml."""
+    table: dict[str, Any] = read_yaml(CONFIG / "segment_parameters.yaml")[name]
+    return table
 
 
 def shipped_body_models() -> list[str]:

@@ -85,8 +85,12 @@ class Study:
         participant = {name: row[name] for name in tables.PARTICIPANT_COLUMNS if row.get(name)}
         segments = self.segments.get(row["participant_id"], [])
         return {
-            "arguments": {"body_model": self.body_model, "participant": participant, "segments": segments},
-            "tables": provenance.sha256(settings.CONFIG / "segment_parameters.yaml"),
+            "arguments": {
+                "body_model": self.body_model,
+                "participant": participant,
+                "segments": segments,
+                "segment_table": settings.segment_table(self.settings["calibrate"]["segment_parameters"]),
+            }
         }
 
     def _clean_needs(self, _: str) -> dict[str, Any]:
@@ -140,7 +144,7 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
             problems.append(str(error))
             return default
 
-    own = attempt(lambda: settings.merged(settings.read_yaml(path / "study.yaml"), overrides or {}), {})
+    own = attempt(lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides or {})), {})
     chosen, model = attempt(lambda: settings.load_settings(own, where="study.yaml", study_path=path), ({}, {}))
     participants = attempt(lambda: tables.read_participants(path / "participants.tsv"), None)
     sessions: dict[str, list[tables.Row]] = {}

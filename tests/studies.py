@@ -44,6 +44,7 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
             body_model=model,
             participant=participants[person],
             segments=segments.get(person, []),
+            segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
             **chosen["calibrate"],
         )
         result[name] = session = Session(calibration)

@@ -40,7 +40,7 @@ def random_chain(seed: int, n: int) -> Chain:
     inertia = axes @ (np.eye(3) * (second.sum(axis=1, keepdims=True) - second)[:, None]) @ np.swapaxes(axes, 1, 2)
     sizes = np.array([1.0, 1, 5, 3, 20, 200, 20])  # m, m, m/s2, rad/s, rad/s2, N, N m
     vectors = sizes[:, None, None, None] * rng.normal(size=(7, FRAMES, n, 3))
-    return Chain(random_turns(rng, FRAMES, n), mass, inertia, *vectors, gravity=9 * rng.normal(size=3))
+    return Chain(random_turns(rng, FRAMES, n), mass, inertia, *vectors, 9 * rng.normal(size=3))
 
 
 def still(chain_com: Array, chain_joint: Array, mass: Array, **changes: Array) -> Chain:
@@ -234,7 +234,7 @@ def test_free_top_in_free_fall_needs_no_load(seed: int) -> None:
     """Euler's equations of a body that tumbles and falls by itself."""
     chain = random_chain(seed, 2)
     momentum = (chain.inertia @ chain.spin[..., None])[..., 0]
-    rate: Array = -np.linalg.solve(chain.inertia, np.cross(chain.spin, momentum)[..., None])[..., 0]
+    rate = -(np.linalg.inv(chain.inertia) @ np.cross(chain.spin, momentum)[..., None])[..., 0]
     zero = np.zeros_like(chain.com)
     falling = chain._replace(spin_rate=rate, acceleration=zero + chain.gravity, force=zero, moment=zero)
     for load in loads(falling):

@@ -1,7 +1,7 @@
 """Smooth curves over the gait cycle, drawn as polylines and rounded by a B-spline.
 
-A uniform B-spline of degree 7 whose coefficients lie on a polyline is that polyline averaged by a bell of 2 % of
-the cycle (standard deviation; 10 % half-width): six times continuously differentiable, never outside the
+A uniform B-spline of degree 7 whose coefficients lie on a polyline is that polyline averaged by a bell of 2.6 % of
+the cycle (standard deviation; 12.5 % half-width): six times continuously differentiable, never outside the
 polyline's range, and exactly flat where the polyline is flat over the bell's width (de Boor 1978, chapter XI).
 """
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Curve = Callable[[Array], Array]
 
 DEGREE = 7
-KNOTS = 40
+KNOTS = 32
 CENTRES = (np.arange(KNOTS + DEGREE) - (DEGREE - 1) / 2) / KNOTS
 
 

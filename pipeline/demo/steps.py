@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 # Curves over the gait cycle have foot off here, whatever its real instant.
 FOOT_OFF = 0.62
 # how many steps ahead of the pelvis a foot lands
-REACH = 0.429
+REACH = 0.433
 BEYOND = 9  # steps before and after the recording, so that no curve ends in it
 
 

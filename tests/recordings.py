@@ -1,0 +1,298 @@
+"""Known walks: as the step ``clean`` leaves them, for the steps after it, and as C3D files, for the steps before.
+
+A walk is a list of footfalls. A foot stands still from strike to off, or moves with a belt. Its force is half a sine
+in time, shared equally by two points of the sole, 5 and 15 cm before the heel; the plate under a point carries it.
+So every crossing, centre of pressure and distance has a closed form. ISB lab axes (x forward, y up, z right), m, s, N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ezc3d
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+SIDES = ("left", "right")
+MARKER_HZ, ANALOG_HZ = 100, 1000
+SPEED_M_S, STRIDE_S, STANCE_S, FIRST_STRIKE_S = 1.2, 1.1, 0.7, 0.2
+HALF_WIDTH_M, FOOT_M, AHEAD_M = 0.08, 0.2, 0.25  # foot from the midline; heel to toe; heel before pelvis at strike
+SOLE_M = (0.05, 0.15)
+PEAK_N = 800.0
+DIRECTION = np.array([-0.1, 1.0, 0.05])  # force per vertical force
+FREE_MOMENT_M = 0.005  # free moment per vertical force
+BODY_MODEL: dict[str, Any] = {
+    "name": "pelvis_and_feet",
+    "side_labels": {"left": "L", "right": "R"},
+    "landmarks": {name: f"{{side}}{label}" for name, label in (("asis", "ASI"), ("heel", "HEE"), ("toe", "TOE"))},
+    "segments": {"foot": {}},
+}
+LABELS = {f"{name}_{side}": text.format(side=side[0].upper()) for name, text in BODY_MODEL["landmarks"].items()
+          for side in SIDES}  # fmt: skip
+
+
+class Footfall(NamedTuple):
+    """One stance: side, foot strike and foot off, s, and where the heel strikes (x forward, z right), m."""
+
+    side: str
+    start_s: float
+    end_s: float
+    x: float
+    z: float
+
+
+class Rectangle(NamedTuple):
+    """A plate in the floor: its extent forward and to the right, m."""
+
+    back: float
+    front: float
+    left: float
+    right: float
+
+    @property
+    def corners(self) -> Array:
+        """Return corners 1 to 4 (4, 3): seen from above, plate axes are x forward, y right, z down."""
+        back, front, left, right = self
+        return np.array([[front, 0, right], [back, 0, right], [back, 0, left], [front, 0, left]])
+
+    def under(self, point: Array) -> NDArray[np.bool_]:
+        """Return which points (time, 3) are over the plate."""
+        x, z = point[:, 0], point[:, 2]
+        return (self.back <= x) & (x < self.front) & (self.left <= z) & (z < self.right)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Footfalls in order of time; ``belt_m_s`` is how fast the ground carries a standing foot backwards."""
+
+    steps: tuple[Footfall, ...]
+    end_s: float
+    belt_m_s: float = 0.0
+    start_s: float = 0.0
+
+    def of(self, side: str) -> list[Footfall]:
+        """Return one side's footfalls."""
+        return [step for step in self.steps if step.side == side]
+
+    def seen(self) -> list[Footfall]:
+        """Return the footfalls that begin and end within the trial."""
+        return [step for step in self.steps if self.start_s < step.start_s and step.end_s < self.end_s]
+
+    def times(self, rate_hz: float) -> Array:
+        """Return the instants of a trial sampled at a rate, s."""
+        return self.start_s + np.arange(round((self.end_s - self.start_s) * rate_hz)) / rate_hz
+
+
+def walk(*, strides: int = 2, belt_m_s: float = 0.0, stance_s: float = STANCE_S, start_s: float = 0.0) -> Walk:
+    """Return an even walk at ``SPEED_M_S`` relative to the ground; the right foot strikes first, after 0.2 s.
+
+    Footfalls before and after the trial complete the motion.
+    """
+    steps = []
+    for number in range(-3, 2 * strides + 3):
+        strike = FIRST_STRIKE_S + number * STRIDE_S / 2
+        side = SIDES[(number + 1) % 2]
+        z = HALF_WIDTH_M if side == "right" else -HALF_WIDTH_M
+        x = (SPEED_M_S - belt_m_s) * strike + AHEAD_M
+        steps.append(Footfall(side, start_s + strike, start_s + strike + stance_s, x, z))
+    return Walk(tuple(steps), start_s + FIRST_STRIKE_S + (strides + 0.5) * STRIDE_S, belt_m_s, start_s)
+
+
+def heel(known: Walk, side: str, time: Array) -> Array:
+    """Return the heel of a side (time, 3): on the ground in stance, on a cosine in between."""
+    steps = known.of(side)
+    where = np.full((len(time), 3), np.nan)
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        stance = (time >= step.start_s) & (time <= step.end_s)
+        where[stance] = _standing(known, step, time[stance])
+        if following:
+            swing = (time > step.end_s) & (time < following.start_s)
+            share = (time[swing] - step.end_s) / (following.start_s - step.end_s)
+            start = _standing(known, step, np.array([step.end_s]))
+            end = _standing(known, following, np.array([following.start_s]))
+            where[swing] = start + (end - start) * (1 - np.cos(np.pi * share))[:, None] / 2
+            where[swing, 1] += 0.1 * np.sin(np.pi * share)
+    return where
+
+
+def _standing(known: Walk, step: Footfall, time: Array) -> Array:
+    x = step.x - known.belt_m_s * (time - step.start_s)
+    return np.stack([x, np.full_like(x, 0.03), np.full_like(x, step.z)], axis=1)
+
+
+def markers(known: Walk) -> dict[str, Array]:
+    """Return landmark -> (time, 3): both ASIS, heels and toes."""
+    time = known.times(MARKER_HZ)
+    pelvis = (SPEED_M_S - known.belt_m_s) * (time - known.start_s)
+    paths = {}
+    for side, z in (("left", -0.12), ("right", 0.12)):
+        paths[f"asis_{side}"] = np.stack([pelvis, np.ones_like(time), np.full_like(time, z)], axis=1)
+        paths[f"heel_{side}"] = heel(known, side, time)
+        paths[f"toe_{side}"] = paths[f"heel_{side}"] + [FOOT_M, 0, 0]
+    return paths
+
+
+def vertical(step: Footfall, time: Array) -> Array:
+    """Return the vertical force of a footfall (time,), N."""
+    share = (time - step.start_s) / (step.end_s - step.start_s)
+    return np.where((share > 0) & (share < 1), PEAK_N * np.sin(np.pi * np.clip(share, 0, 1)), 0.0)
+
+
+def crossing(step: Footfall, threshold_n: float) -> tuple[float, float]:
+    """Return when the whole force of a footfall rises above a threshold and falls below it, s."""
+    delay = (step.end_s - step.start_s) * np.arcsin(threshold_n / PEAK_N) / np.pi
+    return step.start_s + delay, step.end_s - delay
+
+
+def wrenches(known: Walk, plates: Sequence[Rectangle], time: Array) -> tuple[Array, Array]:
+    """Return force and moment about the lab origin (time, plate, 3) of the ground on the person."""
+    force, moment = np.zeros((2, len(time), len(plates), 3))
+    for step in known.steps:
+        for ahead in SOLE_M:
+            point = _standing(known, step, time) + [ahead, -0.03, 0]
+            load = vertical(step, time)[:, None] / len(SOLE_M) * DIRECTION
+            for number, plate in enumerate(plates):
+                carried = np.where(plate.under(point)[:, None], load, 0.0)
+                force[:, number] += carried
+                moment[:, number] += np.cross(point, carried) + [0, FREE_MOMENT_M, 0] * carried[:, 1:2]
+    return force, moment
+
+
+def cleaned(
+    known: Walk,
+    plates: Sequence[Rectangle] = (),
+    *,
+    events: Sequence[tuple[float, str, str]] = (),
+    noise_n: float = 0.0,
+    plates_left_out: str = "",
+) -> xr.Dataset:
+    """Return a walk as the step ``clean`` does; events are (time, label, side); white noise is on vertical forces."""
+    paths, time = markers(known), known.times(ANALOG_HZ if plates else 0)
+    force, moment = wrenches(known, plates, time)
+    force[..., 1] += noise_n * np.random.default_rng(1).normal(size=force.shape[:2])
+    times, labels, sides = zip(*events, strict=True) if events else ((), (), ())
+    return xr.Dataset(
+        {
+            "marker_position": (("time", "marker", "axis"), np.stack(list(paths.values()), axis=1)),
+            "plate_force": (("plate_time", "plate", "axis"), force),
+            "plate_moment": (("plate_time", "plate", "axis"), moment),
+            "plate_corner": (("plate", "corner", "axis"), np.array([p.corners for p in plates]).reshape(-1, 4, 3)),
+            "vertical_force": (("plate_time", "plate"), force[..., 1]),
+            "event_time": ("event", np.array(times, dtype=float)),
+        },
+        {
+            "time": known.times(MARKER_HZ),
+            "plate_time": time,
+            "marker": list(paths),
+            "plate": np.arange(1, len(plates) + 1),
+            "axis": list("xyz"),
+            "event": np.array(labels, dtype=str),
+            "event_side": ("event", np.array(sides, dtype=str)),
+        },
+        {
+            "marker_rate_hz": float(MARKER_HZ),
+            "direction_of_travel": "none" if known.belt_m_s else "forwards",
+            "plates_left_out": plates_left_out,
+            "landmarks_absent": "",
+        },
+    )
+
+
+# --- C3D files -------------------------------------------------------------------------------------------------
+
+
+class Channels(NamedTuple):
+    """A plate as a file holds it: corners (4, 3), m, and its channels (sample, 6), N and N m, file and plate axes."""
+
+    corners: Array
+    readings: Array
+
+
+def channels(plate: Rectangle, force: Array, moment: Array, turn: Array, *, depth_m: float = 0.02) -> Channels:
+    """Return a plate whose sensor lies below its top, from its wrench (time, 3) about the lab origin.
+
+    Args:
+        turn: (3, 3) rotation from ISB lab axes to the file's.
+    """
+    axes = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # rows: plate axes in the lab
+    sensor = plate.corners.mean(axis=0) - [0, depth_m, 0]
+    about_sensor = moment - np.cross(sensor, force)
+    return Channels(plate.corners @ turn.T, np.hstack([force @ axes.T, about_sensor @ axes.T]))
+
+
+def write_c3d(
+    path: Path,
+    points: Mapping[str, Array],
+    *,
+    unit: str = "mm",
+    first_frame: int = 1,
+    outputs: Mapping[str, Mapping[str, Array]] | None = None,
+    events: Sequence[tuple[float, str, str]] | None = None,
+    contexts: bool = True,
+    plates: Sequence[Channels] = (),
+    depth_m: float = 0.02,
+    zero: tuple[int, int] = (0, 0),
+    processing: Mapping[str, float] | None = None,
+) -> Path:
+    """Write a C3D file and return its path.
+
+    Args:
+        points: label -> (frame, 3), m, file axes.
+        unit: length unit of the file, mm or m.
+        first_frame: number of the first frame, counted from 1.
+        outputs: group (ANGLES, MOMENTS, ...) -> label -> (frame, 3): model outputs among the points.
+        events: (seconds on the recording's time axis, label, context).
+        contexts: whether EVENT:CONTEXTS is there.
+        plates: type 2 plates with sensors ``depth_m`` below the top.
+        zero: FORCE_PLATFORM:ZERO.
+        processing: numbers of the PROCESSING group.
+    """
+    file, per_m = ezc3d.c3d(), {"mm": 1e3, "m": 1.0}[unit]
+    stored = {label: per_m * path for label, path in points.items()}
+    for group, values in (outputs or {}).items():
+        file.add_parameter("POINT", group, list(values))
+        stored |= values
+    everything = np.moveaxis(np.stack(list(stored.values())), -1, 0)
+    file["data"]["points"] = np.insert(everything, 3, 1.0, axis=0)
+    file["header"]["points"]["first_frame"] = first_frame - 1
+    point = file["parameters"]["POINT"]
+    point["LABELS"]["value"], point["UNITS"]["value"], point["RATE"]["value"] = list(stored), [unit], [MARKER_HZ]
+    if plates:
+        _add_plates(file, plates, per_m, depth_m, zero)
+    if events is not None:
+        _add_events(file, events, contexts=contexts)
+    for name, value in (processing or {}).items():
+        file.add_parameter("PROCESSING", name, [value])
+    file.write(str(path))
+    return path
+
+
+def _add_plates(file: ezc3d.c3d, plates: Sequence[Channels], per_m: float, depth_m: float, zero: tuple[int, int]) -> None:
+    """Set the existing parameters: ``add_parameter`` would make floats of integers, which ezc3d refuses."""
+    count = len(plates)
+    scale = np.repeat([1.0, per_m], 3)
+    file["data"]["analogs"] = np.hstack([plate.readings * scale for plate in plates]).T[None]
+    analog, platform = file["parameters"]["ANALOG"], file["parameters"]["FORCE_PLATFORM"]
+    analog["RATE"]["value"] = [ANALOG_HZ]
+    analog["LABELS"]["value"] = [f"{name}{i}" for i in range(count) for name in ("Fx", "Fy", "Fz", "Mx", "My", "Mz")]
+    analog["UNITS"]["value"] = ["N", "N", "N", "Nmm", "Nmm", "Nmm"] * count
+    analog["SCALE"]["value"], analog["OFFSET"]["value"] = np.ones(6 * count), np.zeros(6 * count, dtype=int)
+    platform["USED"]["value"], platform["TYPE"]["value"] = np.array([count]), np.full(count, 2)
+    platform["ZERO"]["value"] = np.array(zero)
+    platform["CORNERS"]["value"] = per_m * np.stack([plate.corners.T for plate in plates], axis=-1)
+    platform["ORIGIN"]["value"] = np.tile([[0.0], [0.0], [-per_m * depth_m]], count)
+    platform["CHANNEL"]["value"] = np.arange(1, 6 * count + 1).reshape(count, 6).T
+
+
+def _add_events(file: ezc3d.c3d, events: Sequence[tuple[float, str, str]], *, contexts: bool) -> None:
+    times = np.array([time for time, _, _ in events])
+    file.add_parameter("EVENT", "LABELS", [label for _, label, _ in events])
+    if contexts:
+        file.add_parameter("EVENT", "CONTEXTS", [context for _, _, context in events])
+    file.add_parameter("EVENT", "TIMES", np.stack([times // 60, times % 60]))
