@@ -65,11 +65,16 @@ def contacts(
     provisional = {
         side: gait.stances(gait.merge([_plate_events(found, side), *from_motion[side]]), **span) for side in SIDES
     }
+    single = [
+        plate_contacts.shared(
+            contact, time, feet, provisional[OTHER[contact.side]] if contact.side else [], corners[contact.plates[0]]
+        )
+        for contact in found
+    ]
     judged = [
-        plate_contacts.judge(contact, time, feet, provisional[OTHER[contact.side]] if contact.side else [], corners,
-                             edge_margin_m=edge_margin_m)
-        for contact in plate_contacts.combine(found)
-    ]  # fmt: skip
+        plate_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
+        for contact in plate_contacts.combine(single)
+    ]
     events = {side: gait.merge([_plate_events(judged, side), *from_motion[side]]) for side in SIDES}
     listed = {
         side: [
@@ -191,7 +196,7 @@ def _explained(
     def overlap(contact: Contact) -> float:
         return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
 
-    mine = [contact for contact in found if contact.side == side and overlap(contact) > 0]
+    mine = [contact for contact in found if contact.side in (side, "both") and overlap(contact) > 0]
     best = max(mine, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)

@@ -14,8 +14,9 @@ DEGREE = 5
 def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
     """Return first and second time derivatives of evenly sampled values by a quintic interpolating spline.
 
-    A central second difference loses (2 pi f h)^2 / 12 of the acceleration; the spline's loss is of the sixth
-    order in f h. Each stretch between gaps is treated by itself; one too short for the spline gives NaN.
+    A central second difference misses (2 pi f h)^2 / 12 of the acceleration; the spline misses (2 pi f h)^4 / 720
+    of it and (2 pi f h)^6 / 5040 of the velocity, more in the last few samples before an end. Each stretch
+    between gaps is treated by itself; one too short for the spline gives NaN.
 
     Args:
         values: (time, ...), NaN where missing.

@@ -194,7 +194,7 @@ def _plausible(column: str, value: float) -> bool:
 def _study_text(model: str, fits: Mapping[str, float]) -> str:
     return "\n".join(
         [
-            "# Settings of this study that differ from config/default.yaml; config/settings.schema.yaml describes them all.",
+            "# Settings that differ from config/default.yaml; config/settings.schema.yaml describes them all.",
             "",
             f"# Guessed from the marker labels. {_fit_text(model, fits)}",
             f"body_model: {model}",
@@ -229,7 +229,9 @@ def _summary(
     folder: Path, rows: Sequence[Row], people: Sequence[Row], notes: Notes, model: str, kept: Sequence[str]
 ) -> str:
     by_person = {row["participant_id"]: row for row in people}
-    table = [("session", "static trial", "gait", "functional", "left out", "mass_kg", "height_m")]
+    table: list[tuple[str, ...]] = [
+        ("session", "static trial", "gait", "functional", "left out", "mass_kg", "height_m")
+    ]
     sessions: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         sessions[row.get("session", row["participant_id"])].append(row)

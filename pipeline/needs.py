@@ -73,11 +73,12 @@ def extent_m(markers: Array) -> float:
 
     A person standing still stays below :data:`STANDING_M`; passers-by and stray markers do not count.
     """
-    some = markers[:: max(1, len(markers) // 200)]
-    some = some[:, np.isfinite(some).all(axis=-1).any(axis=0)]
+    some = np.sort(markers[:: max(1, len(markers) // 200)], axis=0)  # NaN last
+    last = np.isfinite(some).sum(axis=0, keepdims=True) - 1
+    some, last = some[:, (last >= 0).all(axis=-1)[0]], last[:, (last >= 0).all(axis=-1)[0]]
     if not some.size:
         return float("nan")
-    low, high = np.nanpercentile(some, (5, 95), axis=0)
+    low, high = (np.take_along_axis(some, np.rint(share * last).astype(int), axis=0)[0] for share in (0.05, 0.95))
     return float(np.percentile(np.linalg.norm(high - low, axis=-1), 90))
 
 

@@ -29,7 +29,7 @@ class Contact:
         plates: indices of the plates.
         start_s, end_s: where the vertical force crosses the threshold.
         from_s, to_s: where it meets the noise floor: the wrench counts between these.
-        side: the foot, empty where none is near.
+        side: the foot, ``both`` where two share the plate, empty where none is near.
         reason: why the force cannot be used; empty where it can.
         begins, ends: whether the contact's start and end lie inside the trial.
     """
@@ -147,44 +147,56 @@ def distance_to_line(point: Array, start: Array, end: Array) -> Array:
     return np.asarray(np.linalg.norm(p - a - share[:, None] * span, axis=1))
 
 
+def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[Stance], corners: Array) -> Contact:
+    """Return the contact of one plate, refused where the other foot stands on the plate too.
+
+    Args:
+        contact: of one plate, with its nearest foot.
+        time: (time,), s.
+        feet: heel and toe (time, 3) of each side, m.
+        other_stances: when the other foot is on the ground.
+        corners: (4, 3) of the plate, m.
+    """
+    other = feet.get(OTHER.get(contact.side, ""))
+    if other is None:
+        return contact
+    loaded = (time >= contact.start_s) & (time <= contact.end_s)
+    heel, toe = (point[loaded & on_ground(time, other_stances)] for point in other)
+    on_plate = _over(heel, corners[None], 0.0) | _over(toe, corners[None], 0.0)
+    if on_plate.sum() * _step(time) <= SHARED_S:
+        return contact
+    return replace(contact, side="both", reason="two feet on the plate")
+
+
 def combine(contacts: Sequence[Contact]) -> list[Contact]:
-    """Join contacts of one foot on several plates at a time into one."""
-    joined: list[Contact] = []
-    for contact in sorted(contacts, key=lambda c: (c.side, c.start_s)):
-        last = joined[-1] if joined else None
-        if (
-            last
-            and contact.side
-            and last.side == contact.side
-            and contact.start_s < last.end_s
-            and contact.plates[0] not in last.plates
-        ):
-            joined[-1] = Contact(
+    """Join good contacts of one foot on several plates at a time into one."""
+    joined = [contact for contact in contacts if contact.reason]
+    last: Contact | None = None
+    for contact in sorted((c for c in contacts if not c.reason), key=lambda c: (c.side, c.start_s)):
+        if last and last.side == contact.side and contact.start_s < last.end_s and contact.plates[0] not in last.plates:
+            joined.pop()
+            contact = Contact(  # noqa: PLW2901 (the joined contact takes the place of its last part)
                 (*last.plates, *contact.plates),
                 last.start_s,
                 max(last.end_s, contact.end_s),
                 min(last.from_s, contact.from_s),
                 max(last.to_s, contact.to_s),
                 contact.side,
-                last.reason or contact.reason,
-                last.begins and contact.begins,
-                last.ends if last.end_s > contact.end_s else contact.ends,
+                begins=last.begins,
+                ends=last.ends if last.end_s > contact.end_s else contact.ends,
             )
-        else:
-            joined.append(contact)
+        joined.append(contact)
+        last = contact
     return joined
 
 
-def judge(
-    contact: Contact, time: Array, feet: Feet, other_stances: Sequence[Stance], corners: Array, *, edge_margin_m: float
-) -> Contact:
-    """Return the contact with the reason why its wrench is not that of one whole foot, if there is one.
+def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
+    """Return the contact, refused where heel or toe stand outside its plates while they are loaded.
 
     Args:
-        contact: of a known foot.
+        contact: of one foot.
         time: (time,), s.
         feet: heel and toe (time, 3) of each side, m.
-        other_stances: when the other foot is on the ground.
         corners: (plate, 4, 3) of all plates, m.
         edge_margin_m: how far a marker may stand outside the edge.
     """
@@ -192,17 +204,10 @@ def judge(
         return contact
     mine = corners[list(contact.plates)]
     loaded = (time >= contact.start_s) & (time <= contact.end_s)
-    step = (time[-1] - time[0]) / max(len(time) - 1, 1)
-    other = feet.get(OTHER[contact.side])
-    if other is not None:
-        heel, toe = (point[loaded & on_ground(time, other_stances)] for point in other)
-        on_plate = _over(heel, mine, 0.0) | _over(toe, mine, 0.0)
-        if on_plate.sum() * step > SHARED_S:
-            return replace(contact, reason="two feet on the plate")
     heel, toe = (point[loaded] for point in feet[contact.side])
     seen = np.isfinite(heel).all(axis=1) & np.isfinite(toe).all(axis=1)
     outside = seen & ~(_over(heel, mine, edge_margin_m) & _over(toe, mine, edge_margin_m))
-    if outside.sum() * step > SHARED_S:
+    if outside.sum() * _step(time) > SHARED_S:
         return replace(contact, reason="foot partly off the plate")
     return contact
 
@@ -219,3 +224,7 @@ def _over(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
             inward = np.einsum("tec,ec->te", point[:, None, [0, 2]] - quad, normal)
             result |= (inward > -margin_m).all(axis=1)
     return result
+
+
+def _step(time: Array) -> float:
+    return float((time[-1] - time[0]) / max(len(time) - 1, 1))

@@ -69,8 +69,9 @@ def _from_row(
     body_mass_kg: float,
     landmarks: Mapping[str, Array],
 ) -> SegmentParameters:
-    points = dict(landmarks)
-    points.setdefault("forefoot", points.get("toe"))
+    points = {name: place for name, place in landmarks.items() if np.isfinite(place).all()}
+    if "toe" in points:
+        points.setdefault("forefoot", points["toe"])
     if "toe_tip_ratio" in table and "toe_tip" not in points and {"heel", "toe"} <= points.keys():
         points["toe_tip"] = points["heel"] + table["toe_tip_ratio"] * (points["toe"] - points["heel"])
     try:

@@ -12,16 +12,20 @@ GAP = "  "
 def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
     """Return rows as columns of text, none of the lines longer than ``width`` where that can be had.
 
-    Columns that fit are left as they are; the others share what is left and wrap.
+    Columns that fit are left as they are; the others share what is left and wrap. Line ends in cells are kept.
     """
-    longest = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    longest = [max(len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
     left, widths = width - len(GAP) * (len(longest) - 1), dict.fromkeys(range(len(longest)), 0)
     for place, column in enumerate(sorted(widths, key=lambda c: longest[c])):
         widths[column] = min(longest[column], max(8, left // (len(longest) - place)))
         left -= widths[column]
     lines = []
     for row in rows:
-        cells = [textwrap.wrap(cell, widths[i], break_on_hyphens=False) or [""] for i, cell in enumerate(row)]
+        cells = [
+            [part for line in cell.split("\n") for part in textwrap.wrap(line, widths[i], break_on_hyphens=False)]
+            for i, cell in enumerate(row)
+        ]
         for parts in zip_longest(*cells, fillvalue=""):
-            lines.append(GAP.join(part.ljust(widths[i]) for i, part in enumerate(parts)).rstrip())
+            padded = (part.ljust(width) for part, width in zip(parts, widths.values(), strict=True))
+            lines += [GAP.join(padded).rstrip()]
     return "\n".join(lines)

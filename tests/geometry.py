@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body_model import landmark_labels, positions
 from pipeline.calibrate import calibrate
-from pipeline.settings import load_body_model
+from pipeline.settings import load_body_model, segment_table
 
 Array = NDArray[np.float64]
 Landmarks = dict[str, Array]
@@ -159,6 +160,7 @@ def turned(points: Landmarks, degrees: float) -> Landmarks:
     return {name: turn.apply(where) for name, where in points.items()}
 
 
+@cache
 def body_model(name: str) -> dict[str, Any]:
     return load_body_model(name, where="tests", study_path=Path())
 
@@ -190,8 +192,10 @@ def cleaned(model: Mapping[str, Any], points: Landmarks, time: Array) -> xr.Data
 
 def calibrated(model: Mapping[str, Any], points: Landmarks, **changes: Any) -> xr.Dataset:
     """Return the calibration of a static trial that shows ``points``."""
-    arguments = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas", "hip_centre": "harrington"}
-    return calibrate({"standing": recorded(model, points)}, body_model=model, **(arguments | changes))
+    choices = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas", "hip_centre": "harrington"}
+    choices |= changes
+    choices["segment_table"] = segment_table(str(choices["segment_parameters"]))
+    return calibrate({"standing": recorded(model, points)}, body_model=model, **choices)  # type: ignore[arg-type]
 
 
 def derivative(function: Callable[[Array], Array], time: Array, step_s: float = 0.01) -> Array:
