@@ -165,11 +165,10 @@ def _refuse_short_file(path: Path) -> None:
         handle.seek(BLOCK_BYTES * (max(header[0], 1) - 1))
         processor = handle.read(4)[3:]
     order: Any = "big" if processor == b"\x56" else "little"
-    if processor == b"\x55":  # DEC floats: ezc3d decides
-        return
     word = [int.from_bytes(header[i : i + 2], order) for i in range(0, 24, 2)]
     points, analog, first, last, start = word[1], word[2], word[3], word[4], word[8]
-    value_bytes = 4 if header[12 + (order == "little") * 3] & 0x80 else 2
+    sign = {b"\x55": 13, b"\x56": 12}.get(processor, 15)  # the byte that holds the sign of the header's scale
+    value_bytes = 4 if header[sign] & 0x80 else 2
     frames = last - first + 1
     if last == 0xFFFF or frames < 1:  # long files keep their frame count in parameters
         return

@@ -62,9 +62,11 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
                 assert not tree.to_dataset().data_vars or step == "calibrate"
                 assert step in json.loads(tree.attrs["settings"])
                 for name, group in tree.children.items():
-                    assert set(group.to_dataset().dims) <= {str(dim) for dim in group.coords} | {"contact", "stance"}, (
-                        name
-                    )
+                    assert set(group.to_dataset().dims) <= {str(dim) for dim in group.coords} | {
+                        "contact",
+                        "stance",
+                        "cycle",
+                    }, name
     assert {path.name for path in derived.iterdir()} == {
         "sub-01",
         "sub-02",
