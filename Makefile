@@ -11,12 +11,13 @@ demo: .venv/ready
 test: .venv/ready
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
+# One lint is not followed: the environment is this project's own, made by pip from pyproject.toml.
 check: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile
-	$(BIN)/snakemake --lint
+	! $(BIN)/snakemake --lint 2>&1 | grep '^    \* ' | grep -v 'Specify a conda environment'
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks

@@ -9,13 +9,17 @@ from pipeline.errors import UserError
 from pipeline.summary import closing_lines
 from pipeline.workflow import open_study
 
-if not Path("study.yaml").exists():  # Snakemake ignores workdir where --directory is given
+if not Path(
+    "study.yaml"
+).exists():  # Snakemake ignores workdir where --directory is given
 
     workdir: HOUSE / "data" / "demo"
 
 
 try:
-    STUDY = open_study(Path.cwd(), overrides=config, forced={"-F", "--forceall"} & set(sys.argv))
+    STUDY = open_study(
+        Path.cwd(), overrides=config, forced={"-F", "--forceall"} & set(sys.argv)
+    )
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -35,7 +39,9 @@ rule all:
 
 rule read:
     input:
-        c3d=lambda wildcards: [ancient(file) for file in STUDY.c3d_files(wildcards.session)],
+        c3d=lambda wildcards: [
+            ancient(file) for file in STUDY.c3d_files(wildcards.session)
+        ],
     output:
         "derived/{session}/read.nc",
     log:
@@ -162,8 +168,12 @@ rule report:
 
 
 onsuccess:
-    print(closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]))
+    print(
+        closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"])
+    )
 
 
 onerror:
-    print("Some jobs failed: the messages above and logs/ say why; other sessions are finished, older results of failed ones stay.")
+    print(
+        "Some jobs failed: the messages above and logs/ say why; other sessions are finished, older results of failed ones stay."
+    )

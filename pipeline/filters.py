@@ -58,8 +58,8 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
     per_pass = order // 2
     sections = butter(per_pass, design_cutoff_hz(cutoff_hz, rate_hz, order=per_pass), fs=rate_hz, output="sos")
     shortest = 3 * (2 * len(sections) + 1) + 1
-    # the response decays with the cut-off: pad by a whole period where the stretch allows
-    pad = int(np.ceil(rate_hz / cutoff_hz))
+    # the response decays with the cut-off, more slowly for a higher order: pad by whole periods where there is room
+    pad = int(np.ceil((per_pass + 1) * rate_hz / cutoff_hz))
 
     def filtered(stretch: Array) -> Array:
         if len(stretch) < shortest:

@@ -40,7 +40,8 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     # singular vectors from the eigenvectors of the square: three times faster than an SVD of many small matrices;
     # the third pair is the normal of the first two, which keeps the rotation proper and serves flat clusters
     squares, right = np.linalg.eigh(np.swapaxes(covariance, -1, -2) @ covariance)
-    usable &= squares[..., 1] > 1e-12 * squares[..., 2]
+    # width over length of the cluster to the fourth power: of one thinner than 1 in 30 the turn about its line is noise
+    usable &= squares[..., 1] > 1e-6 * squares[..., 2]
     v1, v2 = right[..., 2], right[..., 1]
     u1 = _unit((covariance @ v1[..., None])[..., 0])
     u2 = (covariance @ v2[..., None])[..., 0]

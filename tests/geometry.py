@@ -165,8 +165,10 @@ def body_model(name: str) -> dict[str, Any]:
     return load_body_model(name, where="tests", study_path=Path())
 
 
-def recorded(model: Mapping[str, Any], points: Landmarks, *, role: str = "static", **sizes: float) -> xr.Dataset:
-    """Return a trial as the step ``read`` gives it, with sizes as of the file's PROCESSING group."""
+def recorded(
+    model: Mapping[str, Any], points: Landmarks, sizes: Mapping[str, float] | None = None, *, role: str = "static"
+) -> xr.Dataset:
+    """Return a trial as the step ``read`` gives it, with sizes as from the file's PROCESSING group."""
     labels: Landmarks = {}
     for landmark, alternatives in landmark_labels(model).items():
         for group in alternatives:
@@ -175,7 +177,7 @@ def recorded(model: Mapping[str, Any], points: Landmarks, *, role: str = "static
     return xr.Dataset(
         {"marker_position": (("time", "marker", "axis"), np.stack(list(labels.values()), axis=1))},
         {"marker": list(labels), "axis": list("xyz")},
-        {"role": role, "source": f"{role}.c3d", "anthropometry": json.dumps(sizes)},
+        {"role": role, "source": f"{role}.c3d", "anthropometry": json.dumps(sizes or {})},
     )
 
 
@@ -196,6 +198,10 @@ def calibrated(model: Mapping[str, Any], points: Landmarks, **changes: Any) -> x
     choices |= changes
     choices["segment_table"] = segment_table(str(choices["segment_parameters"]))
     return calibrate({"standing": recorded(model, points)}, body_model=model, **choices)  # type: ignore[arg-type]
+
+
+def close(actual: Any, expected: Any, tolerance: float = ROUNDING) -> None:
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance)
 
 
 def derivative(function: Callable[[Array], Array], time: Array, step_s: float = 0.01) -> Array:

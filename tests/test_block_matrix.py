@@ -39,8 +39,13 @@ def random_chain(seed: int, n: int) -> Chain:
     second = rng.uniform(0.001, 0.05, (n, 3))  # mass times squared distance along each principal axis
     inertia = axes @ (np.eye(3) * (second.sum(axis=1, keepdims=True) - second)[:, None]) @ np.swapaxes(axes, 1, 2)
     sizes = np.array([1.0, 1, 5, 3, 20, 200, 20])  # m, m, m/s2, rad/s, rad/s2, N, N m
-    vectors = sizes[:, None, None, None] * rng.normal(size=(7, FRAMES, n, 3))
-    return Chain(random_turns(rng, FRAMES, n), mass, inertia, *vectors, 9 * rng.normal(size=3))
+    com, joint, acceleration, spin, spin_rate, force, moment = sizes[:, None, None, None] * rng.normal(
+        size=(7, FRAMES, n, 3)
+    )
+    return Chain(
+        random_turns(rng, FRAMES, n), mass, inertia, com, joint, acceleration, spin, spin_rate, force, moment,
+        9 * rng.normal(size=3),
+    )  # fmt: skip
 
 
 def still(chain_com: Array, chain_joint: Array, mass: Array, **changes: Array) -> Chain:
@@ -75,6 +80,7 @@ def loads(chain: Chain) -> tuple[Array, Array]:
 
 
 def close(actual: Array, expected: Array) -> None:
+    """Compare to rounding of the largest value: loads add up along the chain."""
     np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING * max(1.0, float(np.abs(expected).max())))
 
 

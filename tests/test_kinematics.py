@@ -21,6 +21,7 @@ from geometry import (
     body_model,
     calibrated,
     cleaned,
+    close,
     derivative,
     landmarks,
     mirrored,
@@ -50,8 +51,11 @@ LOCK = 0.1  # smallest_floating_axis
 
 
 def cluster(rng: np.random.Generator, count: int, *, flat: bool) -> Array:
-    points = rng.normal(size=(count, 3)) * 0.1
-    return points * (1, 1, 0) @ random_turns(rng, 1)[0] + 0.3 if flat else points
+    """Return points around a circle of 100 mm, up to 50 mm off its plane unless flat, in any attitude."""
+    around = 2 * np.pi * np.arange(count) / count
+    radius, height = rng.uniform(0.095, 0.105, count), rng.uniform(-0.05, 0.05, count) * (not flat)
+    points = np.stack([radius * np.cos(around), radius * np.sin(around), height], axis=-1)
+    return np.asarray(points @ random_turns(rng, 1)[0] + 0.3)
 
 
 def placed(rng: np.random.Generator, reference: Array, frames: int) -> tuple[Array, Array, Array]:
@@ -75,10 +79,8 @@ def test_fit_recovers_the_pose_of_a_rigid_cluster(seed: int, count: int, flat: b
     reference = cluster(rng, count, flat=flat)
     rotation, origin, measured = placed(rng, reference, 4)
     found, place, residual = fit_pose(reference, measured)
-    # the conditioning of a small thin cluster, squared, stands between rounding and these
-    np.testing.assert_allclose(found, rotation, atol=1e-8)
-    np.testing.assert_allclose(place, origin, atol=1e-8)
-    np.testing.assert_allclose(residual, 0, atol=1e-8)
+    for part, truth in ((found, rotation), (place, origin), (residual, np.zeros(4))):
+        close(part, truth)
 
 
 @given(SEED, st.integers(4, 7))
@@ -92,11 +94,11 @@ def test_fit_of_noisy_points_is_the_least_squares_one(seed: int, count: int) -> 
     for i, points in enumerate(measured):
         rotation, origin = kabsch(reference, points)
         aligned, _ = Rotation.align_vectors(reference - reference.mean(axis=0), points - points.mean(axis=0))
-        np.testing.assert_allclose(found[i], rotation, atol=1e-10)
-        np.testing.assert_allclose(found[i], aligned.as_matrix(), atol=1e-10)
-        np.testing.assert_allclose(place[i], origin, atol=1e-10)
+        close(found[i], rotation, 1e-10)
+        close(found[i], aligned.as_matrix(), 1e-10)
+        close(place[i], origin, 1e-10)
         misfit = points - origin - reference @ rotation
-        np.testing.assert_allclose(residual[i], np.sqrt((misfit**2).sum(axis=1).mean()), rtol=1e-8)
+        close(residual[i], np.sqrt((misfit**2).sum(axis=1).mean()), 1e-10)
 
 
 @given(SEED, st.integers(4, 7))
@@ -112,7 +114,7 @@ def test_fit_leaves_missing_points_out(seed: int, count: int) -> None:
     together = fit_pose(reference, measured)
     for i, keep in enumerate(kept):
         for part, alone in zip(together, fit_pose(reference[keep], measured[i, keep]), strict=True):
-            np.testing.assert_allclose(part[i], alone, atol=1e-9)
+            close(part[i], alone)
 
 
 @given(SEED, st.integers(3, 6))
@@ -123,9 +125,9 @@ def test_fit_never_reflects(seed: int, count: int) -> None:
     reference = cluster(rng, count, flat=False)
     measured = reference * (1, 1, -1) @ random_turns(rng, 1)[0]
     found, _, residual = fit_pose(reference, measured)
-    np.testing.assert_allclose(np.linalg.det(found), 1, rtol=ROUNDING)
-    np.testing.assert_allclose(found, kabsch(reference, measured)[0], atol=1e-8)
-    assert count == 3 or residual > 1e-6
+    close(np.linalg.det(found), 1)
+    close(found, kabsch(reference, measured)[0])
+    assert count == 3 or residual > 1e-4
 
 
 def test_too_few_points_and_points_on_a_line_give_nan() -> None:
@@ -140,10 +142,20 @@ def test_too_few_points_and_points_on_a_line_give_nan() -> None:
         assert np.isnan(part[1:]).all()
 
 
+def test_markers_on_a_line_to_within_their_noise_give_nan() -> None:
+    """Three markers over 200 mm, 0.3 mm of noise: they fit well in both trials, but how they turned is chance."""
+    rng = np.random.default_rng(0)
+    line = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.2, 0, 0]])
+    _, _, measured = placed(rng, line, 500)
+    noisy = (part + rng.normal(size=part.shape) * 3e-4 for part in (line, measured))
+    found, _, _ = fit_pose(*noisy)
+    assert np.isnan(found).all(axis=(1, 2)).all()
+
+
 def test_residual_of_a_cluster_that_swells() -> None:
     """Four corners of a regular tetrahedron, 100 mm from the middle, each found 1 mm further out."""
     corners = 0.1 / np.sqrt(3) * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
-    np.testing.assert_allclose(fit_pose(corners, 1.01 * corners)[2], 0.001, rtol=ROUNDING)
+    close(fit_pose(corners, 1.01 * corners)[2], 0.001)
 
 
 # ---- joint_coordinates.py
@@ -164,7 +176,7 @@ def test_angles_undo_the_turns_about_z_x_and_y(z: float, x: float, y: float, see
     distal = Rotation.from_euler("ZXY", [z, x, y]).as_matrix().T @ proximal
     # arcsin loses digits as the second angle nears 80 degrees
     found = joint_coordinates.angles(proximal, distal, smallest_floating_axis=LOCK)
-    np.testing.assert_allclose(found, [z, x, y], atol=1e-9)
+    close(found, [z, x, y], 1e-9)
 
 
 @given(SEED)
@@ -172,10 +184,10 @@ def test_angles_undo_the_turns_about_z_x_and_y(z: float, x: float, y: float, see
 def test_joint_axes_are_unit_and_the_floating_one_is_normal_to_the_others(seed: int) -> None:
     proximal, distal = random_turns(np.random.default_rng(seed), 2)
     e1, e2, e3 = joint_coordinates.axes(proximal, distal)
-    np.testing.assert_allclose(e1, proximal[2], atol=ROUNDING)
-    np.testing.assert_allclose(e3, distal[1], atol=ROUNDING)
-    np.testing.assert_allclose(np.linalg.norm(e2), 1, rtol=ROUNDING)
-    np.testing.assert_allclose([e2 @ e1, e2 @ e3], 0, atol=ROUNDING)
+    close(e1, proximal[2])
+    close(e3, distal[1])
+    close(np.linalg.norm(e2), 1)
+    close([e2 @ e1, e2 @ e3], 0)
     assert np.linalg.det([e1, e2, e3]) > 0
 
 
@@ -186,12 +198,16 @@ def test_relative_angular_velocity_is_the_sum_of_rates_along_the_joint_axes(
 ) -> None:
     """So that power is the sum of M.e_i times rate: the orthogonal projection M.e_i is the power-consistent one."""
     rng = np.random.default_rng(seed)
-    rates, base = rng.normal(size=3), random_turns(rng, 1)[0]
-    rotations = lambda t: Rotation.from_euler("ZXY", [z, x, y] + np.outer(t, rates)).inv().as_matrix() @ base  # noqa: E731
+    rates, proximal = rng.normal(size=3), random_turns(rng, 1)[0]
+
+    def to_lab(time: Array) -> Array:
+        angles = np.array([z, x, y]) + np.outer(time, rates)
+        return np.asarray(proximal.T @ Rotation.from_euler("ZXY", angles).as_matrix())
+
     now = np.zeros(1)
-    spin = derivative(lambda t: np.swapaxes(rotations(t), 1, 2), now)[0] @ rotations(now)[0]
-    velocity = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
-    np.testing.assert_allclose(rates @ joint_coordinates.axes(base, rotations(now)[0]), velocity, atol=ROUNDING)
+    spin = derivative(to_lab, now)[0] @ to_lab(now)[0].T
+    velocity = [spin[2, 1], spin[0, 2], spin[1, 0]]
+    close(rates @ joint_coordinates.axes(proximal, to_lab(now)[0].T), velocity)
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -213,7 +229,7 @@ def test_clinical_signs_of_described_poses(joint: str, side: str) -> None:
     for i, name in enumerate(joint_coordinates.ANGLES):
         found = joint_coordinates.angles(np.eye(3), poses[name], smallest_floating_axis=LOCK)
         clinical = np.degrees(found) * joint_coordinates.signs(joint, side)
-        np.testing.assert_allclose(clinical, 30 * np.eye(3)[i], atol=ROUNDING)
+        close(clinical, 30 * np.eye(3)[i])
 
 
 def test_angles_near_gimbal_lock_are_nan() -> None:
@@ -221,7 +237,7 @@ def test_angles_near_gimbal_lock_are_nan() -> None:
     kept, lost = (
         joint_coordinates.angles(np.eye(3), turned_about("x", tilt), smallest_floating_axis=LOCK) for tilt in (84, 85)
     )
-    np.testing.assert_allclose(np.degrees(kept), [0, 84, 0], atol=ROUNDING)
+    close(np.degrees(kept), [0, 84, 0])
     assert np.isnan(lost).all()
 
 
@@ -248,8 +264,8 @@ def test_derivatives_of_a_quintic_are_exact() -> None:
     time = 3 + np.arange(60) / 50  # a file's own time axis need not start at 0
     curve = np.polynomial.Polynomial([1, -2, 0.5, 3, -1, 0.7], domain=[3, 4.2], window=[-1, 1])
     first, second = derivatives(curve(time), time)
-    np.testing.assert_allclose(first, curve.deriv(1)(time), atol=1e-9)
-    np.testing.assert_allclose(second, curve.deriv(2)(time), atol=1e-6)  # rounding over h^2, at the ends
+    close(first, curve.deriv(1)(time), 1e-9)
+    close(second, curve.deriv(2)(time), 1e-6)  # rounding over h^2, at the ends
 
 
 def test_gaps_stay_and_do_not_leak() -> None:
@@ -266,8 +282,8 @@ def test_gaps_stay_and_do_not_leak() -> None:
         found, before, after, whole = parts
         np.testing.assert_array_equal(found[:, 0], whole[:, 0])
         # the same spline through the same samples; the instants count from the stretch, not from the trial
-        np.testing.assert_allclose(found[:40, 1], before[:, 1], rtol=1e-9, atol=1e-6)
-        np.testing.assert_allclose(found[43:80, 1], after[:, 1], rtol=1e-9, atol=1e-6)
+        close(found[:40, 1], before[:, 1], 1e-6)
+        close(found[43:80, 1], after[:, 1], 1e-6)
         assert np.isnan(found[[40, 41, 42, *range(80, 87)], 1]).all()
 
 
@@ -286,8 +302,8 @@ def test_angular_rates_of_a_tumbling_body(seed: int) -> None:
     spin, rate = (np.cross(v, np.eye(3)).T for v in (velocity, acceleration))
     first, second = spin @ to_lab, (rate + spin @ spin) @ to_lab
     found = angular_rates(to_lab.T, first.T, second.T)
-    np.testing.assert_allclose(found[0], to_lab.T @ velocity, atol=1e-10)
-    np.testing.assert_allclose(found[1], to_lab.T @ acceleration, atol=1e-8)
+    close(found[0], to_lab.T @ velocity, 1e-10)
+    close(found[1], to_lab.T @ acceleration, 1e-8)
 
 
 # ---- the step
@@ -319,17 +335,17 @@ def moved(walked: Landmarks) -> xr.Dataset:
     return described("kinematics", motion(walked))
 
 
-def same(actual: xr.Dataset, expected: xr.Dataset, *names: str, atol: float = ROUNDING) -> None:
+def same(actual: xr.Dataset, expected: xr.Dataset, *names: str, tolerance: float = ROUNDING) -> None:
     for name in names:
-        np.testing.assert_allclose(actual[name], expected[name], atol=atol, err_msg=name)
+        close(actual[name], expected[name], tolerance)
 
 
 def test_poses_centres_and_angles_are_those_of_the_motion(moved: xr.Dataset) -> None:
     truth = walk(TIME)
-    np.testing.assert_allclose(moved.rotation, truth.rotation, atol=ROUNDING)
-    np.testing.assert_allclose(moved.joint_centre, truth.centre, atol=ROUNDING)
-    np.testing.assert_allclose(moved.joint_angle, np.degrees(truth.angle), atol=1e-7)  # degrees
-    np.testing.assert_allclose(moved.fit_residual, 0, atol=1e-8)
+    close(moved.rotation, truth.rotation)
+    close(moved.joint_centre, truth.centre)
+    close(moved.joint_angle, np.degrees(truth.angle), 1e-7)  # degrees
+    close(moved.fit_residual, 0, 1e-8)
 
 
 def test_angular_velocity_and_acceleration_are_those_of_the_motion(moved: xr.Dataset) -> None:
@@ -343,8 +359,8 @@ def test_angular_velocity_and_acceleration_are_those_of_the_motion(moved: xr.Dat
     velocity = (to_segment @ spins(TIME)[..., None])[..., 0]
     acceleration = (to_segment @ derivative(spins, TIME)[..., None])[..., 0]
     # 0.9 Hz at 200 Hz with the harmonics that turning makes: 2 10^-7 of the acceleration by (wh)^4 / 720
-    np.testing.assert_allclose(moved.angular_velocity[INNER], velocity[INNER], atol=1e-7)
-    np.testing.assert_allclose(moved.angular_acceleration[INNER], acceleration[INNER], atol=1e-4)
+    close(moved.angular_velocity[INNER], velocity[INNER], 1e-7)
+    close(moved.angular_acceleration[INNER], acceleration[INNER], 1e-4)
 
 
 def test_centres_of_mass_ride_on_their_segments(moved: xr.Dataset) -> None:
@@ -354,9 +370,9 @@ def test_centres_of_mass_ride_on_their_segments(moved: xr.Dataset) -> None:
         return np.asarray(pose.centre + (local @ pose.rotation[:, :, :3])[..., 0, :])
 
     legs = moved.sel(segment=["foot", "shank", "thigh"])
-    np.testing.assert_allclose(legs.com_position, place(TIME), atol=ROUNDING)
+    close(legs.com_position, place(TIME))
     acceleration = derivative(lambda t: derivative(place, t), TIME)
-    np.testing.assert_allclose(legs.com_acceleration[INNER], acceleration[INNER], atol=1e-4)  # as above
+    close(legs.com_acceleration[INNER], acceleration[INNER], 1e-4)  # as above
     assert np.isnan(moved.sel(segment="pelvis").com_position).all()
 
 
@@ -382,7 +398,7 @@ def test_three_markers_of_a_cluster_will_do_and_two_will_not(walked: Landmarks, 
     whole = moved.sel(segment="thigh", side="right")
     lost = np.arange(len(TIME)) // 10 == 5
     assert np.isnan(found.rotation[lost]).all()
-    np.testing.assert_allclose(found.rotation[~lost], whole.rotation[~lost], atol=ROUNDING)
+    close(found.rotation[~lost], whole.rotation[~lost])
     assert np.isnan(found.angular_velocity[lost]).all()
     assert np.isfinite(found.angular_velocity[~lost]).all()
 
@@ -403,23 +419,23 @@ def test_no_leg_at_all_is_the_users_to_mend(walked: Landmarks) -> None:
 def test_mirrored_walk_exchanges_the_sides(walked: Landmarks, moved: xr.Dataset) -> None:
     static = calibrated(body_model("isb_clusters"), mirrored(standing()))
     image = motion(mirrored(walked), static=static).sel(OTHER_SIDE)
-    np.testing.assert_allclose(image.joint_angle, moved.joint_angle, atol=1e-7)  # degrees
+    close(image.joint_angle, moved.joint_angle, 1e-7)  # degrees
     flip = np.diag([1, 1, -1])
-    np.testing.assert_allclose(image.rotation, flip @ moved.rotation.values @ flip, atol=ROUNDING)
-    np.testing.assert_allclose(image.joint_centre, moved.joint_centre * (1, 1, -1), atol=ROUNDING)
-    np.testing.assert_allclose(image.com_position, moved.com_position * (1, 1, -1), atol=ROUNDING)
-    np.testing.assert_allclose(image.angular_velocity, moved.angular_velocity * (-1, -1, 1), atol=1e-6)
+    close(image.rotation, flip @ moved.rotation.values @ flip)
+    close(image.joint_centre, moved.joint_centre * (1, 1, -1))
+    close(image.com_position, moved.com_position * (1, 1, -1))
+    close(image.angular_velocity, moved.angular_velocity * (-1, -1, 1), 1e-6)
 
 
 @pytest.mark.parametrize("degrees", [90, 180, 37])
 def test_lab_turned_about_the_vertical_changes_no_joint(degrees: float, walked: Landmarks, moved: xr.Dataset) -> None:
     found = motion(turned(walked, degrees))
-    same(found, moved, "joint_angle", atol=1e-7)
+    same(found, moved, "joint_angle", tolerance=1e-7)
     # differences over h and h^2 = 2.5e-5 s2 magnify rounding
-    same(found, moved, "angular_velocity", "angular_acceleration", atol=1e-7)
+    same(found, moved, "angular_velocity", "angular_acceleration", tolerance=1e-7)
     there = Rotation.from_euler("y", degrees, degrees=True).as_matrix().T
     for name in ("rotation", "joint_centre", "com_position"):
-        np.testing.assert_allclose(found[name], moved[name].values @ there, atol=ROUNDING)
+        close(found[name], moved[name].values @ there)
 
 
 @pytest.mark.parametrize("name", BODY_MODELS)
@@ -432,11 +448,11 @@ def test_person_carried_stiffly_keeps_the_angles_of_the_static(name: str) -> Non
     carried = {where: point[:, 0] for where, point in carried.items()}
     static = calibrated(model, landmarks(bent))
     at_rest, moving = (motion(points, name, static) for points in (landmarks(bent), carried))
-    np.testing.assert_allclose(moving.joint_angle, at_rest.joint_angle, atol=1e-6)  # degrees
+    close(moving.joint_angle, at_rest.joint_angle, 1e-6)  # degrees
     turn_of_all = pelvis[0].T @ pelvis
-    np.testing.assert_allclose(moving.rotation, at_rest.rotation.values @ turn_of_all[:, None, None], atol=1e-8)
+    close(moving.rotation, at_rest.rotation.values @ turn_of_all[:, None, None], 1e-8)
     expected = at_rest.joint_centre.values @ turn_of_all[:, None]
-    np.testing.assert_allclose(moving.joint_centre, expected, atol=1e-8)
+    close(moving.joint_centre, expected, 1e-8)
 
 
 def test_plug_in_gait_ankle_turns_with_the_foot() -> None:
@@ -455,9 +471,9 @@ def test_plug_in_gait_ankle_turns_with_the_foot() -> None:
             raised[name] = centre.values + lifted.apply(still[name] - centre.values)
     found = motion(raised, "plug_in_gait", static) - at_rest
     ankle = found.joint_angle.sel(joint="ankle")
-    np.testing.assert_allclose(ankle.sel(angle="flexion"), np.stack([lift, lift], axis=1), atol=1e-6)
-    np.testing.assert_allclose(ankle.sel(angle=["adduction", "rotation"]), 0, atol=1e-6)
-    np.testing.assert_allclose(found.joint_angle.sel(joint=["knee", "hip"]), 0, atol=1e-6)
+    close(ankle.sel(angle="flexion"), np.stack([lift, lift], axis=1), 1e-6)
+    close(ankle.sel(angle=["adduction", "rotation"]), 0, 1e-6)
+    close(found.joint_angle.sel(joint=["knee", "hip"]), 0, 1e-6)
 
 
 def test_plug_in_gait_centres_keep_half_a_joint_width_and_a_marker_radius_from_their_markers(walked: Landmarks) -> None:
@@ -466,7 +482,7 @@ def test_plug_in_gait_centres_keep_half_a_joint_width_and_a_marker_radius_from_t
         assert PARTICIPANT[f"{joint}_width_left_m"] == str(width_m)
         for side in SIDES:
             arm = found.sel(joint=joint, side=side) - walked[f"{marker}_{side}"]
-            np.testing.assert_allclose(np.linalg.norm(arm, axis=-1), (width_m + 0.014) / 2, atol=ROUNDING)
+            close(np.linalg.norm(arm, axis=-1), (width_m + 0.014) / 2)
 
 
 def test_segments_and_joints_are_in_the_order_of_the_chain(moved: xr.Dataset) -> None:
