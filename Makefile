@@ -7,6 +7,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 demo: .venv/ready
 	$(BIN)/snakemake --cores all
+	@echo "Open $(CURDIR)/data/demo/derived/report.html in a browser."
 
 test: .venv/ready
 	$(BIN)/pytest --numprocesses auto --dist loadfile

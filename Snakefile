@@ -7,19 +7,16 @@ sys.path.insert(0, str(HOUSE))
 
 from pipeline.errors import UserError
 from pipeline.summary import closing_lines
-from pipeline.workflow import open_study
+from pipeline.workflow import SESSION_STEPS, open_study
 
-if not Path(
-    "study.yaml"
-).exists():  # Snakemake ignores workdir where --directory is given
+# without --directory, which makes Snakemake ignore this, the demonstration study is run
+if not Path("study.yaml").exists():
 
     workdir: HOUSE / "data" / "demo"
 
 
 try:
-    STUDY = open_study(
-        Path.cwd(), overrides=config, forced={"-F", "--forceall"} & set(sys.argv)
-    )
+    STUDY = open_study(Path.cwd(), overrides=config, forced={"-F", "--forceall"} & set(sys.argv))
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -34,14 +31,13 @@ localrules:
 
 rule all:
     input:
+        expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS),
         "derived/report.html",
 
 
 rule read:
     input:
-        c3d=lambda wildcards: [
-            ancient(file) for file in STUDY.c3d_files(wildcards.session)
-        ],
+        c3d=lambda wildcards: [ancient(file) for file in STUDY.c3d_files(wildcards.session)],
     output:
         "derived/{session}/read.nc",
     log:
@@ -168,9 +164,7 @@ rule report:
 
 
 onsuccess:
-    print(
-        closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"])
-    )
+    print(closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]))
 
 
 onerror:

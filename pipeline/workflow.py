@@ -17,17 +17,8 @@ from typing import Any
 from pipeline import provenance, settings, tables
 from pipeline.errors import UserError
 
-STEPS = (
-    "read",
-    "calibrate",
-    "clean",
-    "contacts",
-    "kinematics",
-    "kinetics",
-    "cycles",
-    "study",
-    "report",
-)
+SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
+STEPS = (*SESSION_STEPS, "study", "report")
 LIBRARIES = {
     "read": ("numpy", "ezc3d"),
     "clean": ("numpy", "scipy"),

@@ -14,7 +14,6 @@ from geometry import (
     PARTICIPANT,
     PLACES,
     PROPERTY,
-    ROUNDING,
     SEED,
     SHANK_M,
     SIDES,

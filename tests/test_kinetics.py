@@ -8,7 +8,6 @@ import xarray as xr
 from geometry import (
     GRAVITY,
     JOINTS,
-    ROUNDING,
     SIDES,
     Array,
     Landmarks,

@@ -12,10 +12,7 @@ import pytest
 import xarray as xr
 from conftest import HOUSE, copy_study, planned, snakemake
 
-from pipeline.workflow import STEPS
-
-SESSION_STEPS = STEPS[:-2]
-AFTER = {step: SESSION_STEPS[SESSION_STEPS.index(step) :] for step in SESSION_STEPS}
+from pipeline.workflow import SESSION_STEPS
 
 
 def of(session: str, *steps: str) -> set[str]:
