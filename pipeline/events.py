@@ -18,10 +18,10 @@ SAME_EVENT_S = 0.15
 LONGEST_SWING_S = 1.0
 
 _KINDS = (
-    (STRIKE, re.compile(r"strike|contact|touch ?down|(?<![a-z])(hs|ic|fs|fc|td)$")),
-    (OFF, re.compile(r"foot ?off|toe ?off|lift ?off|(?<![a-z])(to|fo)$")),
+    (STRIKE, re.compile(r"strike|contact|touch[ _-]?down|(?<![a-z])(hs|ic|fs|fc|td)$")),
+    (OFF, re.compile(r"(foot|toe|lift)[ _-]?off|(?<![a-z])(to|fo)$")),
 )
-_SIDES = re.compile(r"^(?P<left>l(eft)?)(?=[ _.-]|hs|to|ic|fs|fo|$)|^(?P<right>r(ight)?)(?=[ _.-]|hs|to|ic|fs|fo|$)")
+_SIDES = re.compile(r"^(?:(?P<left>l(?:eft)?)|(?P<right>r(?:ight)?))(?=[ _.-]|hs|to|ic|fs|fo|fc|td|heel|foot|$)")
 
 
 @dataclass(frozen=True, order=True)

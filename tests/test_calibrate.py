@@ -158,11 +158,8 @@ def test_hip_centre_of_davis(width: float, leg: float, other_leg: float) -> None
     for distance, known in ((0.1288 * leg - 48.56, {}), (83.0, {"asis_trochanter_distance": 83.0})):
         sizes = {name: value / 1000 for name, value in (measured | known).items()}
         cos_t, sin_t, cos_b, sin_b = (f(np.radians(a)) for a in (28.4, 18) for f in (np.cos, np.sin))
-        expected = (
-            (-distance - 7) * cos_b + c * cos_t * sin_b,
-            (-distance - 7) * sin_b - c * cos_t * cos_b,
-            width / 2 - c * sin_t,
-        )
+        back, down = -distance - 7, c * cos_t
+        expected = np.array([back * cos_b + down * sin_b, back * sin_b - down * cos_b, width / 2 - c * sin_t])
         close(1000 * hip_centre("davis", "right", sizes), expected)
         close(1000 * hip_centre("davis", "left", sizes), expected @ FLIP)
 
@@ -195,9 +192,8 @@ DE_LEVA = {  # mass, centre of mass, radii about the sagittal, transverse and lo
     "shank": {"M": (0.0433, 0.4395, 0.251, 0.246, 0.102), "F": (0.0481, 0.4352, 0.267, 0.263, 0.092)},
     "foot": {"M": (0.0137, 0.4415, 0.257, 0.245, 0.124), "F": (0.0129, 0.4014, 0.299, 0.279, 0.139)},
 }
-DUMAS: dict[
-    str, dict[str, tuple[float, Triple, Triple, Triple]]
-] = {  # mass; centre of mass x y z; radii xx yy zz; xy xz yz, negative ones printed with an i; right side
+# mass; centre of mass x y z; radii xx yy zz; xy xz yz, negative where the paper prints an i; right side
+DUMAS: dict[str, dict[str, tuple[float, Triple, Triple, Triple]]] = {
     "thigh": {
         "M": (0.123, (-0.041, -0.429, 0.033), (0.29, 0.15, 0.30), (0.07, -0.02, -0.07)),
         "F": (0.146, (-0.077, -0.377, 0.009), (0.31, 0.19, 0.32), (0.07, -0.02, -0.07)),
@@ -272,7 +268,7 @@ def test_dumas_with_signs_mirrored_on_the_left(segment: str, sex: str, side: str
     length = LENGTH_M[segment]
     out = -1 if side == "left" else 1
     found = parameters("dumas", segment, side=side, sex=sex)
-    assert found.mass_kg == pytest.approx(mass * MASS_KG)
+    close(found.mass_kg, mass * MASS_KG)
     close(found.com, length * np.array(com) * (1, 1, out))
     signed = [[xx, xy, out * xz], [xy, yy, out * yz], [out * xz, out * yz, zz]]
     expected = mass * MASS_KG * length**2 * np.square(signed) * np.sign(signed)
@@ -287,8 +283,8 @@ def test_every_table_gives_rigid_bodies_mirrored_sides_and_a_mean_of_the_sexes(t
         moments = np.linalg.eigvalsh(one.inertia)
         assert moments[0] > 0
         assert moments[2] <= moments[0] + moments[1]
-    for mean, man, woman in zip(either, men, women, strict=True):
-        close(mean, (man + woman) / 2)
+    for field in SegmentParameters._fields:
+        close(getattr(either, field), (getattr(men, field) + getattr(women, field)) / 2)
     left = parameters(table, segment, side="left")
     close(left.com, men.com @ FLIP)
     close(left.inertia, FLIP @ men.inertia @ FLIP)
@@ -402,6 +398,21 @@ def test_chord_radius_is_half_the_width_and_a_marker_radius() -> None:
     person = PARTICIPANT | {"knee_width_left_m": "0.11", "marker_diameter_m": "0.025"}
     found = calibrated(body_model("plug_in_gait"), standing(), participant=person).chord_radius
     close(found.sel(joint="knee"), [(0.11 + 0.025) / 2, (0.1 + 0.025) / 2])
+
+
+def test_chord_serves_where_a_body_model_allows_it_and_medial_markers_are_absent() -> None:
+    person = standing()
+    without_medial = {name: where for name, where in person.items() if not name.startswith("medial")}
+    for joint, marker, radius_m in (("knee", "lateral_epicondyle", 0.057), ("ankle", "lateral_malleolus", 0.042)):
+        lateral, medial = (person[f"{end}_{marker.partition('_')[2]}_left"] for end in ("lateral", "medial"))
+        by_midpoint, by_chord = (
+            skeleton_of("functional_clusters", seen, "left").centres[f"{joint}_centre"]
+            for seen in (person, without_medial)
+        )
+        close(by_midpoint, (lateral + medial) / 2)
+        close(np.linalg.norm(by_chord - lateral, axis=1), radius_m)
+    with pytest.raises(UserError, match="medial epicondyle left"):
+        calibrated(body_model(ISB), without_medial)
 
 
 def test_body_mass_of_the_table_wins_then_the_static_files_then_the_others() -> None:

@@ -35,6 +35,7 @@ INNER = slice(25, -25)  # where the spline's end error has died away
 # The spline misses 2 10^-7 of the accelerations of this motion (0.9 Hz and its harmonics at 200 Hz): 10^-4 m/s2
 # and rad/s2, times segments of 10 kg, reaching 0.4 m
 FORCE_N, MOMENT_N_M = 3e-3, 1e-3
+ROUNDED = 1e-8  # rounding of positions over h^2 = 2.5e-5 s2, beside moments of some 100 N m
 MODEL = body_model("isb_clusters")
 CALIBRATION = calibrated(MODEL, standing())
 SWAPPED = {"side": ["right", "left"]}
@@ -71,7 +72,7 @@ def without_cluster(points: Landmarks, segment: str) -> Landmarks:
 
 def same(actual: xr.Dataset, expected: xr.Dataset, *names: str) -> None:
     for name in names:
-        close(actual[name], expected[name], 1e-8)  # of some 100 N m
+        close(actual[name], expected[name], ROUNDED)
 
 
 @pytest.fixture(scope="module")
@@ -292,11 +293,9 @@ def test_mirrored_walk_exchanges_the_sides(walked: Landmarks, contacts: xr.Datas
     image = contacts.sel(SWAPPED).assign_coords(side=list(SIDES))
     image = image.assign(ground_force=image.ground_force * (1, 1, -1), ground_moment=image.ground_moment * (-1, -1, 1))
     found = loads(moving(mirrored(walked), calibration), image, calibration).sel(SWAPPED)
-    # rounding over h^2 = 2.5e-5 s2 in the accelerations
-    for name in ("joint_moment_jcs", "joint_power"):
-        close(found[name], loaded[name], 1e-7)
-    close(found.joint_force, loaded.joint_force * (1, 1, -1), 1e-7)
-    close(found.joint_moment, loaded.joint_moment * (-1, -1, 1), 1e-7)
+    same(found, loaded, "joint_moment_jcs", "joint_power")
+    close(found.joint_force, loaded.joint_force * (1, 1, -1), ROUNDED)
+    close(found.joint_moment, loaded.joint_moment * (-1, -1, 1), ROUNDED)
 
 
 @pytest.mark.parametrize("degrees", [90, 180, 37])
@@ -306,6 +305,5 @@ def test_lab_turned_about_the_vertical_changes_no_joint_quantity(
     turn = Rotation.from_euler("y", degrees, degrees=True).as_matrix().T
     there = contacts.assign({name: (variable.dims, variable.values @ turn) for name, variable in contacts.items()})
     found = loads(moving(turned(walked, degrees)), there)
-    for name in ("joint_moment", "joint_moment_jcs", "joint_moment_term", "joint_power"):
-        close(found[name], loaded[name], 1e-7)  # as above
-    close(found.joint_force, loaded.joint_force.values @ turn, 1e-7)
+    same(found, loaded, "joint_moment", "joint_moment_jcs", "joint_moment_term", "joint_power")
+    close(found.joint_force, loaded.joint_force.values @ turn, ROUNDED)
