@@ -48,6 +48,8 @@ def _check(folder: Path) -> tuple[str, int]:
 def _demo(folder: Path) -> tuple[str, int]:
     from pipeline.demo.files import write_demo_study
 
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder}: is not empty; give a new folder for the demonstration study")
     write_demo_study(folder, seed=0)
     return f"Demo study written.\nNext: snakemake --cores all --directory {shlex.quote(str(folder))}", 0
 

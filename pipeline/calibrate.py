@@ -13,10 +13,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline import skeleton
 from pipeline.body_model import Points, missing, positions
 from pipeline.errors import UserError
 from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table
+from pipeline.skeleton import ORDER, Skeleton
+from pipeline.standing import static_rules, static_skeleton
+from pipeline.tables import ANTHROPOMETRY, number
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
@@ -65,28 +67,17 @@ def calibrate(
     labels = [str(label) for label in static.marker.values]
     points = positions(body_model, labels, static.marker_position.values)
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
-    sides = {}
+    sides, problems = {}, []
     for side in SIDES:
         try:
-            rules, absent = skeleton.static_rules(points, body_model, side)
-            if absent:
-                raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
-            still = skeleton.static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
-            parameters = {
-                segment: measured.get((side, segment))
-                or from_table(
-                    segment_table,
-                    segment,
-                    side=side,
-                    sex=participant.get("sex") or "n/a",
-                    body_mass_kg=sizes["mass_kg"],
-                    landmarks=_in_segment_axes(points, still, segment, side),
-                )
-                for segment in SEGMENTS
-            }
+            sides[side] = _side(
+                points, labels, side, sizes, measured, body_model, hip_centre=hip_centre, table=segment_table,
+                sex=participant.get("sex") or "n/a",
+            )  # fmt: skip
         except UserError as error:
-            raise UserError(f"{static.attrs.get('source', name)}: {error}") from None
-        sides[side] = (still, parameters)
+            problems.append(str(error))
+    if problems:
+        raise UserError(f"{static.attrs.get('source', name)}: {'; '.join(dict.fromkeys(problems))}")
     dataset = _dataset(sides)
     dataset.attrs = {
         "body_mass_kg": sizes["mass_kg"],
@@ -98,6 +89,36 @@ def calibrate(
         "note": _note(participant, segment_table, measured),
     }
     return dataset
+
+
+def _side(
+    points: Points,
+    labels: list[str],
+    side: str,
+    sizes: Mapping[str, float],
+    measured: Mapping[tuple[str, str], SegmentParameters],
+    body_model: Mapping[str, Any],
+    *,
+    hip_centre: str,
+    table: Mapping[str, Any],
+    sex: str,
+) -> tuple[Skeleton, dict[str, SegmentParameters]]:
+    """Return the skeleton of one side and its body-segment parameters."""
+    rules, absent = static_rules(points, body_model, side)
+    if absent:
+        raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
+    still = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
+    parameters = {}
+    for segment in SEGMENTS:
+        parameters[segment] = measured.get((side, segment)) or from_table(
+            table,
+            segment,
+            side=side,
+            sex=sex,
+            body_mass_kg=sizes["mass_kg"],
+            landmarks=_in_segment_axes(points, still, segment, side),
+        )
+    return still, parameters
 
 
 def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
@@ -121,9 +142,9 @@ def _anthropometry(
         found = json.loads(trial.attrs.get("anthropometry", "{}"))
         sizes |= found
         origin |= dict.fromkeys(found, str(trial.attrs.get("source", "")))
-    for column, text in participant.items():
-        if column.endswith(("_m", "_kg")) and text.lower() not in ("", "n/a", "na", "nan") and float(text):
-            sizes[column], origin[column] = float(text), "participants.tsv"
+    for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
+        if value := number(participant, column, where="participants.tsv"):
+            sizes[column], origin[column] = value, "participants.tsv"
     return sizes, origin
 
 
@@ -133,7 +154,7 @@ def _note(participant: Mapping[str, str], table: Mapping[str, Any], measured: Ma
     return "sex is n/a: body-segment parameters are the mean of both sexes"
 
 
-def _in_segment_axes(points: Points, still: skeleton.Skeleton, segment: str, side: str) -> dict[str, Array]:
+def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -> dict[str, Array]:
     """Return landmarks and joint centres, mean of the trial, in a segment's axes from its proximal joint centre."""
     rotation, origin = still.frames[segment], still.origins[segment]
     local = {}
@@ -149,7 +170,7 @@ def _mean(values: Array) -> Array:
     return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(values.shape[1:], np.nan)
 
 
-def _dataset(sides: Mapping[str, tuple[skeleton.Skeleton, Mapping[str, SegmentParameters]]]) -> xr.Dataset:
+def _dataset(sides: Mapping[str, tuple[Skeleton, Mapping[str, SegmentParameters]]]) -> xr.Dataset:
     def stack(field: str) -> Array:
         return np.array([[getattr(sides[side][1][segment], field) for segment in SEGMENTS] for side in SIDES])
 
@@ -176,7 +197,7 @@ def _dataset(sides: Mapping[str, tuple[skeleton.Skeleton, Mapping[str, SegmentPa
             ),
             "technical_rotation": (
                 ("side", "pose", "local_axis", "technical_axis"),
-                np.array([[still[side].technical[name] for name in skeleton.ORDER] for side in SIDES]),
+                np.array([[still[side].technical[name] for name in ORDER] for side in SIDES]),
             ),
             "cluster_position": (
                 ("cluster_marker", "local_axis"),
@@ -188,7 +209,7 @@ def _dataset(sides: Mapping[str, tuple[skeleton.Skeleton, Mapping[str, SegmentPa
             "segment": list(SEGMENTS),
             "joint": list(JOINTS),
             "joint_carrier": (("side", "joint"), [[still[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
-            "pose": list(skeleton.ORDER),
+            "pose": list(ORDER),
             "local_axis": list("xyz"),
             "local_axis_2": list("xyz"),
             "technical_axis": list("xyz"),

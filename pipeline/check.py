@@ -73,6 +73,7 @@ def _study(folder: Path) -> tuple[Study, list[Finding]]:
         return open_study(folder), []
     except UserError as error:
         findings = [_table_finding(line) for line in str(error).splitlines()]
+    own: Mapping[str, Any] = {}
     chosen: Mapping[str, Any] = {}
     model: Mapping[str, Any] = {}
     participants: dict[str, tables.Row] = {}
@@ -80,6 +81,11 @@ def _study(folder: Path) -> tuple[Study, list[Finding]]:
     with suppress(UserError):
         own = settings.read_yaml(folder / "study.yaml")
         chosen, model = settings.load_settings(own, where="study.yaml", study_path=folder)
+    try:
+        if own and not model:
+            model = settings.load_body_model(str(own.get("body_model", "")), where="study.yaml", study_path=folder)
+    except UserError as error:
+        findings += [_table_finding(line) for line in str(error).splitlines()]
     with suppress(UserError):
         rows = tables.read_table(folder / "participants.tsv", required=("participant_id",))
         participants = {row["participant_id"]: row for row in rows}

@@ -101,7 +101,7 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: Mapping[str, A
     if lacking := needs.lacking_in_motion(model, facts.seen, static):
         both = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
         yield _lacks("error" if both else "warning", file, lacking, facts, model)
-    if facts.heading_problem:
+    elif facts.heading_problem:
         yield finding_of("error", file, facts.heading_problem)
     if not facts.plate_count and not facts.plate_problems:
         yield Finding("warning", file, "no force plate", "angles only; for moments export it with FORCE_PLATFORM")
@@ -135,8 +135,9 @@ def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model
 
 def _sizes(person: str, stated: Mapping[str, float], static: Facts | None, study: Study) -> Iterator[Finding]:
     """Find sizes that are missing or cannot be, given those the session's files state."""
-    sizes = {**stated, **_cells(study.participants.get(person, {}))}
-    if static and study.body_model:
+    cells = _cells(study.participants.get(person, {}))
+    sizes = {**stated, **cells}
+    if static and study.settings:
         hip_centre = study.settings["calibrate"]["hip_centre"]
         needed = needs.needed_sizes(study.body_model, static.seen, hip_centre=hip_centre)
         if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one stands in for the other
@@ -144,8 +145,8 @@ def _sizes(person: str, stated: Mapping[str, float], static: Facts | None, study
         if absent := [name for name in needed if name not in sizes]:
             what = f"no {', '.join(absent)}, which body model or hip centre needs"
             yield Finding("error", person, what, "measure, and add to participants.tsv")
-    if not HEIGHT_RANGE_M[0] <= sizes.get("height_m", 1.0) <= HEIGHT_RANGE_M[1]:
-        what = f"the C3D files state a height of {sizes['height_m']:g} m"
+    if "height_m" not in cells and not HEIGHT_RANGE_M[0] <= stated.get("height_m", 1.0) <= HEIGHT_RANGE_M[1]:
+        what = f"the C3D files state a height of {stated['height_m']:g} m"
         yield Finding("warning", person, what, "give height_m in participants.tsv")
     if "mass_kg" not in sizes:
         what = "no body mass, neither in participants.tsv nor in the C3D files"

@@ -23,6 +23,7 @@ from pipeline.text_table import aligned
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 PLAUSIBLE = {"mass_kg": (2, 400), "height_m": (0.3, 2.6)}
+TRIAL_CELLS = ("participant_id", "session", "trial", "file", "role", "condition", "guessed")
 AS_GOOD = 0.05  # models whose share of markers found differs by less fit alike; the one with more markers wins
 POOR = 0.8
 MOST_LISTED = 5
@@ -133,32 +134,27 @@ def _trials(files: Sequence[File], model_name: str, model: Mapping[str, Any]) ->
     for file, key in zip(files, guesses.people_and_sessions(files), strict=True):
         sessions[key].append(file)
     labelled = any(file.shows_a_foot(model_name) for file in files)  # else the labels are yet to be named
-    with_sessions = any(person != session for person, session in sessions)
     for (person, session), mine in sessions.items():
         roles = {file.name: guesses.role(file, model_name, labelled=labelled) for file in mine}
         static = guesses.best_static([file for file in mine if roles[file.name] == "static"], model_name, model)
         for file, trial in zip(mine, guesses.trial_names(mine), strict=True):
             role = roles[file.name]
-            if role == "static" and file is not static:
+            if file.problem:
+                notes[f"left out, {file.problem}"].append(file.name)
+            elif role == "exclude":
+                notes[f"left out, no heel and toe markers of body model {model_name}"].append(file.name)
+            elif role == "static" and file is not static:
                 role = "exclude"
                 notes["left out, another static serves the session (for both, give each a session)"].append(file.name)
-            elif role == "exclude":
-                notes[f"left out, {file.problem or f'no heel and toe markers of body model {model_name}'}"].append(
-                    file.name
-                )
             elif role == "static" and not file.stands:
-                notes["taken as static by its name, though its markers move"].append(file.name)
-            row = {"participant_id": person, "session": session, "trial": trial, "file": file.name, "role": role}
-            row["condition"] = "n/a" if role == "exclude" else guesses.condition(file, role, person)
-            row["guessed"] = "participant_id session role condition"
-            if not with_sessions:
-                del row["session"]
-                row["guessed"] = "participant_id role condition"
-            rows.append(row)
+                notes["static by its name, though its markers move"].append(file.name)
+            condition = "n/a" if role == "exclude" else guesses.condition(file, role, person)
+            cells = (person, session, trial, file.name, role, condition, "participant_id session role condition")
+            rows.append(dict(zip(TRIAL_CELLS, cells, strict=True)))
         if static is None:
-            notes[
-                "no static trial found; each session needs one (a walking file that shows every marker may be its own)"
-            ].append(session)
+            notes["no static trial, of which each session needs one"].append(session)
+    if all(row["session"] == row["participant_id"] for row in rows):
+        rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
     return rows, notes
 
 
@@ -240,7 +236,7 @@ def _summary(
         static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
         person = by_person[mine[0]["participant_id"]]
         counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
-        table.append((session, static, *counts, person["mass_kg"], person["height_m"]))
+        table.append([session, static, *counts, person["mass_kg"], person["height_m"]])
     said = []
     for text, names in notes.items():
         more = len(names) - MOST_LISTED

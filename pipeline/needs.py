@@ -12,7 +12,7 @@ from pipeline.body_model import SIDES, landmark_labels, positions
 from pipeline.c3d import Recording
 from pipeline.errors import UserError
 from pipeline.joint_centres import hip_centre as hip_regression
-from pipeline.skeleton import static_rules
+from pipeline.standing import static_rules
 
 Array = NDArray[np.float64]
 STANDING_M = 0.05

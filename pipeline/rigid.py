@@ -13,8 +13,8 @@ Array = NDArray[np.float64]
 def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     """Return the pose that carries a reference cluster onto the measured points, by least squares.
 
-    Frames in which fewer than three points are seen, or in which they lie on one line, give NaN; other missing
-    points are left out of the fit of that frame.
+    Frames in which fewer than three points are seen, or in which they lie on a line (nearly: a width below 1/30 of
+    the length), give NaN; other missing points are left out of the fit of that frame.
 
     Args:
         reference: (points, 3), in segment axes, m.
@@ -40,7 +40,7 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     # singular vectors from the eigenvectors of the square: three times faster than an SVD of many small matrices;
     # the third pair is the normal of the first two, which keeps the rotation proper and serves flat clusters
     squares, right = np.linalg.eigh(np.swapaxes(covariance, -1, -2) @ covariance)
-    # width over length of the cluster to the fourth power: of one thinner than 1 in 30 the turn about its line is noise
+    # (width / length)^4 of the cluster: the turn of a thinner one about its line would be the noise of its markers
     usable &= squares[..., 1] > 1e-6 * squares[..., 2]
     v1, v2 = right[..., 2], right[..., 1]
     u1 = _unit((covariance @ v1[..., None])[..., 0])

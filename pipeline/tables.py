@@ -203,8 +203,12 @@ def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list
         if row["side"] not in SIDES or row["segment"] not in SEGMENTS:
             problems.append(f"{where}: side must be one of {SIDES}, segment one of {SEGMENTS}")
         for column in SEGMENT_COLUMNS[3:]:
-            problems += _out_of_range(row, column, -200, 200, where, required=True)
-        segments.setdefault(name, []).append(row)
+            lowest = 1e-6 if column == "mass_kg" else -200
+            problems += _out_of_range(row, column, lowest, 200, where, required=True)
+        known = segments.setdefault(name, [])
+        if any(row["side"] == other["side"] and row["segment"] == other["segment"] for other in known):
+            problems.append(f"{where} stands twice")
+        known.append(row)
     if problems:
         raise UserError("\n".join(problems))
     return segments

@@ -59,7 +59,7 @@ class Rectangle(NamedTuple):
     def corners(self) -> Array:
         """Return corners 1 to 4 (4, 3): seen from above, plate axes are x forward, y right, z down."""
         back, front, left, right = self
-        return np.array([[front, 0, right], [back, 0, right], [back, 0, left], [front, 0, left]])
+        return np.array([[front, 0, right], [back, 0, right], [back, 0, left], [front, 0, left]], dtype=float)
 
     def under(self, point: Array) -> NDArray[np.bool_]:
         """Return which points (time, 3) are over the plate."""
@@ -89,19 +89,19 @@ class Walk:
         return self.start_s + np.arange(round((self.end_s - self.start_s) * rate_hz)) / rate_hz
 
 
-def walk(*, strides: int = 2, belt_m_s: float = 0.0, stance_s: float = STANCE_S, start_s: float = 0.0) -> Walk:
+def walk(*, strides: int = 2, stride_s: float = STRIDE_S, belt_m_s: float = 0.0, start_s: float = 0.0) -> Walk:
     """Return an even walk at ``SPEED_M_S`` relative to the ground; the right foot strikes first, after 0.2 s.
 
     Footfalls before and after the trial complete the motion.
     """
     steps = []
     for number in range(-3, 2 * strides + 3):
-        strike = FIRST_STRIKE_S + number * STRIDE_S / 2
+        strike = FIRST_STRIKE_S + number * stride_s / 2
         side = SIDES[(number + 1) % 2]
         z = HALF_WIDTH_M if side == "right" else -HALF_WIDTH_M
         x = (SPEED_M_S - belt_m_s) * strike + AHEAD_M
-        steps.append(Footfall(side, start_s + strike, start_s + strike + stance_s, x, z))
-    return Walk(tuple(steps), start_s + FIRST_STRIKE_S + (strides + 0.5) * STRIDE_S, belt_m_s, start_s)
+        steps.append(Footfall(side, start_s + strike, start_s + strike + STANCE_S, x, z))
+    return Walk(tuple(steps), start_s + FIRST_STRIKE_S + (strides + 0.5) * stride_s, belt_m_s, start_s)
 
 
 def heel(known: Walk, side: str, time: Array) -> Array:
@@ -134,7 +134,7 @@ def markers(known: Walk) -> dict[str, Array]:
     for side, z in (("left", -0.12), ("right", 0.12)):
         paths[f"asis_{side}"] = np.stack([pelvis, np.ones_like(time), np.full_like(time, z)], axis=1)
         paths[f"heel_{side}"] = heel(known, side, time)
-        paths[f"toe_{side}"] = paths[f"heel_{side}"] + [FOOT_M, 0, 0]
+        paths[f"toe_{side}"] = paths[f"heel_{side}"] + np.array([FOOT_M, 0, 0])
     return paths
 
 
@@ -155,12 +155,14 @@ def wrenches(known: Walk, plates: Sequence[Rectangle], time: Array) -> tuple[Arr
     force, moment = np.zeros((2, len(time), len(plates), 3))
     for step in known.steps:
         for ahead in SOLE_M:
-            point = _standing(known, step, time) + [ahead, -0.03, 0]
+            point = _standing(known, step, time) + np.array([ahead, -0.03, 0.0])
             load = vertical(step, time)[:, None] / len(SOLE_M) * DIRECTION
             for number, plate in enumerate(plates):
                 carried = np.where(plate.under(point)[:, None], load, 0.0)
                 force[:, number] += carried
-                moment[:, number] += np.cross(point, carried) + [0, FREE_MOMENT_M, 0] * carried[:, 1:2]
+                moment[:, number] += np.cross(point, carried) + FREE_MOMENT_M * carried[:, 1:2] * np.array(
+                    [0.0, 1.0, 0.0]
+                )
     return force, moment
 
 
@@ -273,7 +275,9 @@ def write_c3d(
     return path
 
 
-def _add_plates(file: ezc3d.c3d, plates: Sequence[Channels], per_m: float, depth_m: float, zero: tuple[int, int]) -> None:
+def _add_plates(
+    file: ezc3d.c3d, plates: Sequence[Channels], per_m: float, depth_m: float, zero: tuple[int, int]
+) -> None:
     """Set the existing parameters: ``add_parameter`` would make floats of integers, which ezc3d refuses."""
     count = len(plates)
     scale = np.repeat([1.0, per_m], 3)

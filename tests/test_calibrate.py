@@ -42,7 +42,8 @@ from pipeline.frames import frame
 from pipeline.joint_centres import REGRESSIONS, chord, hip_centre
 from pipeline.segment_parameters import SegmentParameters, from_measurement, from_table
 from pipeline.settings import segment_table
-from pipeline.skeleton import ORDER, Skeleton, static_rules, static_skeleton
+from pipeline.skeleton import ORDER, Skeleton
+from pipeline.standing import static_rules, static_skeleton
 from pipeline.vocabulary import described
 
 FLIP = np.diag([1.0, 1, -1])
@@ -102,6 +103,13 @@ def test_isb_frames_of_the_standing_person_are_the_labs(side: str) -> None:
     still = skeleton_of(ISB, standing(), side)
     for segment in ORDER:
         close(still.frames[segment][0], np.eye(3))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_plug_in_gait_foot_takes_its_plane_from_the_shank(side: str) -> None:
+    """Its markers show a line only: its y axis is normal to the z axis of the shank, in any posture."""
+    frames = skeleton_of("plug_in_gait", landmarks(walk(np.full(3, 0.7))), side).frames
+    close((frames["foot"][:, 1] * frames["shank"][:, 2]).sum(axis=1), 0)
 
 
 @pytest.mark.parametrize("name", BODY_MODELS)
@@ -306,9 +314,12 @@ MEASURED = {
 TENSOR = np.array([[0.05, 0.001, -0.002], [0.001, 0.01, 0.003], [-0.002, 0.003, 0.055]])
 
 
-@pytest.mark.parametrize("change", [{"ixx_kg_m2": "-0.05"}, {"izz_kg_m2": "0.07"}, {"iyz_kg_m2": "0.03"}])
+ROD = dict.fromkeys(("iyy_kg_m2", "ixy_kg_m2", "ixz_kg_m2", "iyz_kg_m2"), "0") | {"izz_kg_m2": "0.05"}
+
+
+@pytest.mark.parametrize("change", [{"ixx_kg_m2": "-0.05"}, {"izz_kg_m2": "0.07"}, {"iyz_kg_m2": "0.03"}, ROD])
 def test_measured_tensor_that_no_body_has_is_refused(change: dict[str, str]) -> None:
-    """Negative; one moment above the sum of the others; a product beyond its moments."""
+    """Negative; one moment above the sum of the others; a product beyond its moments; a line without width."""
     with pytest.raises(UserError, match=r"segments\.tsv: sub-01 left shank: the inertia tensor"):
         from_measurement(MEASURED | change)
 
@@ -341,8 +352,7 @@ def test_geometry_is_found_in_whatever_posture_the_person_stands(degrees: float)
     found = described("calibrate", calibrated(body_model(ISB), posture))
     for i, side in enumerate(SIDES):
         joints = [(0, -SHANK_M, 0), (0, 0, 0), HIP_M]
-        expected = np.stack([of_side(joint, side) for joint in joints])
-        close(found.joint_position[i], expected)
+        close(found.joint_position[i], np.stack([of_side(joint, side) for joint in joints]))
     markers = zip(found.cluster_side.values, found.cluster_segment.values, found.cluster_marker.values, strict=True)
     for (side, segment, marker), place in zip(markers, found.cluster_position.values, strict=True):
         name, _, end = marker.rpartition("_")
@@ -378,6 +388,17 @@ def test_each_leg_has_its_own_length_and_one_known_serves_both() -> None:
 
     close(hips(leg_length_left_m="0.8", leg_length_right_m="0.9"), [-71.4, -79.2])
     close(hips(leg_length_right_m="0.9"), [-79.2, -79.2])
+
+
+def test_measured_distance_between_the_asis_serves_davis_alone() -> None:
+    """30 mm more than the markers show, where they cannot sit on the bone: half of it goes to each side."""
+    person = PARTICIPANT | {"asis_distance_m": "0.27"}
+    for method, outwards in (("davis", 0.015), ("harrington", 0)):
+        plain, measured = (
+            calibrated(body_model(ISB), standing(), hip_centre=method, participant=one).joint_position.sel(joint="hip")
+            for one in (PARTICIPANT, person)
+        )
+        close(measured - plain, [[0, 0, -outwards], [0, 0, outwards]])
 
 
 @pytest.mark.parametrize("method", ["davis", "hara", "harrington_multiple"])
@@ -479,6 +500,33 @@ def test_three_markers_of_a_cluster_will_do_and_two_will_not(hidden: bool) -> No
             del person[name]
     with pytest.raises(UserError, match=r"left thigh has 2 of its cluster markers .* three are needed"):
         calibrated(body_model(ISB), person)
+
+
+def in_turn(first: str, second: str) -> Landmarks:
+    """Return a static in which two landmarks are both seen, but never in the same frame."""
+    person = {name: where.copy() for name, where in standing(10).items()}
+    person[first][:5], person[second][5:] = np.nan, np.nan
+    return person
+
+
+@pytest.mark.parametrize(
+    ("model", "first", "second", "segment"),
+    [
+        (ISB, "lateral_epicondyle_left", "medial_epicondyle_left", "left thigh"),
+        (ISB, "asis_left", "psis_left", "left pelvis"),
+        ("plug_in_gait", "heel_right", "toe_right", "right foot"),
+    ],
+)
+def test_landmarks_of_a_segment_that_no_frame_shows_together(model: str, first: str, second: str, segment: str) -> None:
+    with pytest.raises(UserError, match=f"no frame shows all landmarks that the {segment} is built from"):
+        calibrated(body_model(model), in_turn(first, second))
+
+
+def test_cluster_marker_that_no_frame_shows_with_its_segment_is_left_out() -> None:
+    found = calibrated(body_model(ISB), in_turn("shank_1_left", "lateral_malleolus_left"))
+    own = (found.cluster_side == "left") & (found.cluster_segment == "shank")
+    assert list(found.cluster_marker.values[own]) == ["shank_2", "shank_3", "shank_4"]
+    assert np.isfinite(found.cluster_position).all()
 
 
 def test_anthropometry_is_recorded() -> None:

@@ -32,6 +32,7 @@ from recordings import (
 
 from pipeline.clean import clean
 from pipeline.contacts import contacts
+from pipeline.errors import UserError
 from pipeline.events import OFF, STRIKE, GaitEvent, file_events, kinematic_events, merge, stances
 from pipeline.read import read
 
@@ -319,6 +320,24 @@ def test_a_foot_hidden_during_its_contact_is_refused(known: Walk) -> None:
     assert is_unknown(result, step)
 
 
+def test_trials_of_a_few_frames_have_stances_without_events(known: Walk) -> None:
+    whole = cleaned(known, [Rectangle(-9, 9, -9, 9)])
+    for frames in (2, 5, 12):
+        cut = whole.isel(time=slice(30, 30 + frames), plate_time=slice(300, 300 + 10 * frames))
+        result = found(cut)
+        assert result.sizes["contact"] >= 2
+        assert not result.valid.any()
+
+
+@pytest.mark.xfail(strict=True, raises=IndexError, reason="a gait trial of one frame ends in a traceback")
+def test_a_trial_of_one_frame_is_refused_or_empty(known: Walk) -> None:
+    try:
+        result = found(cleaned(known).isel(time=slice(1)))
+    except UserError:
+        return
+    assert not result.valid.any()
+
+
 # --- events ----------------------------------------------------------------------------------------------------
 
 
@@ -340,10 +359,12 @@ def test_plates_come_before_the_file_and_the_file_before_motion(known: Walk) -> 
     strike, off = crossing(step, THRESHOLD_N)
     for side, listed in times.items():
         for event in listed:
-            own = [s for s in known.of(side) if abs((s.start_s if event.kind == STRIKE else s.end_s) - event.time_s) < 0.1]
-            assert len(own) == 1
-            true = own[0].start_s if event.kind == STRIKE else own[0].end_s
-            if own[0] == step:
+            true, own = min(
+                ((s.start_s if event.kind == STRIKE else s.end_s, s) for s in known.of(side)),
+                key=lambda pair: abs(pair[0] - event.time_s),
+            )
+            assert abs(true - event.time_s) < 0.05
+            if own == step:
                 assert event.source == "plate"
                 assert event.time_s == pytest.approx(strike if event.kind == STRIKE else off, abs=SAMPLE_S)
             elif true + 0.03 < 1.5:
@@ -445,8 +466,8 @@ def test_an_event_of_a_weaker_source_between_strike_and_off_is_dropped() -> None
 def test_a_missing_event_leaves_the_foot_possibly_on_the_ground() -> None:
     """Two strikes without an off between them: nobody knows when the foot left."""
     events = [GaitEvent(1.0, STRIKE, "c3d"), GaitEvent(2.1, STRIKE, "c3d"), GaitEvent(2.8, OFF, "c3d")]
-    found_stances = stances(events, first_s=0.0, last_s=3.0)
-    assert [(s.start_s, s.end_s, s.begins, s.ends) for s in found_stances] == [(1.0, 2.1, True, False), (2.1, 2.8, True, True)]
+    rows = [(s.start_s, s.end_s, s.begins, s.ends) for s in stances(events, first_s=0.0, last_s=3.0)]
+    assert rows == [(1.0, 2.1, True, False), (2.1, 2.8, True, True)]
 
 
 @pytest.mark.xfail(strict=True, reason="both halves of the stance take the whole contact, and the two are added")
@@ -464,6 +485,14 @@ def test_no_stance_counts_a_plate_twice() -> None:
     np.testing.assert_allclose(force[loaded], vertical(step, trial.time.values)[loaded], atol=ROUNDING)
 
 
+@pytest.mark.xfail(strict=True, reason="a contact that the trial cuts keeps no weaker event out")
+def test_a_foot_that_stands_on_its_plate_does_not_strike(known: Walk) -> None:
+    """The left foot loads its plate from before the trial until 0.35 s; the file has a stray strike at 0.15 s."""
+    step = next(step for step in known.of("left") if step.start_s < 0 < step.end_s)
+    trial = found(cleaned(known, [under(step)], events=[(0.15, "Foot Strike", "left")]))
+    assert events_of(trial, "left")[0].kind == OFF
+
+
 # --- real recordings -------------------------------------------------------------------------------------------
 
 
@@ -475,8 +504,9 @@ def test_plates_and_files_tell_the_same_events_of_real_walks(shared: Path) -> No
     late = []
     for file in ("sub-01/PiG_Motion3_FF", "sub-02/HC002D06", "sub-03/HC030A05", "sub-06/PiG_Motion-FlatFoot-One"):
         raw = read(shared / "studies/plug_in_gait" / f"{file}.c3d", body_model=BODY_MODEL, lab_axes="quarter_turn")
-        filters = {"marker_cutoff_hz": 10, "force_cutoff_hz": 10, "filter_order": 4, "max_gap_s": 0.1}
-        trial = found(clean(raw, body_model=BODY_MODEL, **filters))
+        trial = found(
+            clean(raw, body_model=BODY_MODEL, max_gap_s=0.1, marker_cutoff_hz=10, force_cutoff_hz=10, filter_order=4)
+        )
         for side in SIDES:
             listed = file_events(raw.event_time.values, raw.event.values, raw.event_side.values, side=side)
             late += [

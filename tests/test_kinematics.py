@@ -447,7 +447,7 @@ def test_person_carried_stiffly_keeps_the_angles_of_the_static(name: str) -> Non
 
 
 def test_plug_in_gait_ankle_turns_with_the_foot() -> None:
-    """A foot that turns about the shank's z axis through the ankle centre dorsiflexes by that angle, in both legs."""
+    """The foot runs from heel to toe; turned about the shank's z axis at the ankle it dorsiflexes by that angle."""
     model = body_model("plug_in_gait")
     still = standing(len(TIME))
     static = calibrated(model, still)
@@ -456,6 +456,8 @@ def test_plug_in_gait_ankle_turns_with_the_foot() -> None:
     raised = dict(still)
     for side in SIDES:
         rest = at_rest.sel(side=side)
+        sole = still[f"toe_{side}"] - still[f"heel_{side}"]
+        close(rest.rotation.sel(segment="foot", local_axis="x"), sole / np.linalg.norm(sole, axis=1, keepdims=True))
         axis, centre = rest.rotation.sel(segment="shank", local_axis="z").values, rest.joint_centre.sel(joint="ankle")
         lifted = Rotation.from_rotvec(np.radians(lift)[:, None] * axis)
         for name in (f"heel_{side}", f"toe_{side}"):

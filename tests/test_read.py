@@ -125,11 +125,9 @@ def test_exchanged_labels_are_refused(tmp_path: Path, exchanged: tuple[str, ...]
         read_it(path)
 
 
-@pytest.mark.parametrize("absent", ["asis", "heel"])
-def test_without_pelvis_or_feet_nobody_knows_where_up_is(tmp_path: Path, absent: str) -> None:
-    points = {label: path for label, path in recorded(walk()).items() if BODY_MODEL["landmarks"][absent][-3:] not in label}
-    if absent == "heel":
-        points = {label: path for label, path in points.items() if "TOE" not in label}
+@pytest.mark.parametrize("absent", [("ASI",), ("HEE", "TOE")])
+def test_without_pelvis_or_feet_nobody_knows_where_up_is(tmp_path: Path, absent: tuple[str, ...]) -> None:
+    points = {label: path for label, path in recorded(walk()).items() if label[1:] not in absent}
     path = write_c3d(tmp_path / "walk.c3d", points)
     with pytest.raises(UserError, match=r"walk\.c3d: cannot tell where up is"):
         read_it(path)
@@ -160,6 +158,19 @@ def test_subject_prefixes_are_taken_off(tmp_path: Path) -> None:
     points = recorded(walk(strides=1))
     trial = read_it(write_c3d(tmp_path / "walk.c3d", {f"A22:{label}": path for label, path in points.items()}))
     assert list(trial.marker.values) == list(points)
+
+
+@pytest.mark.xfail(strict=True, reason="prefixes are taken off, and the other person's marker fills the place")
+def test_two_people_in_one_file_are_not_mixed(tmp_path: Path) -> None:
+    """Anna's left heel is not labelled, Bert's is: it is not Anna's. Refusing such a file is right too."""
+    anna = {f"Anna:{label}": path for label, path in recorded(walk(strides=1)).items() if label != "LHEE"}
+    bert = {f"Bert:{label}": path + np.array([0, 3, 0]) for label, path in recorded(walk(strides=1)).items()}
+    path = write_c3d(tmp_path / "walk.c3d", anna | bert)
+    try:
+        trial = read_it(path)
+    except UserError:
+        return
+    assert "LHEE" not in trial.marker
 
 
 def test_the_first_of_two_equal_labels_counts(tmp_path: Path) -> None:
@@ -367,8 +378,6 @@ REFUSED = {
 }  # fmt: skip
 
 
-
-
 def body_model(asis: str, heel: str, toe: str | list[list[str]], sides: str = "LR") -> dict[str, Any]:
     """Return what ``read`` asks of a body model: a lab's names of the landmarks that tell where a person faces."""
     return BODY_MODEL | {
@@ -403,11 +412,13 @@ def test_the_files_of_every_lab_show_a_person_who_stands_on_the_floor(
         np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
         assert np.linalg.det(rotation) == pytest.approx(1)
         points = positions(model, [str(label) for label in trial.marker.values], trial.marker_position.values)
-        height, ahead = points["asis_right"][:, 1] - points["heel_right"][:, 1], points["toe_right"] - points["heel_right"]
-        assert 0.5 < np.nanmedian(height) < 1.2, "ASIS above heel, children and grown-ups"
-        assert 0.1 < np.nanmedian(ahead[:, 0]) < 0.3, "toe before heel"
-        across = points["asis_right"] - points["asis_left"]
-        assert 0.15 < np.nanmedian(across[:, 2]) < 0.4, "right ASIS to the right"
+        (_, height, _), (ahead, _, _), (_, _, across) = (
+            np.nanmedian(points[to] - points[start], axis=0)
+            for start, to in (("heel_right", "asis_right"), ("heel_right", "toe_right"), ("asis_left", "asis_right"))
+        )
+        assert 0.5 < height < 1.2, "ASIS above heel, children and grown-ups"
+        assert 0.1 < ahead < 0.3, "toe before heel"
+        assert 0.15 < across < 0.4, "right ASIS to the right"
         assert np.nanmax(trial.plate_force.values[..., 1], initial=0) < 2500, "the reaction on one person, N"
 
 
@@ -431,10 +442,13 @@ def test_real_people_face_where_their_lab_says(
     np.testing.assert_array_equal(rotation[0], forward)
 
 
-@pytest.mark.parametrize("file", sorted(REFUSED | {
-    "16bit_unsigned_analog", "MyCube_1frame", "duplicate_labels", "evart_fp_channel_not_filled", "nan_markers_no_forces",
-    "type1_no_analog_sample28_type1", "type3_bad_scale_24kN", "unzeroed_baseline_plates",
-}))  # fmt: skip
+READ = {
+    "16bit_unsigned_analog", "MyCube_1frame", "duplicate_labels", "evart_fp_channel_not_filled",
+    "nan_markers_no_forces", "type1_no_analog_sample28_type1", "type3_bad_scale_24kN", "unzeroed_baseline_plates",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", sorted(REFUSED | READ))
 def test_strange_files_are_read_or_refused(shared: Path, file: str) -> None:
     path = shared / "data" / "odd" / f"{file}.c3d"
     if file == "sample18_bad_parameter_section":  # asks for all memory that it can get
@@ -454,7 +468,8 @@ def test_strange_files_are_read_or_refused(shared: Path, file: str) -> None:
 def _read_in_a_child(path: Path) -> None:
     """Read with 2 GB of memory and 20 s of time, and expect a refusal in one line."""
     code = (
-        "import sys; from pathlib import Path; from pipeline.c3d import read_c3d; from pipeline.errors import UserError\n"
+        "import sys; from pathlib import Path\n"
+        "from pipeline.c3d import read_c3d; from pipeline.errors import UserError\n"
         "try: read_c3d(Path(sys.argv[1]))\n"
         "except UserError as error: print('refused', error)"
     )

@@ -61,7 +61,7 @@ class SegmentParameters:
 
 
 def make_walker(participant_id: str, *, sex: str, mass_kg: float, height_m: float, seed: int = 0) -> Walker:
-    """Return a person of given mass and height, with proportions (Drillis & Contini 1966) varied by ``seed``."""
+    """Return a person of given mass and height, proportions about Drillis & Contini's (1966), varied by ``seed``."""
     rng = np.random.default_rng([seed, 1])
     vary = 1 + np.clip(rng.normal(0, 0.015, 6), -0.03, 0.03)
     lengths = height_m * vary * (0.245, 0.246, 0.150, 0.044, 0.140, 0.092)

@@ -53,9 +53,9 @@ def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0) -> None:
     (path / "study.yaml").write_text(STUDY_YAML, encoding="utf-8")
     trials = []
     for walker in PEOPLE:
-        who = walker.participant_id
+        who, number = walker.participant_id, 1000 * seed + len(trials)
         trials.append((who, "static", "static", "static"))
-        answer = write_static(path / who / "static.c3d", walker, direction=DIRECTIONS[who][0], noise=noise, seed=seed)
+        answer = write_static(path / who / "static.c3d", walker, direction=DIRECTIONS[who][0], noise=noise, seed=number)
         write_answer(path / "truth" / f"{who}_static.nc", answer)
         for condition in ("comfortable", "fast"):
             for repeat, direction in enumerate(DIRECTIONS[who]):

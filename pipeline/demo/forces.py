@@ -22,7 +22,9 @@ GRAVITY = 9.81  # m s-2, down
 # centre of pressure in the footprint, as fractions of foot length from the point under the ankle (outwards positive)
 PRESSURE_AHEAD = cyclic((0, -0.18), (12, 0.10), (30, 0.34), (48, 0.55), (62, 0.65), (75, 0.65), (92, -0.18))
 PRESSURE_OUTWARDS = cyclic((0, -0.02), (15, 0.06), (35, 0.07), (50, -0.02), (62, -0.10), (75, -0.10), (92, -0.02))
-PIVOT_FROM_HIPS = (-0.04, 0.42, 0.0)  # leg lengths
+# of the point between the hips, in leg lengths: as far back as lets braking and propulsion balance over a stride
+PIVOT_FROM_HIPS = (-0.04, 0.42, 0.0)
+# free moment for each newton of vertical force, at most
 FREE_MOMENT_M = 0.006
 
 

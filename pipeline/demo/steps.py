@@ -14,9 +14,10 @@ Array = NDArray[np.float64]
 
 # Curves over the gait cycle have foot off here, whatever its real instant.
 FOOT_OFF = 0.62
-# how many steps ahead of the pelvis a foot lands
-REACH = 0.433
-BEYOND = 9  # steps before and after the recording, so that no curve ends in it
+# How many steps ahead of the pelvis a foot lands.
+REACH = 0.437
+# Steps before and after the recording, so that no curve ends in it.
+BEYOND = 9
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Gait:
     """How somebody walks along +x, and for how long.
 
     ``first_foot`` (0 left, 1 right) strikes first, at ``first_strike_s``; ``irregularity`` 0 makes all steps alike.
-    Plausible from 0.8 to 1.8 m/s with a cadence to match.
+    Plausible from 0.8 to 1.7 m/s with steps up to 0.43 body heights; longer ones jerk the hips at foot strike.
     """
 
     speed_m_s: float

@@ -1,0 +1,97 @@
+"""Write the tables of docs/settings.md and docs/outputs.md from the schema and the vocabulary.
+
+``python docs/reference.py`` puts them between the lines ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent))
+
+from pipeline import settings, vocabulary  # noqa: E402 (the package stands beside this folder)
+
+GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
+UNITS = {"_m_s2": "m s-2", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
+LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "maxLength": "characters: at most"}
+
+
+def settings_tables() -> str:
+    """Return one table per section of the settings: name, default, unit and values, meaning."""
+    defaults = settings.read_yaml(settings.CONFIG / "default.yaml")
+    parts = []
+    for name, part in settings.schema("settings")["properties"].items():
+        if part["type"] == "object":
+            rows = [
+                (f"`{name}.{key}`", f"`{_as_yaml(defaults[name][key])}`", _values(key, rule), rule["description"])
+                for key, rule in part["properties"].items()
+            ]
+        else:
+            rows = [(f"`{name}`", "none: must be set", _values(name, part), part["description"])]
+        parts.append(f"## {name}\n\n" + _table(("setting", "default", "unit, values", "meaning"), rows))
+    return "\n".join(parts)
+
+
+def output_tables() -> str:
+    """Return one table per file: variable, dimensions, units, meaning; and the coordinates that carry a long name."""
+    parts = []
+    for step, variables in vocabulary.VARIABLES.items():
+        rows = [
+            (f"`{name}`", f"`({', '.join(dims)})`", units, meaning)
+            for name, (dims, units, meaning) in variables.items()
+        ]
+        parts.append(f"### {step}.nc\n\n{vocabulary.TITLES[step]}.\n\n" + _table(_OUTPUT_HEADER, rows))
+    rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in vocabulary.COORDINATES.items()]
+    parts.append("### Coordinates\n\n" + _table(("coordinate", "units", "meaning"), rows))
+    return "\n".join(parts)
+
+
+_OUTPUT_HEADER = ("variable", "dimensions", "units", "meaning")
+PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings_tables, "outputs.md": output_tables}
+
+
+def page(name: str) -> str:
+    """Return the text of a page with its tables as they should be."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    return GENERATED.sub(lambda _: f"\n{PAGES[name]()}\n", text, count=1)
+
+
+def _as_yaml(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _values(name: str, rule: Mapping[str, Any]) -> str:
+    return "; ".join(_value_parts(name, rule))
+
+
+def _value_parts(name: str, rule: Mapping[str, Any]) -> Iterator[str]:
+    unit = next((unit for suffix, unit in UNITS.items() if name.endswith(suffix)), "")
+    kinds = rule.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if unit:
+        yield unit
+    if "enum" in rule:
+        yield ", ".join(f"`{value}`" for value in rule["enum"])
+    if "boolean" in kinds:
+        yield "`true`, `false`"
+    if "string" in kinds:
+        yield "text"
+    yield from (f"{word} {rule[limit]:g}" for limit, word in LIMITS.items() if limit in rule)
+    if "null" in kinds:
+        yield "or `null`"
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    for target in PAGES:
+        (DOCS / target).write_text(page(target), encoding="utf-8")

@@ -1,0 +1,145 @@
+r"""Twists, wrenches and the maps between frames: the alphabet of the open chain.
+
+Two vectors of six numbers describe the motion and the load of a rigid body, both expressed in a frame {b}::
+
+    twist   V = (w, v)    w angular velocity, rad/s;  v velocity of the body's point at the origin of {b}, m/s
+    wrench  F = (m, f)    m moment about the origin of {b}, N m;  f force, N
+
+so that F . V is power, in W, whichever frame both are expressed in. A pose :math:`T_{ab}`, (..., 4, 4), turns
+coordinates in {b} into coordinates in {a}; its rotation is the transpose of a segment's ``rotation`` elsewhere in
+this package (a the lab, b the segment). With the bracket [w] x = w x x::
+
+    T_ab = [R p]     Ad(T_ab) = [  R   0]     ad(V) = [[w]   0]
+           [0 1]                [[p]R  R]             [[v]  [w]]
+
+    V_a = Ad(T_ab) V_b         F_b = Ad(T_ab)^T F_a         d/dt Ad(T_ab) = Ad(T_ab) ad(V_b), V_b of {b} against {a}
+
+All functions broadcast over leading dimensions ``...`` (time, side).
+
+Source: Lynch KM, Park FC (2017) Modern Robotics, Cambridge University Press, chapters 3 and 8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from pipeline.dynamics.block_matrix import cross, skew
+
+Array = NDArray[np.float64]
+
+
+def apply(matrix: Array, vector: Array) -> Array:
+    """Return matrix @ vector; (..., m, n) and (..., n) -> (..., m)."""
+    return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def transpose(matrix: Array) -> Array:
+    """Return the transpose of the last two dimensions."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def pose(rotation: Array, position: Array) -> Array:
+    """Return T = [R p; 0 1] from R (..., 3, 3), v_a = R v_b, and the origin of {b} in {a}, p (..., 3), m."""
+    result = np.zeros((*np.broadcast_shapes(rotation.shape[:-2], position.shape[:-1]), 4, 4))
+    result[..., :3, :3], result[..., :3, 3], result[..., 3, 3] = rotation, position, 1
+    return result
+
+
+def inverse(transform: Array) -> Array:
+    """Return T_ba of T_ab: [R^T, -R^T p; 0, 1]; (..., 4, 4)."""
+    back = transpose(transform[..., :3, :3])
+    return pose(back, -apply(back, transform[..., :3, 3]))
+
+
+def adjoint(transform: Array) -> Array:
+    """Return Ad(T), which carries twists from {b} to {a}; (..., 4, 4) -> (..., 6, 6). Lynch and Park, section 3.3.2."""
+    rotation, position = transform[..., :3, :3], transform[..., :3, 3]
+    result = np.zeros((*transform.shape[:-2], 6, 6))
+    result[..., :3, :3] = result[..., 3:, 3:] = rotation
+    result[..., 3:, :3] = skew(position) @ rotation
+    return result
+
+
+def bracket(twist: Array) -> Array:
+    """Return ad(V), the matrix of the Lie bracket; (..., 6) -> (..., 6, 6). Lynch and Park, section 8.2.2."""
+    result = np.zeros((*twist.shape, 6))
+    result[..., :3, :3] = result[..., 3:, 3:] = skew(twist[..., :3])
+    result[..., 3:, :3] = skew(twist[..., 3:])
+    return result
+
+
+def exponential(twist: Array) -> Array:
+    r"""Return the pose reached by moving with a constant twist for one second: exp([S] q) for ``S * q``.
+
+    With the rotation vector w, its length t in rad, and the displacement v in m, (..., 6) -> (..., 4, 4)::
+
+        R = E + sin t / t [w] + (1 - cos t) / t^2 [w]^2
+        p = (E + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2) v
+
+    Source: Lynch and Park, sections 3.2.3 and 3.3.3.
+    """
+    turn, angle = skew(twist[..., :3]), _angle(twist)
+    first = np.sinc(angle / np.pi)
+    second = np.sinc(angle / (2 * np.pi)) ** 2 / 2
+    small = angle < 1e-3  # there t - sin t cancels; the series is exact to t^4 / 5040
+    safe = np.where(small, 1.0, angle)
+    third = np.where(small, 1 / 6 - angle**2 / 120, (safe - np.sin(safe)) / safe**3)
+    square, eye = turn @ turn, np.eye(3)
+    return pose(eye + first * turn + second * square, apply(eye + second * turn + third * square, twist[..., 3:]))
+
+
+def logarithm(transform: Array) -> Array:
+    """Return the twist (..., 6) of :func:`exponential` that reaches a pose (..., 4, 4), turning by at most pi.
+
+    v = (E - [w] / 2 + (1 - t/2 cot t/2) / t^2 [w]^2) p; NaN where the pose has a NaN.
+    Source: Lynch and Park, section 3.3.3; Markley FL (2008) J Guid Control Dyn 31:440-442 for the rotation.
+    """
+    known = np.asarray(np.isfinite(transform).all(axis=(-1, -2)))
+    rotation = np.where(known[..., None, None], transform[..., :3, :3], np.eye(3))
+    vector = np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_rotvec()).reshape(rotation.shape[:-1])
+    turn, angle = skew(vector), _angle(vector)
+    small = angle < 1e-3
+    half = np.where(small, 1.0, angle / 2)
+    factor = np.where(small, 1 / 12 + angle**2 / 720, (1 - half / np.tan(half)) / (2 * half) ** 2)
+    displacement = apply(np.eye(3) - turn / 2 + factor * (turn @ turn), transform[..., :3, 3])
+    return np.where(known[..., None], np.concatenate([vector, displacement], axis=-1), np.nan)
+
+
+def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
+    """Return G, with which G V is the momentum and V . G V / 2 the kinetic energy of a body, in one frame {b}.
+
+    Args:
+        mass: (...), kg.
+        com: (..., 3), centre of mass in {b}, m.
+        inertia: (..., 3, 3), tensor about the centre of mass, axes of {b}, kg m2.
+
+    Returns:
+        (..., 6, 6): [[I + m [c][c]^T, m [c]], [m [c]^T, m E]].
+
+    Source: Lynch and Park, section 8.2.2, there with {b} at the centre of mass.
+    """
+    arm, m = skew(com), np.asarray(mass)[..., None, None]
+    result = np.zeros((*np.broadcast_shapes(m.shape, arm.shape)[:-2], 6, 6))
+    result[..., :3, :3] = inertia + m * (arm @ transpose(arm))
+    result[..., :3, 3:], result[..., 3:, :3] = m * arm, m * transpose(arm)
+    result[..., 3:, 3:] = m * np.eye(3)
+    return result
+
+
+def twist_rate(twist: Array, angular_acceleration: Array, acceleration: Array) -> Array:
+    """Return V' = (w', a - w x v), the rate of a twist's components in the moving frame {b} itself.
+
+    Args:
+        twist: (..., 6), of {b} against an inertial frame, axes of {b}.
+        angular_acceleration: (..., 3), axes of {b}, rad/s2.
+        acceleration: (..., 3), of the origin of {b} as an accelerometer without gravity reads it, m/s2.
+    """
+    linear = acceleration - cross(twist[..., :3], twist[..., 3:])
+    return np.concatenate(np.broadcast_arrays(angular_acceleration, linear), axis=-1)
+
+
+def _angle(twist: Array) -> Array:
+    """Return the length (..., 1, 1) of the rotation vector."""
+    return np.asarray(np.linalg.norm(twist[..., :3], axis=-1)[..., None, None])

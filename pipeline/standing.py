@@ -1,0 +1,159 @@
+"""The skeleton of one side in the static trial, and what motion needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.body_model import Points, point
+from pipeline.errors import UserError
+from pipeline.frames import frame
+from pipeline.joint_centres import chord
+from pipeline.joint_centres import hip_centre as hip_regression
+from pipeline.skeleton import DISTAL, JOINTS, ORDER, ORIGIN, Skeleton, centre_rules, chord_points
+
+Array = NDArray[np.float64]
+
+
+def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tuple[dict[str, Any], list[str]]:
+    """Return, for one side, the rule of each joint centre that the static trial allows, and the landmarks it lacks.
+
+    Of alternative rules the first whose landmarks are all seen is taken; of clusters any three markers will do.
+    """
+    sided = {name for name, labels in body_model["landmarks"].items() if "{side}" in str(labels)}
+
+    def landmarks(names: Iterable[str]) -> list[str]:
+        full = (f"{name}_{side}" if name in sided else name for name in names)
+        return [name for name in full if name.removesuffix("_left").removesuffix("_right") in body_model["landmarks"]]
+
+    chosen, needed = {}, []
+    for joint in JOINTS:
+        rules = centre_rules(body_model, joint)
+        wanted = [
+            landmarks([*rule.get("between", ()), *(rule[k] for k in ("lateral", "wand") if k in rule)])
+            for rule in rules
+        ]
+        best = next((i for i, names in enumerate(wanted) if points.keys() >= set(names)), 0)
+        chosen[joint] = rules[best]
+        needed += wanted[best]
+    for segment in body_model["segments"].values():
+        expressions = [segment.get("origin", [])]
+        for rule in (*segment["axes"], *segment.get("technical_axes", ())):
+            expressions += [rule[key] for key in ("from", "to", "medial", "lateral") if key in rule]
+        needed += landmarks(name for item in expressions for name in ([item] if isinstance(item, str) else item))
+    return chosen, sorted(set(needed) - points.keys())
+
+
+def static_skeleton(
+    points: Points,
+    body_model: Mapping[str, Any],
+    rules: Mapping[str, Any],
+    side: str,
+    sizes: Mapping[str, float],
+    *,
+    hip_centre: str,
+) -> Skeleton:
+    """Return the skeleton of one side in the static trial, with what motion needs of it.
+
+    Args:
+        points: landmarks (time, 3), m.
+        body_model: see config/body_model.schema.yaml.
+        rules: the rule of each joint centre, of :func:`static_rules`.
+        side: ``left`` or ``right``.
+        sizes: anthropometry, kg and m, by participants.tsv column.
+        hip_centre: name of the regression.
+
+    Returns:
+        The skeleton; ``clusters`` marker positions in segment axes from the segment's origin, ``carrier`` the
+        segment that carries each joint centre (empty where it is evaluated in every frame) and ``carried`` the
+        centre in that segment, ``technical``
+        the turn from the axes built in motion to the anatomical ones, ``chord_radius`` half joint widths.
+
+    Raises:
+        UserError: a size is missing.
+    """
+    still = Skeleton()
+    for joint, rule in rules.items():
+        if rule["method"] == "chord":
+            still.chord_radius[joint] = _chord_radius(rule["width"], side, sizes)
+    for segment in ORDER:
+        axes = body_model["segments"][segment]["axes"]
+        if segment == "pelvis":
+            still.frames[segment] = frame(axes, points, still.frames, side)
+            still.origins[segment] = point(points, body_model["segments"][segment]["origin"], side)
+            still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
+            continue
+        if distal := DISTAL.get(segment):
+            still.centres[f"{distal}_centre"] = _static_centre(points, still, rules[distal], distal, side)
+        still.frames[segment] = frame(axes, points | still.centres, still.frames, side)
+        still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
+    for segment in ORDER:
+        if not np.isfinite(still.frames[segment]).all(axis=(1, 2)).any():
+            raise UserError(f"no frame shows all landmarks that the {side} {segment} is built from; use another trial")
+        _record_pose(still, points, body_model["segments"][segment], segment, side)
+    for joint, rule in rules.items():
+        still.carrier[joint] = rule.get("moves_with", "")
+        centre = still.centres[f"{joint}_centre"]
+        still.carried[joint] = _local(still, rule["moves_with"], centre) if still.carrier[joint] else np.full(3, np.nan)
+    return still
+
+
+def _chord_radius(width: str, side: str, sizes: Mapping[str, float]) -> float:
+    column = f"{width}_{side}_m"
+    if column not in sizes:
+        raise UserError(f"the body model needs the {width.replace('_', ' ')}: add {column} to participants.tsv")
+    return (sizes[column] + sizes["marker_diameter_m"]) / 2
+
+
+def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, float], method: str) -> Array:
+    """Return the hip centre in the lab from the mean pelvis of the trial."""
+    asis = {name: points[f"asis_{name}"] for name in ("left", "right")}
+    posterior = points["sacrum"] if "sacrum" in points else (points["psis_left"] + points["psis_right"]) / 2
+    middle = (asis["left"] + asis["right"]) / 2
+    known = {
+        "pelvis_width": float(np.nanmean(np.linalg.norm(asis["right"] - asis["left"], axis=-1))),
+        "pelvis_depth": float(np.nanmean(np.linalg.norm(middle - posterior, axis=-1))),
+        "marker_radius": sizes["marker_diameter_m"] / 2,
+    }
+    legs = [sizes[f"leg_length_{name}_m"] for name in ("left", "right") if f"leg_length_{name}_m" in sizes]
+    if legs:
+        known |= {"leg_length": sizes.get(f"leg_length_{side}_m", legs[0]), "leg_length_mean": float(np.mean(legs))}
+    if f"asis_trochanter_distance_{side}_m" in sizes:
+        known["asis_trochanter_distance"] = sizes[f"asis_trochanter_distance_{side}_m"]
+    if "asis_distance_m" in sizes and method == "davis":
+        known["pelvis_width"] = sizes["asis_distance_m"]
+    return np.asarray(middle + hip_regression(method, side, known) @ still.frames["pelvis"])
+
+
+def _static_centre(points: Points, still: Skeleton, rule: Mapping[str, Any], joint: str, side: str) -> Array:
+    if rule["method"] == "midpoint":
+        return point(points, rule["between"], side)
+    return chord(*chord_points(points | still.centres, rule, side), still.chord_radius[joint])
+
+
+def _record_pose(still: Skeleton, points: Points, rules: Mapping[str, Any], segment: str, side: str) -> None:
+    """Keep what tells the segment's pose in motion: its cluster, or the turn from its technical axes."""
+    still.technical[segment] = np.eye(3)
+    if "cluster" in rules:
+        known = points | still.centres
+        here = [name for name in rules["cluster"] if name in known or f"{name}_{side}" in known]
+        places = {name: _local(still, segment, point(known, name, side)) for name in here}
+        still.clusters[segment] = {name: place for name, place in places.items() if np.isfinite(place).all()}
+        if (count := len(still.clusters[segment])) < 3:
+            wanted = ", ".join(rules["cluster"])
+            raise UserError(f"the {side} {segment} has {count} of its cluster markers {wanted}; three are needed")
+    elif "technical_axes" in rules:
+        built = frame(rules["technical_axes"], points | still.centres, still.frames, side)
+        turns = still.frames[segment] @ np.swapaxes(built, -1, -2)
+        u, _, vt = np.linalg.svd(np.nanmean(turns, axis=0))
+        still.technical[segment] = u @ vt
+
+
+def _local(still: Skeleton, segment: str, position: Array) -> Array:
+    """Return a point, mean of the trial, in a segment's axes from the segment's origin."""
+    inside = np.einsum("tij,tj->ti", still.frames[segment], position - still.origins[segment])
+    seen = inside[np.isfinite(inside).all(axis=1)]
+    return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(3, np.nan)

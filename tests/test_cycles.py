@@ -1,0 +1,372 @@
+"""Step ``cycles``: curves and metrics of walks whose every angle, load and distance is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+from recordings import (
+    HALF_WIDTH_M,
+    PEAK_N,
+    SIDES,
+    SPEED_M_S,
+    STANCE_S,
+    STRIDE_S,
+    Walk,
+    cleaned,
+    vertical,
+    walk,
+)
+
+from pipeline.cycles import cycles
+from pipeline.spatiotemporal import peaks
+from pipeline.vocabulary import METRICS, described
+
+Array = NDArray[np.float64]
+
+MASS_KG = 70.0
+SETTINGS: dict[str, Any] = {"longest_cycle_s": 3.0, "min_peak_force_body_weights": 0.7}
+JOINTS, ANGLES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"]
+PHASE = np.arange(101)
+ROUNDING = 1e-9
+KINETICS = ("joint_moment_jcs", "joint_force", "joint_power", "ground_force")
+
+
+class Trial(dict[str, xr.Dataset]):
+    """The datasets that ``cycles`` takes, by name."""
+
+    def cut(self, **settings: Any) -> xr.Dataset:
+        """Return the trial's cycles, checked against the vocabulary."""
+        inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
+        return described("cycles", cycles(*inputs, **(SETTINGS | settings)))
+
+
+def amplitude(joint: int, axis: int) -> float:
+    return 10.0 * (joint + 1) + axis
+
+
+def wave(known: Walk, time: Array, side: str) -> Array:
+    """Return the sine of a side's gait phase (time,)."""
+    stride = known.of(side)[1].start_s - known.of(side)[0].start_s
+    return np.asarray(np.sin(2 * np.pi * (time - known.of(side)[0].start_s) / stride))
+
+
+def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
+    """Return a walk as the steps before leave it; ``reasons`` makes footfalls of ``seen()`` invalid.
+
+    Angles and kinetics are sines of the phase, of another size for each joint and axis; kinetics are those per body
+    mass times the mass.
+    """
+    clean = cleaned(known)
+    time = clean.time.values
+    phase = np.stack([wave(known, time, side) for side in SIDES], axis=1)
+    sizes = np.array([[amplitude(joint, axis) for axis in range(3)] for joint in range(3)])
+    curves = phase[:, :, None, None] * sizes
+    joints = ("time", "side", "joint")
+    coordinates = {"time": time, "side": list(SIDES), "joint": JOINTS, "angle": ANGLES, "axis": list("xyz")}
+    kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
+    return Trial(
+        kinetics=xr.Dataset(
+            {name: ((*joints, last), MASS_KG * curves) for name, last in kinetics.items()}
+            | {"joint_power": (joints, MASS_KG * curves[..., 0])},
+            coordinates,
+        ),
+        kinematics=xr.Dataset({"joint_angle": ((*joints, "angle"), curves)}, coordinates),
+        contacts=touched(known, time, reasons or {}),
+        clean=clean,
+        calibrate=xr.Dataset(
+            coords={
+                "cluster_marker": ("cluster", ["heel", "toe"] * 2),
+                "cluster_side": ("cluster", ["left", "left", "right", "right"]),
+            },
+            attrs={"body_mass_kg": MASS_KG},
+        ),
+    )
+
+
+def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
+    """Return what ``contacts`` finds in a walk: every footfall of the trial on plate 1, or invalid for a reason."""
+    end = float(time[-1])
+    steps = [step for step in known.steps if step.end_s > time[0] and step.start_s < end]
+    bad = {known.seen()[number]: reason for number, reason in reasons.items()}
+    events = sorted(
+        (instant, kind, step.side)
+        for step in steps
+        for instant, kind in ((step.start_s, "foot_strike"), (step.end_s, "foot_off"))
+        if time[0] < instant < end
+    )
+    vertical_force = np.stack([sum(vertical(step, time) for step in known.of(side)) for side in SIDES], axis=1)
+    return xr.Dataset(
+        {
+            "ground_force": (("time", "side", "axis"), vertical_force[..., None] * [0.0, 1.0, 0.0]),
+            "contact_start": ("contact", [max(step.start_s, time[0]) for step in steps]),
+            "contact_end": ("contact", [min(step.end_s, end) for step in steps]),
+            "event_time": ("event", [instant for instant, _, _ in events]),
+        },
+        {
+            "time": time, "side": list(SIDES), "axis": list("xyz"),
+            "contact_side": ("contact", [step.side for step in steps]),
+            "plates": ("contact", ["" if step in bad else "1" for step in steps]),
+            "reason": ("contact", [bad.get(step, "") for step in steps]),
+            "event": [kind for _, kind, _ in events],
+            "event_side": ("event", [side for _, _, side in events]),
+        },
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def known() -> Walk:
+    return walk(strides=3)
+
+
+# --- curves ----------------------------------------------------------------------------------------------------
+
+
+def test_a_cycle_lasts_from_strike_to_strike(known: Walk) -> None:
+    """In order of time; the trial's first and last stances, which it cuts, begin no whole cycle."""
+    result = trial(known).cut()
+    strikes = [(step, following) for side in SIDES for step, following in pairs(known, side)]
+    expected = sorted((step.start_s, following.start_s, step.side) for step, following in strikes)
+    got = zip(result.start_time.values, result.end_time.values, result.side.values, strict=True)
+    assert [(start, end, str(side)) for start, end, side in got] == expected
+    assert len(expected) == 5
+    np.testing.assert_array_equal(result.phase, PHASE)
+
+
+def pairs(known: Walk, side: str) -> list[tuple[Any, Any]]:
+    """Return footfalls of a side with their successors, both struck within the trial."""
+    steps = [step for step in known.of(side) if known.start_s < step.start_s < known.end_s - 0.01]
+    return list(zip(steps, steps[1:], strict=False))
+
+
+def test_curves_are_linear_between_frames(known: Walk) -> None:
+    """A stride of 1.1 s has phases between frames: numpy's interpolation, and the sine to its second difference."""
+    made = trial(known)
+    result = made.cut()
+    time = made["clean"].time.values
+    chord = (2 * np.pi / STRIDE_S * 0.01) ** 2 / 8  # how far a sine of amplitude 1 leaves its chord over a frame
+    for i in range(result.sizes["cycle"]):
+        row = result.isel(cycle=i)
+        instants = np.linspace(float(row.start_time), float(row.end_time), 101)
+        linear = np.interp(instants, time, wave(known, time, str(row.side.item())))
+        for joint in range(3):
+            for axis in range(3):
+                curve = row.joint_angle.values[joint, axis] / amplitude(joint, axis)
+                np.testing.assert_allclose(curve, linear, rtol=0, atol=ROUNDING)
+                np.testing.assert_allclose(curve, np.sin(2 * np.pi * PHASE / 100), rtol=0, atol=chord + ROUNDING)
+
+
+def test_curves_are_exact_where_phases_are_frames() -> None:
+    """A stride of 1 s at 100 frames a second."""
+    result = trial(walk(stride_s=1.0)).cut()
+    expected = amplitude(1, 0) * np.sin(2 * np.pi * PHASE / 100)
+    for curve in result.joint_angle.values[:, 1, 0]:
+        np.testing.assert_allclose(curve, expected, rtol=0, atol=ROUNDING)
+
+
+def test_kinetics_are_per_body_mass(known: Walk) -> None:
+    result = trial(known).cut()
+    for name in ("joint_moment_jcs", "joint_force"):
+        np.testing.assert_allclose(result[name].values, result.joint_angle.values, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(result.joint_power.values, result.joint_angle.values[:, :, 0], rtol=0, atol=ROUNDING)
+    # the top of the half sine lies between two frames
+    np.testing.assert_allclose(result.peak_vertical_force, PEAK_N / MASS_KG, rtol=1e-3)
+
+
+def test_an_invalid_stance_loses_its_kinetics_and_keeps_its_angles(known: Walk) -> None:
+    """The second footfall seen, a left one, begins the second cycle."""
+    result = trial(known, reasons={1: "two feet on the plate"}).cut()
+    assert list(result.kinetics_valid.values) == [True, False, True, True, True]
+    assert list(result.reason.values) == ["", "two feet on the plate", "", "", ""]
+    for name in KINETICS:
+        assert np.isnan(result[name][1]).all(), name
+        assert np.isfinite(result[name].drop_isel(cycle=1)).all(), name
+    assert np.isfinite(result.joint_angle).all()
+    assert np.isnan(result.peak_ankle_power[1])
+    assert np.isfinite(result.peak_knee_flexion).all()
+    assert list(result.stance_reason.values).count("two feet on the plate") == 1
+    assert list(result.stance_plates.values).count("") == 1
+
+
+def test_a_stance_that_bears_too_little_is_not_believed(known: Walk) -> None:
+    """800 N of 70 kg are 1.165 body weights: refused at 1.2. Stances that the trial cuts are not judged by peaks."""
+    body_weights = PEAK_N / (MASS_KG * 9.80665)
+    assert trial(known).cut(min_peak_force_body_weights=body_weights - 0.01).kinetics_valid.all()
+    result = trial(known).cut(min_peak_force_body_weights=body_weights + 0.01)
+    assert not result.kinetics_valid.any()
+    assert set(result.reason.values) == {f"peak vertical force only {body_weights:.2f} body weights"}
+    cut_by_the_trial = (result.stance_start <= 0) | (result.stance_end >= float(walk(strides=3).end_s) - 0.011)
+    assert (result.stance_reason[cut_by_the_trial] == "").all()
+
+
+def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
+    made = trial(known)
+    step = known.seen()[0]
+    hidden = made["clean"].marker_position.copy()
+    hidden.loc[{"marker": ["toe_right", "heel_left"], "time": slice(0.4, 0.5)}] = np.nan
+    made["clean"] = made["clean"].assign(marker_position=hidden).assign_attrs(landmarks_absent="sacrum")
+    moment = made["kinetics"].joint_moment.copy()
+    moment.loc[{"side": "right", "time": slice(0.4, 0.5)}] = np.nan
+    made["kinetics"] = made["kinetics"].assign(joint_moment=moment)
+    result = made.cut()
+    row = int(np.flatnonzero(result.stance_start == step.start_s)[0])
+    assert result.stance_reason.values[row] == (
+        "markers not seen during the stance: toe_right; fill the gap or use another trial"
+    )
+    assert (np.delete(result.stance_reason.values, row) == "").all()
+
+
+def test_missing_samples_stay_where_they_are() -> None:
+    """Frames are phases here: the hidden frames are missing, their neighbours are not."""
+    made = trial(walk(stride_s=1.0))
+    start = float(made.cut().start_time[0])
+    frame = round(start * 100)
+    angle = made["kinematics"].joint_angle.copy()
+    angle[frame + 20 : frame + 25, 1] = np.nan  # the first cycle is a right one
+    made["kinematics"] = made["kinematics"].assign(joint_angle=angle)
+    result = made.cut()
+    missing = np.isnan(result.joint_angle[0]).all(("joint", "angle"))
+    assert list(PHASE[missing]) == [20, 21, 22, 23, 24]
+    assert np.isnan(result.joint_angle[0]).any(("joint", "angle")).sum() == 5
+    assert np.isfinite(result.joint_angle[1]).all()
+    assert float(result.peak_knee_flexion[0]) == pytest.approx(amplitude(1, 0) * np.sin(2 * np.pi * 0.25))
+
+
+def test_a_longer_time_between_strikes_is_no_cycle(known: Walk) -> None:
+    assert trial(known).cut(longest_cycle_s=STRIDE_S - 0.01).sizes["cycle"] == 0
+    assert trial(known).cut(longest_cycle_s=STRIDE_S + 0.01).sizes["cycle"] == 5
+
+
+def without_event(made: Trial, *, kind: str, time_s: float) -> Trial:
+    contacts = made["contacts"]
+    gone = (contacts.event.values == kind) & (contacts.event_time.values == time_s)
+    assert gone.sum() == 1
+    made["contacts"] = contacts.isel(event=~gone)
+    return made
+
+
+def test_a_missing_strike_is_not_bridged(known: Walk) -> None:
+    """Two strides of the right foot with two foot offs between them are not one slow cycle."""
+    second = pairs(known, "right")[0][1].start_s
+    result = without_event(trial(known), kind="foot_strike", time_s=second).cut()
+    durations = (result.end_time - result.start_time).values
+    assert durations.max() == pytest.approx(STRIDE_S)
+    assert list(result.side.values).count("right") == 1
+
+
+def test_a_missing_foot_off_costs_only_the_stance_time(known: Walk) -> None:
+    first_off = pairs(known, "right")[0][0].end_s
+    result = without_event(trial(known), kind="foot_off", time_s=first_off).cut()
+    assert result.sizes["cycle"] == 5
+    assert np.isnan(result.stance_time[0])
+    assert np.isfinite(result.stance_time[1:]).all()
+    assert np.isfinite(result.stride_time).all()
+
+
+def test_a_trial_without_events_has_no_cycles_but_its_stances(known: Walk) -> None:
+    made = trial(known)
+    made["contacts"] = made["contacts"].isel(event=slice(0))
+    result = made.cut()
+    assert result.sizes["cycle"] == 0
+    assert result.sizes["stance"] == made["contacts"].sizes["contact"]
+    assert result.joint_angle.shape == (0, 3, 3, 101)
+
+
+# --- metrics ---------------------------------------------------------------------------------------------------
+
+
+def assert_metrics(result: xr.Dataset, **expected: float) -> None:
+    for name, value in expected.items():
+        np.testing.assert_allclose(result[name], value, rtol=0, atol=1e-6, err_msg=name)
+
+
+EVEN = {
+    "stride_time": STRIDE_S,
+    "stance_time": STANCE_S,
+    "stance_share": 100 * STANCE_S / STRIDE_S,
+    "cadence": 2 * 60 / STRIDE_S,
+    "stride_length": SPEED_M_S * STRIDE_S,
+    "step_length": SPEED_M_S * STRIDE_S / 2,
+    "step_width": 2 * HALF_WIDTH_M,
+    "walking_speed": SPEED_M_S,
+}
+
+
+def test_times_and_distances_over_ground(known: Walk) -> None:
+    assert_metrics(trial(known).cut(), **EVEN)
+
+
+def test_times_and_distances_on_a_treadmill_whose_speed_is_given() -> None:
+    assert_metrics(trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(belt_speed_m_s=SPEED_M_S), **EVEN)
+
+
+def test_the_speed_of_a_treadmill_is_that_of_the_standing_feet() -> None:
+    assert_metrics(trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(), **EVEN)
+
+
+def test_a_given_belt_speed_wins_over_the_estimate() -> None:
+    result = trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(belt_speed_m_s=1.0)
+    assert_metrics(result, walking_speed=1.0, stride_length=STRIDE_S)
+
+
+def test_a_hidden_heel_costs_distances_not_times(known: Walk) -> None:
+    made = trial(known)
+    hidden = made["clean"].marker_position.copy()
+    start = pairs(known, "right")[0][0].start_s
+    hidden.loc[{"marker": "heel_right", "time": slice(start - 0.05, start + 0.05)}] = np.nan
+    made["clean"] = made["clean"].assign(marker_position=hidden)
+    first = made.cut().isel(cycle=0)
+    assert np.isnan([first[name] for name in ("stride_length", "step_length", "step_width", "walking_speed")]).all()
+    assert float(first.stride_time) == pytest.approx(STRIDE_S)
+    assert float(first.stance_share) == pytest.approx(100 * STANCE_S / STRIDE_S)
+
+
+def test_a_heel_that_was_never_seen_costs_distances_only(known: Walk) -> None:
+    made = trial(known)
+    made["clean"] = made["clean"].drop_sel(marker="heel_right")
+    result = made.cut()
+    assert np.isnan(result.stride_length[result.side == "right"]).all()
+    assert_metrics(result.isel(cycle=result.side == "left"), stride_length=SPEED_M_S * STRIDE_S)
+    assert_metrics(result, stride_time=STRIDE_S)
+
+
+def bump(centre: float, size: float) -> Array:
+    """Return a curve over the cycle that is ``size`` at ``centre`` percent and nearly zero 15 percent away."""
+    return np.asarray(size * np.exp(-(((PHASE - centre) / 5) ** 2)))
+
+
+def test_every_peak_is_that_of_its_joint_sign_and_part_of_the_cycle() -> None:
+    """Stance until 60 %: a larger bump of the same curve in the other part of the cycle does not count."""
+    angle, moment = np.zeros((2, 3, 3, 101))
+    angle[0, 0] = bump(45, 12) - bump(65, 20) + bump(85, 30)
+    angle[1, 0] = bump(15, 18) + bump(72, 62)
+    angle[2, 0] = bump(0, 33) - bump(52, 11)
+    moment[0, 0] = -bump(48, 1.4) + bump(5, 2.0)
+    moment[1, 0] = -bump(14, 0.6) - bump(90, 0.9) + bump(40, 1.5)
+    moment[1, 1] = -bump(20, 0.45) - bump(80, 0.8)
+    moment[2, 0] = -bump(8, 0.7) + bump(50, 1.1)
+    moment[2, 1] = -bump(30, 0.95) - bump(95, 1.3)
+    power = np.stack([bump(54, 3.1) - bump(30, 5), bump(15, 9), bump(60, 9)])
+    force = np.stack([bump(50, 20), bump(15, 11.5) + bump(48, 10.8), bump(50, 20)])
+    expected = {
+        "peak_ankle_dorsiflexion": 12, "peak_ankle_plantarflexion": 20, "peak_knee_flexion_stance": 18,
+        "peak_knee_flexion": 62, "peak_hip_flexion": 33, "peak_hip_extension": 11,
+        "peak_ankle_plantarflexor_moment": 1.4, "peak_knee_extensor_moment": 0.6, "peak_knee_abductor_moment": 0.45,
+        "peak_hip_extensor_moment": 0.7, "peak_hip_abductor_moment": 0.95, "peak_ankle_power": 3.1,
+        "peak_vertical_force": 11.5,
+    }  # fmt: skip
+    curves = {"joint_angle": angle, "joint_moment_jcs": moment, "joint_power": power, "ground_force": force}
+    got = peaks(curves, stance_share=60.4)
+    assert set(got) == {name for name in METRICS if name.startswith("peak_")}
+    assert got == pytest.approx(expected, rel=1e-3)  # what is left of one bump at the next
+    assert peaks(curves, stance_share=np.nan) == pytest.approx(expected, rel=1e-3)
+
+
+def test_peaks_of_what_is_missing_are_missing() -> None:
+    nothing = {name: np.full((3, 3, 101), np.nan) for name in ("joint_angle", "joint_moment_jcs")}
+    nothing |= {name: np.full((3, 101), np.nan) for name in ("joint_power", "ground_force")}
+    assert np.isnan(list(peaks(nothing, stance_share=60).values())).all()
