@@ -21,10 +21,9 @@ def measure(frames: int = FRAMES) -> dict[str, float]:
     gravity = np.array([0.0, -9.81, 0.0])
 
     def ours() -> object:
-        rows = block_matrix.right_hand_sides(
-            rotation, mass, inertia, acceleration, velocity, turning, force, moment, gravity
+        return block_matrix.inverse_dynamics(
+            rotation, mass, inertia, acceleration, velocity, turning, proximal, distal, force, moment, gravity
         )
-        return block_matrix.solve(rotation, proximal, distal, *rows)
 
     rows = block_matrix.right_hand_sides(
         rotation, mass, inertia, acceleration, velocity, turning, force, moment, gravity

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from pipeline import settings, vocabulary  # noqa: E402 (the package stands besi
 
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
-LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "maxLength": "characters: at most"}
+LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most"}
 
 
 def settings_tables() -> str:
@@ -33,26 +33,30 @@ def settings_tables() -> str:
                 for key, rule in part["properties"].items()
             ]
         else:
-            rows = [(f"`{name}`", "none: must be set", _values(name, part), part["description"])]
+            rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
         parts.append(f"## {name}\n\n" + _table(("setting", "default", "unit, values", "meaning"), rows))
     return "\n".join(parts)
 
 
 def output_tables() -> str:
-    """Return one table per file: variable, dimensions, units, meaning; and the coordinates that carry a long name."""
-    parts = []
-    for step, variables in vocabulary.VARIABLES.items():
-        rows = [
-            (f"`{name}`", f"`({', '.join(dims)})`", units, meaning)
-            for name, (dims, units, meaning) in variables.items()
-        ]
-        parts.append(f"### {step}.nc\n\n{vocabulary.TITLES[step]}.\n\n" + _table(_OUTPUT_HEADER, rows))
+    """Return the variables of each file and the coordinates that carry a long name."""
+    steps = "\n".join(_variables(step) for step in vocabulary.VARIABLES)
     rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in vocabulary.COORDINATES.items()]
-    parts.append("### Coordinates\n\n" + _table(("coordinate", "units", "meaning"), rows))
-    return "\n".join(parts)
+    return f"{steps}\n### Coordinates\n\n" + _table(("coordinate", "units", "meaning"), rows)
 
 
-_OUTPUT_HEADER = ("variable", "dimensions", "units", "meaning")
+def _variables(step: str) -> str:
+    heading = f"### {step}.nc\n\n{vocabulary.TITLES[step]}"
+    variables, cycles = vocabulary.VARIABLES[step], vocabulary.VARIABLES["cycles"]
+    if step == "study" and variables.items() <= cycles.items():
+        absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
+        return f"{heading}: the variables of cycles.nc, without {absent}.\n"
+    rows = [
+        (f"`{name}`", f"`({', '.join(dims)})`", units, meaning) for name, (dims, units, meaning) in variables.items()
+    ]
+    return f"{heading}.\n\n" + _table(("variable", "dimensions", "units", "meaning"), rows)
+
+
 PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings_tables, "outputs.md": output_tables}
 
 
@@ -71,25 +75,22 @@ def _values(name: str, rule: Mapping[str, Any]) -> str:
 
 
 def _value_parts(name: str, rule: Mapping[str, Any]) -> Iterator[str]:
-    unit = next((unit for suffix, unit in UNITS.items() if name.endswith(suffix)), "")
     kinds = rule.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if unit:
-        yield unit
+    yield from [unit for suffix, unit in UNITS.items() if name.endswith(suffix)][:1]
     if "enum" in rule:
         yield ", ".join(f"`{value}`" for value in rule["enum"])
-    if "boolean" in kinds:
+    if kinds == "boolean":
         yield "`true`, `false`"
-    if "string" in kinds:
+    if kinds == "string":
         yield "text"
     yield from (f"{word} {rule[limit]:g}" for limit, word in LIMITS.items() if limit in rule)
     if "null" in kinds:
         yield "or `null`"
 
 
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [header, ("---",) * len(header), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = (header, ("---",) * len(header), *rows)
+    return "".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -35,18 +35,19 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
     around = [list(kinematics.segment.values).index(name) for name in PROXIMAL]
     rotation, omega = kinematics.rotation.values, kinematics.angular_velocity.values
     com, centre = kinematics.com_position.values[:, :, chain], kinematics.joint_centre.values
-    force, moment = block_matrix.right_hand_sides(
+    distal = np.concatenate([com[:, :, :1], centre[:, :, :-1]], axis=2)
+    joint_force, term = block_matrix.inverse_dynamics(
         rotation[:, :, chain],
         calibrate.segment_mass.values,
         calibrate.segment_inertia.values,
         kinematics.com_acceleration.values[:, :, chain],
         omega[:, :, chain],
         kinematics.angular_acceleration.values[:, :, chain],
+        centre - com,
+        distal - com,
         *_ground(contacts, com),
         np.array([0.0, -gravity_m_s2, 0.0]),
     )
-    distal = np.concatenate([com[:, :, :1], centre[:, :, :-1]], axis=2)
-    joint_force, term = block_matrix.solve(rotation[:, :, chain], centre - com, distal - com, force, moment)
     joint_moment = term.sum(axis=2)
     in_lab = _to_lab(rotation[:, :, chain], joint_moment)
     relative = _to_lab(rotation[:, :, chain], omega[:, :, chain]) - _to_lab(rotation[:, :, around], omega[:, :, around])
