@@ -300,9 +300,10 @@ def test_who_stands_first_and_then_leaves_keeps_the_weight() -> None:
 
 @pytest.mark.parametrize("first", [1, 11])
 def test_the_zero_frames_of_the_file_count_where_the_plate_is_unloaded(first: int) -> None:
-    """Frames ``first`` to 50 hold another offset than the rest: that one is taken off, to the sample."""
+    """Frames ``first`` to 50 hold another offset than the rest: its mean is taken off, to the sample."""
     force, _ = step_on()
-    force[10 * (first - 1) : 500] += 5.0
+    start = 10 * (first - 1)
+    force[start:500] += np.linspace(4.0, 6.0, 500 - start)[:, None]
     force[500:] += 8.0
     result = cleaned(trial(None, force, zero_frames=(first, 50)))
     np.testing.assert_allclose(result.plate_baseline[0], 5.0, rtol=0, atol=ROUNDING)

@@ -171,17 +171,12 @@ def test_the_centre_of_pressure_is_under_the_sole_and_masked_below_the_threshold
         assert np.isnan(free[here & ~loaded]).all()
 
 
-def test_a_short_tap_is_no_contact(known: Walk) -> None:
+def test_the_shortest_contact_is_the_stated_one(known: Walk) -> None:
+    """The foot loads its plate for 689 ms."""
     step = known.seen()[0]
-    tap = Walk((*known.steps, Footfall("right", 1.05, 1.13, step.x, step.z)), known.end_s)
     trial = cleaned(known, [under(step)])
-    force, moment = wrenches(tap, [under(step)], trial.plate_time.values)
-    tapped = trial.assign(
-        plate_force=trial.plate_force.copy(data=force), plate_moment=trial.plate_moment.copy(data=moment),
-        vertical_force=trial.vertical_force.copy(data=force[..., 1]),
-    )  # fmt: skip
-    assert (tapped.vertical_force.values != trial.vertical_force.values).any()
-    assert events_of(found(tapped), "right") == events_of(found(trial), "right")
+    assert stance(found(trial, min_contact_s=0.685), step)["plates"] == "1"
+    assert stance(found(trial, min_contact_s=0.695), step)["plates"] == ""
 
 
 # --- belts, several plates, several feet -----------------------------------------------------------------------
@@ -264,6 +259,7 @@ def test_a_foot_that_overhangs_is_refused(known: Walk, back_m: float, front_m: f
     trial = found(cleaned(known, [under(step, back_m=back_m, front_m=front_m)]))
     assert stance(trial, step)["reason"] == "foot partly off the plate"
     assert is_unknown(trial, step)
+    assert "plate" not in trial.source.values, "the force of half a foot tells no event"
 
 
 def test_a_toe_marker_within_the_margin_is_on_the_plate(known: Walk) -> None:
@@ -373,6 +369,7 @@ def test_plates_come_before_the_file_and_the_file_before_motion(known: Walk) -> 
             else:
                 assert event.source == "kinematic"
     assert {event.source for listed in times.values() for event in listed} == {"plate", "c3d", "kinematic"}
+    assert trial.event_time.min() >= trial.time[0], "what happened before the trial is no event of it"
 
 
 STYLES = {
@@ -437,7 +434,7 @@ def test_motion_tells_foot_strike_and_off_at_the_turning_points_of_a_sine() -> N
         assert [event.time_s for event in events if event.kind == kind] == pytest.approx(expected, abs=0.005 + 1e-9)
     hidden = np.where(np.abs(time - peaks[1]) < 0.03, np.nan, forward)
     left = [e.time_s for e in kinematic_events(time, pelvis + hidden, pelvis + forward, pelvis) if e.kind == STRIKE]
-    assert not [time_s for time_s in left if abs(time_s - peaks[1]) < 0.02]
+    assert not [time_s for time_s in left if abs(time_s - peaks[1]) < 0.1]
 
 
 @pytest.mark.parametrize("belt_m_s", [0.0, SPEED_M_S])

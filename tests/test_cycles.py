@@ -343,7 +343,7 @@ def test_every_peak_is_that_of_its_joint_sign_and_part_of_the_cycle() -> None:
     """Stance until 60 %: a larger bump of the same curve in the other part of the cycle does not count."""
     angle, moment = np.zeros((2, 3, 3, 101))
     angle[0, 0] = bump(45, 12) - bump(65, 20) + bump(85, 30)
-    angle[1, 0] = bump(15, 18) + bump(72, 62)
+    angle[1, 0] = bump(15, 18) + bump(45, 25) + bump(72, 62)
     angle[2, 0] = bump(0, 33) - bump(52, 11)
     moment[0, 0] = -bump(48, 1.4) + bump(5, 2.0)
     moment[1, 0] = -bump(14, 0.6) - bump(90, 0.9) + bump(40, 1.5)

@@ -356,6 +356,7 @@ def _refuses_every_cut(whole: Path, cut: Path) -> None:
 def test_a_file_without_markers_is_refused(tmp_path: Path) -> None:
     path, file = tmp_path / "analog.c3d", ezc3d.c3d()
     file["data"]["points"] = np.empty((4, 0, 10))
+    file["parameters"]["POINT"]["RATE"]["value"] = [MARKER_HZ]
     file.write(str(path))
     with pytest.raises(UserError, match="holds no marker frames"):
         read_c3d(path)

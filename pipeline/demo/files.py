@@ -51,7 +51,7 @@ def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0) -> None:
     """
     path.mkdir(parents=True, exist_ok=True)
     (path / "study.yaml").write_text(STUDY_YAML, encoding="utf-8")
-    trials = []
+    trials: list[tuple[str, str, str, str]] = []
     for walker in PEOPLE:
         who, number = walker.participant_id, 1000 * seed + len(trials)
         trials.append((who, "static", "static", "static"))

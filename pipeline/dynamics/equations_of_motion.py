@@ -178,13 +178,16 @@ def task_space(mass: Array, bias: Array, jacobian: Array, jacobian_rate: Array, 
     return inertia, apply(inertia, apply(through, bias) - apply(jacobian_rate, qd))
 
 
-def simulate(acceleration: Acceleration, q: Array, qd: Array, time: Array) -> tuple[Array, Array]:
+def simulate(
+    acceleration: Acceleration, q: Array, qd: Array, time: Array, *, tolerance: float = 1e-10
+) -> tuple[Array, Array]:
     """Return q and q' (time, n) at the instants ``time`` in s, by an eighth-order Runge-Kutta rule with step control.
 
     Args:
         acceleration: q'' (n,) of t, q and q', such as :func:`forward_dynamics` with a torque of your choice.
         q, qd: (n,), at the first instant.
         time: (time,), ascending.
+        tolerance: of one step, relative and absolute (rad, m, rad/s, m/s).
 
     Source: Hairer E, Norsett SP, Wanner G (1993) Solving Ordinary Differential Equations I, DOP853.
     """
@@ -194,7 +197,7 @@ def simulate(acceleration: Acceleration, q: Array, qd: Array, time: Array) -> tu
         return np.concatenate([state[n:], acceleration(t, state[:n], state[n:])])
 
     start = np.concatenate([q, qd])
-    solution = solve_ivp(rate, (time[0], time[-1]), start, method="DOP853", t_eval=time, rtol=1e-12, atol=1e-12)
+    solution = solve_ivp(rate, (time[0], time[-1]), start, method="DOP853", t_eval=time, rtol=tolerance, atol=tolerance)
     if not solution.success:
         raise ArithmeticError(f"the integration stopped: {solution.message}")
     return solution.y[:n].T, solution.y[n:].T
