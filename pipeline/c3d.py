@@ -84,7 +84,10 @@ def read_c3d(path: Path) -> Recording:
     unit = _first(point.get("UNITS"), "mm").strip().lower()
     if unit not in LENGTH_UNITS_M:
         raise UserError(f"{path}: POINT:UNITS is '{unit}', expected one of {', '.join(LENGTH_UNITS_M)}")
-    kept, labels = _marker_columns(point)
+    try:
+        kept, labels = _marker_columns(point)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
     markers = np.moveaxis(points[:3, kept], 0, 2).transpose(1, 0, 2) * LENGTH_UNITS_M[unit]
     markers[(markers == 0).all(axis=-1) | ~(np.abs(markers) < 1e3).all(axis=-1)] = np.nan
     analog = content["data"]["analogs"]
@@ -112,19 +115,26 @@ def _marker_columns(point: Mapping[str, Any]) -> tuple[list[int], list[str]]:
 
     What POINT:ANGLES, FORCES, MOMENTS, POWERS and the groups of TYPE_GROUPS list are model outputs. Labels
     beyond 255 continue in LABELS2, LABELS3, ...; a subject prefix (``A22:LKNE``) is taken off.
+
+    Raises:
+        UserError: two subjects have a marker of the same name.
     """
 
     def listed(name: str) -> list[str]:
-        more = sorted(key for key in point if re.fullmatch(rf"{name}\d+", key))
+        more = sorted((key for key in point if re.fullmatch(rf"{name}\d+", key)), key=lambda key: int(key[len(name) :]))
         return [str(label).strip() for key in [name, *more] for label in point.get(key, [])]
 
     groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
     outputs = {label for group in groups if group not in ("LABELS", "DESCRIPTIONS") for label in listed(group)}
     columns: dict[str, int] = {}
+    owners: dict[str, str] = {}
     for column, label in enumerate(listed("LABELS")):
-        name = label.rsplit(":", 1)[-1]
-        if label and label not in outputs and name not in columns:
-            columns[name] = column
+        owner, _, name = label.rpartition(":")
+        if not label or label in outputs:
+            continue
+        if owners.setdefault(name, owner) != owner:
+            raise UserError(f"several subjects have a marker {name}; export one subject to a file")
+        columns.setdefault(name, column)
     return list(columns.values()), list(columns)
 
 
@@ -170,8 +180,8 @@ def _refuse_short_file(path: Path) -> None:
     sign = {b"\x55": 13, b"\x56": 12}.get(processor, 15)  # the byte that holds the sign of the header's scale
     value_bytes = 4 if header[sign] & 0x80 else 2
     frames = last - first + 1
-    if last == 0xFFFF or frames < 1:  # long files keep their frame count in parameters
-        return
+    if frames < 1:
+        return  # a long file's last frame, 65535 here, is a lower bound: the count stands in parameters
     promised = BLOCK_BYTES * (start - 1) + frames * (4 * points + analog) * value_bytes
     size = path.stat().st_size
     if size < promised:

@@ -142,7 +142,7 @@ def _baseline(wrench: Array, window: slice | None, *, rate_hz: float) -> Array:
     lowest = np.percentile(vertical, 2)
     unloaded = np.abs(vertical - lowest) < UNLOADED_BAND_N
     if abs(lowest) > LARGEST_BASELINE_N or unloaded.all():
-        quiet = unloaded.all() and abs(lowest) < LARGEST_BASELINE_N
+        quiet = unloaded.all() and -LARGEST_BASELINE_N < lowest < UNLOADED_BAND_N  # more may be a light person
         return np.median(wrench, axis=0) if quiet else np.zeros(6)
     if window is not None and unloaded[window].size and unloaded[window].all():
         return np.asarray(wrench[window].mean(axis=0))

@@ -60,10 +60,10 @@ def contacts(
             max_cop_distance_m=max_cop_distance_m,
         )
     ]
-    from_motion = {side: _weaker_events(clean, side, feet) for side in SIDES}
+    weaker = _weaker_events(clean, feet, {side: _plate_events(found, side) for side in SIDES})
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     provisional = {
-        side: gait.stances(gait.merge([_plate_events(found, side), *from_motion[side]]), **span) for side in SIDES
+        side: gait.stances(gait.merge([_plate_events(found, side), *weaker[side]]), **span) for side in SIDES
     }
     single = [
         plate_contacts.shared(
@@ -75,7 +75,7 @@ def contacts(
         plate_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
         for contact in plate_contacts.combine(single)
     ]
-    events = {side: gait.merge([_plate_events(judged, side), *from_motion[side]]) for side in SIDES}
+    events = {side: _events(judged, side, weaker[side]) for side in SIDES}
     listed = {
         side: [
             _explained(stance, judged, side, foot_known=side in feet, plates_left_out=clean.attrs["plates_left_out"])
@@ -166,17 +166,42 @@ def _at_markers(clean: xr.Dataset, name: str) -> Array:
     return np.asarray(values[right - 1] * (1 - share)[:, None, None] + values[right] * share[:, None, None])
 
 
-def _weaker_events(clean: xr.Dataset, side: str, feet: Mapping[str, tuple[Array, Array]]) -> list[list[gait.GaitEvent]]:
-    """Return the side's events from the file and from motion, in the order of trust."""
-    first, last = float(clean.time[0]), float(clean.time[-1])
-    from_file = gait.file_events(clean.event_time.values, clean.event.values, clean.event_side.values, side=side)
-    from_file = [event for event in from_file if first <= event.time_s <= last]
-    here = [i for i, name in enumerate(clean.marker.values) if name in ("asis_left", "asis_right")]
-    if side not in feet or not here:
-        return [from_file]
-    pelvis = clean.marker_position.values[:, here, 0].mean(axis=1)
-    heel, toe = feet[side]
-    return [from_file, gait.kinematic_events(clean.time.values, heel[:, 0], toe[:, 0], pelvis)]
+def _weaker_events(
+    clean: xr.Dataset, feet: Mapping[str, tuple[Array, Array]], plates: Mapping[str, list[gait.GaitEvent]]
+) -> dict[str, list[list[gait.GaitEvent]]]:
+    """Return each side's events from the file and from motion, in the order of trust.
+
+    Those from motion lead or lag by a person's own way of walking: where the trial has better ones too, they are
+    shifted by the median difference.
+    """
+    time, position, names = clean.time.values, clean.marker_position.values, list(clean.marker.values)
+    listed = {
+        side: gait.file_events(clean.event_time.values, clean.event.values, clean.event_side.values, side=side)
+        for side in SIDES
+    }
+    from_file = {
+        side: [event for event in events if time[0] <= event.time_s <= time[-1]] for side, events in listed.items()
+    }
+    here = [i for i, name in enumerate(names) if name in ("asis_left", "asis_right")]
+    if not here:
+        return {side: [from_file[side]] for side in SIDES}
+    pelvis = position[:, here, 0].mean(axis=1)
+    from_motion = {
+        side: gait.kinematic_events(time, heel[:, 0], toe[:, 0], pelvis) for side, (heel, toe) in feet.items()
+    }
+    better = {side: [*plates[side], *from_file[side]] for side in SIDES}
+    late_s = gait.lags(from_motion, better)
+    return {side: [from_file[side], gait.aligned(from_motion.get(side, []), late_s)] for side in SIDES}
+
+
+def _events(found: Sequence[Contact], side: str, weaker: Sequence[Sequence[gait.GaitEvent]]) -> list[gait.GaitEvent]:
+    """Return the side's events; a foot that stands on its plate makes no other ones."""
+    standing = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
+    outside = [
+        [event for event in events if not any(start < event.time_s < end for start, end in standing)]
+        for events in weaker
+    ]
+    return gait.merge([_plate_events(found, side), *outside])
 
 
 def _plate_events(found: Sequence[Contact], side: str) -> list[gait.GaitEvent]:
@@ -196,7 +221,10 @@ def _explained(
     def overlap(contact: Contact) -> float:
         return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
 
-    mine = [contact for contact in found if contact.side in (side, "both") and overlap(contact) > 0]
+    share = 0.5 * (
+        stance.end_s - stance.start_s
+    )  # of a stance that shares its plate, the rest belongs to the other foot
+    mine = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
     best = max(mine, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
@@ -228,6 +256,6 @@ def _ground_wrench(
         cop[loaded], free[loaded] = centre_of_pressure(total[0, loaded], total[1, loaded], corners)
     for contact in (row for row in listed if row.reason):
         # the frame that sees a foot strike is still at the threshold: the swing before it ends there
-        inside = (time > contact.from_s + (time[1] - time[0])) & (time <= contact.to_s)
+        inside = (time > contact.from_s + 1 / clean.attrs["marker_rate_hz"]) & (time <= contact.to_s)
         total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
     return total[0], total[1], cop, free

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.events import LONGEST_SWING_S
 from pipeline.spatiotemporal import Heels, belt_speed, peaks, spatiotemporal
 from pipeline.vocabulary import METRICS
 
@@ -137,7 +138,8 @@ def _cycles(contacts: xr.Dataset, longest_s: float) -> list[Cycle]:
         offs = np.array([t for t, kind, of in table if kind == "foot_off" and of == side])
         for start, end in zip(strikes, strikes[1:], strict=False):
             between = offs[(offs > start) & (offs < end)]
-            if end - start <= longest_s and len(between) <= 1:
+            swing = end - between[-1] if len(between) else 0.0
+            if end - start <= longest_s and len(between) <= 1 and swing <= LONGEST_SWING_S:
                 found.append(Cycle(side, float(start), float(between[0]) if len(between) else np.nan, float(end)))
     return sorted(found, key=lambda cycle: cycle.start_s)
 

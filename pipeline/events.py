@@ -93,6 +93,23 @@ def _farthest(signal: Array) -> list[int]:
     return [i for i in peaks if 0 < i < len(signal) - 1 and seen[i - 1] and seen[i + 1]]
 
 
+def lags(from_motion: Mapping[str, Sequence[GaitEvent]], better: Mapping[str, Sequence[GaitEvent]]) -> dict[str, float]:
+    """Return by how many seconds events from motion are late, the median of each kind over both sides."""
+    differences: dict[str, list[float]] = {STRIKE: [], OFF: []}
+    for side, events in from_motion.items():
+        for event in events:
+            near = [other.time_s for other in better[side] if other.kind == event.kind]
+            nearest = min(near, key=lambda time_s: abs(time_s - event.time_s), default=np.inf)
+            if abs(nearest - event.time_s) <= SAME_EVENT_S:
+                differences[event.kind].append(event.time_s - nearest)
+    return {kind: float(np.median(values)) for kind, values in differences.items() if values}
+
+
+def aligned(events: Sequence[GaitEvent], late_s: Mapping[str, float]) -> list[GaitEvent]:
+    """Return events from motion with their lag taken off."""
+    return [GaitEvent(event.time_s - late_s.get(event.kind, 0.0), event.kind, event.source) for event in events]
+
+
 def merge(sources: Sequence[Sequence[GaitEvent]]) -> list[GaitEvent]:
     """Return one sequence of events; earlier sources win over later ones.
 

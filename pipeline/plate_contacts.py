@@ -65,6 +65,7 @@ def detect(
     if len(time) < 2:
         return []
     step = (time[-1] - time[0]) / (len(time) - 1)
+    missing = np.isnan(vertical)
     loaded = vertical > threshold_n
     for start, stop in stretches(~loaded):
         if start > 0 and stop < len(loaded) and (stop - start) * step < BRIDGED_S:
@@ -83,6 +84,7 @@ def detect(
             Contact(
                 (plate,),
                 *(float(time[i]) for i in (start, stop - 1, first, last)),
+                reason="plate signal missing during the contact" if missing[max(start - 1, 0) : stop + 1].any() else "",
                 begins=start > 0,
                 ends=stop < len(time),
             )
@@ -114,6 +116,8 @@ def assign(
         feet: heel and toe (time, 3) of each side, m.
         max_cop_distance_m: beyond it no foot makes the contact.
     """
+    if contact.reason:
+        return contact
     inside = (time >= contact.start_s) & (time <= contact.end_s)
     weight = np.where(inside, force[:, 1], 0.0)
     if not inside.any() or weight.max() <= 0:

@@ -17,7 +17,10 @@ UP = 1
 
 
 class Heels(NamedTuple):
-    """The heels of a trial: time (time,) in s and position (time, 3) by side in m, NaN where unseen."""
+    """The heels of a trial: time (time,) in s and position (time, 3) by side in m, NaN where unseen.
+
+    The first coordinate is the direction of travel: who walks backwards covers distance too.
+    """
 
     time: Array
     position: dict[str, Array]
@@ -30,7 +33,8 @@ class Heels(NamedTuple):
         heel = {
             side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else nowhere for side in OTHER
         }
-        return cls(clean.time.values, heel)
+        ahead = np.array([-1.0 if clean.attrs["direction_of_travel"] == "backwards" else 1.0, 1.0, 1.0])
+        return cls(clean.time.values, {side: position * ahead for side, position in heel.items()})
 
     def at(self, side: str, instant_s: float) -> Array:
         """Return a heel's position (3,) at an instant, linear between frames."""

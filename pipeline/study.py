@@ -23,7 +23,7 @@ IDENTITY = (
     "reason",
 )
 QUALITY = ("participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason")
-NOT_COORDINATES = ("participant_id",)
+NOT_COORDINATES = ("participant_id", "guessed")
 ABSENT = ("", "n/a", "na", "nan")
 
 

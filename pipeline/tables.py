@@ -38,6 +38,15 @@ SEGMENT_COLUMNS = (
     *(f"i{axes}_kg_m2" for axes in ("xx", "yy", "zz", "xy", "xz", "yz")),
 )
 
+# what the results call their own: a participant's column of that name would take its place
+RESERVED = (
+    *("cycle", "participant", "session", "trial", "condition", "side", "start_time", "end_time"),
+    *("kinetics_valid", "reason", "joint", "angle", "axis", "phase"),
+    *("joint_angle", "joint_moment_jcs", "joint_force", "joint_power", "ground_force"),
+    *("stride_time", "stance_time", "stance_share", "cadence", "stride_length", "step_length", "step_width"),
+    "walking_speed",
+)
+
 Row = dict[str, str]
 
 
@@ -118,6 +127,11 @@ def read_participants(path: Path) -> dict[str, Row]:
     """
     rows = read_table(path, required=("participant_id", "mass_kg", "height_m", "sex"))
     problems = _misspelt(rows, PARTICIPANT_COLUMNS, path.name)
+    problems += [
+        f"{path.name}: column '{name}' has the name of a result; call it otherwise, as 'participant_{name}'"
+        for name in (rows[0] if rows else ())
+        if name in RESERVED or name.startswith("peak_")
+    ]
     participants: dict[str, Row] = {}
     for row in rows:
         name = row["participant_id"]

@@ -325,7 +325,6 @@ def test_trials_of_a_few_frames_have_stances_without_events(known: Walk) -> None
         assert not result.valid.any()
 
 
-@pytest.mark.xfail(strict=True, raises=IndexError, reason="a gait trial of one frame ends in a traceback")
 def test_a_trial_of_one_frame_is_refused_or_empty(known: Walk) -> None:
     try:
         result = found(cleaned(known).isel(time=slice(1)))
@@ -467,7 +466,6 @@ def test_a_missing_event_leaves_the_foot_possibly_on_the_ground() -> None:
     assert rows == [(1.0, 2.1, True, False), (2.1, 2.8, True, True)]
 
 
-@pytest.mark.xfail(strict=True, reason="both halves of the stance take the whole contact, and the two are added")
 def test_no_stance_counts_a_plate_twice() -> None:
     """A slow stance of 1.3 s, and two stray events of the file in its middle: the force is still one body's."""
     times: Sequence[tuple[str, float, float, float]] = [
@@ -482,7 +480,6 @@ def test_no_stance_counts_a_plate_twice() -> None:
     np.testing.assert_allclose(force[loaded], vertical(step, trial.time.values)[loaded], atol=ROUNDING)
 
 
-@pytest.mark.xfail(strict=True, reason="a contact that the trial cuts keeps no weaker event out")
 def test_a_foot_that_stands_on_its_plate_does_not_strike(known: Walk) -> None:
     """The left foot loads its plate from before the trial until 0.35 s; the file has a stray strike at 0.15 s."""
     step = next(step for step in known.of("left") if step.start_s < 0 < step.end_s)

@@ -27,6 +27,7 @@ from pipeline.dynamics.equations_of_motion import (
     torque_terms,
 )
 from pipeline.dynamics.open_chain import (
+    NOTHING,
     Chain,
     Surroundings,
     body_jacobian,
@@ -48,15 +49,20 @@ def state(request: pytest.FixtureRequest) -> State:
 
 def test_each_term_is_what_its_own_formula_says(state: State) -> None:
     chain, around, q, qd, qdd = state[:5]
-    terms = dict(zip(TERMS, np.moveaxis(torque_terms(chain, q, qd, qdd, around), 1, 0), strict=True))
-    close(terms["inertia"], apply(mass_matrix(chain, q), qdd))
-    close(terms["gravity"], gravity_torque(chain, q, around.gravity))
-    tip_alone = torque_terms(chain, q, qd, qdd, Surroundings(tip_wrench=around.tip_wrench))
-    close(tip_alone[:, TERMS.index("load")], tip_torque(chain, q, around.tip_wrench))
-    close(tip_alone[:, TERMS.index("velocity")], apply(coriolis_matrix(chain, q, qd), qd))
+    at_rest = replace(around, base_twist=np.zeros(6), base_twist_rate=np.zeros(6))
     jacobian, _ = link_jacobians(chain, q, qd)
-    on_links = -(transpose(jacobian) @ around.link_wrench[..., None]).sum(axis=1)[..., 0]
-    close(terms["load"], tip_torque(chain, q, around.tip_wrench) + on_links)
+    on_links = apply(transpose(jacobian), around.link_wrench).sum(axis=1)
+    expected = {
+        "inertia": apply(mass_matrix(chain, q), qdd),
+        "velocity": apply(coriolis_matrix(chain, q, qd), qd),
+        "gravity": gravity_torque(chain, q, around.gravity),
+        "base": 0 * q,
+        "load": tip_torque(chain, q, around.tip_wrench) - on_links,
+    }
+    assert tuple(expected) == TERMS
+    close(torque_terms(chain, q, qd, qdd, at_rest), np.stack(list(expected.values()), axis=1))
+    moving = replace(NOTHING, base_twist_rate=around.base_twist_rate)
+    close(torque_terms(chain, q, qd, qdd, moving)[:, 3], inverse_dynamics(chain, q, 0 * q, 0 * q, moving))
 
 
 # ---- identities
@@ -79,9 +85,9 @@ def slope(function: Callable[[Array], Array], q: Array, direction: Array) -> Arr
 def test_passivity(state: State) -> None:
     """M' - 2 C is skew-symmetric: joints exchange energy without loss."""
     chain, _, q, qd = state[:4]
-    coriolis = coriolis_matrix(chain, q, qd)
-    skewed = slope(lambda x: mass_matrix(chain, x), q, qd) - 2 * coriolis
-    assert (np.abs(skewed + transpose(skewed)) < 1e-10 * np.abs(coriolis).max(axis=(1, 2), keepdims=True)).all()
+    product = slope(lambda x: mass_matrix(chain, x), q, qd) - 2 * coriolis_matrix(chain, q, qd)
+    size = np.abs(mass_matrix(chain, q)).max(axis=(1, 2)) * np.abs(qd).max(axis=1)
+    assert (np.abs(product + transpose(product)).max(axis=(1, 2)) < 1e-10 * size).all()
 
 
 def test_coriolis_matrix_is_that_of_the_christoffel_symbols(state: State) -> None:
@@ -148,12 +154,14 @@ def test_task_space_and_joint_space_accelerate_the_tip_alike(state: State) -> No
 
 def test_square_task_takes_the_inverse_transpose_of_the_jacobian() -> None:
     """Lambda = J^-T M J^-1 for six joints, Lynch and Park, section 8.6."""
-    state = random_state(1, 6)
-    chain, _, q, qd, qdd = state[:5]
+    chain, _, q, qd, qdd = random_state(1, 6)[:5]
     jacobian, rate = body_jacobian(chain, q, qd)
-    inertia, _ = task_space(mass_matrix(chain, q), qdd, jacobian, rate, qd)
+    mass, regular = mass_matrix(chain, q), np.linalg.cond(jacobian) < 100  # four slides are never independent
+    assert regular.sum() >= 5
+    jacobian, rate, mass, qd, qdd = (part[regular] for part in (jacobian, rate, mass, qd, qdd))
+    inertia, _ = task_space(mass, qdd, jacobian, rate, qd)
     back = np.asarray(np.linalg.inv(jacobian))
-    close(inertia, transpose(back) @ mass_matrix(chain, q) @ back, 1e-6)  # condition numbers of J up to 1e4, squared
+    close(inertia, transpose(back) @ mass @ back)
 
 
 def test_time_and_side_at_once_are_one_after_the_other() -> None:

@@ -160,7 +160,6 @@ def test_subject_prefixes_are_taken_off(tmp_path: Path) -> None:
     assert list(trial.marker.values) == list(points)
 
 
-@pytest.mark.xfail(strict=True, reason="prefixes are taken off, and the other person's marker fills the place")
 def test_two_people_in_one_file_are_not_mixed(tmp_path: Path) -> None:
     """Anna's left heel is not labelled, Bert's is: it is not Anna's. Refusing such a file is right too."""
     anna = {f"Anna:{label}": path for label, path in recorded(walk(strides=1)).items() if label != "LHEE"}

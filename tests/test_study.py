@@ -192,7 +192,6 @@ TAKEN = ["side", "condition", "reason", "trial", "session", "start_time", "joint
 
 
 @pytest.mark.parametrize("column", TAKEN)
-@pytest.mark.xfail(strict=True, reason="a column of participants.tsv takes the place of the cycle's own")
 def test_a_column_of_participants_replaces_nothing(column: str, tmp_path: Path) -> None:
     """``side``, for the affected side, is a likely column: it is refused, or the cycle's own side stands."""
     table = tmp_path / "participants.tsv"
