@@ -255,7 +255,7 @@ def _ground_wrench(
         corners = clean.plate_corner.values[plates[0]]
         cop[loaded], free[loaded] = centre_of_pressure(total[0, loaded], total[1, loaded], corners)
     for contact in (row for row in listed if row.reason):
-        # the frame that sees a foot strike is still at the threshold: the swing before it ends there
-        inside = (time > contact.from_s + 1 / clean.attrs["marker_rate_hz"]) & (time <= contact.to_s)
+        # a frame at the very strike is still at the threshold and belongs to the swing before it
+        inside = (time > contact.from_s + 1e-9) & (time <= contact.to_s)
         total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
     return total[0], total[1], cop, free

@@ -151,7 +151,10 @@ def _stance_of(cycle: Cycle, stances: _StanceTable) -> str:
 
 
 def _resampled(values: Array, time: Array, cycle: Cycle) -> Array:
-    """Return (..., 101) of a quantity (time, ...) over a cycle, linear between frames."""
+    """Return (..., 101) of a quantity (time, ...) over a cycle, linear between frames.
+
+    Where the frame after the cycle's end is missing (the next stance may not be known), the last one is kept.
+    """
     instants = cycle.start_s + PHASE / 100 * (cycle.end_s - cycle.start_s)
     right = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     share = np.clip((instants - time[right - 1]) / (time[right] - time[right - 1]), 0, 1)
@@ -159,7 +162,11 @@ def _resampled(values: Array, time: Array, cycle: Cycle) -> Array:
     # where an instant is a frame itself, a missing neighbour must not reach it
     low = np.where(share == 1, 0, values[right - 1]) * (1 - share)
     high = np.where(share == 0, 0, values[right]) * share
-    return np.moveaxis(low + high, 0, -1)
+    result = low + high
+    last = np.searchsorted(time, cycle.end_s + 1e-9, side="right") - 1
+    late = instants > time[last]
+    result[late] = np.where(np.isnan(result[late]), values[last], result[late])
+    return np.moveaxis(result, 0, -1)
 
 
 def _curves(
