@@ -61,13 +61,16 @@ def seen_labels(labels: list[str], markers: Array) -> list[str]:
 
 def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str]) -> str:
     """Return one plain line about a landmark that a file lacks or never shows."""
-    wanted = [" + ".join(group) for group in landmark_labels(body_model)[landmark]]
-    here = sorted(set(labels))
-    if any(here_too := [group for group in wanted if set(group.split(" + ")) <= set(here)]):
-        return f"{here_too[0]} ({landmark.replace('_', ' ')}) is in the file but never visible; use another file"
-    hint = nearest(wanted[0].split(" + ")[0], here)
+    known = landmark_labels(body_model)
+    wanted = [" + ".join(group) for group in known[landmark]]
+    here = set(labels)
+    spoken = landmark.replace("_", " ")
+    if present := [" + ".join(group) for group in known[landmark] if here >= set(group)]:
+        return f"{present[0]} ({spoken}) is in the file but never visible; use another file"
+    free = here - {label for groups in known.values() for group in groups for label in group}
+    hint = nearest(known[landmark][0][0], sorted(free))
     return (
-        f"no marker for {landmark.replace('_', ' ')} (looked for {' or '.join(wanted)}){hint or ';'} "
+        f"no marker for {spoken} (looked for {' or '.join(wanted)}){hint or ';'} "
         "label it, or name its label in the body model"
     )
 

@@ -19,7 +19,10 @@ LENGTHS = (2, 3, 4, 5, 6)
 
 
 class State(NamedTuple):
-    """Chains (k, n, ...) in any state; hinges turn about a line through ``pivot``, the others slide along it."""
+    """Chains (k, n, ...) in any state; hinges turn about a line through ``pivot``, the others slide along it.
+
+    The first third of the links weighs nothing, like those between the axes of an anatomical joint.
+    """
 
     chain: Chain
     around: Surroundings
@@ -44,6 +47,7 @@ def random_state(seed: int, n: int, count: int = CHAINS // len(LENGTHS)) -> Stat
         np.concatenate([0 * direction, direction], axis=-1),
     )  # fmt: skip
     mass, axes, second = rng.uniform(0.5, 10, shape), random_turns(rng, *shape), rng.uniform(0.001, 0.05, (*shape, 3))
+    mass[:, : n // 3] = second[:, : n // 3] = 0
     principal = np.eye(3) * (second.sum(axis=-1, keepdims=True) - second)[..., None, :]
     tensor = axes @ principal @ np.swapaxes(axes, -1, -2)
     home = pose(random_turns(rng, *shape), 0.4 * rng.normal(size=(*shape, 3)))

@@ -16,7 +16,7 @@ def hat(twist: Array) -> Array:
     return np.block([[block_matrix.skew(twist[:3]), twist[3:, None]], [np.zeros((1, 4))]])
 
 
-@pytest.mark.parametrize("angle", [0, 1e-9, 1e-4, 0.999e-3, 1.001e-3, 0.1, 2, 3.1415, np.pi - 1e-9])
+@pytest.mark.parametrize("angle", [0, 1e-9, 1e-4, 0.999e-4, 1.001e-4, 0.1, 2, 3.1415, np.pi - 1e-9])
 def test_exponential_is_that_of_the_matrix_and_logarithm_undoes_it(angle: float) -> None:
     rng = np.random.default_rng(5)
     twist = rng.normal(size=(4, 6))
@@ -56,7 +56,7 @@ def test_bracket_is_the_rate_of_the_adjoint_map() -> None:
 
 
 def test_spatial_inertia_gives_the_momentum_of_the_particles() -> None:
-    state = random_state(4, 3)
+    state = random_state(4, 2)
     twist = state.qdd[:, :1, None] + np.arange(6.0)  # (k, 1, 6)
     place = particles(state.mass, state.tensor) + state.com[..., None, :]
     velocity = twist[..., None, 3:] + np.cross(twist[..., None, :3], place)

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xarray as xr
@@ -230,7 +231,7 @@ def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
     (study / "trials.tsv").write_text("\n".join([*text, "sub-01\tnotes\tsub-01/notes.c3d\tgait\tfast"]) + "\n")
     (study / "sub-01" / "notes.c3d").write_text("not a recording" * 100)
     for path in study.glob("sub-02/*.c3d"):
-        _without_mass(path)
+        _change(path, "PROCESSING", "Bodymass", lambda mass: mass * 0)
     result = snakemake(study)
     assert result.returncode == 0, result.stdout + result.stderr
     reasons = {(row["session"], row["trial"]): row["reason"] for row in quality(study) if not row["side"]}
@@ -244,13 +245,31 @@ def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
     assert strict.returncode != 0
 
 
-def _without_mass(path: Path) -> None:
+def _change(path: Path, group: str, name: str, change: Callable[[Any], Any]) -> None:
     import ezc3d
-    import numpy as np
 
     recording = ezc3d.c3d(str(path))
-    recording["parameters"]["PROCESSING"]["Bodymass"]["value"] = np.array([0.0])
+    entry = recording["parameters"][group][name]
+    entry["value"] = change(entry["value"])
     recording.write(str(path))
+
+
+def test_a_missing_marker_and_a_plate_without_channels_are_named(study: Path) -> None:
+    """The first costs its session, the second the stances on that plate; both say what would be right."""
+    _change(
+        study / "sub-01/static.c3d", "POINT", "LABELS", lambda labels: ["RLMX" if x == "RLML" else x for x in labels]
+    )
+    _change(study / "sub-02/fast_01.c3d", "FORCE_PLATFORM", "CHANNEL", lambda channels: channels + 900)
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = quality(study)
+    lost = {row["session"]: row["reason"] for row in rows if not row["side"]}
+    assert set(lost) == {"sub-01"}
+    assert "sub-01/static.c3d: no marker for lateral malleolus right" in lost["sub-01"]
+    assert "did you mean 'RLMX'?" in lost["sub-01"]
+    unplated = {row["reason"] for row in rows if row["session"] == "sub-02" and row["trial"] == "fast_01"}
+    assert any("force plate 1" in reason and "channel" in reason.lower() for reason in unplated)
+    assert any(row["verdict"] == "used" for row in rows if row["trial"] == "comfortable_01")
 
 
 def test_a_missing_static_trial_rejects_its_session_only(study: Path) -> None:

@@ -29,6 +29,8 @@ from pipeline.dynamics.block_matrix import cross, skew
 
 Array = NDArray[np.float64]
 
+SMALL_RAD = 1e-4  # below, a fraction 0/0 of small angles is at its limit to within rounding
+
 
 def apply(matrix: Array, vector: Array) -> Array:
     """Return matrix @ vector; (..., m, n) and (..., n) -> (..., m)."""
@@ -83,9 +85,9 @@ def exponential(twist: Array) -> Array:
     turn, angle = skew(twist[..., :3]), _angle(twist)
     first = np.sinc(angle / np.pi)
     second = np.sinc(angle / (2 * np.pi)) ** 2 / 2
-    small = angle < 1e-3  # there t - sin t cancels; the series is exact to t^4 / 5040
+    small = angle < SMALL_RAD
     safe = np.where(small, 1.0, angle)
-    third = np.where(small, 1 / 6 - angle**2 / 120, (safe - np.sin(safe)) / safe**3)
+    third = np.where(small, 1 / 6, (safe - np.sin(safe)) / safe**3)
     square, eye = turn @ turn, np.eye(3)
     return pose(eye + first * turn + second * square, apply(eye + second * turn + third * square, twist[..., 3:]))
 
@@ -100,9 +102,9 @@ def logarithm(transform: Array) -> Array:
     rotation = np.where(known[..., None, None], transform[..., :3, :3], np.eye(3))
     vector = np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_rotvec()).reshape(rotation.shape[:-1])
     turn, angle = skew(vector), _angle(vector)
-    small = angle < 1e-3
+    small = angle < SMALL_RAD
     half = np.where(small, 1.0, angle / 2)
-    factor = np.where(small, 1 / 12 + angle**2 / 720, (1 - half / np.tan(half)) / (2 * half) ** 2)
+    factor = np.where(small, 1 / 12, (1 - half / np.tan(half)) / (2 * half) ** 2)
     displacement = apply(np.eye(3) - turn / 2 + factor * (turn @ turn), transform[..., :3, 3])
     return np.where(known[..., None], np.concatenate([vector, displacement], axis=-1), np.nan)
 
