@@ -114,8 +114,8 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
     posterior = points["sacrum"] if "sacrum" in points else (points["psis_left"] + points["psis_right"]) / 2
     middle = (asis["left"] + asis["right"]) / 2
     known = {
-        "pelvis_width": float(np.nanmean(np.linalg.norm(asis["right"] - asis["left"], axis=-1))),
-        "pelvis_depth": float(np.nanmean(np.linalg.norm(middle - posterior, axis=-1))),
+        "pelvis_width": _mean_length(asis["right"] - asis["left"]),
+        "pelvis_depth": _mean_length(middle - posterior),
         "marker_radius": sizes["marker_diameter_m"] / 2,
     }
     legs = [sizes[f"leg_length_{name}_m"] for name in ("left", "right") if f"leg_length_{name}_m" in sizes]
@@ -126,6 +126,12 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
     if "asis_distance_m" in sizes and method == "davis":
         known["pelvis_width"] = sizes["asis_distance_m"]
     return np.asarray(middle + hip_regression(method, side, known) @ still.frames["pelvis"])
+
+
+def _mean_length(vectors: Array) -> float:
+    """Return the mean length of vectors (time, 3) over the frames that show them; NaN where none does."""
+    lengths = np.linalg.norm(vectors[np.isfinite(vectors).all(axis=1)], axis=1)
+    return float(lengths.mean()) if len(lengths) else np.nan
 
 
 def _static_centre(points: Points, still: Skeleton, rule: Mapping[str, Any], joint: str, side: str) -> Array:

@@ -92,8 +92,8 @@ def by_vectors(state: State) -> Laws:
     acceleration = rate[:, 3:] + np.cross(spin, velocity)
     laws = []
     for i in range(state.q.shape[1]):
-        turn, slide = ([x[:, i, None] * on[:, i] for x in (state.q, state.qd, state.qdd)] for on in
-                       (state.hinge, ~state.hinge))  # fmt: skip
+        turn = [x[:, i, None] * state.hinge[:, i] for x in (state.q, state.qd, state.qdd)]
+        slide = [x[:, i, None] * ~state.hinge[:, i] for x in (state.q, state.qd, state.qdd)]
         home = state.chain.home[:, i]
         pivot_arm = apply(rotation, home[:, :3, 3] + apply(home[:, :3, :3], state.pivot[:, i]))
         axis = apply(rotation @ home[:, :3, :3], state.direction[:, i])
@@ -131,16 +131,16 @@ def as_wrenches(state: State, laws: Laws) -> tuple[wrenches.Body, wrenches.Wrenc
 
 
 def by_block_matrix(state: State) -> Array:
+    """Return the joint wrenches (moment, force) about the origins of the link frames, in their axes; (k, n, 6)."""
     laws = by_vectors(state)
     bodies, load, tip = as_wrenches(state, laws)
     outside, ending = wrenches.translate(load, bodies.position), wrenches.translate(tip, bodies.position[:, :1])
-    force, moment = outside.force, outside.moment.copy()
-    force = force + np.eye(force.shape[1])[0][:, None] * ending.force
-    moment = moment + np.eye(force.shape[1])[0][:, None] * ending.moment
+    first = np.eye(state.q.shape[1])[0][:, None]
     rotation, joint = transpose(laws.rotation)[:, ::-1], laws.origin[:, ::-1]
     rows = block_matrix.right_hand_sides(
         rotation, bodies.mass, state.tensor[:, ::-1], bodies.acceleration, apply(rotation, bodies.angular_velocity),
-        apply(rotation, bodies.angular_acceleration), force, moment, state.around.gravity,
+        apply(rotation, bodies.angular_acceleration), outside.force + first * ending.force,
+        outside.moment + first * ending.moment, state.around.gravity,
     )  # fmt: skip
     distal = np.concatenate([joint[:, :1], joint[:, :-1]], axis=1)
     solved = block_matrix.solve(rotation, joint - bodies.position, distal - bodies.position, *rows)
@@ -148,7 +148,7 @@ def by_block_matrix(state: State) -> Array:
 
 
 def by_observer(state: State, seed: int) -> Array:
-    """Return the joint wrenches as somebody finds them who tumbles past."""
+    """Return the same as somebody finds it who tumbles past."""
     rng, count = np.random.default_rng(seed), state.q.shape[0]
     laws = by_vectors(state)
     bodies, load, tip = as_wrenches(state, laws)

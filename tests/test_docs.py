@@ -32,6 +32,7 @@ PAGES = sorted([*HOUSE.glob("*.md"), *DOCS.glob("*.md")])
 WITH_CODE = [page for page in PAGES if "```python" in page.read_text()]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FUNCTION = re.compile(r"\[`(\w+)`\]\(([^)\s]+\.py)\)")
+FILE = re.compile(r"`((?:tests|pipeline|config|docs)/[\w./]+)`")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -67,7 +68,7 @@ def test_reference_is_in_step(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_no_link_is_dead(page: Path) -> None:
+def test_no_link_and_no_file_name_is_dead(page: Path) -> None:
     for link in LINK.findall(without_code(page)):
         if link.startswith(("http:", "https:")):
             continue
@@ -75,6 +76,7 @@ def test_no_link_is_dead(page: Path) -> None:
         target = page.parent / path if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+    assert [file for file in FILE.findall(without_code(page)) if not (HOUSE / file).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -136,11 +136,9 @@ def test_folders_names_and_suffixes_of_any_kind(tmp_path):
     initialise(study)
     rows = trials_of(study)
     assert set(rows) == set(places)
-    assert {rows[place]["session"] for place in list(places)[:3]} == {"Gru-e-1_pre"} or {
-        rows[place]["session"] for place in list(places)[:3]
-    } == {"Grue-1_pre"}
-    assert rows['Grüße "1"/post/b.c3d']["session"].endswith("_post")
-    assert rows["P 2/still.c3d"]["session"] == rows["P 2/still.c3d"]["participant_id"] == "P-2"
+    sessions = ["Grue-1_pre"] * 3 + ["Grue-1_post"] * 2 + ["P-2"] * 2
+    assert [rows[place]["session"] for place in places] == sessions
+    assert [rows[place]["participant_id"] for place in places] == ["Grue-1"] * 5 + ["P-2"] * 2
     assert {place for place, row in rows.items() if row["role"] == "static"} == {
         place for place, trial in places.items() if trial == "static"
     }
@@ -263,7 +261,7 @@ def test_extent_of_standing_and_walking():
     walking = still + np.linspace(0, 4, 2000)[:, None, None] * [1, 0, 0]
     assert needs.extent_m(walking) == pytest.approx(0.9 * 4, rel=0.01)  # nine tenths of the way
     still[:, 0] += np.linspace(0, 4, 2000)[:, None]  # one marker of twenty is somebody else's
-    still[::2, 1:] = np.nan
+    still[500:1200, 1:] = np.nan
     assert needs.extent_m(still) < needs.STANDING_M
     assert np.isnan(needs.extent_m(np.full((10, 3, 3), np.nan)))
 

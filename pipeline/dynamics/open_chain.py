@@ -17,8 +17,7 @@ base that accelerates with -g. Twists, wrenches and maps: :mod:`pipeline.dynamic
 
 Shapes: q (..., n), links on the axis before the components; everything broadcasts over ``...`` (time, side). SI units.
 
-Source: Lynch KM, Park FC (2017) Modern Robotics, chapters 4 and 5 and section 8.3 (where the algorithm is printed with
-a base acceleration of +g, read -g).
+Source: Lynch KM, Park FC (2017) Modern Robotics, chapters 4 and 5 and section 8.3.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ a joint carries is, of all that hangs on it and translated to the joint::
 
     joint wrench  =  dynamic wrench  -  weight  -  other loads  -  fictitious wrenches
 
-*Dynamic* is what Newton and Euler ask for the motion **as the observer sees it**. An inertial observer is done with
-that. One who rides on a segment sees other accelerations, and must count as loads the wrenches of the own motion
-(D'Alembert's principle). With r, v, w the place and velocity of the centre of mass and the segment's angular
-velocity as the observer sees them, a_0, W and W' the acceleration of the observer's origin and the observer's angular
-velocity and acceleration::
+*Dynamic* is what Newton and Euler ask for the motion **as the observer sees it**. An inertial observer needs no more
+than that. One who rides on a segment sees other accelerations, and must count the fictitious wrenches of his own motion
+as loads (D'Alembert's principle). With r, v, a the place, velocity and acceleration of the centre of mass and w, w' the
+angular velocity and acceleration of the segment as he sees them, a_0 the acceleration of his origin and W, W' his own
+angular velocity and acceleration::
 
                   force               moment about the centre of mass
     dynamic       m a                 I w' + w x I w
