@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from pipeline.file_facts import facts_of
 from pipeline.findings import Finding, finding_of, of_file, of_session
 from pipeline.initialise import c3d_files
 from pipeline.text_table import aligned
-from pipeline.workflow import Study, open_study
+from pipeline.workflow import Study, _refuse_lost_records
 
 MOST_LISTED = 4
 WIDEST = 160
@@ -27,11 +27,14 @@ WIDEST = 160
 def check(folder: Path) -> list[Finding]:
     """Return everything that is wrong with a study, errors first; each C3D file is read once.
 
+    Nothing is written.
+
     Raises:
-        UserError: no such folder.
+        UserError: no such folder, or one without study.yaml.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder")
+    if not (folder / "study.yaml").is_file():
+        what = "no study.yaml there; 'python -m pipeline init' writes one" if folder.is_dir() else "no such folder"
+        raise UserError(f"{folder}: {what}")
     study, findings = _study(folder)
     facts = {}
     for file in dict.fromkeys(row["file"] for rows in study.sessions.values() for row in rows):
@@ -68,29 +71,37 @@ def as_text(findings: Sequence[Finding], folder: Path) -> str:
 
 
 def _study(folder: Path) -> tuple[Study, list[Finding]]:
-    """Return the study; where settings or tables have errors, these and what can be read all the same."""
-    try:
-        return open_study(folder), []
-    except UserError as error:
-        findings = [_table_finding(line) for line in str(error).splitlines()]
-    own: Mapping[str, Any] = {}
-    chosen: Mapping[str, Any] = {}
-    model: Mapping[str, Any] = {}
-    participants: dict[str, tables.Row] = {}
+    """Return the study and what is wrong with its settings and tables; of these, what can be read all the same.
+
+    The same checks as :func:`pipeline.workflow.open_study`, which stops there and keeps a cache in the study.
+    """
+    lines: list[str] = []
+
+    def attempt(function: Callable[[], Any], default: Any) -> Any:
+        try:
+            return function()
+        except UserError as error:
+            lines.extend(str(error).splitlines())
+            return default
+
+    where: dict[str, Any] = {"where": "study.yaml", "study_path": folder}
+    chosen, model = {}, {}
+    own = attempt(lambda: settings.read_yaml(folder / "study.yaml"), None)
+    if own is not None:
+        chosen, model = attempt(lambda: settings.load_settings(own, **where), ({}, {}))
+    if own and not model:
+        model = attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), {})
+    participants = attempt(lambda: tables.read_participants(folder / "participants.tsv"), {})
+    if not participants:
+        with suppress(UserError):
+            rows = tables.read_table(folder / "participants.tsv", required=("participant_id",))
+            participants = {row["participant_id"]: row for row in rows}
     sessions: dict[str, list[tables.Row]] = {}
-    with suppress(UserError):
-        own = settings.read_yaml(folder / "study.yaml")
-        chosen, model = settings.load_settings(own, where="study.yaml", study_path=folder)
-    try:
-        if own and not model:
-            model = settings.load_body_model(str(own.get("body_model", "")), where="study.yaml", study_path=folder)
-    except UserError as error:
-        findings += [_table_finding(line) for line in str(error).splitlines()]
-    with suppress(UserError):
-        rows = tables.read_table(folder / "participants.tsv", required=("participant_id",))
-        participants = {row["participant_id"]: row for row in rows}
-    with suppress(UserError):
-        sessions = tables.read_trials(folder / "trials.tsv", participants)
+    if participants:
+        sessions = attempt(lambda: tables.read_trials(folder / "trials.tsv", participants), sessions)
+        attempt(lambda: tables.read_segments(folder / "segments.tsv", participants), {})
+    attempt(lambda: _refuse_lost_records(folder), None)
+    findings = [_table_finding(line) for line in dict.fromkeys(lines)]
     if not sessions:
         findings.append(Finding("error", "C3D files", "not looked at", "put the tables right and check again"))
     return Study(folder, chosen, model, participants, sessions, {}, {}), findings

@@ -53,12 +53,13 @@ def clean(
     """
     rate_hz = read.attrs["marker_rate_hz"]
     labels = [str(label) for label in read.marker.values]
-    chosen = chosen_labels(body_model, seen_labels(labels, read.marker_position.values))
+    recorded = read.marker_position.values
+    chosen = chosen_labels(body_model, seen_labels(labels, recorded))
     if not chosen:
         here = ", ".join(labels[:9])
         raise UserError(f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)")
-    raw = {label: read.marker_position.values[:, i] for i, label in enumerate(labels)}
-    used = {label: raw[label] for group in chosen.values() for label in group}
+    column = {label: i for i, label in enumerate(labels)}
+    used = {label: recorded[:, column[label]] for group in chosen.values() for label in group}
     clusters = [[label for name in cluster for label in chosen.get(name, ())] for cluster in _clusters(body_model)]
     filled, code = gaps.fill(used, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s)
     position = np.stack([np.mean([filled[label] for label in group], axis=0) for group in chosen.values()], axis=1)

@@ -225,9 +225,7 @@ def _summary(
     folder: Path, rows: Sequence[Row], people: Sequence[Row], notes: Notes, model: str, kept: Sequence[str]
 ) -> str:
     by_person = {row["participant_id"]: row for row in people}
-    table: list[tuple[str, ...]] = [
-        ("session", "static trial", "gait", "functional", "left out", "mass_kg", "height_m")
-    ]
+    table = [["session", "static trial", "gait", "functional", "left out", "mass_kg", "height_m"]]
     sessions: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         sessions[row.get("session", row["participant_id"])].append(row)

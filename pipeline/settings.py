@@ -148,6 +148,38 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[s
     model = read_yaml(path)
     problems = problems_in(model, schema("body_model"), where=str(path.name))
     problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{path.name}: settings")
+    problems = problems or [f"{path.name}: {line}" for line in _loose_ends(model)]
     if problems:
         raise UserError("\n".join(problems))
     return model
+
+
+def _loose_ends(model: Mapping[str, Any]) -> list[str]:
+    """Return what a body model names but does not have, and what its joint-centre rules lack."""
+    points = {"hip_centre", "knee_centre", "ankle_centre", *model["landmarks"]}
+    known = points | {f"{name}_{side}" for name in model["landmarks"] for side in ("left", "right")}
+    needed = {
+        "regression": {"moves_with"},
+        "midpoint": {"between", "moves_with"},
+        "chord": {"proximal", "lateral", "wand", "width"},
+    }
+    lines, named = [], []
+    for joint, rules in model["joint_centres"].items():
+        for rule in [rules] if isinstance(rules, dict) else rules:
+            lacking = sorted(needed[rule["method"]] - rule.keys())
+            lines += [f"joint_centres.{joint}: {rule['method']} needs '{key}'" for key in lacking]
+            points_of_rule = [
+                *rule.get("between", ()),
+                *(rule[key] for key in ("proximal", "lateral", "wand") if key in rule),
+            ]
+            named += [(f"joint_centres.{joint}", name) for name in points_of_rule]
+    for segment, rules in model["segments"].items():
+        expressions = [rules.get("origin", []), rules.get("cluster", [])]
+        for rule in (*rules["axes"], *rules.get("technical_axes", ())):
+            expressions += [rule[key] for key in ("from", "to", "medial", "lateral") if key in rule]
+        for item in expressions:
+            named += [(f"segments.{segment}", name) for name in ([item] if isinstance(item, str) else item)]
+    lines += [f"{where}: no landmark '{name}'{nearest(name, points)}" for where, name in named if name not in known]
+    if "origin" not in model["segments"]["pelvis"]:
+        lines.append("segments.pelvis: needs 'origin'")
+    return list(dict.fromkeys(lines))

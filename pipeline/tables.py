@@ -151,10 +151,10 @@ def read_participants(path: Path) -> dict[str, Row]:
     return participants
 
 
-def read_trials(path: Path, participants: Mapping[str, Row]) -> dict[str, list[Row]]:
+def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:
     """Return the rows of trials.tsv by session (default: the participant), in the order of the table.
 
-    Rows of role ``exclude`` are left out.
+    Rows of role ``exclude`` are left out. ``participants`` is None where participants.tsv could not be read.
 
     Raises:
         UserError: every problem found, one per line.
@@ -179,12 +179,12 @@ def read_trials(path: Path, participants: Mapping[str, Row]) -> dict[str, list[R
     return {name: rows for name, rows in kept.items() if rows}
 
 
-def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row], path: Path) -> list[str]:
+def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[str]:
     """Return what is wrong with a row of trials.tsv, given the session's rows before it."""
     session, trial = row["session"], row["trial"]
     where = f"{path.name}: {session} {trial}"
     problems = _bad_identifier(trial, "trial", path.name) + _bad_identifier(session, "session", path.name)
-    if row["participant_id"] not in participants:
+    if participants is not None and row["participant_id"] not in participants:
         hint = nearest(row["participant_id"], participants)
         problems.append(f"{where}: participant '{row['participant_id']}' is not in participants.tsv{hint}")
     if row["role"] not in ROLES:

@@ -138,11 +138,10 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
     own = attempt(lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides or {})), {})
     chosen, model = attempt(lambda: settings.load_settings(own, where="study.yaml", study_path=path), ({}, {}))
     participants = attempt(lambda: tables.read_participants(path / "participants.tsv"), None)
-    sessions: dict[str, list[tables.Row]] = {}
-    segments: dict[str, list[tables.Row]] = {}
-    if participants is not None:
-        sessions = attempt(lambda: tables.read_trials(path / "trials.tsv", participants), {})
-        segments = attempt(lambda: tables.read_segments(path / "segments.tsv", participants), {})
+    sessions = attempt(lambda: tables.read_trials(path / "trials.tsv", participants), {})
+    segments = (
+        attempt(lambda: tables.read_segments(path / "segments.tsv", participants or {}), {}) if participants else {}
+    )
     if not forced:
         attempt(lambda: _refuse_lost_records(path), None)
     if problems:

@@ -58,7 +58,9 @@ def about(findings: list[Finding], where: str) -> Finding:
 
 
 def test_nothing_is_wrong_with_the_demonstration(study, capsys):
+    before = sorted(study.rglob("*"))
     assert check(study) == []
+    assert sorted(study.rglob("*")) == before
     assert command_line.main(["check", str(study)]) == 0
     assert "nothing wrong found" in capsys.readouterr().out
 
@@ -219,7 +221,7 @@ def test_weight_is_told_only_where_both_feet_are_on_plates(turns):
     rotation = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) if turns else np.eye(3)
     rotation = np.linalg.matrix_power(rotation, turns)
     quad = np.array([[0.6, 0, 0.4], [0, 0, 0.4], [0, 0, 0], [0.6, 0, 0]])
-    corners = np.stack([quad, quad + [0, 0, 0.5], quad + [1, 0, 0]])
+    corners = np.stack([quad, quad + np.array([0, 0, 0.5]), quad + np.array([1, 0, 0])])
     force = np.zeros((50, 3, 3))
     force[..., 1] = [300, 400, 50]
     feet = {"heel_left": (0.1, 0.2), "toe_left": (0.3, 0.2), "heel_right": (0.1, 0.7), "toe_right": (0.3, 0.7)}
@@ -279,8 +281,8 @@ def test_a_defect_keeps_its_traceback(study, monkeypatch):
     monkeypatch.setattr("pipeline.check.check", broken)
     with pytest.raises(ZeroDivisionError):
         command_line.main(["check", str(study)])
-    with pytest.raises(UserError):
-        check(study / "absent")
+    with pytest.raises(UserError, match=r"no study\.yaml"):
+        check(study / "sub-01")
 
 
 def test_help_needs_no_heavy_import():

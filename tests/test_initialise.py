@@ -270,5 +270,7 @@ def relabel(source: Path, target: Path, new: dict[str, str]) -> None:
     """Write a C3D file with other labels: those of ``new``, or all others where it is empty."""
     content = ezc3d.c3d(str(source))
     labels = content["parameters"]["POINT"]["LABELS"]["value"]
-    content["parameters"]["POINT"]["LABELS"]["value"] = [new.get(label, label if new else f"our{label}") for label in labels]
+    content["parameters"]["POINT"]["LABELS"]["value"] = [
+        new.get(label, label if new else f"our{label}") for label in labels
+    ]
     content.write(str(target))

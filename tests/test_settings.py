@@ -59,6 +59,21 @@ def test_a_body_model_may_be_a_file_of_the_study(tmp_path: Path) -> None:
         settings.load_body_model("bad.yaml", where="study.yaml", study_path=tmp_path)
 
 
+def test_a_body_model_may_name_only_what_it_has(tmp_path: Path) -> None:
+    shipped = (settings.CONFIG / "body_models" / "isb_clusters.yaml").read_text()
+    broken = shipped.replace("medial_malleolus], moves_with: shank", "medial_maleolus]").replace(
+        "cluster: [heel", "cluster: [heal"
+    )
+    write(tmp_path / "bad.yaml", broken)
+    with pytest.raises(UserError) as error:
+        settings.load_body_model("bad.yaml", where="study.yaml", study_path=tmp_path)
+    assert str(error.value).splitlines() == [
+        "bad.yaml: joint_centres.ankle: midpoint needs 'moves_with'",
+        "bad.yaml: joint_centres.ankle: no landmark 'medial_maleolus'; did you mean 'medial_malleolus'?",
+        "bad.yaml: segments.foot: no landmark 'heal'; did you mean 'heel'?",
+    ]
+
+
 def test_values_from_the_command_line_are_typed() -> None:
     """Snakemake hands --config values nested in a mapping on as text."""
     assert settings.typed({"clean": {"max_gap_s": "0.2", "marker_cutoff_hz": "null"}, "run": {"x": "true"}}) == {
