@@ -55,8 +55,8 @@ def positions(body_model: Mapping[str, Any], labels: list[str], markers: Array) 
 
 def seen_labels(labels: list[str], markers: Array) -> list[str]:
     """Return the labels whose marker is seen at least once: files list markers that were never tracked."""
-    seen = np.isfinite(markers).all(axis=-1).any(axis=0)
-    return [label for label, visible in zip(labels, seen, strict=True) if visible]
+    seen = np.asarray(np.isfinite(markers).all(axis=-1)).any(axis=0)
+    return [label for label, visible in zip(labels, seen.tolist(), strict=True) if visible]
 
 
 def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str]) -> str:
@@ -87,5 +87,5 @@ def point(points: Mapping[str, Array], expression: str | list[str], side: str) -
         KeyError: the name of the first point that is not there.
     """
     if not isinstance(expression, str):
-        return np.mean([point(points, name, side) for name in expression], axis=0)
+        return np.asarray(np.mean([point(points, name, side) for name in expression], axis=0))
     return points[expression if expression in points else f"{expression}_{side}"]

@@ -10,6 +10,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,9 @@ def run(job: Any) -> None:
         page = function(study, **{name: file.read_text() for name, file in inputs.items()}, **arguments)
         netcdf.write_whole(Path(job.output[0]), page.encode())
     else:
-        inputs = {name: _load(Path(str(file))) for name, file in job.input.items()}
-        groups = _map_over_trials(function, inputs, arguments, key.get("by_trial", {}))
-        _save_session(job, key, groups, [root for _, root in inputs.values()])
+        loaded = {name: _load(Path(str(file))) for name, file in job.input.items()}
+        groups = _map_over_trials(function, loaded, arguments, key.get("by_trial", {}))
+        _save_session(job, key, groups, [root for _, root in loaded.values()])
 
 
 def rejected(reason: str, attributes: Mapping[str, Any] | None = None) -> xr.Dataset:
@@ -69,7 +70,7 @@ def _read(function: Any, trials: list[dict[str, Any]], arguments: dict[str, Any]
     groups = {}
     for row in trials:
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
-        groups[row["trial"]] = _attempt(row["trial"], lambda row=row: function(Path(row["file"]), **arguments), about)
+        groups[row["trial"]] = _attempt(row["trial"], partial(function, Path(row["file"]), **arguments), about)
     sources = {row["file"]: row["sha256"] for row in trials if row["sha256"]}
     return groups, [{"source_sha256": json.dumps(sources, sort_keys=True)}]
 
@@ -94,9 +95,7 @@ def _map_over_trials(
             results[trial] = rejected(reasons[0], group.attrs)
             continue
         extra = by_trial.get(trial, {})
-        results[trial] = _attempt(
-            trial, lambda datasets=datasets, extra=extra: function(**datasets, **arguments, **extra), group.attrs
-        )
+        results[trial] = _attempt(trial, partial(function, **datasets, **arguments, **extra), group.attrs)
     return results
 
 
@@ -111,7 +110,7 @@ def _load(path: Path) -> tuple[Groups, Mapping[str, Any]]:
 
 def _calibrate(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:
     groups, root = netcdf.load_tree(Path(job.input.read))
-    result = _attempt("calibrate", lambda: function(groups, **arguments), {})
+    result = _attempt("calibrate", partial(function, groups, **arguments), {})
     result = vocabulary.described("calibrate", result)
     result.attrs |= _provenance(key, [root])
     netcdf.save(Path(job.output[0]), result)

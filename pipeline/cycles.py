@@ -197,8 +197,8 @@ def _metrics(
     )
     rows = []
     for i, cycle in enumerate(found):
-        own = {"side": cycle.side, "start_s": cycle.start_s, "off_s": cycle.off_s, "end_s": cycle.end_s}
         share = 100 * (cycle.off_s - cycle.start_s) / (cycle.end_s - cycle.start_s)
         mine = {name: values[i] for name, values in curves.items()}
-        rows.append(spatiotemporal(heels, belt_speed_m_s=speed, **own) | peaks(mine, stance_share=share))
+        covered = spatiotemporal(heels, **cycle._asdict(), belt_speed_m_s=speed)
+        rows.append(covered | peaks(mine, stance_share=share))
     return {name: ("cycle", np.array([row[name] for row in rows], dtype=float)) for name in METRICS}

@@ -56,4 +56,4 @@ def _direction(rule: Mapping[str, Any], points: Mapping[str, Array], frames: Map
 
 def _unit(vector: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return vector / np.linalg.norm(vector, axis=-1, keepdims=True)
+        return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))

@@ -47,7 +47,7 @@ def fill(
 
 def _fill_from_cluster(filled: dict[str, Array], code: dict[str, NDArray[np.int8]], names: list[str]) -> None:
     measured = np.stack([filled[name] for name in names], axis=1)
-    seen = np.isfinite(measured).all(axis=-1)
+    seen = np.asarray(np.isfinite(measured).all(axis=-1))
     whole = seen.all(axis=1)
     gaps = ~seen & (seen.sum(axis=1) >= 3)[:, None]
     if not whole.any() or not gaps.any():
@@ -71,7 +71,7 @@ def _mean_shape(whole: Array) -> Array:
 
 
 def _fill_with_spline(position: Array, code: NDArray[np.int8], longest: int) -> None:
-    seen = np.isfinite(position).all(axis=1)
+    seen = np.asarray(np.isfinite(position).all(axis=1))
     visible = np.flatnonzero(seen)
     if seen.all() or len(visible) < 4:
         return

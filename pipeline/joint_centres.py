@@ -129,4 +129,4 @@ def chord(proximal: Array, lateral: Array, wand: Array, distance_m: float) -> Ar
     with np.errstate(invalid="ignore"):
         cosine = distance_m / length
         sine = np.sqrt(1 - cosine**2)
-    return lateral + distance_m * (cosine * along + sine * away)
+    return np.asarray(lateral + distance_m * (cosine * along + sine * away))

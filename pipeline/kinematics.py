@@ -123,4 +123,4 @@ def _joint_angles(rotation: Array, smallest_floating_axis: float) -> Array:
         rotation[:, :, 1:], rotation[:, :, :3], smallest_floating_axis=smallest_floating_axis
     )
     signs = np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES])
-    return np.degrees(angle) * signs
+    return np.asarray(np.degrees(angle) * signs)

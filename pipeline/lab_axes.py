@@ -47,7 +47,7 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
         raise UserError(
             "pelvis and feet face opposite ways: are left and right, or heel and toe, exchanged in the labels?"
         )
-    heading = sum(headings.values())
+    heading = np.sum(list(headings.values()), axis=0)
     forward = _nearest_axis(heading) if quarter_turn else heading / np.linalg.norm(heading)
     seen = pelvis[np.isfinite(pelvis).all(axis=1)]
     travel = seen[-1] - seen[0] - up * (up @ (seen[-1] - seen[0]))
@@ -63,7 +63,7 @@ def _mean(points: Mapping[str, Array], *names: str) -> Array | None:
     stacked = np.stack(found)
     seen = np.isfinite(stacked).all(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(seen, stacked, 0).sum(axis=0) / seen.sum(axis=0)
+        return np.asarray(np.where(seen, stacked, 0).sum(axis=0) / seen.sum(axis=0))
 
 
 def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:

@@ -82,8 +82,11 @@ def detect(
         last = stop + after[0] - 1 if after.size else latest - 1
         contacts.append(
             Contact(
-                (plate,),
-                *(float(time[i]) for i in (start, stop - 1, first, last)),
+                plates=(plate,),
+                start_s=float(time[start]),
+                end_s=float(time[stop - 1]),
+                from_s=float(time[first]),
+                to_s=float(time[last]),
                 reason="plate signal missing during the contact" if missing[max(start - 1, 0) : stop + 1].any() else "",
                 begins=start > 0,
                 ends=stop < len(time),

@@ -26,7 +26,7 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
 
     Source: Soederkvist I, Wedin PA (1993) J Biomech 26:1473-1477; Kabsch W (1976) Acta Cryst A32:922.
     """
-    seen = np.isfinite(measured).all(axis=-1)
+    seen = np.asarray(np.isfinite(measured).all(axis=-1))
     weight = seen[..., None].astype(float)
     count = weight.sum(axis=-2)
     points = np.where(seen[..., None], measured, 0.0)

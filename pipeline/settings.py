@@ -24,7 +24,7 @@ class _StrictLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError(f"aliases (*name) are not allowed{self.peek_event().start_mark}")
+            raise yaml.YAMLError(f"aliases (*name) are not allowed{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:

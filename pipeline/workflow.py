@@ -66,7 +66,7 @@ class Study:
 
     def _read_needs(self, session: str) -> dict[str, Any]:
         trials = [
-            {name: row[name] for name in ("trial", "file", "role")} | {"sha256": self.sha256.get(row["file"])}
+            {**{name: row[name] for name in ("trial", "file", "role")}, "sha256": self.sha256.get(row["file"])}
             for row in self.sessions[session]
         ]
         return {"trials": trials, "arguments": {"body_model": self.body_model}}

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs
 """``python -m pipeline check`` and the command line: each fault of a lab is found, and none where there is none."""
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ DEMO = HOUSE / "data" / "demo"
 
 
 @pytest.fixture
-def study(tmp_path) -> Path:
+def study(tmp_path: Path) -> Path:
     return copy_study(DEMO, tmp_path / "demo")
 
 
@@ -57,7 +58,7 @@ def about(findings: list[Finding], where: str) -> Finding:
     return mine[0]
 
 
-def test_nothing_is_wrong_with_the_demonstration(study, capsys):
+def test_nothing_is_wrong_with_the_demonstration(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(study.rglob("*"))
     assert check(study) == []
     assert sorted(study.rglob("*")) == before
@@ -66,12 +67,12 @@ def test_nothing_is_wrong_with_the_demonstration(study, capsys):
 
 
 @pytest.mark.parametrize("name", ["exact", "functional", "gait2354", "plug_in_gait"])
-def test_no_error_in_real_studies(shared, tmp_path, name):
+def test_no_error_in_real_studies(shared: Path, tmp_path: Path, name: str) -> None:
     copy = copy_study(shared / "studies" / name, tmp_path / name)
     assert [finding for finding in check(copy) if finding.severity == "error"] == []
 
 
-def test_everything_is_said_at_once(study):
+def test_everything_is_said_at_once(study: Path) -> None:
     """Settings, tables and files are wrong together: no fault hides another."""
     edit(study / "study.yaml", "isb_clusters", "isb_cluster\nclean: {marker_cutof_hz: 6}")
     edit(study / "participants.tsv", "1.78\tM", "178\tX")
@@ -86,12 +87,12 @@ def test_everything_is_said_at_once(study):
     assert about(findings, "sub-01/fast_01.c3d").remedy == "copy or export it again"
 
 
-def test_tables_that_cannot_be_read_leave_the_files_for_later(study):
+def test_tables_that_cannot_be_read_leave_the_files_for_later(study: Path) -> None:
     edit(study / "trials.tsv", "static\tstatic", "gait\tstatic\textra")
     assert about(check(study), "C3D files").what == "not looked at"
 
 
-def test_a_static_without_a_marker_names_the_nearest_label(study):
+def test_a_static_without_a_marker_names_the_nearest_label(study: Path) -> None:
     rewrite(study / "sub-01" / "static.c3d", relabel(LMEK="LMEKK", RMML="other"))
     finding = about(check(study), "sub-01/static.c3d")
     assert finding.severity == "error"
@@ -99,7 +100,7 @@ def test_a_static_without_a_marker_names_the_nearest_label(study):
     assert "medial malleolus right (RMML)" in finding.what
 
 
-def test_a_marker_listed_but_never_seen_is_told_from_an_absent_one(study):
+def test_a_marker_listed_but_never_seen_is_told_from_an_absent_one(study: Path) -> None:
     def hide(content: ezc3d.c3d) -> None:
         content["data"]["points"][:3, content["parameters"]["POINT"]["LABELS"]["value"].index("LMEK")] = np.nan
 
@@ -107,7 +108,7 @@ def test_a_marker_listed_but_never_seen_is_told_from_an_absent_one(study):
     assert "LMEK is never visible" in about(check(study), "sub-01/static.c3d").what
 
 
-def test_a_lost_cluster_costs_one_side_of_a_walk_or_both(study):
+def test_a_lost_cluster_costs_one_side_of_a_walk_or_both(study: Path) -> None:
     """Two of the four markers of a shank do not tell its pose; one lost marker does no harm."""
     rewrite(study / "sub-01" / "fast_01.c3d", relabel(LSK1="a", LSK2="b"))
     rewrite(study / "sub-01" / "fast_02.c3d", relabel(LSK1="a", LSK2="b", RTH1="c", RTH3="d"))
@@ -117,7 +118,7 @@ def test_a_lost_cluster_costs_one_side_of_a_walk_or_both(study):
     assert both == ("error", "sub-01/fast_02.c3d", "lacks right thigh cluster, left shank cluster", one.remedy)
 
 
-def test_a_session_needs_a_static_trial(study):
+def test_a_session_needs_a_static_trial(study: Path) -> None:
     edit(study / "trials.tsv", "sub-02\tstatic\tsub-02/static.c3d\tstatic", "sub-02\tstatic\tsub-02/static.c3d\tgait")
     findings = check(study)
     finding = next(finding for finding in findings if finding.where == "sub-02" and finding.severity == "error")
@@ -125,7 +126,7 @@ def test_a_session_needs_a_static_trial(study):
     assert "sub-02/static.c3d shows every marker" in finding.remedy
 
 
-def test_a_walk_taken_as_static_is_doubted(study):
+def test_a_walk_taken_as_static_is_doubted(study: Path) -> None:
     text = (study / "trials.tsv").read_text().replace("sub-01/static.c3d", "sub-01/fast_01.c3d")
     (study / "trials.tsv").write_text(text)
     found = {(finding.severity, finding.where, finding.what[:22]) for finding in check(study)}
@@ -135,7 +136,7 @@ def test_a_walk_taken_as_static_is_doubted(study):
 
 
 @pytest.mark.parametrize(("cutoff_hz", "faults"), [("49", 0), ("50", 12), ("null", 0)])
-def test_a_cutoff_must_be_below_half_the_sampling_rate(study, cutoff_hz, faults):
+def test_a_cutoff_must_be_below_half_the_sampling_rate(study: Path, cutoff_hz: str, faults: int) -> None:
     """Markers of the demonstration have 100 Hz: 14 files, of which the two static trials count too."""
     edit(study / "study.yaml", "isb_clusters", f"isb_clusters\nclean: {{marker_cutoff_hz: {cutoff_hz}}}")
     findings = check(study)
@@ -153,7 +154,7 @@ def test_a_cutoff_must_be_below_half_the_sampling_rate(study, cutoff_hz, faults)
         ("n/a", None, ""),  # the files state it
     ],
 )
-def test_mass_against_the_files(study, mass, severity, remedy):
+def test_mass_against_the_files(study: Path, mass: str, severity: str | None, remedy: str) -> None:
     edit(study / "participants.tsv", "74.6", mass)
     findings = check(study)
     if severity is None:
@@ -162,7 +163,7 @@ def test_mass_against_the_files(study, mass, severity, remedy):
         assert (about(findings, "sub-01").severity, about(findings, "sub-01").remedy) == (severity, remedy)
 
 
-def test_mass_against_the_plates(shared, tmp_path):
+def test_mass_against_the_plates(shared: Path, tmp_path: Path) -> None:
     """The static trial of this study stands on two plates: 595.7 N, 60.7 kg, where 60 kg are listed."""
     copy = copy_study(shared / "studies" / "functional", tmp_path / "functional")
     assert [finding for finding in check(copy) if "mass" in finding.what] == []
@@ -173,7 +174,7 @@ def test_mass_against_the_plates(shared, tmp_path):
     assert finding.remedy == "pounds? 60.01 kg"
 
 
-def test_no_mass_anywhere_is_an_error(study):
+def test_no_mass_anywhere_is_an_error(study: Path) -> None:
     edit(study / "participants.tsv", "74.6", "n/a")
     for path in (study / "sub-01").glob("*.c3d"):
         rewrite(path, lambda content: content["parameters"]["PROCESSING"]["Bodymass"].update(value=[0.0]))
@@ -182,7 +183,7 @@ def test_no_mass_anywhere_is_an_error(study):
     )  # fmt: skip
 
 
-def test_sizes_that_a_hip_regression_needs(study):
+def test_sizes_that_a_hip_regression_needs(study: Path) -> None:
     edit(study / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {hip_centre: hara}")
     assert "leg_length_left_m, leg_length_right_m" in about(check(study), "sub-01").what
     lines = (study / "participants.tsv").read_text().splitlines()
@@ -191,13 +192,13 @@ def test_sizes_that_a_hip_regression_needs(study):
     assert check(study) == []  # one leg stands in for the other
 
 
-def test_chord_functions_need_joint_widths():
+def test_chord_functions_need_joint_widths() -> None:
     model = settings.load_body_model("plug_in_gait", where="", study_path=DEMO)
     needed = needs.needed_sizes(model, (), hip_centre="harrington")
     assert needed == [f"{joint}_width_{side}_m" for joint in ("ankle", "knee") for side in ("left", "right")]
 
 
-def test_plates_that_cannot_be_decoded_are_named(study):
+def test_plates_that_cannot_be_decoded_are_named(study: Path) -> None:
     def break_plates(content: ezc3d.c3d) -> None:
         content["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"][:, :, 1] = 0
 
@@ -207,7 +208,7 @@ def test_plates_that_cannot_be_decoded_are_named(study):
     assert finding.what.startswith("force plate 2: its corners")
 
 
-def test_rows_without_files_and_files_without_rows(study):
+def test_rows_without_files_and_files_without_rows(study: Path) -> None:
     edit(study / "participants.tsv", "sub-02", "sub-03\t70\t1.7\tM\tyounger\t30\nsub-02")
     (study / "sub-02" / "new.c3d").write_bytes((study / "sub-02" / "static.c3d").read_bytes())
     findings = check(study)
@@ -216,7 +217,7 @@ def test_rows_without_files_and_files_without_rows(study):
 
 
 @pytest.mark.parametrize("turns", range(4))
-def test_weight_is_told_only_where_both_feet_are_on_plates(turns):
+def test_weight_is_told_only_where_both_feet_are_on_plates(turns: int) -> None:
     """Feet on two plates of 0.4 x 0.6 m, 300 and 400 N; a third plate drifts by 50 N. However the file's axes lie."""
     rotation = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) if turns else np.eye(3)
     rotation = np.linalg.matrix_power(rotation, turns)
@@ -236,11 +237,11 @@ def test_weight_is_told_only_where_both_feet_are_on_plates(turns):
     [("Erika Mustermann", True), ("MustermannE", True), ("ANTO_M", True), ("Zoë", True), ("sub-01", False),
      ("HC002D", False), ("subject01", False), ("", False), ("A", False)],
 )  # fmt: skip
-def test_free_text_that_may_be_a_name(text, name):
+def test_free_text_that_may_be_a_name(text: str, name: bool) -> None:
     assert looks_like_a_name(text) == name
 
 
-def test_a_name_is_warned_of_but_not_printed(study):
+def test_a_name_is_warned_of_but_not_printed(study: Path) -> None:
     chosen = open_study(study)
     facts = facts_of(read_c3d(study / "sub-01" / "static.c3d"), chosen.body_model)
     assert list(of_file("x.c3d", facts, chosen.settings)) == []
@@ -249,7 +250,7 @@ def test_a_name_is_warned_of_but_not_printed(study):
     assert "SUBJECTS:NAMES" in finding.what
 
 
-def test_what_is_wrong_in_many_places_alike_is_one_row(monkeypatch):
+def test_what_is_wrong_in_many_places_alike_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "90")
     findings = [Finding("error", f"sub-01/walk_{n:02d}.c3d", "a fault " * 12, "a remedy " * 9) for n in range(20)]
     findings.append(Finding("warning", "sub-02", "short", ""))
@@ -262,7 +263,7 @@ def test_what_is_wrong_in_many_places_alike_is_one_row(monkeypatch):
     assert max(map(len, text.splitlines())) <= 90
 
 
-def test_exit_codes_and_streams(study, tmp_path, capsys):
+def test_exit_codes_and_streams(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["check", str(tmp_path / "absent")]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -274,7 +275,7 @@ def test_exit_codes_and_streams(study, tmp_path, capsys):
     assert "is not empty" in capsys.readouterr().err
 
 
-def test_a_defect_keeps_its_traceback(study, monkeypatch):
+def test_a_defect_keeps_its_traceback(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Path) -> list[Finding]:
         raise ZeroDivisionError
 
@@ -285,6 +286,6 @@ def test_a_defect_keeps_its_traceback(study, monkeypatch):
         check(study / "sub-01")
 
 
-def test_help_needs_no_heavy_import():
+def test_help_needs_no_heavy_import() -> None:
     code = "import pipeline.__main__, sys; sys.exit(bool({'numpy', 'xarray', 'ezc3d', 'scipy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=HOUSE, check=False).returncode == 0

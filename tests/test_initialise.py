@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """``python -m pipeline init``: from bare C3D files back to the tables that a careful person would write."""
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def trials_of(study: Path) -> dict[str, tables.Row]:
     return {row["file"]: row for row in tables.read_table(study / "trials.tsv", required=("file",))}
 
 
-def test_the_demonstration_is_found_again(tmp_path):
+def test_the_demonstration_is_found_again(tmp_path: Path) -> None:
     study = bare(DEMO, tmp_path / "demo")
     summary = initialise(study)
     participants = tables.read_participants(study / "participants.tsv")
@@ -64,7 +65,7 @@ def test_the_demonstration_is_found_again(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["exact", "functional", "gait2354", "plug_in_gait"])
-def test_real_studies_are_found_again(shared, tmp_path, name):
+def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -> None:
     source = shared / "studies" / name
     study = bare(source, tmp_path / name)
     initialise(study)
@@ -88,7 +89,7 @@ def name_of_model(study: Path) -> str:
     return str(settings.read_yaml(study / "study.yaml")["body_model"])
 
 
-def test_odd_files_end_in_a_plain_line_each(shared, tmp_path):
+def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
     study = tmp_path / "odd"
     shutil.copytree(shared / "data" / "odd", study)
     summary = initialise(study)
@@ -100,7 +101,7 @@ def test_odd_files_end_in_a_plain_line_each(shared, tmp_path):
     assert "no static trial" in " ".join(finding.what for finding in check(study))
 
 
-def test_what_exists_is_kept(tmp_path):
+def test_what_exists_is_kept(tmp_path: Path) -> None:
     study = bare(DEMO, tmp_path / "demo")
     (study / "trials.tsv").write_text("mine\n")
     assert "Kept as they are: trials.tsv" in initialise(study)
@@ -110,7 +111,7 @@ def test_what_exists_is_kept(tmp_path):
     assert {name: (study / name).read_bytes() for name in WRITTEN} == before
 
 
-def test_a_body_model_already_chosen_is_the_one_that_counts(tmp_path):
+def test_a_body_model_already_chosen_is_the_one_that_counts(tmp_path: Path) -> None:
     study = bare(DEMO, tmp_path / "demo")
     shutil.copy(settings.CONFIG / "body_models" / "isb_clusters.yaml", study / "our_lab.yaml")
     (study / "study.yaml").write_text("body_model: our_lab.yaml\n")
@@ -118,7 +119,7 @@ def test_a_body_model_already_chosen_is_the_one_that_counts(tmp_path):
     assert len([row for row in trials_of(study).values() if row["role"] == "static"]) == 2
 
 
-def test_folders_names_and_suffixes_of_any_kind(tmp_path):
+def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
     """Two visits of one person, each with its static; another person without folders below; names with anything in."""
     study = tmp_path / "a study"
     places = {
@@ -146,7 +147,7 @@ def test_folders_names_and_suffixes_of_any_kind(tmp_path):
     assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 
-def test_the_static_that_shows_more_is_taken(tmp_path):
+def test_the_static_that_shows_more_is_taken(tmp_path: Path) -> None:
     """Of two files standing still, the one without medial markers cannot calibrate the session."""
     study = bare(DEMO, tmp_path / "demo")
     relabel(study / "sub-01" / "static.c3d", study / "sub-01" / "a_static.c3d", {"LMEK": "X1", "RMML": "X2"})
@@ -157,7 +158,7 @@ def test_the_static_that_shows_more_is_taken(tmp_path):
     assert "another static serves the session" in summary
 
 
-def test_an_unreadable_file_is_left_out_with_its_reason(tmp_path):
+def test_an_unreadable_file_is_left_out_with_its_reason(tmp_path: Path) -> None:
     study = bare(DEMO, tmp_path / "demo")
     whole = (study / "sub-01" / "fast_01.c3d").read_bytes()
     (study / "sub-01" / "fast_01.c3d").write_bytes(whole[: len(whole) // 2])
@@ -167,7 +168,7 @@ def test_an_unreadable_file_is_left_out_with_its_reason(tmp_path):
     assert str(study / "sub-01") not in summary  # the study's own paths, relative to it
 
 
-def test_unknown_labels_leave_the_roles_to_be_named_later(tmp_path):
+def test_unknown_labels_leave_the_roles_to_be_named_later(tmp_path: Path) -> None:
     """A lab with labels of its own gets its tables, and is told that no shipped body model fits."""
     study = bare(DEMO, tmp_path / "demo")
     for path in study.rglob("*.c3d"):
@@ -179,7 +180,7 @@ def test_unknown_labels_leave_the_roles_to_be_named_later(tmp_path):
     assert roles.count("exclude") == 0
 
 
-def test_names_inside_files_go_nowhere(tmp_path):
+def test_names_inside_files_go_nowhere(tmp_path: Path) -> None:
     study = bare(DEMO, tmp_path / "demo")
     content = ezc3d.c3d(str(study / "sub-01" / "static.c3d"))
     content["parameters"]["SUBJECTS"]["NAMES"]["value"] = ["Erika Mustermann"]
@@ -189,7 +190,7 @@ def test_names_inside_files_go_nowhere(tmp_path):
     assert "Mustermann" not in told
 
 
-def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path):
+def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder"):
         initialise(tmp_path / "absent")
     with pytest.raises(UserError, match="no C3D files"):
@@ -214,13 +215,13 @@ def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path):
         (["a.c3d", "P1/a.c3d"], ["unsorted", "P1"], ["unsorted", "P1"]),
     ],
 )
-def test_people_and_sessions_from_folders(names, people, sessions):
+def test_people_and_sessions_from_folders(names: list[str], people: list[str], sessions: list[str]) -> None:
     found = guesses.people_and_sessions([standing(name) for name in names])
     assert [person for person, _ in found] == people
     assert [session for _, session in found] == sessions
 
 
-def test_folders_with_one_static_between_them_are_one_session():
+def test_folders_with_one_static_between_them_are_one_session() -> None:
     files = [standing("P1/static/a.c3d"), moving("P1/walking/b.c3d"), moving("P2/walking/c.c3d")]
     assert [session for _, session in guesses.people_and_sessions(files)] == ["P1", "P1", "P2"]
 
@@ -239,19 +240,19 @@ def test_folders_with_one_static_between_them_are_one_session():
         (moving("hip_replacement_walk_3.c3d"), "gait", "hip_replacement_walk"),
     ],
 )
-def test_roles_by_motion_then_by_name(file, role, condition):
+def test_roles_by_motion_then_by_name(file: File, role: str, condition: str) -> None:
     assert guesses.role(file, "any", labelled=False) == role
     assert guesses.condition(file, role, "sub-01") == condition
 
 
 @pytest.mark.parametrize("text", ["a b", "ß", "-x-", "../../x", "日本", "a\tb", "x" * 300, "$(rm)", "", "1", "Ünï"])
-def test_trial_names_are_valid_and_unique(text):
+def test_trial_names_are_valid_and_unique(text: str) -> None:
     names = guesses.trial_names([moving(f"{text}/{text}.c3d"), moving("a-b.c3d"), moving("A-B.c3d")])
     assert all(tables.IDENTIFIER.fullmatch(name) for name in names)
     assert len({name.lower() for name in names}) == 3
 
 
-def test_extent_of_standing_and_walking():
+def test_extent_of_standing_and_walking() -> None:
     """White noise of 1 mm spans 2 x 1.645 standard deviations between its 5 and 95 % points on each axis."""
     rng = np.random.default_rng(1)
     still = rng.normal(scale=0.001, size=(2000, 20, 3))
