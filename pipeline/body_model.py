@@ -55,8 +55,8 @@ def positions(body_model: Mapping[str, Any], labels: list[str], markers: Array) 
 
 def seen_labels(labels: list[str], markers: Array) -> list[str]:
     """Return the labels whose marker is seen at least once: files list markers that were never tracked."""
-    seen = np.asarray(np.isfinite(markers).all(axis=-1)).any(axis=0)
-    return [label for label, visible in zip(labels, seen.tolist(), strict=True) if visible]
+    visible = np.asarray(np.isfinite(markers).all(axis=-1))
+    return [label for i, label in enumerate(labels) if visible[:, i].any()]
 
 
 def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str]) -> str:

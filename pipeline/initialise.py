@@ -201,7 +201,11 @@ def _study_text(model: str, fits: Mapping[str, float]) -> str:
 
 def _fit_text(model: str, fits: Mapping[str, float]) -> str:
     shares = ", ".join(f"{name} {share:.0%}" for name, share in fits.items())
-    advice = " None fits well: copy the best to the study, name your labels in it." if fits[model] < POOR else ""
+    advice = (
+        " None fits well: copy the best (config/body_models) into the study and name your labels in it."
+        if fits[model] < POOR
+        else ""
+    )
     return f"Needed markers found: {shares}.{advice}"
 
 
