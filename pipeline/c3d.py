@@ -44,6 +44,7 @@ class Recording:
         analog_units: unit text of each channel.
         events: gait events on the time axis whose 0 is frame 0.
         processing: numbers of the PROCESSING group by name without spaces, in the file's units.
+        subject_names: SUBJECTS:NAMES, free text that may name a person: never to be printed or stored.
     """
 
     labels: list[str]
@@ -57,6 +58,7 @@ class Recording:
     analog_units: list[str]
     events: list[Event]
     processing: Mapping[str, float]
+    subject_names: list[str]
 
 
 def read_c3d(path: Path) -> Recording:
@@ -71,7 +73,8 @@ def read_c3d(path: Path) -> Recording:
     try:
         content = ezc3d.c3d(str(path))
     except Exception as error:  # ezc3d raises whatever its C++ code throws
-        raise UserError(f"{path}: not readable as C3D ({' '.join(str(error).split())}); export it again") from None
+        said = " ".join(str(error).split()).split(" If you want to ignore")[0].rstrip(".")
+        raise UserError(f"{path}: not readable as C3D ({said}); export it again") from None
     parameters = {
         group: {name: entry["value"] for name, entry in entries.items() if name != "__METADATA__"}
         for group, entries in content["parameters"].items()
@@ -103,6 +106,7 @@ def read_c3d(path: Path) -> Recording:
         analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
         events=_events(parameters.get("EVENT", {})),
         processing=_processing(parameters.get("PROCESSING", {})),
+        subject_names=[str(text) for text in parameters.get("SUBJECTS", {}).get("NAMES", [])],
     )
 
 

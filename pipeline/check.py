@@ -18,7 +18,7 @@ from pipeline.file_facts import facts_of
 from pipeline.findings import Finding, finding_of, of_file, of_session
 from pipeline.initialise import c3d_files
 from pipeline.text_table import aligned
-from pipeline.workflow import Study, _refuse_lost_records
+from pipeline.workflow import Study, refuse_lost_records
 
 MOST_LISTED = 4
 WIDEST = 160
@@ -100,7 +100,7 @@ def _study(folder: Path) -> tuple[Study, list[Finding]]:
     if participants:
         sessions = attempt(lambda: tables.read_trials(folder / "trials.tsv", participants), sessions)
         attempt(lambda: tables.read_segments(folder / "segments.tsv", participants), {})
-    attempt(lambda: _refuse_lost_records(folder), None)
+    attempt(lambda: refuse_lost_records(folder), None)
     findings = [_table_finding(line) for line in dict.fromkeys(lines)]
     if not sessions:
         findings.append(Finding("error", "C3D files", "not looked at", "put the tables right and check again"))

@@ -16,7 +16,7 @@ from pipeline.body_model import SIDES, Points, positions
 from pipeline.c3d import Recording
 from pipeline.errors import UserError
 from pipeline.lab_axes import to_isb
-from pipeline.plate_contacts import _over
+from pipeline.plate_contacts import over_plates
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
         rotation = to_isb(points, quarter_turn=True)[0]
     except UserError as error:
         heading_problem = str(error)
-    force, _, corners, _, plate_problems = read._plates(recording, rotation)
+    force, _, corners, _, plate_problems = read.plate_wrenches(recording, rotation)
     extent_m = needs.extent_m(recording.markers)
     stands = extent_m < needs.STANDING_M and not heading_problem
     return Facts(
@@ -72,8 +72,8 @@ def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
         plate_count=len(corners),
         plate_problems=plate_problems,
         weight_n=weight_n(points, rotation, force, corners) if stands else float("nan"),
-        sizes=read._anthropometry(recording.processing),
-        may_name_a_person=any(looks_like_a_name(text) for text in getattr(recording, "subject_names", ())),
+        sizes=read.anthropometry(recording.processing),
+        may_name_a_person=any(looks_like_a_name(text) for text in recording.subject_names),
     )
 
 
@@ -92,7 +92,7 @@ def weight_n(points: Points, rotation: Array, force: Array, corners: Array) -> f
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a marker never seen is NaN, and so on no plate
         feet = np.stack([np.nanmedian(points[name] @ rotation.T, axis=0) for name in names])
-    under = np.stack([_over(feet, corners[[plate]], 0.0) for plate in range(len(corners))])
+    under = np.stack([over_plates(feet, corners[[plate]], 0.0) for plate in range(len(corners))])
     if not under.any(axis=0).all():
         return float("nan")
     return float(np.median(force[:, under.any(axis=1), 1].sum(axis=1)))

@@ -100,7 +100,7 @@ def _look(folder: Path, name: str, models: Models) -> File:
         frame_count=len(recording.markers),
         extent_m=needs.extent_m(recording.markers),
         seen={label: frozenset(needs.seen_landmarks(model, recording)) for label, model in models.items()},
-        sizes=read._anthropometry(recording.processing),
+        sizes=read.anthropometry(recording.processing),
     )
 
 

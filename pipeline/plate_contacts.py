@@ -169,7 +169,7 @@ def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[St
         return contact
     loaded = (time >= contact.start_s) & (time <= contact.end_s)
     heel, toe = (point[loaded & on_ground(time, other_stances)] for point in other)
-    on_plate = _over(heel, corners[None], 0.0) | _over(toe, corners[None], 0.0)
+    on_plate = over_plates(heel, corners[None], 0.0) | over_plates(toe, corners[None], 0.0)
     if on_plate.sum() * _step(time) <= SHARED_S:
         return contact
     return replace(contact, side="both", reason="two feet on the plate")
@@ -213,13 +213,13 @@ def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_ma
     loaded = (time >= contact.start_s) & (time <= contact.end_s)
     heel, toe = (point[loaded] for point in feet[contact.side])
     seen = np.isfinite(heel).all(axis=1) & np.isfinite(toe).all(axis=1)
-    outside = seen & ~(_over(heel, mine, edge_margin_m) & _over(toe, mine, edge_margin_m))
+    outside = seen & ~(over_plates(heel, mine, edge_margin_m) & over_plates(toe, mine, edge_margin_m))
     if outside.sum() * _step(time) > SHARED_S:
         return replace(contact, reason="foot partly off the plate")
     return contact
 
 
-def _over(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
     """Return whether points (time, 3) are over one of the plates (plate, 4, 3), grown by a margin; y is up."""
     result = np.zeros(len(point), dtype=bool)
     for quad in corners[:, :, [0, 2]]:

@@ -63,7 +63,7 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
         )
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-    forces, moments, corners, numbers, problems = _plates(recording, rotation)
+    forces, moments, corners, numbers, problems = plate_wrenches(recording, rotation)
     plate = ("plate_time", "plate", "axis")
     start = recording.first_frame / recording.marker_rate_hz
     zero = plates.zero_frames(recording.force_platform)
@@ -91,13 +91,13 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
             "lab_rotation": rotation.ravel(),
             "direction_of_travel": travel,
             "plates_left_out": "; ".join(problems),
-            "anthropometry": json.dumps(_anthropometry(recording.processing), sort_keys=True),
+            "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
             **({"zero_frames": zero} if zero else {}),
         },
     )
 
 
-def _plates(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
+def plate_wrenches(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
     """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with others."""
     numbers, forces, moments, corners, problems = [], [], [], [], []
     for plate in plates.plates_from_parameters(recording.force_platform, channel_count=recording.analog.shape[1]):
@@ -121,7 +121,7 @@ def _plates(recording: Recording, rotation: Array) -> tuple[Array, Array, Array,
     return np.stack(forces, 1), np.stack(moments, 1), np.stack(corners), np.array(numbers, dtype=np.int32), problems
 
 
-def _anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
+def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
     """Return the sizes that the file's PROCESSING group states, in kg and m, by participants.tsv column."""
     found = {}
     for name, column in PROCESSING_NAMES.items():

@@ -143,7 +143,7 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
         attempt(lambda: tables.read_segments(path / "segments.tsv", participants or {}), {}) if participants else {}
     )
     if not forced:
-        attempt(lambda: _refuse_lost_records(path), None)
+        attempt(lambda: refuse_lost_records(path), None)
     if problems:
         raise UserError("\n".join(problems))
     files = {row["file"]: path / row["file"] for rows in sessions.values() for row in rows}
@@ -153,7 +153,7 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
     return Study(path, chosen, model, participants or {}, sessions, segments, sha256)
 
 
-def _refuse_lost_records(path: Path) -> None:
+def refuse_lost_records(path: Path) -> None:
     """Stop where results stand without the records that tell whether they are up to date."""
     results = any((path / "derived").glob("*/*.nc"))
     records = any((path / ".snakemake" / "metadata").glob("*"))

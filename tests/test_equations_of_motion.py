@@ -246,7 +246,7 @@ def energy(q: Array, qd: Array) -> Array:
 
 
 def test_double_pendulum_keeps_its_energy_for_20_s() -> None:
-    """To 1e-8 J of the 6 J that potential and kinetic energy exchange, in swings of 2 rad at the root and 1 at the elbow."""
+    """To 1e-8 J of the 6 J that potential and kinetic energy exchange; swings of 2 rad at the root, 1 at the elbow."""
     q, qd = simulate(swinging, np.array([-0.6, 0.4]), np.zeros(2), np.linspace(0, 20, 201), tolerance=1e-11)
     assert np.ptp(kinetic_energy(planar_arm(), q, qd)) > 6
     assert (np.ptp(q, axis=0) > [1.9, 0.9]).all()
