@@ -42,10 +42,8 @@ def contacts(
         NaN in a stance whose force is not known. ``contact_start``, ``contact_end`` (contact) of every stance,
         with its side, plates, validity and reason; ``event_time`` (event) with kind, side and source.
     """
-    time = clean.time.values
     feet = {side: foot for side in SIDES if (foot := _foot(clean, side)) is not None}
     force, moment = (_at_markers(clean, name) for name in ("plate_force", "plate_moment"))
-    corners = clean.plate_corner.values
     found = [
         contact
         for plate in range(clean.sizes["plate"])
@@ -60,8 +58,69 @@ def contacts(
             max_cop_distance_m=max_cop_distance_m,
         )
     ]
+    span = {"first_s": float(clean.time[0]), "last_s": float(clean.time[-1])}
     weaker = _weaker_events(clean, feet, {side: _plate_events(found, side) for side in SIDES})
-    span = {"first_s": float(time[0]), "last_s": float(time[-1])}
+    judged = _judged(clean, feet, found, weaker, span, edge_margin_m=edge_margin_m)
+    events = {side: _events(judged, side, weaker[side]) for side in SIDES}
+    listed = {
+        side: [
+            _explained(stance, judged, side, foot_known=side in feet, plates_left_out=clean.attrs["plates_left_out"])
+            for stance in gait.stances(events[side], **span)
+        ]
+        for side in SIDES
+    }
+    wrenches = [_ground_wrench(clean, listed[side], force, moment, threshold_n) for side in SIDES]
+    return _dataset(clean, wrenches, [row for side in SIDES for row in listed[side]], gait.of_both_sides(events))
+
+
+def _dataset(
+    clean: xr.Dataset,
+    wrenches: Sequence[tuple[Array, Array, Array, Array]],
+    stances: Sequence[Contact],
+    events: Sequence[tuple[gait.GaitEvent, str]],
+) -> xr.Dataset:
+    """Return the step's result: wrenches of left and right, stances in order of time, events."""
+    force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
+    rows = sorted(stances, key=lambda row: (row.start_s, row.side))
+    numbers = clean.plate.values
+    vector = ("time", "side", "axis")
+    return xr.Dataset(
+        {
+            "ground_force": (vector, force),
+            "ground_moment": (vector, moment),
+            "centre_of_pressure": (vector, cop),
+            "free_moment": (vector[:2], free),
+            "contact_start": ("contact", np.array([row.start_s for row in rows], dtype=float)),
+            "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
+            "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
+        },
+        {
+            "time": clean.time,
+            "side": list(SIDES),
+            "axis": list("xyz"),
+            "contact_side": ("contact", _text(row.side for row in rows)),
+            "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in rows)),
+            "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
+            "reason": ("contact", _text(row.reason for row in rows)),
+            "event": _text(event.kind for event, _ in events),
+            "event_side": ("event", _text(side for _, side in events)),
+            "source": ("event", _text(event.source for event, _ in events)),
+        },
+        {"plates_left_out": clean.attrs["plates_left_out"]},
+    )
+
+
+def _judged(
+    clean: xr.Dataset,
+    feet: plate_contacts.Feet,
+    found: Sequence[Contact],
+    weaker: Mapping[str, Sequence[Sequence[gait.GaitEvent]]],
+    span: Mapping[str, float],
+    *,
+    edge_margin_m: float,
+) -> list[Contact]:
+    """Return the contacts, those of one foot on several plates joined, each refused or good."""
+    time, corners = clean.time.values, clean.plate_corner.values
     provisional = {
         side: gait.stances(gait.merge([_plate_events(found, side), *weaker[side]]), **span) for side in SIDES
     }
@@ -71,48 +130,10 @@ def contacts(
         )
         for contact in found
     ]
-    judged = [
+    return [
         plate_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
         for contact in plate_contacts.combine(single)
     ]
-    events = {side: _events(judged, side, weaker[side]) for side in SIDES}
-    listed = {
-        side: [
-            _explained(stance, judged, side, foot_known=side in feet, plates_left_out=clean.attrs["plates_left_out"])
-            for stance in gait.stances(events[side], **span)
-        ]
-        for side in SIDES
-    }
-    wrench = [_ground_wrench(clean, listed[side], force, moment, threshold_n) for side in SIDES]
-    vectors = {"ground_force": 0, "ground_moment": 1, "centre_of_pressure": 2}
-    contact_rows = sorted((row for side in SIDES for row in listed[side]), key=lambda row: (row.start_s, row.side))
-    event_rows = gait.of_both_sides(events)
-    numbers = clean.plate.values
-    return xr.Dataset(
-        {
-            **{
-                name: (("time", "side", "axis"), np.stack([parts[i] for parts in wrench], axis=1))
-                for name, i in vectors.items()
-            },
-            "free_moment": (("time", "side"), np.stack([parts[3] for parts in wrench], axis=1)),
-            "contact_start": ("contact", np.array([row.start_s for row in contact_rows], dtype=float)),
-            "contact_end": ("contact", np.array([row.end_s for row in contact_rows], dtype=float)),
-            "event_time": ("event", np.array([event.time_s for event, _ in event_rows], dtype=float)),
-        },
-        {
-            "time": clean.time,
-            "side": list(SIDES),
-            "axis": list("xyz"),
-            "contact_side": ("contact", _text(row.side for row in contact_rows)),
-            "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in contact_rows)),
-            "valid": ("contact", np.array([not row.reason for row in contact_rows], dtype=bool)),
-            "reason": ("contact", _text(row.reason for row in contact_rows)),
-            "event": _text(event.kind for event, _ in event_rows),
-            "event_side": ("event", _text(side for _, side in event_rows)),
-            "source": ("event", _text(event.source for event, _ in event_rows)),
-        },
-        {"plates_left_out": clean.attrs["plates_left_out"]},
-    )
 
 
 def _on_plate(
