@@ -16,7 +16,7 @@ if not Path("study.yaml").exists():
 
 
 try:
-    STUDY = open_study(Path.cwd(), overrides=config, forced={"-F", "--forceall"} & set(sys.argv))
+    STUDY = open_study(Path.cwd(), overrides=config, forced=bool({"-F", "--forceall"} & set(sys.argv)))
 except UserError as error:
     raise WorkflowError(str(error)) from None
 

@@ -39,8 +39,8 @@ def frame(
     i, j = "xyz".index(first), "xyz".index(second)
     k = 3 - i - j
     cyclic = 1.0 if (j - i) % 3 == 1 else -1.0
-    axes = {i: _unit(u)}
-    axes[k] = cyclic * _unit(np.cross(axes[i], v))
+    axes = {i: unit(u)}
+    axes[k] = cyclic * unit(np.cross(axes[i], v))
     axes[j] = cyclic * np.cross(axes[k], axes[i])
     return np.stack([axes[0], axes[1], axes[2]], axis=-2)
 
@@ -54,6 +54,7 @@ def _direction(rule: Mapping[str, Any], points: Mapping[str, Array], frames: Map
     return point(points, rule["to"], side) - point(points, rule["from"], side)
 
 
-def _unit(vector: Array) -> Array:
+def unit(vector: Array) -> Array:
+    """Return vectors (..., 3) at length one; NaN where they have none."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.dynamics.block_matrix import cross
+from pipeline.frames import unit
 
 Array = NDArray[np.float64]
 
@@ -43,9 +44,9 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     # (width / length)^4 of the cluster: the turn of a thinner one about its line would be the noise of its markers
     usable &= squares[..., 1] > 1e-6 * squares[..., 2]
     v1, v2 = right[..., 2], right[..., 1]
-    u1 = _unit((covariance @ v1[..., None])[..., 0])
+    u1 = unit((covariance @ v1[..., None])[..., 0])
     u2 = (covariance @ v2[..., None])[..., 0]
-    u2 = _unit(u2 - u1 * (u1 * u2).sum(axis=-1, keepdims=True))
+    u2 = unit(u2 - u1 * (u1 * u2).sum(axis=-1, keepdims=True))
     u = np.stack([u1, u2, cross(u1, u2)], axis=-1)
     segment_to_lab = u @ np.stack([v1, v2, cross(v1, v2)], axis=-2)
     segment_to_lab = np.where(usable[..., None, None], segment_to_lab, np.nan)
@@ -54,8 +55,3 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     with np.errstate(invalid="ignore", divide="ignore"):
         residual = np.sqrt((error**2).sum(axis=(-1, -2)) / count[..., 0])
     return np.swapaxes(segment_to_lab, -1, -2), position, residual
-
-
-def _unit(vector: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))

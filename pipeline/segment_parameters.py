@@ -12,7 +12,6 @@ from pipeline.errors import UserError
 
 Array = NDArray[np.float64]
 SEGMENTS = ("foot", "shank", "thigh")
-LONG_AXIS = {"foot": 0, "shank": 1, "thigh": 1}
 
 
 class SegmentParameters(NamedTuple):

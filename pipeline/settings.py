@@ -14,6 +14,7 @@ import jsonschema
 import yaml
 
 from pipeline.errors import UserError, nearest
+from pipeline.named_points import names_in_centre, names_in_frame
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 LARGEST_FILE_BYTES = 200_000
@@ -168,17 +169,9 @@ def _loose_ends(model: Mapping[str, Any]) -> list[str]:
         for rule in [rules] if isinstance(rules, dict) else rules:
             lacking = sorted(needed[rule["method"]] - rule.keys())
             lines += [f"joint_centres.{joint}: {rule['method']} needs '{key}'" for key in lacking]
-            points_of_rule = [
-                *rule.get("between", ()),
-                *(rule[key] for key in ("proximal", "lateral", "wand") if key in rule),
-            ]
-            named += [(f"joint_centres.{joint}", name) for name in points_of_rule]
+            named += [(f"joint_centres.{joint}", name) for name in names_in_centre(rule)]
     for segment, rules in model["segments"].items():
-        expressions = [rules.get("origin", []), rules.get("cluster", [])]
-        for rule in (*rules["axes"], *rules.get("technical_axes", ())):
-            expressions += [rule[key] for key in ("from", "to", "medial", "lateral") if key in rule]
-        for item in expressions:
-            named += [(f"segments.{segment}", name) for name in ([item] if isinstance(item, str) else item)]
+        named += [(f"segments.{segment}", name) for name in (*names_in_frame(rules), *rules.get("cluster", ()))]
     lines += [f"{where}: no landmark '{name}'{nearest(name, points)}" for where, name in named if name not in known]
     if "origin" not in model["segments"]["pelvis"]:
         lines.append("segments.pelvis: needs 'origin'")

@@ -13,6 +13,7 @@ from pipeline.errors import UserError
 from pipeline.frames import frame
 from pipeline.joint_centres import chord
 from pipeline.joint_centres import hip_centre as hip_regression
+from pipeline.named_points import names_in_centre, names_in_frame
 from pipeline.skeleton import DISTAL, JOINTS, ORDER, ORIGIN, Skeleton, centre_rules, chord_points
 
 Array = NDArray[np.float64]
@@ -32,18 +33,12 @@ def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tu
     chosen, needed = {}, []
     for joint in JOINTS:
         rules = centre_rules(body_model, joint)
-        wanted = [
-            landmarks([*rule.get("between", ()), *(rule[k] for k in ("lateral", "wand") if k in rule)])
-            for rule in rules
-        ]
+        wanted = [landmarks(names_in_centre(rule)) for rule in rules]
         best = next((i for i, names in enumerate(wanted) if points.keys() >= set(names)), 0)
         chosen[joint] = rules[best]
         needed += wanted[best]
     for segment in body_model["segments"].values():
-        expressions = [segment.get("origin", [])]
-        for rule in (*segment["axes"], *segment.get("technical_axes", ())):
-            expressions += [rule[key] for key in ("from", "to", "medial", "lateral") if key in rule]
-        needed += landmarks(name for item in expressions for name in ([item] if isinstance(item, str) else item))
+        needed += landmarks(names_in_frame(segment))
     return chosen, sorted(set(needed) - points.keys())
 
 
@@ -68,9 +63,9 @@ def static_skeleton(
 
     Returns:
         The skeleton; ``clusters`` marker positions in segment axes from the segment's origin, ``carrier`` the
-        segment that carries each joint centre (empty where it is evaluated in every frame) and ``carried`` the
-        centre in that segment, ``technical``
-        the turn from the axes built in motion to the anatomical ones, ``chord_radius`` half joint widths.
+        segment that carries each joint centre (empty where it is evaluated in every frame), ``carried`` the centre
+        in that segment, ``technical`` the turn from the axes built in motion to the anatomical ones,
+        ``chord_radius`` half joint widths.
 
     Raises:
         UserError: a size is missing.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pipeline.tables import ABSENT
 from pipeline.vocabulary import METRICS
 
 IDENTITY = (
@@ -24,7 +25,6 @@ IDENTITY = (
 )
 QUALITY = ("participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason")
 NOT_COORDINATES = ("participant_id", "guessed")
-ABSENT = ("", "n/a", "na", "nan")
 
 
 def study(

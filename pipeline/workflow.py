@@ -111,7 +111,7 @@ class Study:
         return {"arguments": {"sessions": sessions}}
 
 
-def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: object = False) -> Study:
+def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> Study:
     """Check settings and tables and return the study.
 
     Args:
