@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -32,9 +32,10 @@ def kinematics(
         smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
 
     Returns:
-        ``rotation`` (time, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre``,
-        ``com_position``, ``com_acceleration`` in lab axes; ``angular_velocity``, ``angular_acceleration`` in
-        segment axes; ``joint_angle`` in degrees; ``fit_residual`` (time, side, segment) of marker clusters.
+        ``rotation`` (time, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
+        ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
+        ``angular_acceleration`` in segment axes; ``joint_angle`` in degrees; ``fit_residual`` (time, side, segment)
+        of marker clusters.
         What markers do not show is NaN.
 
     Raises:
@@ -53,16 +54,19 @@ def kinematics(
     centre = _stack(legs, lambda leg: [leg.centres[f"{joint}_centre"] for joint in JOINTS])
     origin = _stack(legs, lambda leg: [leg.origins[segment] for segment in SEGMENTS])
     com = _centres_of_mass(rotation, origin, calibrate)
-    (turning, _), (turning_more, com_acceleration) = _derivatives(rotation, com, time)
-    velocity, acceleration = angular_rates(rotation, turning, turning_more)
+    first, second = _derivatives(rotation, com, centre, time)
+    velocity, acceleration = angular_rates(rotation, first.rotation, second.rotation)
     hidden = np.full(count, np.nan)
     vector = ("time", "side", "segment", "local_axis")
     return xr.Dataset(
         {
             "rotation": ((*vector, "axis"), rotation),
             "joint_centre": (("time", "side", "joint", "axis"), centre),
+            "joint_centre_velocity": (("time", "side", "joint", "axis"), first.centre),
+            "joint_centre_acceleration": (("time", "side", "joint", "axis"), second.centre),
             "com_position": (("time", "side", "segment", "axis"), com),
-            "com_acceleration": (("time", "side", "segment", "axis"), com_acceleration),
+            "com_velocity": (("time", "side", "segment", "axis"), first.com),
+            "com_acceleration": (("time", "side", "segment", "axis"), second.com),
             "angular_velocity": (vector, velocity),
             "angular_acceleration": (vector, acceleration),
             "joint_angle": (("time", "side", "joint", "angle"), _joint_angles(rotation, smallest_floating_axis)),
@@ -96,24 +100,31 @@ def _centres_of_mass(rotation: Array, origin: Array, calibrate: xr.Dataset) -> A
     return origin + (local[..., None, :] @ rotation)[..., 0, :]
 
 
-def _derivatives(rotation: Array, com: Array, time: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Return first and second derivatives, each of (rotation, com): one spline for all that has no gaps.
+class _Rate(NamedTuple):
+    """A time derivative of rotations (time, side, segment, 3, 3), centres of mass and joint centres."""
 
-    The pelvis is on both sides the same, so that its derivatives are taken once.
+    rotation: Array
+    com: Array
+    centre: Array
+
+
+def _derivatives(rotation: Array, com: Array, centre: Array, time: Array) -> tuple[_Rate, _Rate]:
+    """Return first and second derivatives: one spline for all that has no gaps.
+
+    The pelvis is on both sides the same, so that its derivatives are taken once; it has no centre of mass.
     """
-    count, sides, segments = rotation.shape[:3]
-    distinct = np.concatenate(
-        [rotation[:, :, :3].reshape(count, -1), rotation[:, 0, 3].reshape(count, -1), com[:, :, :3].reshape(count, -1)],
-        axis=1,
-    )
+    count, sides = rotation.shape[:2]
+    parts = (rotation[:, :, :-1], rotation[:, 0, -1], com[:, :, :-1], centre)
+    distinct = np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
+    ends = np.cumsum([part[0].size for part in parts])[:-1]
     both = []
     for columns in derivatives(distinct, time):
-        turning = np.empty_like(rotation)
-        turning[:, :, :3] = columns[:, :54].reshape(count, sides, segments - 1, 3, 3)
-        turning[:, :, 3] = columns[:, 54:63].reshape(count, 1, 3, 3)
-        moving = np.full_like(com, np.nan)
-        moving[:, :, :3] = columns[:, 63:].reshape(count, sides, segments - 1, 3)
-        both.append((turning, moving))
+        legs, pelvis, masses, centres = (
+            column.reshape(part.shape) for column, part in zip(np.split(columns, ends, axis=1), parts, strict=True)
+        )
+        turning = np.concatenate([legs, np.repeat(pelvis[:, None, None], sides, axis=1)], axis=2)
+        moving = np.concatenate([masses, np.full((count, sides, 1, 3), np.nan)], axis=2)
+        both.append(_Rate(turning, moving, centres))
     return both[0], both[1]
 
 

@@ -1,4 +1,4 @@
-"""Step ``kinetics``: joint forces and moments of both legs by the block matrix, split into terms; joint power."""
+"""Step ``kinetics``: joint forces and moments of both legs by the block matrix, checked by other formulations."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline import joint_coordinates
+from pipeline import agreement, joint_coordinates
 from pipeline.dynamics import block_matrix
+from pipeline.dynamics.limb import MOTIONS
+from pipeline.energy_closure import energy_closure
+from pipeline.forward_closure import forward_closure
+from pipeline.leg import CHAIN, JOINTS, SIDES, Legs, legs_of
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
-JOINTS = ("ankle", "knee", "hip")
-CHAIN = ("foot", "shank", "thigh")
-PROXIMAL = ("shank", "thigh", "pelvis")
 
 
 def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset, *, gravity_m_s2: float) -> xr.Dataset:
@@ -29,58 +29,88 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
         local_axis), N m, distal segment axes about the joint centre: what the proximal segment applies to the
         distal one. ``joint_moment_term`` by :data:`pipeline.dynamics.block_matrix.TERMS`, ``joint_moment_jcs``
         (orthogonal projection on the joint coordinate axes, positive towards a positive angle) and
-        ``joint_power`` = M . (w_distal - w_proximal), W. NaN where a segment or the ground wrench is unknown.
+        ``joint_power`` = M . (w_distal - w_proximal), W. ``interaction_torque``: what the motion of each joint, of the
+        pelvis and between the clusters contributes to ``joint_moment_jcs``. NaN where a segment, the ground wrench
+        or the joint's axes (gimbal lock) are unknown; ``missing`` (time, side, joint) says which.
+        Of the trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
     """
-    chain = [list(kinematics.segment.values).index(name) for name in CHAIN]
-    around = [list(kinematics.segment.values).index(name) for name in PROXIMAL]
-    rotation, omega = kinematics.rotation.values, kinematics.angular_velocity.values
-    com, centre = kinematics.com_position.values[:, :, chain], kinematics.joint_centre.values
-    distal = np.concatenate([com[:, :, :1], centre[:, :, :-1]], axis=2)
-    joint_force, term = block_matrix.inverse_dynamics(
-        rotation[:, :, chain],
-        calibrate.segment_mass.values,
-        calibrate.segment_inertia.values,
-        kinematics.com_acceleration.values[:, :, chain],
-        omega[:, :, chain],
-        kinematics.angular_acceleration.values[:, :, chain],
-        centre - com,
-        distal - com,
-        *_ground(contacts, com),
-        np.array([0.0, -gravity_m_s2, 0.0]),
+    legs = legs_of(kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2)
+    back = np.swapaxes(legs.rotation[:, :, :-1], -1, -2)
+    force_term, term = _block_matrix(legs)
+    joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
+    in_lab = block_matrix.rotate(back, joint_moment)
+    torque = np.where(legs.locked[..., None], np.nan, block_matrix.rotate(legs.axes, in_lab))
+    chain = agreement.open_chain(legs)
+    apart = agreement.disagreement(
+        agreement.Loads(joint_force, in_lab, torque), chain, agreement.wrenches_on_the_shank(legs)
     )
-    joint_moment = term.sum(axis=2)
-    in_lab = _to_lab(rotation[:, :, chain], joint_moment)
-    relative = _to_lab(rotation[:, :, chain], omega[:, :, chain]) - _to_lab(rotation[:, :, around], omega[:, :, around])
-    along = joint_coordinates.axes(rotation[:, :, around], rotation[:, :, chain])
-    signs = np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES])
+    interaction = chain.interaction * legs.signs[..., None, None]
+    angle = np.radians(kinematics.joint_angle.values) * legs.signs
+    closure = forward_closure(legs, angle, torque, rate_hz=_rate_hz(kinematics.time.values))
     vector = ("time", "side", "joint")
     return xr.Dataset(
         {
-            "joint_force": ((*vector, "axis"), joint_force.sum(axis=2)),
+            "joint_force": ((*vector, "axis"), joint_force),
             "joint_moment": ((*vector, "local_axis"), joint_moment),
-            "joint_moment_jcs": ((*vector, "angle"), block_matrix.rotate(along, in_lab) * signs),
+            "joint_moment_jcs": ((*vector, "angle"), torque * legs.signs),
             "joint_moment_term": ((*vector, "term", "local_axis"), np.moveaxis(term, 2, 3)),
-            "joint_power": (vector, (in_lab * relative).sum(axis=-1)),
+            "joint_power": (vector, (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1)),
+            "interaction_torque": (
+                (*vector, "angle", "cause", "motion"),
+                np.where(legs.locked[..., None, None, None], np.nan, interaction),
+            ),
+            "missing": (vector, _missing(legs, torque)),
+            "disagreement": (("formulation", "load"), apart),
+            "forward_closure": (("side", "joint", "angle"), np.degrees(closure)),
+            "energy_closure": (("side", "segment"), energy_closure(legs, joint_force, in_lab, kinematics.time.values)),
         },
         {
             "time": kinematics.time,
             "side": list(SIDES),
             "joint": list(JOINTS),
+            "segment": list(CHAIN),
             "axis": list("xyz"),
             "local_axis": list("xyz"),
             "angle": list(joint_coordinates.ANGLES),
             "term": list(block_matrix.TERMS),
+            "cause": list(agreement.CAUSES),
+            "motion": list(MOTIONS),
+            "formulation": list(agreement.FORMULATIONS),
+            "load": list(agreement.LOADS),
         },
     )
 
 
-def _ground(contacts: xr.Dataset, com: Array) -> tuple[Array, Array]:
-    """Return force and moment about the centre of mass of the ground on each segment; only the foot meets it."""
-    force, moment = np.zeros_like(com), np.zeros_like(com)
-    force[:, :, 0] = contacts.ground_force.values
-    moment[:, :, 0] = contacts.ground_moment.values - block_matrix.cross(com[:, :, 0], force[:, :, 0])
-    return force, moment
+def _block_matrix(legs: Legs) -> tuple[Array, Array]:
+    """Return joint forces (time, side, term, joint, 3), lab axes, and moments, distal segment axes."""
+    turn = legs.rotation[:, :, :-1]
+    force, moment = np.zeros_like(legs.com), np.zeros_like(legs.com)
+    force[:, :, 0] = legs.ground_force
+    moment[:, :, 0] = legs.ground_moment - block_matrix.cross(legs.com[:, :, 0], legs.ground_force)
+    distal = np.concatenate([legs.com[:, :, :1], legs.centre[:, :, :-1]], axis=2)
+    return block_matrix.inverse_dynamics(
+        turn,
+        legs.mass,
+        legs.inertia,
+        legs.com_acceleration,
+        block_matrix.rotate(turn, legs.spin[:, :, :-1]),
+        block_matrix.rotate(turn, legs.spin_rate[:, :, :-1]),
+        legs.centre - legs.com,
+        distal - legs.com,
+        force,
+        moment,
+        legs.gravity,
+    )
 
 
-def _to_lab(rotation: Array, vector: Array) -> Array:
-    return block_matrix.rotate(np.swapaxes(rotation, -1, -2), vector)
+def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
+    """Return the code of the variable ``missing``: why a joint's moment along its axes is not known."""
+    seen = np.asarray(np.isfinite(legs.spin_rate).all(axis=-1))
+    chain = np.logical_and.accumulate(seen, axis=2)  # a load passes on all that is beyond the joint
+    unseen = ~(chain[:, :, :-1] & seen[:, :, 1:])
+    lost = np.isnan(torque).any(axis=-1)
+    return np.select([lost & unseen, legs.locked, lost], [1, 3, 2], 0).astype(np.int8)
+
+
+def _rate_hz(time: Array) -> float:
+    return float((len(time) - 1) / (time[-1] - time[0]))

@@ -52,6 +52,7 @@ def report(study: xr.Dataset, *, metrics: str, quality: str, title: str) -> str:
         metrics=tables.metrics(cycle_rows, over_participants=several),
         rejected=tables.rejected(quality_rows),
         reasons=tables.reasons(cycle_rows, quality_rows),
+        checks=tables.checks(quality_rows),
         version=study.attrs.get("pipeline_version", ""),
         history=study.attrs.get("history", "").splitlines(),
         settings=json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),

@@ -17,6 +17,13 @@ from pipeline.vocabulary import METRICS, VARIABLES
 
 Row = dict[str, str]
 ABSENT = "n/a"
+CHECKS = {
+    "disagreement_n_m": "Formulations differ by, N m",
+    "forward_closure_ankle_deg": "Forward closure: ankle, deg",
+    "forward_closure_knee_deg": "knee, deg",
+    "forward_closure_hip_deg": "hip, deg",
+    "energy_closure_w": "Energy closure, W",
+}
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1}
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # but not one within a name, as of a file
 
@@ -116,6 +123,17 @@ def rejected(quality: list[Row]) -> Table:
     return Table(["Session", "Trial", "Condition", "What", "Plates", "Reason"], rows)
 
 
+def checks(quality: list[Row]) -> Table:
+    """Return one row per trial that was worked through: the checks of its kinetics, the worse side of each."""
+    found: dict[tuple[str, str], list[list[float]]] = {}
+    for row in quality:
+        if row["side"]:
+            cells = [float(row[name] or "nan") for name in CHECKS]
+            found.setdefault((row["session"], row["trial"]), []).append(cells)
+    rows = [[*trial, *(_worst(column) for column in zip(*cells, strict=True))] for trial, cells in found.items()]
+    return Table(["Session", "Trial", *CHECKS.values()], rows)
+
+
 def reasons(cycles: list[Row], quality: list[Row]) -> Table:
     """Return how many trials, stances and cycles each reason cost; those that differ in numbers are one."""
     trials = Counter(_kind(row) for row in rejected_trials(quality))
@@ -130,6 +148,11 @@ def reasons(cycles: list[Row], quality: list[Row]) -> Table:
 
 def _has_kinetics(cycle: Row) -> bool:
     return cycle["kinetics_valid"] == "True"
+
+
+def _worst(column: Iterable[float]) -> str:
+    known = [value for value in column if np.isfinite(value)]
+    return f"{max(known):.1g}" if known else ABSENT
 
 
 def _mean_sd(column: Average, i: int, decimals: int) -> str:

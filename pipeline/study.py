@@ -23,7 +23,11 @@ IDENTITY = (
     "kinetics_valid",
     "reason",
 )
-QUALITY = ("participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason")
+QUALITY = (
+    "participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason",
+    "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
+    "energy_closure_w",
+)  # fmt: skip
 NOT_COORDINATES = ("participant_id", "guessed")
 
 
@@ -39,13 +43,14 @@ def study(
     Returns:
         study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
         validity and every column of participants.tsv as coordinates. metrics.csv: one row per cycle.
-        quality.csv: one row per trial, side and stance, used or rejected and why; a rejected trial is one row.
+        quality.csv: one row per trial, side and stance, used or rejected and why, with the largest disagreement of
+        the formulations of the trial and the closures of the side; a rejected trial is one row.
     """
     parts = []
     for session, trial, group in _trials(cycles):
         if "rejected" in group.attrs or not group.sizes["cycle"]:
             continue
-        part = group.drop_dims("stance")
+        part = group.drop_dims(["stance", "segment"])
         count = part.sizes["cycle"]
         about = sessions[session]
         own = {
@@ -87,7 +92,7 @@ def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[s
         about = sessions[session]
         own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if "rejected" in group.attrs:
-            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"]])
+            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *[np.nan] * 5])
             continue
         for i in range(group.sizes["stance"]):
             row = group.isel(stance=i)
@@ -101,19 +106,27 @@ def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[s
                     str(row.stance_plates.item()),
                     "rejected" if reason else "used",
                     reason,
+                    *(_short(value) for value in (row.stance_disagreement, *row.stance_forward_closure.values)),
+                    _short(row.stance_energy_closure.max()),
                 ]
             )
     return pd.DataFrame(rows, columns=list(QUALITY))
 
 
+def _short(value: Any) -> float:
+    """Return a check with the digits that mean something."""
+    return float(f"{float(value):.2e}")
+
+
 def _empty() -> xr.Dataset:
     """Return a dataset of no cycles, so that a study without a usable trial still has its files."""
-    from pipeline.vocabulary import VARIABLES
+    from pipeline.vocabulary import ON_REQUEST, VARIABLES
 
     sizes = {"cycle": 0, "joint": 3, "angle": 3, "axis": 3, "phase": 101}
     variables = {
         name: (variable.dims, np.empty([sizes[dim] for dim in variable.dims]))
         for name, variable in VARIABLES["study"].items()
+        if name not in ON_REQUEST
     }
     text = np.array([], dtype="U1")
     coordinates: dict[str, Any] = dict.fromkeys(IDENTITY, ("cycle", text))

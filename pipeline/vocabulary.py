@@ -61,6 +61,11 @@ _METRICS = {
     "peak_hip_abductor_moment": ("N m kg-1", "largest internal hip abductor moment in stance"),
     "peak_ankle_power": ("W kg-1", "largest power generated at the ankle"),
     "peak_vertical_force": ("N kg-1", "largest vertical ground reaction force"),
+    "effective_foot_mass": (
+        "kg",
+        "mass with which the leg resists the ground at foot strike: its task-space inertia along the vertical, at the "
+        "lower one of heel and toe marker",
+    ),
 }
 METRICS = tuple(_METRICS)
 _CURVES = {
@@ -78,6 +83,15 @@ _CURVES = {
         ("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"
     ),
     **{name: Variable(("cycle",), units, meaning) for name, (units, meaning) in _METRICS.items()},
+}
+
+ON_REQUEST = {
+    "interaction_torque": Variable(
+        ("cycle", "joint", "angle", "cause", "motion", "phase"),
+        "N m kg-1",
+        "what the motion of each joint (cause), of the pelvis and of the translation between segments contributes to "
+        f"joint_moment_jcs per body mass, if cycles.interaction_torques; {_JCS}",
+    )
 }
 
 VARIABLES: dict[str, dict[str, Variable]] = {
@@ -142,7 +156,16 @@ VARIABLES: dict[str, dict[str, Variable]] = {
             ("time", "side", "segment", "local_axis", "axis"), "1", "rotation matrix: v_segment = rotation . v_lab"
         ),
         "joint_centre": Variable(("time", "side", "joint", "axis"), "m", "joint centre, lab axes"),
+        "joint_centre_velocity": Variable(
+            ("time", "side", "joint", "axis"), "m s-1", "velocity of the joint centre, lab axes"
+        ),
+        "joint_centre_acceleration": Variable(
+            ("time", "side", "joint", "axis"), "m s-2", "acceleration of the joint centre, lab axes"
+        ),
         "com_position": Variable(("time", "side", "segment", "axis"), "m", "segment centre of mass, lab axes"),
+        "com_velocity": Variable(
+            ("time", "side", "segment", "axis"), "m s-1", "velocity of the segment centre of mass, lab axes"
+        ),
         "com_acceleration": Variable(
             ("time", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes"
         ),
@@ -175,13 +198,45 @@ VARIABLES: dict[str, dict[str, Variable]] = {
             "what inertia, velocity, gravity and ground contribute to the joint moment, distal segment axes",
         ),
         "joint_power": Variable(("time", "side", "joint"), "W", "joint power, generation positive"),
+        "interaction_torque": Variable(
+            ("time", "side", "joint", "angle", "cause", "motion"),
+            "N m",
+            "what the motion of each joint (cause), of the pelvis and of the translation between segments contributes "
+            f"to joint_moment_jcs; {_JCS}",
+        ),
+        "missing": Variable(
+            ("time", "side", "joint"),
+            "1",
+            "why joint_moment_jcs is not known: 0 it is, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock",
+        ),
+        "disagreement": Variable(
+            ("formulation", "load"),
+            "1",
+            "largest absolute difference of joint force (N) and joint moment (N m) from the block matrix",
+        ),
+        "forward_closure": Variable(
+            ("side", "joint", "angle"),
+            "degree",
+            "root-mean-square error of the joint angles that the computed moments bring about in windows of 0.02 s",
+        ),
+        "energy_closure": Variable(
+            ("side", "segment"), "W", "root-mean-square difference of a segment's energy rate and the power entering it"
+        ),
     },
     "cycles": {
         **_CURVES,
+        **ON_REQUEST,
         "stance_start": Variable(("stance",), "s", "start of the stance"),
         "stance_end": Variable(("stance",), "s", "end of the stance"),
+        "stance_disagreement": Variable(
+            ("stance",), "N m", "largest difference between the formulations of the trial's joint moments"
+        ),
+        "stance_forward_closure": Variable(
+            ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square of the three angles"
+        ),
+        "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
     },
-    "study": _CURVES,
+    "study": {**_CURVES, **ON_REQUEST},
 }
 
 COORDINATES = {
@@ -194,6 +249,10 @@ COORDINATES = {
     "local_axis": ("", "segment axis: x anterior, y proximal, z to the right"),
     "angle": ("", "joint coordinate"),
     "term": ("", "term of the equations of motion"),
+    "cause": ("", "whose motion contributes: a joint's rotation, the pelvis, or translation between the segments"),
+    "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
+    "formulation": ("", "formulation of the equations of motion that is compared with the block matrix"),
+    "load": ("", "force (N) or moment (N m)"),
     "phase": ("percent", "share of the gait cycle"),
     "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
     "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
@@ -212,7 +271,11 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
     """
     if "rejected" in dataset.attrs:
         return dataset
-    table = VARIABLES[step]
+    table = {
+        name: variable
+        for name, variable in VARIABLES[step].items()
+        if name in dataset or variable != ON_REQUEST.get(name)
+    }
     if set(dataset.data_vars) != set(table):
         raise ValueError(
             f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} depart from the vocabulary"

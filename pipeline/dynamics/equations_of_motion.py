@@ -24,9 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 
-from pipeline.dynamics.block_matrix import skew
 from pipeline.dynamics.open_chain import (
     NOTHING,
     Chain,
@@ -39,7 +37,7 @@ from pipeline.dynamics.open_chain import (
     link_poses,
     motion,
 )
-from pipeline.dynamics.screws import adjoint, apply, bracket, inverse, transpose
+from pipeline.dynamics.screws import adjoint, apply, bracket, gyroscopic, inverse, transpose
 
 Array = NDArray[np.float64]
 Acceleration = Callable[[float, Array, Array], Array]
@@ -110,20 +108,13 @@ def mass_matrix(chain: Chain, q: Array) -> Array:
 def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
     """Return C(q, q') (..., n, n) of the Christoffel symbols: C q' = c, and M' - 2 C is skew-symmetric (passivity).
 
-    C = sum of J_i^T (G_i J'_i + B_i J_i), where with the momentum (k, p) = G V of a link::
-
-        B = (G ad(V) - ad(V)^T G - [[k] [p]; [p] 0]) / 2          skew-symmetric, B V = -ad(V)^T G V
+    C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.screws.gyroscopic`.
 
     Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in link frames.
     """
     jacobian, rate = link_jacobians(chain, q, qd)
-    twist, inertia = apply(jacobian, qd[..., None, :]), chain.inertia
-    momentum = skew(apply(inertia, twist).reshape(*twist.shape[:-1], 2, 3))
-    angular, linear = momentum[..., 0, :, :], momentum[..., 1, :, :]
-    gyroscopic = np.block([[angular, linear], [linear, np.zeros_like(linear)]])
-    forward = inertia @ bracket(twist)
-    B = (forward - transpose(forward) - gyroscopic) / 2
-    return np.asarray((transpose(jacobian) @ (inertia @ rate + B @ jacobian)).sum(axis=-3))
+    turning = gyroscopic(apply(jacobian, qd[..., None, :]), chain.inertia)
+    return np.asarray((transpose(jacobian) @ (chain.inertia @ rate + turning @ jacobian)).sum(axis=-3))
 
 
 def gravity_torque(chain: Chain, q: Array, gravity: Array) -> Array:
@@ -191,6 +182,8 @@ def simulate(
 
     Source: Hairer E, Norsett SP, Wanner G (1993) Solving Ordinary Differential Equations I, DOP853.
     """
+    from scipy.integrate import solve_ivp
+
     n = len(q)
 
     def rate(t: float, state: Array) -> Array:

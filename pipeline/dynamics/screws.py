@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from pipeline.dynamics.block_matrix import cross, skew
 
@@ -72,6 +71,28 @@ def bracket(twist: Array) -> Array:
     return result
 
 
+def commutator(a: Array, b: Array) -> Array:
+    """Return ad(a) b = (a_w x b_w, a_v x b_w + a_w x b_v) without the matrix; (..., 6)."""
+    return np.concatenate(
+        [cross(a[..., :3], b[..., :3]), cross(a[..., 3:], b[..., :3]) + cross(a[..., :3], b[..., 3:])], axis=-1
+    )
+
+
+def gyroscopic(twist: Array, inertia: Array) -> Array:
+    """Return B of a link, skew-symmetric and such that B V = -ad(V)^T G V, the wrench that turns its momentum.
+
+    B = (G ad(V) - ad(V)^T G - [[k] [p]; [p] 0]) / 2 with the momentum (k, p) = G V; (..., 6, 6).
+    Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in any one frame.
+    """
+    momentum = skew(apply(inertia, twist).reshape(*twist.shape[:-1], 2, 3))
+    forward = inertia @ bracket(twist)
+    result = forward - transpose(forward)
+    result[..., :3, :3] -= momentum[..., 0, :, :]
+    result[..., :3, 3:] -= momentum[..., 1, :, :]
+    result[..., 3:, :3] -= momentum[..., 1, :, :]
+    return np.asarray(result / 2)
+
+
 def exponential(twist: Array) -> Array:
     r"""Return the pose reached by moving with a constant twist for one second: exp([S] q) for ``S * q``.
 
@@ -98,6 +119,8 @@ def logarithm(transform: Array) -> Array:
     v = (E - [w] / 2 + (1 - t/2 cot t/2) / t^2 [w]^2) p; NaN where the pose has a NaN.
     Source: Lynch and Park, section 3.3.3; Markley FL (2008) J Guid Control Dyn 31:440-442 for the rotation.
     """
+    from scipy.spatial.transform import Rotation
+
     known = np.asarray(np.isfinite(transform).all(axis=(-1, -2)))
     rotation = np.where(known[..., None, None], transform[..., :3, :3], np.eye(3))
     vector = np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_rotvec()).reshape(rotation.shape[:-1])
