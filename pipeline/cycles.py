@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from pipeline import stances
 from pipeline.effective_mass import at_foot_strikes
 from pipeline.events import LONGEST_SWING_S
+from pipeline.further_curves import further
 from pipeline.spatiotemporal import Heels, belt_speed, peaks, spatiotemporal
 from pipeline.vocabulary import METRICS
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
 SIDES = ("left", "right")
+ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 
 
 class Cycle(NamedTuple):
@@ -39,7 +41,7 @@ def cycles(
     longest_cycle_s: float,
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,
-    interaction_torques: bool,
+    further_curves: Sequence[str],
     belt_speed_m_s: float | None = None,
 ) -> xr.Dataset:
     """Cut a trial into gait cycles.
@@ -50,7 +52,7 @@ def cycles(
         longest_cycle_s: longest time between two strikes of one side that counts as a cycle.
         min_peak_force_body_weights: smallest peak of vertical force of a stance whose kinetics are believed.
         max_disagreement_n_m: largest difference between the formulations of the joint moments that is believed.
-        interaction_torques: whether to cut the interaction torques into cycles too.
+        further_curves: names of curves besides the usual ones, of :mod:`pipeline.further_curves`.
         belt_speed_m_s: speed of the treadmill; None estimates it from the stance feet where nobody travels.
 
     Returns:
@@ -66,18 +68,19 @@ def cycles(
     found = _cycles(contacts, longest_cycle_s)
     used = [stance.reason_of(cycle.side, cycle.start_s) for cycle in found]
     valid = np.array([reason == "" for reason in used], dtype=bool)
-    wanted = [kinematics.joint_angle, kinetics.joint_moment_jcs, kinetics.joint_force, kinetics.joint_power]
-    wanted += [contacts.ground_force, *([kinetics.interaction_torque] if interaction_torques else [])]
+    wanted = [kinematics.joint_angle, kinematics.pelvis_angle, kinematics.foot_progression, kinetics.joint_moment_jcs]
+    wanted += [kinetics.joint_force, kinetics.joint_power, contacts.ground_force]
+    wanted += further(further_curves, kinetics, kinematics)
     curves = {str(quantity.name): _curves(quantity, found, valid, mass) for quantity in wanted}
     strikes = [(cycle.side, cycle.start_s) for cycle in found]
     struck_kg = at_foot_strikes(strikes, kinematics, contacts, clean, calibrate)
     values = {name: values for name, (_, values) in curves.items()}
     metrics = _metrics(values, struck_kg, found, clean, contacts, belt_speed_m_s)
-    causes = ("cause", "motion") if interaction_torques else ()
     return xr.Dataset(
         {**curves, **metrics, **stance.variables()},
         {
-            **{name: kinetics[name] for name in ("joint", "segment", "angle", "axis", *causes)},
+            **{str(dim): kinetics[dim] for dim in dict.fromkeys(dim for curve in wanted for dim in curve.dims[2:])},
+            "segment": kinetics.segment,
             "phase": PHASE,
             "side": ("cycle", np.array([cycle.side for cycle in found], dtype=str)),
             "start_time": ("cycle", np.array([cycle.start_s for cycle in found], dtype=float)),
@@ -131,7 +134,7 @@ def _curves(
     if not found:
         return dims, np.empty((0, *values.shape[2:], len(PHASE)))
     rows = np.stack([_resampled(values[:, SIDES.index(cycle.side)], quantity.time.values, cycle) for cycle in found])
-    if quantity.name != "joint_angle":
+    if quantity.name not in ANGLES:
         rows /= mass
         rows[~valid] = np.nan
     return dims, rows

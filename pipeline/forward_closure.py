@@ -65,20 +65,20 @@ class Masses:
     gravity: Array
 
 
-def forward_closure(legs: Legs, angle: Array, torque: Array, *, rate_hz: float) -> Array:
+def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     """Return the root-mean-square error (side, joint, angle) in rad of angles that the moments brought about.
 
     Args:
         legs: the trial.
-        angle: (time, side, joint, 3) rad, right-handed joint angles; joints ankle, knee, hip.
-        torque: (time, side, joint, 3) N m, right-handed projections of the joint moments on the joint axes.
+        torque: (time, side, joint, 3) N m, right-handed projections of the joint moments on the joint axes; joints
+            ankle, knee, hip.
         rate_hz: frames per second.
 
     Returns:
         At the ends of windows of 0.02 s (at least two frames), one in 0.05 s; NaN where none is whole, or where a
         segment has no inertia that would tell how it turns.
     """
-    rate = _joint_rates(legs)
+    angle, rate = legs.angle, _joint_rates(legs)
     driven = _driven(legs, torque)
     flat = np.concatenate([getattr(driven, f.name).reshape(*angle.shape[:2], -1) for f in fields(driven)], axis=-1)
     length = max(2, round(WINDOW_S * rate_hz))

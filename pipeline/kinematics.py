@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline import joint_coordinates
+from pipeline import joint_coordinates, segment_angles
 from pipeline.derivatives import angular_rates, derivatives
 from pipeline.errors import UserError
 from pipeline.skeleton import Skeleton, model_of, moving_leg, moving_pelvis
@@ -21,7 +21,12 @@ SEGMENTS = ("foot", "shank", "thigh", "pelvis")  # each but the last one distal 
 
 
 def kinematics(
-    clean: xr.Dataset, calibrate: xr.Dataset, *, body_model: Mapping[str, Any], smallest_floating_axis: float
+    clean: xr.Dataset,
+    calibrate: xr.Dataset,
+    *,
+    body_model: Mapping[str, Any],
+    smallest_floating_axis: float,
+    angle_convention: str,
 ) -> xr.Dataset:
     """Return the motion of both legs in one trial.
 
@@ -30,12 +35,13 @@ def kinematics(
         calibrate: the session's calibration.
         body_model: the model of the calibration.
         smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
+        angle_convention: ``isb``, or ``plug_in_gait``, which turns the ankle in another order.
 
     Returns:
         ``rotation`` (time, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
         ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
-        ``angular_acceleration`` in segment axes; ``joint_angle`` in degrees; ``fit_residual`` (time, side, segment)
-        of marker clusters.
+        ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (time, side, angle) and
+        ``foot_progression`` (time, side) in degrees; ``fit_residual`` (time, side, segment) of marker clusters.
         What markers do not show is NaN.
 
     Raises:
@@ -69,7 +75,18 @@ def kinematics(
             "com_acceleration": (("time", "side", "segment", "axis"), second.com),
             "angular_velocity": (vector, velocity),
             "angular_acceleration": (vector, acceleration),
-            "joint_angle": (("time", "side", "joint", "angle"), _joint_angles(rotation, smallest_floating_axis)),
+            "joint_angle": (
+                ("time", "side", "joint", "angle"),
+                segment_angles.joint_angles(rotation, angle_convention, smallest_floating_axis),
+            ),
+            "pelvis_angle": (
+                ("time", "side", "angle"),
+                segment_angles.pelvis_angles(rotation[:, :, -1], smallest_floating_axis),
+            ),
+            "foot_progression": (
+                ("time", "side"),
+                segment_angles.foot_progression(rotation[:, :, 0], smallest_floating_axis),
+            ),
             "fit_residual": (
                 ("time", "side", "segment"),
                 _stack(legs, lambda leg: [leg.residuals.get(segment, hidden) for segment in SEGMENTS]),
@@ -84,7 +101,10 @@ def kinematics(
             "local_axis": list("xyz"),
             "angle": list(joint_coordinates.ANGLES),
         },
-        {name: clean.attrs[name] for name in ("direction_of_travel", "landmarks_absent")},
+        {
+            **{name: clean.attrs[name] for name in ("direction_of_travel", "landmarks_absent")},
+            "smallest_floating_axis": smallest_floating_axis,
+        },
     )
 
 
@@ -126,12 +146,3 @@ def _derivatives(rotation: Array, com: Array, centre: Array, time: Array) -> tup
         moving = np.concatenate([masses, np.full((count, sides, 1, 3), np.nan)], axis=2)
         both.append(_Rate(turning, moving, centres))
     return both[0], both[1]
-
-
-def _joint_angles(rotation: Array, smallest_floating_axis: float) -> Array:
-    """Return (time, side, joint, angle) in degrees, clinical signs."""
-    angle = joint_coordinates.angles(
-        rotation[:, :, 1:], rotation[:, :, :3], smallest_floating_axis=smallest_floating_axis
-    )
-    signs = np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES])
-    return np.asarray(np.degrees(angle) * signs)

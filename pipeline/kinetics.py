@@ -45,8 +45,7 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
         agreement.Loads(joint_force, in_lab, torque), chain, agreement.wrenches_on_the_shank(legs)
     )
     interaction = chain.interaction * legs.signs[..., None, None]
-    angle = np.radians(kinematics.joint_angle.values) * legs.signs
-    closure = forward_closure(legs, angle, torque, rate_hz=_rate_hz(kinematics.time.values))
+    closure = forward_closure(legs, torque, rate_hz=_rate_hz(kinematics.time.values))
     vector = ("time", "side", "joint")
     return xr.Dataset(
         {

@@ -28,6 +28,7 @@ class Legs:
         com, com_velocity, com_acceleration: (time, side, 3, 3), centres of mass.
         centre, centre_velocity, centre_acceleration: (time, side, 3, 3), ankle, knee and hip centre.
         axes: (time, side, 3, 3, 3), joint coordinate axes as rows.
+        angle: (time, side, 3, 3), right-handed joint angles about these axes, rad; NaN in gimbal lock.
         locked: (time, side, 3), whether the joint's axes cannot be told apart (gimbal lock).
         signs: (side, 3, 3), what turns right-handed turns about these axes into clinical ones.
         mass: (side, 3); inertia: (side, 3, 3, 3), about the centres of mass, segment axes.
@@ -45,6 +46,7 @@ class Legs:
     centre_velocity: Array
     centre_acceleration: Array
     axes: Array
+    angle: Array
     locked: NDArray[np.bool_]
     signs: Array
     mass: Array
@@ -60,7 +62,11 @@ def legs_of(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset,
     order = [segments.index(name) for name in SEGMENTS]
     rotation = kinematics.rotation.values[:, :, order]
     back = np.swapaxes(rotation, -1, -2)
-    axes = joint_coordinates.axes(rotation[:, :, 1:], rotation[:, :, :-1])
+    proximal, distal = rotation[:, :, 1:], rotation[:, :, :-1]
+    axes = joint_coordinates.axes(proximal, distal)
+    angle = joint_coordinates.angles(
+        proximal, distal, smallest_floating_axis=kinematics.attrs["smallest_floating_axis"]
+    )
 
     def masses(name: str) -> Array:
         return np.asarray(kinematics[name].values[:, :, order[:-1]])
@@ -76,7 +82,8 @@ def legs_of(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset,
         centre_velocity=kinematics.joint_centre_velocity.values,
         centre_acceleration=kinematics.joint_centre_acceleration.values,
         axes=axes,
-        locked=np.isfinite(axes).all(axis=(-1, -2)) & np.isnan(kinematics.joint_angle.values).all(axis=-1),
+        angle=angle,
+        locked=np.isfinite(axes).all(axis=(-1, -2)) & np.isnan(angle).all(axis=-1),
         signs=np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES]),
         mass=calibrate.segment_mass.values,
         inertia=calibrate.segment_inertia.values,

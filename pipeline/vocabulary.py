@@ -33,6 +33,10 @@ _PLATE = ("plate_time", "plate", "axis")
 _JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"
 _ON_DISTAL = "of the proximal segment on the distal one"
 
+_PELVIS = "flexion is anterior tilt, adduction is obliquity with this side up, rotation is internal, this side forward"
+_PROGRESSION = (
+    "turn of the foot's long axis from the direction of walking (lab x), in the horizontal plane, toes inwards"
+)
 _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
 _PLATES = {
     "plate_force": Variable(_PLATE, "N", "force of the plate on the person, lab axes"),
@@ -70,6 +74,8 @@ _METRICS = {
 METRICS = tuple(_METRICS)
 _CURVES = {
     "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {_JCS}"),
+    "pelvis_angle": Variable(("cycle", "angle", "phase"), "degree", f"angle of the pelvis in the lab; {_PELVIS}"),
+    "foot_progression": Variable(("cycle", "phase"), "degree", _PROGRESSION),
     "joint_moment_jcs": Variable(
         ("cycle", "joint", "angle", "phase"),
         "N m kg-1",
@@ -86,12 +92,31 @@ _CURVES = {
 }
 
 ON_REQUEST = {
+    "joint_moment_distal": Variable(
+        ("cycle", "joint", "local_axis", "phase"),
+        "N m kg-1",
+        f"internal joint moment {_ON_DISTAL} per body mass, axes of the distal segment",
+    ),
+    "joint_moment_proximal": Variable(
+        ("cycle", "joint", "local_axis", "phase"),
+        "N m kg-1",
+        f"internal joint moment {_ON_DISTAL} per body mass, axes of the proximal segment",
+    ),
+    "joint_moment_lab": Variable(
+        ("cycle", "joint", "axis", "phase"), "N m kg-1", f"internal joint moment {_ON_DISTAL} per body mass, lab axes"
+    ),
+    "external_moment_jcs": Variable(
+        ("cycle", "joint", "angle", "phase"),
+        "N m kg-1",
+        "external joint moment per body mass: of what acts from outside, which the internal one resists; a positive "
+        f"one turns towards a positive angle; {_JCS}",
+    ),
     "interaction_torque": Variable(
         ("cycle", "joint", "angle", "cause", "motion", "phase"),
         "N m kg-1",
         "what the motion of each joint (cause), of the pelvis and of the translation between segments contributes to "
-        f"joint_moment_jcs per body mass, if cycles.interaction_torques; {_JCS}",
-    )
+        f"joint_moment_jcs per body mass; {_JCS}",
+    ),
 }
 
 VARIABLES: dict[str, dict[str, Variable]] = {
@@ -176,6 +201,8 @@ VARIABLES: dict[str, dict[str, Variable]] = {
             ("time", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes"
         ),
         "joint_angle": Variable(("time", "side", "joint", "angle"), "degree", f"joint angle; {_JCS}"),
+        "pelvis_angle": Variable(("time", "side", "angle"), "degree", f"angle of the pelvis in the lab; {_PELVIS}"),
+        "foot_progression": Variable(("time", "side"), "degree", _PROGRESSION),
         "fit_residual": Variable(
             ("time", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster"
         ),

@@ -312,7 +312,9 @@ def calibration(name: str) -> xr.Dataset:
 def motion(points: Landmarks, name: str = "isb_clusters", static: xr.Dataset | None = None) -> xr.Dataset:
     model = body_model(name)
     static = calibration(name) if static is None else static
-    return kinematics(cleaned(model, points, TIME), static, body_model=model, smallest_floating_axis=LOCK)
+    return kinematics(
+        cleaned(model, points, TIME), static, body_model=model, smallest_floating_axis=LOCK, angle_convention="isb"
+    )
 
 
 def without(points: Landmarks, *names: str) -> Landmarks:

@@ -44,7 +44,13 @@ UP, DOWN = np.array([0.0, 1, 0]), np.array([0.0, -GRAVITY, 0])
 
 def moving(points: Landmarks, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
     count = len(points["heel_left"])
-    return kinematics(cleaned(MODEL, points, TIME[:count]), calibration, body_model=MODEL, smallest_floating_axis=0.1)
+    return kinematics(
+        cleaned(MODEL, points, TIME[:count]),
+        calibration,
+        body_model=MODEL,
+        smallest_floating_axis=0.1,
+        angle_convention="isb",
+    )
 
 
 def ground(force: Array, place: Array, free_moment: Array | float = 0.0) -> xr.Dataset:

@@ -1,0 +1,153 @@
+"""Ankle and knee of one frame of walking, as one system of twelve equations.
+
+A walk of the demonstration study is worked through as far as the joint moments (or read, if ``make demo`` has stored
+it). At the frame where the ground pushes hardest on the right foot the equations of Newton and Euler of foot and shank
+are written out as in section 10 of docs/theory.md: twelve unknowns, the forces F and the moments M that the shank
+applies to the foot and the thigh to the shank, in the order F1, M1, F2, M2; twelve equations; and four right-hand sides
+at once, of inertia, velocity, gravity and ground.
+
+1. The matrix has ones on its diagonal and nothing above it: its determinant is 1.
+2. A solver for any dense system finds what the step ``kinetics`` found for the whole walk by forward substitution, to
+   rounding, and term by term. That the thigh follows, which ``kinetics`` solved too, changes nothing below it.
+3. While the foot is on the ground, the ground makes the moments: 108 N m of plantarflexion at the ankle in this frame.
+   Inertia, velocity and weight of foot and shank together never add 2 N m at the ankle or 4 N m at the knee.
+
+``python docs/examples/ankle_and_knee.py [output.svg]`` draws the matrix and, by term, the moments about the
+mediolateral axes, positive towards dorsiflexion and towards extension.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+HOUSE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(HOUSE))
+
+from pipeline import netcdf, settings, tables  # noqa: E402 (the package stands in the folder above)
+from pipeline.calibrate import calibrate  # noqa: E402
+from pipeline.clean import clean  # noqa: E402
+from pipeline.contacts import contacts  # noqa: E402
+from pipeline.dynamics import block_matrix  # noqa: E402
+from pipeline.kinematics import kinematics  # noqa: E402
+from pipeline.kinetics import kinetics  # noqa: E402
+from pipeline.read import read  # noqa: E402
+
+Array = NDArray[np.float64]
+
+DEMO, PERSON, TRIAL = HOUSE / "data" / "demo", "sub-01", "comfortable_01"
+SIDE, SEGMENTS, JOINTS = "right", ["foot", "shank"], ["ankle", "knee"]
+GRAVITY = np.array([0, -9.80665, 0])
+
+
+def steps(study: Path) -> dict[str, xr.Dataset]:
+    """Return contacts, kinematics, kinetics and calibration of the walk: stored ones, or else made here."""
+    derived = study / "derived" / PERSON
+    names = ("contacts", "kinematics", "kinetics")
+    if all((derived / f"{name}.nc").exists() for name in (*names, "calibrate")):
+        stored = {name: netcdf.load_tree(derived / f"{name}.nc")[0][TRIAL] for name in names}
+        return stored | {"calibrate": netcdf.load(derived / "calibrate.nc")}
+    own = settings.read_yaml(study / "study.yaml")
+    chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
+    participants = tables.read_participants(study / "participants.tsv")
+    recorded = {
+        name: read(study / PERSON / f"{name}.c3d", body_model=model, **chosen["read"]).assign_attrs(role=role)
+        for name, role in (("static", "static"), (TRIAL, "gait"))
+    }
+    calibration = calibrate(
+        recorded,
+        body_model=model,
+        participant=participants[PERSON],
+        segments=tables.read_segments(study / "segments.tsv", participants).get(PERSON, []),
+        segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+        **chosen["calibrate"],
+    )
+    cleaned = clean(recorded[TRIAL], body_model=model, **chosen["clean"])
+    touched = contacts(cleaned, **chosen["contacts"])
+    moved = kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
+    loaded = kinetics(moved, touched, calibration, **chosen["kinetics"])
+    return dict(zip((*names, "calibrate"), (touched, moved, loaded, calibration), strict=True))
+
+
+def system(walk: dict[str, xr.Dataset], frame: int) -> tuple[Array, Array]:
+    """Return A (12, 12) and the right-hand sides b (12, 4 terms) of foot and shank at a frame."""
+    moved = walk["kinematics"].isel(time=frame).sel(side=SIDE)
+    ground = walk["contacts"].isel(time=frame).sel(side=SIDE)
+    body = walk["calibrate"].sel(side=SIDE, segment=SEGMENTS)
+    motion, joint = moved.sel(segment=SEGMENTS), moved.joint_centre.sel(joint=JOINTS).values
+    rotation, com = motion.rotation.values, motion.com_position.values
+    distal = np.stack([com[0], joint[0]])  # the foot has no joint below; what stands for it is not used
+    force, moment = np.zeros((2, 3)), np.zeros((2, 3))
+    force[0] = ground.ground_force  # ground_moment is about the lab's origin and has the plate's free moment in it
+    moment[0] = ground.ground_moment - np.cross(com[0], force[0])
+    rows = block_matrix.right_hand_sides(
+        rotation, body.segment_mass.values, body.segment_inertia.values, motion.com_acceleration.values,
+        motion.angular_velocity.values, motion.angular_acceleration.values, force, moment, GRAVITY,
+    )  # fmt: skip
+    stacked = np.concatenate(rows, axis=-1).reshape(4, 12).T
+    return block_matrix.system_matrix(rotation, joint - com, distal - com), stacked
+
+
+def draw(output: Path, matrix: Array, walk: dict[str, xr.Dataset], frame: int) -> None:
+    """Draw the matrix, and the moments of the stance around the frame."""
+    figure = Figure((11, 3.6), layout="constrained")
+    square, *panels = figure.subplots(1, 3)
+    square.imshow(np.where(matrix == 0, np.nan, matrix), cmap="coolwarm", vmin=-1, vmax=1)
+    for edge in (2.5, 5.5, 8.5):
+        square.axhline(edge, color="k", linewidth=0.5)
+        square.axvline(edge, color="k", linewidth=0.5)
+    square.set(xticks=[1, 4, 7, 10], yticks=[1, 4, 7, 10], title="A, 3 x 3 blocks; nothing where white")
+    square.set_xticklabels(["F1", "M1", "F2", "M2"])
+    square.set_yticklabels(["force 1", "moment 1", "force 2", "moment 2"])
+    loaded = walk["kinetics"].sel(side=SIDE, local_axis="z").isel(time=stance(walk, frame))
+    for panel, joint in zip(panels, JOINTS, strict=True):
+        for term in block_matrix.TERMS:
+            panel.plot(loaded.time, loaded.joint_moment_term.sel(joint=joint, term=term), label=term)
+        panel.plot(loaded.time, loaded.joint_moment.sel(joint=joint), "k--", label="sum")
+        panel.axvline(float(walk["kinetics"].time[frame]), color="0.8", zorder=0)
+        panel.set(title=f"{joint}, N m", xlabel="s")
+    panels[0].legend(fontsize="small")
+    with mpl.rc_context({"svg.hashsalt": "ankle_and_knee"}):
+        figure.savefig(output, metadata={"Date": None})
+
+
+def stance(walk: dict[str, xr.Dataset], frame: int) -> slice:
+    """Return the frames around one while which the ground pushes."""
+    pushes = walk["contacts"].ground_force.sel(side=SIDE, axis="y").values > 0
+    off = np.flatnonzero(~pushes)
+    return slice(int(off[off < frame].max(initial=-1)) + 1, int(off[off > frame].min(initial=len(pushes))))
+
+
+def main(output: Path, study: Path = DEMO) -> dict[str, Any]:
+    """Draw the figure and return the numbers above; moments in N m about x, y, z of the distal segment."""
+    walk = steps(study)
+    frame = int(walk["contacts"].ground_force.sel(side=SIDE, axis="y").fillna(0).argmax("time"))
+    matrix, rows = system(walk, frame)
+    by_term = np.linalg.solve(matrix, rows).T.reshape(4, 2, 2, 3)[:, :, 1]  # term, joint, force or moment, axis
+    stored = walk["kinetics"].sel(side=SIDE, joint=JOINTS)
+    now, during = stored.isel(time=frame), stored.isel(time=stance(walk, frame))
+    draw(output, matrix, walk, frame)
+    others = during.joint_moment_term.sel(term=["inertia", "velocity", "gravity"]).sum("term", skipna=False)
+    return {
+        "determinant": np.linalg.det(matrix),
+        "largest element above the diagonal": np.abs(np.triu(matrix, 1)).max(),
+        "ankle moment": by_term.sum(axis=0)[0],
+        "knee moment": by_term.sum(axis=0)[1],
+        "by term, from the stored ones": np.abs(np.swapaxes(by_term, 0, 1) - now.joint_moment_term.values).max(),
+        "sum, from the stored one": np.abs(by_term.sum(axis=0) - now.joint_moment.values).max(),
+        "largest of all but the ground in stance, ankle and knee": np.abs(others).max(["time", "local_axis"]).values,
+        "share of the ground in the ankle's z": by_term[3, 0, 2] / by_term[:, 0, 2].sum(),
+    }
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE / "docs" / "images" / "ankle_and_knee.svg"
+    for name, value in main(target).items():
+        print(name, value)  # noqa: T201
