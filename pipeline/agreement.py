@@ -108,12 +108,14 @@ def open_chain(legs: Legs) -> Chain:
     """Return the legs solved as open chains from the pelvis to the foot.
 
     All is written in a frame with the axes of the lab, the origin at the hip centre and its velocity, of one instant.
+    NaN where a joint of the leg is in gimbal lock: rates of its hinges would be rounding, much enlarged.
     """
+    axes = np.where(legs.locked[..., None, None], np.nan, legs.axes)
     origin, drift = legs.centre[:, :, -1:], legs.centre_velocity[:, :, -1:]
     com, centre = (part[:, :, OUTWARDS] - origin for part in (legs.com, legs.centre))
     at = limb.limb_at(
         legs.rotation[:, :, OUTWARDS],
-        legs.axes[:, :, OUTWARDS],
+        axes[:, :, OUTWARDS],
         centre,
         legs.mass[:, OUTWARDS],
         com,

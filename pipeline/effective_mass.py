@@ -53,8 +53,8 @@ def effective_foot_mass(legs: Legs, point: Array) -> Array:
 
     It is the task-space inertia of the leg along the vertical, 1 / (J M^-1 J^T), with J the vertical velocity of the
     point per hinge rate of hip, knee and ankle: joints free to turn, pelvis held. A foot that strikes with a stretched
-    leg above it meets the ground with more mass than one with a bent knee. NaN where a segment is not seen, or where
-    the hinges cannot be told apart.
+    leg above it meets the ground with more mass than one with a bent knee. NaN where a segment is not seen, where the
+    hinges cannot be told apart, or where none of them yields to the push.
 
     Args:
         legs: the frames to look at.
@@ -71,9 +71,8 @@ def effective_foot_mass(legs: Legs, point: Array) -> Array:
     matrix = limb.hinge_mass_matrix(turning, moving, legs.mass[:, OUTWARDS], tensor)
     _, struck = limb.hinge_jacobians(axes, centre, np.broadcast_to(point[..., None, :], com.shape))
     jacobian = (struck[..., -1, :, :] @ UP)[..., None, :]
-    known = (
-        np.isfinite(matrix).all(axis=(-1, -2)) & np.isfinite(jacobian).all(axis=(-1, -2)) & ~legs.locked.any(axis=-1)
-    )
+    seen = np.isfinite(matrix).all(axis=(-1, -2)) & np.isfinite(jacobian).all(axis=(-1, -2))
+    known = seen & ~legs.locked.any(axis=-1) & jacobian.any(axis=(-1, -2))
     result = np.full(known.shape, np.nan)
     still = np.zeros(matrix.shape[-1])
     try:

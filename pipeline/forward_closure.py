@@ -29,8 +29,8 @@ from pipeline.leg import Legs
 Array = NDArray[np.float64]
 Index = tuple[NDArray[np.intp], NDArray[np.intp]]
 
-WINDOW_S, EVERY_S = 0.02, 0.05
-STEP_S = 0.005  # of the fourth-order rule
+WINDOW_S, EVERY_S = 0.02, 0.1
+STEP_S = 0.007  # of the fourth-order rule
 NODES = np.arange(-2, 4)  # frames around an instant, whose polynomial gives what was measured in between
 
 
@@ -75,7 +75,7 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
         rate_hz: frames per second.
 
     Returns:
-        At the ends of windows of 0.02 s (at least two frames), one in 0.05 s; NaN where none is whole, or where a
+        At the ends of windows of 0.02 s (at least two frames), one in 0.1 s; NaN where none is whole, or where a
         segment has no inertia that would tell how it turns.
     """
     angle, rate = legs.angle, _joint_rates(legs)
@@ -93,13 +93,15 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     at, outwards = starts[frame], slice(None, None, -1)
     masses = Masses(legs.mass[side][:, outwards], legs.inertia[side][:, outwards], legs.gravity)
     q, qd = angle[at, side][:, outwards], rate[at, side][:, outwards]
-    try:
-        for instant in np.arange(count) * (length / count):
-            stages = [_between(driven, flat, at, side, instant + length / count * part) for part in (0.0, 0.5, 1.0)]
-            q, qd = _runge_kutta(q, qd, stages, masses, length / count / rate_hz)
-    except np.linalg.LinAlgError:
-        return error
-    strayed = (q[:, outwards] - angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            for instant in np.arange(count) * (length / count):
+                stages = [_between(driven, flat, at, side, instant + length / count * part) for part in (0.0, 0.5, 1.0)]
+                q, qd = _runge_kutta(q, qd, stages, masses, length / count / rate_hz)
+        except np.linalg.LinAlgError:
+            return error
+        strayed = (q[:, outwards] - angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
+    strayed = np.where(np.isfinite(strayed), strayed, np.pi)  # an angle that ran away beyond all numbers
     for number in np.unique(side):
         error[number] = np.sqrt(np.mean(strayed[side == number] ** 2, axis=0))
     return error

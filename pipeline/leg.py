@@ -68,6 +68,8 @@ def legs_of(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset,
         proximal, distal, smallest_floating_axis=kinematics.attrs["smallest_floating_axis"]
     )
 
+    known = np.isfinite(axes[..., ::2, :]).all(axis=(-1, -2))  # where e1 and e3 are one line, e2 is 0 / 0
+
     def masses(name: str) -> Array:
         return np.asarray(kinematics[name].values[:, :, order[:-1]])
 
@@ -83,7 +85,7 @@ def legs_of(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset,
         centre_acceleration=kinematics.joint_centre_acceleration.values,
         axes=axes,
         angle=angle,
-        locked=np.isfinite(axes).all(axis=(-1, -2)) & np.isnan(angle).all(axis=-1),
+        locked=np.asarray(known & np.isnan(angle).all(axis=-1)),
         signs=np.array([[joint_coordinates.signs(joint, side) for joint in JOINTS] for side in SIDES]),
         mass=calibrate.segment_mass.values,
         inertia=calibrate.segment_inertia.values,

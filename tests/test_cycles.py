@@ -22,14 +22,22 @@ from recordings import (
     walk,
 )
 
+from pipeline.agreement import CAUSES, FORMULATIONS, LOADS
 from pipeline.cycles import cycles
+from pipeline.dynamics.limb import MOTIONS
+from pipeline.effective_mass import effective_foot_mass
+from pipeline.leg import CHAIN, SEGMENTS, legs_of
+from pipeline.settings import CONFIG, read_yaml
 from pipeline.spatiotemporal import peaks
-from pipeline.vocabulary import METRICS, described
+from pipeline.vocabulary import METRICS, ON_REQUEST, described
 
 Array = NDArray[np.float64]
 
 MASS_KG = 70.0
-SETTINGS: dict[str, Any] = {"longest_cycle_s": 3.0, "min_peak_force_body_weights": 0.7}
+SETTINGS: dict[str, Any] = read_yaml(CONFIG / "default.yaml")["cycles"]
+LEG_M = np.array([[0.05, 0.04, 0], [0.05, 0.46, 0], [0.05, 0.86, 0]])  # ankle, knee and hip centre from the heel
+COM_M = np.array([[0.04, -0.03, 0.01], [0, -0.18, 0], [0, -0.17, 0], [np.nan] * 3])
+MASSES = np.array([[2.0], [1]]) * [1.0, 3.3, 7]  # kg; the left leg weighs twice as much as the right one
 JOINTS, ANGLES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"]
 PHASE = np.arange(101)
 ROUNDING = 1e-9
@@ -67,18 +75,43 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
     sizes = np.array([[amplitude(joint, axis) for axis in range(3)] for joint in range(3)])
     curves = phase[:, :, None, None] * sizes
     joints = ("time", "side", "joint")
-    coordinates = {"time": time, "side": list(SIDES), "joint": JOINTS, "angle": ANGLES, "axis": list("xyz")}
+    coordinates = {
+        "time": time, "side": list(SIDES), "joint": JOINTS, "segment": list(CHAIN), "angle": ANGLES,
+        "axis": list("xyz"), "local_axis": list("xyz"), "cause": list(CAUSES), "motion": list(MOTIONS),
+        "formulation": list(FORMULATIONS), "load": list(LOADS),
+    }  # fmt: skip
     kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
+    shares = np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))
     return Trial(
         kinetics=xr.Dataset(
             {name: ((*joints, last), MASS_KG * curves) for name, last in kinetics.items()}
-            | {"joint_power": (joints, MASS_KG * curves[..., 0])},
+            | {
+                "joint_power": (joints, MASS_KG * curves[..., 0]),
+                "interaction_torque": (
+                    (*joints, "angle", "cause", "motion"),
+                    np.multiply.outer(MASS_KG * curves, shares),
+                ),
+                "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
+                "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
+                "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),
+            },
             coordinates,
         ),
-        kinematics=xr.Dataset({"joint_angle": ((*joints, "angle"), curves)}, coordinates),
+        kinematics=upright(clean).assign(
+            joint_angle=((*joints, "angle"), curves),
+            pelvis_angle=(("time", "side", "angle"), curves[:, :, 0]),
+            foot_progression=(("time", "side"), curves[:, :, 0, 0]),
+        ),
         contacts=touched(known, time, reasons or {}),
         clean=clean,
         calibrate=xr.Dataset(
+            {
+                "segment_mass": (("side", "segment"), MASSES),
+                "segment_inertia": (
+                    ("side", "segment", "local_axis", "local_axis_2"),
+                    MASSES[..., None, None] * np.diag([0.004, 0.003, 0.005]),
+                ),
+            },
             coords={
                 "cluster_marker": ("cluster", ["heel", "toe"] * 2),
                 "cluster_side": ("cluster", ["left", "left", "right", "right"]),
@@ -86,6 +119,31 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
             attrs={"body_mass_kg": MASS_KG},
         ),
     )
+
+
+def upright(clean: xr.Dataset) -> xr.Dataset:
+    """Return poses of legs that stand upright over their heels wherever these are, at rest."""
+    heel = np.stack([clean.marker_position.sel(marker=f"heel_{side}").values for side in SIDES], axis=1)
+    centre = heel[:, :, None] + LEG_M
+    com = np.concatenate([centre, centre[:, :, -1:]], axis=2) + COM_M
+    rotation = np.broadcast_to(np.eye(3), (*com.shape, 3))
+    dims = ("time", "side", "segment")
+    places = {"com": ("segment", com), "joint_centre": ("joint", centre)}
+    return xr.Dataset(
+        {"rotation": ((*dims, "local_axis", "axis"), rotation), "com_position": ((*dims, "axis"), com)}
+        | {"joint_centre": (("time", "side", "joint", "axis"), centre)}
+        | {
+            f"{name}_{rate}": (("time", "side", part, "axis"), 0 * place)
+            for name, (part, place) in places.items()
+            for rate in ("velocity", "acceleration")
+        }
+        | dict.fromkeys(("angular_velocity", "angular_acceleration"), ((*dims, "local_axis"), 0 * com)),
+        {
+            "time": clean.time, "side": list(SIDES), "segment": list(SEGMENTS), "joint": JOINTS, "angle": ANGLES,
+            "axis": list("xyz"), "local_axis": list("xyz"),
+        },
+        {"smallest_floating_axis": 0.1},
+    )  # fmt: skip
 
 
 def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
@@ -103,6 +161,7 @@ def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
     return xr.Dataset(
         {
             "ground_force": (("time", "side", "axis"), vertical_force[..., None] * [0.0, 1.0, 0.0]),
+            "ground_moment": (("time", "side", "axis"), np.zeros((*vertical_force.shape, 3))),
             "contact_start": ("contact", [max(step.start_s, time[0]) for step in steps]),
             "contact_end": ("contact", [min(step.end_s, end) for step in steps]),
             "event_time": ("event", [instant for instant, _, _ in events]),
@@ -220,6 +279,67 @@ def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
     assert (np.delete(result.stance_reason.values, row) == "").all()
 
 
+def test_formulations_that_differ_cost_every_stance_of_the_trial(known: Walk) -> None:
+    """One of them is enough, of the moments; a stance that has a reason keeps it."""
+    made = trial(known, reasons={1: "two feet on the plate"})
+    made["kinetics"].disagreement.loc[{"formulation": "recursion"}] = [0.5, 2.5e-5]
+    assert made.cut(max_disagreement_n_m=2.6e-5).kinetics_valid.sum() == 4
+    result = made.cut(max_disagreement_n_m=2.4e-5)
+    assert not result.kinetics_valid.any()
+    expected = "the formulations of the joint moments differ by 2.5e-05 N m"
+    assert set(result.reason.values) == {expected, "two feet on the plate"}
+    assert list(result.stance_reason.values).count(expected) == result.sizes["stance"] - 1
+    for name in KINETICS:
+        assert np.isnan(result[name]).all(), name
+    assert np.isfinite(result.joint_angle).all()
+    np.testing.assert_array_equal(result.stance_disagreement, 2.5e-5)
+
+
+def test_the_forces_of_the_formulations_are_not_what_is_judged(known: Walk) -> None:
+    made = trial(known)
+    made["kinetics"].disagreement.loc[{"load": "force"}] = 1.0
+    assert made.cut().kinetics_valid.all()
+
+
+def test_every_stance_has_the_closures_of_its_side(known: Walk) -> None:
+    """Of three angles the root mean square: 0, 1, 2 degrees at the left ankle, 15, 16, 17 at the right hip."""
+    result = trial(known).cut()
+    left = (result.stance_side == "left").values
+    assert 0 < left.sum() < len(left)
+    rows = {"left": [[0, 1, 2], [3, 4, 5], [6, 7, 8]], "right": [[9, 10, 11], [12, 13, 14], [15, 16, 17]]}
+    for side, inside in (("left", left), ("right", ~left)):
+        expected = [np.sqrt(np.mean(np.square(angles))) for angles in rows[side]]
+        np.testing.assert_allclose(result.stance_forward_closure[inside], [expected] * inside.sum())
+    np.testing.assert_array_equal(result.stance_energy_closure[left], [[0, 1, 2]] * left.sum())
+    np.testing.assert_array_equal(result.stance_energy_closure[~left], [[3, 4, 5]] * (~left).sum())
+    assert list(result.segment.values) == list(CHAIN)
+
+
+def test_further_curves_are_there_on_request_only(known: Walk) -> None:
+    made = trial(known, reasons={1: "two feet on the plate"})
+    assert not set(made.cut().data_vars) & set(ON_REQUEST)
+    assert "cause" not in made.cut().dims
+    result = made.cut(further_curves=["interaction_torque"])
+    assert set(result.data_vars) & set(ON_REQUEST) == {"interaction_torque"}
+    assert list(result.cause.values) == list(CAUSES)
+    assert list(result.motion.values) == list(MOTIONS)
+    everything = made.cut(further_curves=list(ON_REQUEST))
+    assert set(ON_REQUEST) <= set(everything.data_vars)
+    for name in ON_REQUEST:
+        assert np.isnan(everything[name][1]).all(), name
+        assert np.isfinite(everything[name].drop_isel(cycle=1)).all(), name
+
+
+def test_interaction_torques_are_per_body_mass(known: Walk) -> None:
+    """Each share is its number times the curve of joint and angle, which is the angle's."""
+    result = trial(known).cut(further_curves=["interaction_torque", "external_moment_jcs"])
+    for i, cause in enumerate(CAUSES):
+        for j, motion in enumerate(MOTIONS):
+            share = result.interaction_torque.sel(cause=cause, motion=motion)
+            np.testing.assert_allclose(share, (1 + 2 * i + j) * result.joint_angle, rtol=0, atol=ROUNDING)
+    np.testing.assert_array_equal(result.external_moment_jcs, -result.joint_moment_jcs)
+
+
 def test_missing_samples_stay_where_they_are() -> None:
     """Frames are phases here: the hidden frames are missing, their neighbours are not."""
     made = trial(walk(stride_s=1.0))
@@ -332,6 +452,26 @@ def test_a_heel_that_was_never_seen_costs_distances_only(known: Walk) -> None:
     assert np.isnan(result.stride_length[result.side == "right"]).all()
     assert_metrics(result.isel(cycle=result.side == "left"), stride_length=SPEED_M_S * STRIDE_S)
     assert_metrics(result, stride_time=STRIDE_S)
+
+
+def test_effective_foot_mass_is_that_of_the_strike(known: Walk) -> None:
+    """The leg stands alike over every heel, the left one weighs twice as much; kinetics need not be known."""
+    made = trial(known, reasons={0: "two feet on the plate"})
+    result = made.cut()
+    legs = legs_of(made["kinematics"], made["contacts"], made["calibrate"], gravity_m_s2=0)
+    right = effective_foot_mass(legs, legs.centre[:, :, 0] - LEG_M[0])[0, 1]
+    expected = np.where(result.side == "left", 2 * right, right)
+    np.testing.assert_allclose(result.effective_foot_mass, expected, rtol=1e-9)  # rounding metres from the origin
+
+
+def test_a_shank_hidden_at_one_strike_costs_the_effective_mass_of_that_cycle(known: Walk) -> None:
+    made = trial(known)
+    start = pairs(known, "right")[0][0].start_s
+    com = made["kinematics"].com_position.copy()
+    com.loc[{"side": "right", "segment": "shank", "time": slice(start - 0.02, start + 0.02)}] = np.nan
+    made["kinematics"] = made["kinematics"].assign(com_position=com)
+    lost = np.isnan(made.cut().effective_foot_mass)
+    assert list(lost.values) == [True, False, False, False, False]
 
 
 def bump(centre: float, size: float) -> Array:

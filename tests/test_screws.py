@@ -9,7 +9,17 @@ from geometry import Array, derivative, particles
 from scipy.linalg import expm
 
 from pipeline.dynamics import block_matrix
-from pipeline.dynamics.screws import adjoint, apply, bracket, exponential, inverse, logarithm, transpose
+from pipeline.dynamics.screws import (
+    adjoint,
+    apply,
+    bracket,
+    commutator,
+    exponential,
+    gyroscopic,
+    inverse,
+    logarithm,
+    transpose,
+)
 
 
 def hat(twist: Array) -> Array:
@@ -63,3 +73,17 @@ def test_spatial_inertia_gives_the_momentum_of_the_particles() -> None:
     momentum = state.mass[..., None, None] / 6 * velocity
     expected = np.concatenate([np.cross(place, momentum).sum(axis=-2), momentum.sum(axis=-2)], axis=-1)
     close(apply(state.chain.inertia, twist), expected)
+
+
+def test_commutator_is_the_bracket_without_its_matrix() -> None:
+    a, b = np.random.default_rng(8).normal(size=(2, 5, 6))
+    close(commutator(a, b), apply(bracket(a), b))
+    close(commutator(a, b), -commutator(b, a))
+
+
+def test_gyroscopic_matrix_is_skew_symmetric_and_turns_the_momentum() -> None:
+    state = random_state(5, 3)
+    twist, inertia = state.qd[..., None] + np.arange(6.0), state.chain.inertia
+    matrix = gyroscopic(twist, inertia)
+    assert np.abs(matrix + transpose(matrix)).max() < 1e-12 * np.abs(matrix).max()
+    close(apply(matrix, twist), -apply(transpose(bracket(twist)), apply(inertia, twist)))

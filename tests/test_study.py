@@ -16,38 +16,53 @@ from pipeline.bridge import rejected
 from pipeline.errors import UserError
 from pipeline.study import IDENTITY, QUALITY, study
 from pipeline.tables import read_participants
-from pipeline.vocabulary import METRICS, VARIABLES, described
+from pipeline.vocabulary import METRICS, ON_REQUEST, VARIABLES, described
 
 Gathered = tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]
-SIZES = {"joint": 3, "angle": 3, "axis": 3, "phase": 101}
+NAMES: dict[str, Any] = {
+    "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),
+    "angle": ["flexion", "adduction", "rotation"], "phase": np.arange(101.0),
+    "cause": ["ankle", "knee", "hip", "pelvis", "translation"], "motion": ["acceleration", "velocity"],
+}  # fmt: skip
 PEOPLE = {
     "p1": {"participant_id": "p1", "mass_kg": "70.5", "height_m": "1.8", "sex": "M", "age_years": "31", "group": "a"},
     "p2": {"participant_id": "p2", "mass_kg": "60", "height_m": "n/a", "sex": "F", "age_years": "", "group": "7"},
 }
 
 
-def trial(level: float, sides: str, *, invalid: tuple[int, ...] = ()) -> xr.Dataset:
-    """Return a trial's cycles.nc: cycle ``i`` is ``level + i`` everywhere; sides as in ``rlr``; a stance more."""
+def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = ()) -> xr.Dataset:
+    """Return a trial's cycles.nc: cycle ``i`` is ``level + i`` everywhere; sides as in ``rlr``; a stance more.
+
+    Checks of a stance: disagreement ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all
+    with more digits than mean something. ``further`` names curves on request.
+    """
     count = len(sides)
     values = level + np.arange(float(count))
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(count)], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
     variables = {}
-    for name, (dims, *_) in VARIABLES["study"].items():
-        shape = [count, *(SIZES[dim] for dim in dims[1:])]
+    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in ON_REQUEST}
+    for name, dims in (usual | {name: ON_REQUEST[name].dims for name in further}).items():
+        shape = [count, *(len(NAMES[dim]) for dim in dims[1:])]
         data = np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy()
         if name in ("joint_moment_jcs", "joint_power"):
             data[list(invalid)] = np.nan
         variables[name] = (dims, data)
     start = np.append(values, level + count)
+    checks = {
+        "stance_start": ("stance", start), "stance_end": ("stance", start + 0.61234567),
+        "stance_disagreement": ("stance", np.full(count + 1, level * 1.0001e-9)),
+        "stance_forward_closure": (("stance", "joint"), np.tile([1.0001, 2.0001, 3.0001], (count + 1, 1))),
+        "stance_energy_closure": (("stance", "segment"), np.tile([4.0001, 6.0001, 5.0001], (count + 1, 1))),
+    }  # fmt: skip
+    dims_used = {dim for dims, _ in variables.values() for dim in dims[1:]} | {"segment"}
     return described(
         "cycles",
         xr.Dataset(
-            variables | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.61234567)},
+            variables | checks,
             {
-                "joint": ["ankle", "knee", "hip"], "angle": ["flexion", "adduction", "rotation"], "axis": list("xyz"),
-                "phase": np.arange(101.0), "side": ("cycle", side), "start_time": ("cycle", values),
-                "end_time": ("cycle", values + 1),
+                **{name: NAMES[name] for name in NAMES if name in dims_used},
+                "side": ("cycle", side), "start_time": ("cycle", values), "end_time": ("cycle", values + 1),
                 "kinetics_valid": ("cycle", reason == ""), "reason": ("cycle", reason),
                 "stance_side": ("stance", np.append(side, "right")),
                 "stance_plates": ("stance", np.append(np.where(reason == "", "1 2", ""), "")),
@@ -156,6 +171,37 @@ def test_the_table_of_quality_has_every_stance_and_every_rejected_trial(
     assert len(quality) == 1 + 3 + 4 + 3 + 1
 
 
+def test_the_table_of_quality_tells_the_checks_of_every_stance(gathered: Gathered) -> None:
+    """Three digits; of the segments the largest energy closure; nothing of a rejected trial."""
+    quality = gathered[2]
+    slow = quality[quality.trial == "slow_1"]
+    assert list(slow.disagreement_n_m) == [2e-8] * 4
+    closures = ["forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg"]
+    assert slow[closures].values.tolist() == [[1, 2, 3]] * 4
+    assert list(slow.energy_closure_w) == [6] * 4
+    lost = quality[quality.trial == "lost"]
+    assert lost[["disagreement_n_m", *closures, "energy_closure_w"]].isna().all(axis=None)
+
+
+def test_further_curves_reach_the_study(tmp_path: Path) -> None:
+    """As a user opens them, with the names of their dimensions; the tables know nothing of them."""
+    further = ("interaction_torque", "joint_moment_lab")
+    cycles = {"s1": {"fast_1": trial(10, "rl", further=further)}, "s2": {"fast_1": trial(30, "l", further=further)}}
+    dataset, metrics, _ = study(cycles, sessions=sessions())
+    netcdf.save(tmp_path / "study.nc", described("study", dataset))
+    opened = xr.load_dataset(tmp_path / "study.nc")
+    share = opened.interaction_torque.sel(joint="knee", angle="flexion", cause="hip", motion="velocity")
+    assert list(share[:, 50].values) == [10, 11, 30]
+    assert opened.interaction_torque.attrs["units"] == "N m kg-1"
+    assert list(opened.joint_moment_lab.sel(joint="hip", axis="y")[:, 0].values) == [10, 11, 30]
+    assert list(metrics.columns) == list(study(CYCLES, sessions=sessions())[1].columns)
+    assert len(metrics) == 3
+
+
+def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:
+    assert not set(opened.variables) & {*ON_REQUEST, "cause", "motion", "stance", "segment"}
+
+
 def test_a_table_read_back_is_the_same(gathered: Gathered, tmp_path: Path) -> None:
     metrics = gathered[1]
     metrics.to_csv(tmp_path / "metrics.csv", index=False)
@@ -181,7 +227,7 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: dict[str, dict[str,
     opened = xr.load_dataset(tmp_path / "study.nc")
     assert opened.sizes["cycle"] == 0
     assert set(IDENTITY) <= set(opened.coords)
-    assert set(opened.data_vars) == set(VARIABLES["study"])
+    assert set(opened.data_vars) == set(VARIABLES["study"]) - set(ON_REQUEST)
     assert metrics.empty
     assert list(metrics.columns) == ["cycle", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS]
     assert len(quality) == 2

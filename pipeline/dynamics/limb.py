@@ -149,8 +149,9 @@ def contributions(limb: Limb, motion: Motion) -> Array:
     """Return by the closed form which motion causes which joint wrench.
 
     The sources are the base, then the slides and the hinges of each anatomical joint. With x, y the share of a source
-    in the twist rate and twist of the segments beyond it, each segment needs of it G x by acceleration and
-    G ad(V) y + B y by velocity, where B is that of the Coriolis matrix
+    in the twist rate and twist of the segments beyond it, and z what drifts of its axes, the sum of ad(V_i) S_i q'_i,
+    each segment needs of it G x by acceleration and G (z - ad(V) y) + B y by velocity. There z - ad(V) y is the rate
+    of y as the segment itself sees it, and B that of the Coriolis matrix
     (:func:`~pipeline.dynamics.screws.gyroscopic`), which shares a product of two rates evenly.
 
     Args:
@@ -172,7 +173,8 @@ def contributions(limb: Limb, motion: Motion) -> Array:
             (nothing, motion.drift),
         )
     )
-    by_velocity = limb.inertia @ z + gyroscopic(motion.twist[..., 1:, :], limb.inertia) @ y
+    twist = motion.twist[..., 1:, :]
+    by_velocity = limb.inertia @ (z - bracket(twist) @ y) + gyroscopic(twist, limb.inertia) @ y
     needed = np.stack([limb.inertia @ x, by_velocity], axis=-2)  # (..., segment, 6, motion, source)
     # a source moves the segments from its own joint outwards
     reached = np.arange(count)[:, None] >= np.array([0, *np.repeat(np.arange(count), 2)])
@@ -217,4 +219,8 @@ def _by_group(share: Array) -> Array:
 
 def _from_tip(array: Array, *, axis: int) -> Array:
     """Return the running sum from the last segment to the first."""
-    return np.flip(np.cumsum(np.flip(array, axis), axis=axis), axis)
+    result = array.copy()
+    rows = np.moveaxis(result, axis, 0)
+    for i in range(len(rows) - 2, -1, -1):
+        rows[i] += rows[i + 1]
+    return result
