@@ -9,14 +9,19 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline import contact_checks, file_events, foot_contacts, plate_contacts
 from pipeline import events as gait
-from pipeline import plate_contacts
-from pipeline.plate_contacts import OTHER, Contact
-from pipeline.plates import centre_of_pressure
+from pipeline import kinematic_events as motion
+from pipeline import plate_contacts as reasons
+from pipeline.foot_contacts import OTHER, Feet
+from pipeline.ground_wrench import at_instants, ground_wrench
+from pipeline.plate_contacts import Contact
 
 Array = NDArray[np.float64]
+Events = Mapping[str, Sequence[gait.GaitEvent]]
+Weaker = Mapping[str, Sequence[Sequence[gait.GaitEvent]]]
 SIDES = ("left", "right")
-UNSURE_S = 0.04  # foot events from motion alone are this far off: Zeni et al. 2008
+UNSURE_S = 0.04  # foot events from motion alone are this far off: see validation.md
 
 
 def contacts(
@@ -26,6 +31,12 @@ def contacts(
     min_contact_s: float,
     max_cop_distance_m: float,
     edge_margin_m: float,
+    max_time_offset_s: float,
+    max_lever_arm_m: float,
+    max_drift_n: float,
+    kinematic_events: str,
+    plates_left: str | None = None,
+    plates_right: str | None = None,
 ) -> xr.Dataset:
     """Find contacts, ground wrenches and events of one trial.
 
@@ -34,33 +45,52 @@ def contacts(
         threshold_n: vertical force that counts as contact, N.
         min_contact_s: shortest contact on a plate, s.
         max_cop_distance_m: largest distance of the centre of pressure from the foot that makes it, m.
-        edge_margin_m: how far a foot marker may stand outside the plate, m.
+        edge_margin_m: how far the foot may stand outside the plate, m.
+        max_time_offset_s: largest time between a plate and the markers, s.
+        max_lever_arm_m: largest distance of the force from the ankle, m.
+        max_drift_n: largest unknown drift of a plate's baseline, N.
+        kinematic_events: how motion tells events, one of :data:`pipeline.kinematic_events.METHODS`.
+        plates_left, plates_right: the plates that the foot met, "1 3", or "none"; the user's word.
 
     Returns:
         At the marker instants, lab axes: ``ground_force``, ``ground_moment`` about the lab origin,
         ``centre_of_pressure`` (time, side, axis), ``free_moment`` (time, side). The wrench is zero in swing and
         NaN in a stance whose force is not known. ``contact_start``, ``contact_end`` (contact) of every stance,
         with its side, plates, validity and reason; ``event_time`` (event) with kind, side and source.
+
+    Raises:
+        UserError: trials.tsv gives a foot a plate that the file does not have.
     """
-    feet = {side: foot for side in SIDES if (foot := _foot(clean, side)) is not None}
-    force, moment = (_at_markers(clean, name) for name in ("plate_force", "plate_moment"))
+    time, corners = clean.time.values, clean.plate_corner.values
+    names = ("plate_force", "plate_moment")
+    force, moment = (at_instants(clean[name].values, clean.plate_time.values, time) for name in names)
+    feet = _feet(clean)
+    chosen = {"left": plates_left, "right": plates_right}
+    given = {side: foot_contacts.choice(text, clean.plate.values.tolist(), side=side) for side, text in chosen.items()}
     found = [
-        contact
-        for plate in range(clean.sizes["plate"])
-        for contact in _on_plate(
-            clean,
-            plate,
-            force[:, plate],
-            moment[:, plate],
-            feet,
-            threshold_n=threshold_n,
-            min_contact_s=min_contact_s,
-            max_cop_distance_m=max_cop_distance_m,
-        )
+        foot_contacts.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
+        for contact in _detected(clean, threshold_n=threshold_n, min_contact_s=min_contact_s)
+        for i in contact.plates
     ]
-    span = {"first_s": float(clean.time[0]), "last_s": float(clean.time[-1])}
-    weaker = _weaker_events(clean, feet, {side: _plate_events(found, side) for side in SIDES})
-    judged = _judged(clean, feet, found, weaker, span, edge_margin_m=edge_margin_m)
+    found = contact_checks.on_good_plates(found, clean, max_drift_n=max_drift_n)
+    in_time = contact_checks.in_time(foot_contacts.combine(found), feet, max_time_offset_s=max_time_offset_s)
+    span = {"first_s": float(time[0]), "last_s": float(time[-1])}
+    weaker = _weaker_events(clean, feet, _plate_events(in_time), kinematic_events)
+    judged = _on_one_foot(found, time, feet, corners, _stances(in_time, weaker, span), edge_margin_m=edge_margin_m)
+    judged = contact_checks.in_time(judged, feet, max_time_offset_s=max_time_offset_s)
+    judged = [
+        contact_checks.plausible(
+            contact,
+            time,
+            force[:, list(contact.plates)].sum(axis=1),
+            moment[:, list(contact.plates)].sum(axis=1),
+            feet.get(contact.side),
+            max_cop_distance_m=max_cop_distance_m,
+            max_lever_arm_m=max_lever_arm_m,
+            forwards=clean.attrs["direction_of_travel"] == "forwards",
+        )
+        for contact in judged
+    ]
     events = {side: _events(judged, side, weaker[side]) for side in SIDES}
     listed = {
         side: [
@@ -69,8 +99,130 @@ def contacts(
         ]
         for side in SIDES
     }
-    wrenches = [_ground_wrench(clean, listed[side], force, moment, threshold_n) for side in SIDES]
+    wrenches = [ground_wrench(time, listed[side], force, moment, corners, threshold_n=threshold_n) for side in SIDES]
     return _dataset(clean, wrenches, [row for side in SIDES for row in listed[side]], gait.of_both_sides(events))
+
+
+def _feet(clean: xr.Dataset) -> Feet:
+    """Return the feet whose heel and toe are in the file."""
+    here, position = list(clean.marker.values), clean.marker_position.values
+    feet = {}
+    for side in SIDES:
+        names = [f"heel_{side}", f"toe_{side}"]
+        if set(names) <= set(here):
+            heel, toe = (position[:, here.index(name)] for name in names)
+            feet[side] = foot_contacts.foot_of(
+                heel, toe, clean.time.values, on_belt=clean.attrs["direction_of_travel"] == "none"
+            )
+    return feet
+
+
+def _detected(clean: xr.Dataset, *, threshold_n: float, min_contact_s: float) -> list[Contact]:
+    time, vertical, smooth = clean.plate_time.values, clean.vertical_force.values, clean.plate_force.values[..., 1]
+    return [
+        contact
+        for i in range(clean.sizes["plate"])
+        for contact in plate_contacts.detect(
+            time, vertical[:, i], smooth[:, i], i, threshold_n=threshold_n, min_contact_s=min_contact_s
+        )
+    ]
+
+
+def _weaker_events(clean: xr.Dataset, feet: Feet, plates: Events, method: str) -> Weaker:
+    """Return each side's events from the file and from motion, in the order of trust.
+
+    Those from motion lead or lag by a person's own way of walking: they are shifted by the median difference from
+    the trial's better ones, else from when the feet come to rest and leave it.
+    """
+    time, here, position = clean.time.values, list(clean.marker.values), clean.marker_position.values
+    asis = [position[:, here.index(f"asis_{side}")] for side in SIDES if f"asis_{side}" in here]
+    pelvis = np.mean(asis, axis=0) if asis else np.full((len(time), 3), np.nan)
+    forward = motion.heading(*asis) if len(asis) == 2 else np.tile([1.0, 0.0, 0.0], (len(time), 1))
+    tell = motion.METHODS[method if asis else "oconnor"]
+    from_motion = {side: tell(time, foot.heel, foot.toe, pelvis, forward) for side, foot in feet.items()}
+    stated = [clean[name].values for name in ("event_time", "event", "event_side")]
+    from_file = file_events.believed(
+        {side: file_events.file_events(*stated, side=side) for side in SIDES},
+        {side: [*plates[side], *from_motion.get(side, [])] for side in SIDES},
+        first_s=float(time[0]),
+        last_s=float(time[-1]),
+    )
+    # how a running foot comes to rest has not been measured
+    rests = {side: foot_contacts.at_rest(foot) for side, foot in feet.items() if method != "handsaker"}
+    better = {side: [*plates[side], *from_file[side]] for side in SIDES}
+    late_s = gait.lags(from_motion, rests) | gait.lags(from_motion, better)
+    return {side: [from_file[side], gait.aligned(from_motion.get(side, []), late_s)] for side in SIDES}
+
+
+def _stances(found: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[gait.Stance]]:
+    plates = _plate_events(found)
+    return {side: gait.stances(gait.merge([plates[side], *weaker[side]]), **span) for side in SIDES}
+
+
+def _on_one_foot(
+    found: Sequence[Contact],
+    time: Array,
+    feet: Feet,
+    corners: Array,
+    stances: Mapping[str, Sequence[gait.Stance]],
+    *,
+    edge_margin_m: float,
+) -> list[Contact]:
+    """Return the contacts, those of one foot on several plates joined, refused where two feet or half a foot are on."""
+    alone = [
+        foot_contacts.shared(contact, time, feet, stances[OTHER[contact.side]] if contact.side else [], corners)
+        for contact in found
+    ]
+    return [
+        foot_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
+        for contact in foot_contacts.combine(alone)
+    ]
+
+
+def _events(found: Sequence[Contact], side: str, weaker: Sequence[Sequence[gait.GaitEvent]]) -> list[gait.GaitEvent]:
+    """Return the side's events; a foot that stands on its plate makes no other ones."""
+    standing = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
+    outside = [
+        [event for event in events if not any(start < event.time_s < end for start, end in standing)]
+        for events in weaker
+    ]
+    return gait.merge([_plate_events(found)[side], *outside])
+
+
+def _plate_events(found: Sequence[Contact]) -> dict[str, list[gait.GaitEvent]]:
+    events: dict[str, list[gait.GaitEvent]] = {side: [] for side in SIDES}
+    for contact in found:
+        if contact.side in events and not contact.reason:
+            ends = ((contact.start_s, gait.STRIKE, contact.begins), (contact.end_s, gait.OFF, contact.ends))
+            events[contact.side] += [gait.GaitEvent(time_s, kind, "plate") for time_s, kind, seen in ends if seen]
+    return {side: sorted(listed) for side, listed in events.items()}
+
+
+def _explained(
+    stance: gait.Stance, found: Sequence[Contact], side: str, *, foot_known: bool, plates_left_out: str
+) -> Contact:
+    """Return the contact that a stance is, or an invalid one that says why its force is not known."""
+
+    def overlap(contact: Contact) -> float:
+        return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
+
+    share = 0.5 * (
+        stance.end_s - stance.start_s
+    )  # of a stance that shares its plate, the rest belongs to the other foot
+    mine = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
+    best = max(mine, key=overlap, default=None)
+    unsure = 0.0 if stance.sure else UNSURE_S
+    reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
+    bare = Contact((), stance.start_s, stance.end_s, *reach, side, "", stance.begins, stance.ends)
+    if not foot_known:
+        return replace(bare, reason=reasons.NO_FOOT)
+    if best is None:
+        nowhere = f"{reasons.NO_PLATE} ({plates_left_out})" if plates_left_out else reasons.NO_PLATE
+        return replace(bare, reason=nowhere if stance.begins or stance.ends else reasons.NO_EVENT)
+    whole = overlap(best) >= stance.end_s - stance.start_s - 2 * gait.SAME_EVENT_S
+    if best.reason or not whole:
+        return replace(bare, plates=best.plates, reason=best.reason or reasons.PARTLY_OFF)
+    return best
 
 
 def _dataset(
@@ -110,173 +262,5 @@ def _dataset(
     )
 
 
-def _judged(
-    clean: xr.Dataset,
-    feet: plate_contacts.Feet,
-    found: Sequence[Contact],
-    weaker: Mapping[str, Sequence[Sequence[gait.GaitEvent]]],
-    span: Mapping[str, float],
-    *,
-    edge_margin_m: float,
-) -> list[Contact]:
-    """Return the contacts, those of one foot on several plates joined, each refused or good."""
-    time, corners = clean.time.values, clean.plate_corner.values
-    provisional = {
-        side: gait.stances(gait.merge([_plate_events(found, side), *weaker[side]]), **span) for side in SIDES
-    }
-    single = [
-        plate_contacts.shared(
-            contact, time, feet, provisional[OTHER[contact.side]] if contact.side else [], corners[contact.plates[0]]
-        )
-        for contact in found
-    ]
-    return [
-        plate_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
-        for contact in plate_contacts.combine(single)
-    ]
-
-
-def _on_plate(
-    clean: xr.Dataset,
-    plate: int,
-    force: Array,
-    moment: Array,
-    feet: plate_contacts.Feet,
-    *,
-    threshold_n: float,
-    min_contact_s: float,
-    max_cop_distance_m: float,
-) -> list[Contact]:
-    """Return the contacts of one plate, each with the foot nearest to its centre of pressure."""
-    detected = plate_contacts.detect(
-        clean.plate_time.values,
-        clean.vertical_force.values[:, plate],
-        clean.plate_force.values[:, plate, 1],
-        plate,
-        threshold_n=threshold_n,
-        min_contact_s=min_contact_s,
-    )
-    time, corners = clean.time.values, clean.plate_corner.values[plate]
-    return [
-        plate_contacts.assign(contact, time, force, moment, corners, feet, max_cop_distance_m=max_cop_distance_m)
-        for contact in detected
-    ]
-
-
 def _text(words: Iterable[str]) -> NDArray[np.str_]:
     return np.array(list(words), dtype=str)
-
-
-def _foot(clean: xr.Dataset, side: str) -> tuple[Array, Array] | None:
-    names, here = [f"heel_{side}", f"toe_{side}"], list(clean.marker.values)
-    if not set(names) <= set(here):
-        return None
-    heel, toe = (clean.marker_position.values[:, here.index(name)] for name in names)
-    return heel, toe
-
-
-def _at_markers(clean: xr.Dataset, name: str) -> Array:
-    """Return a plate quantity (time, plate, 3) at the marker instants, samples in between interpolated."""
-    values, instants = clean[name].values, clean.plate_time.values
-    time = clean.time.values
-    if not values.size:
-        return np.zeros((len(time), *values.shape[1:]))
-    right = np.clip(np.searchsorted(instants, time), 1, len(instants) - 1)
-    share = (time - instants[right - 1]) / (instants[right] - instants[right - 1])
-    share = np.clip(np.where(np.abs(share - np.round(share)) < 1e-6, np.round(share), share), 0, 1)
-    return np.asarray(values[right - 1] * (1 - share)[:, None, None] + values[right] * share[:, None, None])
-
-
-def _weaker_events(
-    clean: xr.Dataset, feet: Mapping[str, tuple[Array, Array]], plates: Mapping[str, list[gait.GaitEvent]]
-) -> dict[str, list[list[gait.GaitEvent]]]:
-    """Return each side's events from the file and from motion, in the order of trust.
-
-    Those from motion lead or lag by a person's own way of walking: where the trial has better ones too, they are
-    shifted by the median difference.
-    """
-    time, position, names = clean.time.values, clean.marker_position.values, list(clean.marker.values)
-    listed = {
-        side: gait.file_events(clean.event_time.values, clean.event.values, clean.event_side.values, side=side)
-        for side in SIDES
-    }
-    from_file = {
-        side: [event for event in events if time[0] <= event.time_s <= time[-1]] for side, events in listed.items()
-    }
-    here = [i for i, name in enumerate(names) if name in ("asis_left", "asis_right")]
-    if not here:
-        return {side: [from_file[side]] for side in SIDES}
-    pelvis = position[:, here, 0].mean(axis=1)
-    from_motion = {
-        side: gait.kinematic_events(time, heel[:, 0], toe[:, 0], pelvis) for side, (heel, toe) in feet.items()
-    }
-    better = {side: [*plates[side], *from_file[side]] for side in SIDES}
-    late_s = gait.lags(from_motion, better)
-    return {side: [from_file[side], gait.aligned(from_motion.get(side, []), late_s)] for side in SIDES}
-
-
-def _events(found: Sequence[Contact], side: str, weaker: Sequence[Sequence[gait.GaitEvent]]) -> list[gait.GaitEvent]:
-    """Return the side's events; a foot that stands on its plate makes no other ones."""
-    standing = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
-    outside = [
-        [event for event in events if not any(start < event.time_s < end for start, end in standing)]
-        for events in weaker
-    ]
-    return gait.merge([_plate_events(found, side), *outside])
-
-
-def _plate_events(found: Sequence[Contact], side: str) -> list[gait.GaitEvent]:
-    events = []
-    for contact in found:
-        if contact.side == side and not contact.reason:
-            events += [gait.GaitEvent(contact.start_s, gait.STRIKE, "plate")] if contact.begins else []
-            events += [gait.GaitEvent(contact.end_s, gait.OFF, "plate")] if contact.ends else []
-    return sorted(events)
-
-
-def _explained(
-    stance: gait.Stance, found: Sequence[Contact], side: str, *, foot_known: bool, plates_left_out: str
-) -> Contact:
-    """Return the contact that a stance is, or an invalid one that says why its force is not known."""
-
-    def overlap(contact: Contact) -> float:
-        return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
-
-    share = 0.5 * (
-        stance.end_s - stance.start_s
-    )  # of a stance that shares its plate, the rest belongs to the other foot
-    mine = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
-    best = max(mine, key=overlap, default=None)
-    unsure = 0.0 if stance.sure else UNSURE_S
-    reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
-    bare = Contact((), stance.start_s, stance.end_s, *reach, side, "", stance.begins, stance.ends)
-    if not foot_known:
-        return replace(bare, reason="heel or toe marker of the foot absent")
-    if best is None:
-        nowhere = f"no plate ({plates_left_out})" if plates_left_out else "no plate"
-        return replace(bare, reason=nowhere if stance.begins or stance.ends else "no gait event seen")
-    whole = overlap(best) >= stance.end_s - stance.start_s - 2 * gait.SAME_EVENT_S
-    if best.reason or not whole:
-        return replace(bare, plates=best.plates, reason=best.reason or "foot partly off the plate")
-    return best
-
-
-def _ground_wrench(
-    clean: xr.Dataset, listed: Sequence[Contact], force: Array, moment: Array, threshold_n: float
-) -> tuple[Array, Array, Array, Array]:
-    """Return ground force, moment about the lab origin, centre of pressure (time, 3) and free moment (time,)."""
-    time = clean.time.values
-    total = np.zeros((2, len(time), 3))
-    cop, free = np.full((len(time), 3), np.nan), np.full(len(time), np.nan)
-    for contact in (row for row in listed if not row.reason):
-        inside = (time >= contact.from_s - 1e-9) & (time <= contact.to_s + 1e-9)
-        plates = list(contact.plates)
-        total[:, inside] += np.stack([force[inside][:, plates].sum(axis=1), moment[inside][:, plates].sum(axis=1)])
-        loaded = inside & (total[0, :, 1] > threshold_n)
-        corners = clean.plate_corner.values[plates[0]]
-        cop[loaded], free[loaded] = centre_of_pressure(total[0, loaded], total[1, loaded], corners)
-    for contact in (row for row in listed if row.reason):
-        # a frame at the very strike is still at the threshold and belongs to the swing before it
-        inside = (time > contact.from_s + 1e-9) & (time <= contact.to_s)
-        total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
-    return total[0], total[1], cop, free

@@ -1,27 +1,18 @@
-"""Gait events of one side from three sources: force plates, the C3D file, the motion of the feet."""
+"""Gait events of one side put together from force plates, the C3D file and the motion of the feet."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from pipeline.filters import stretches
 
 Array = NDArray[np.float64]
 
 STRIKE, OFF = "foot_strike", "foot_off"
 SAME_EVENT_S = 0.15
 LONGEST_SWING_S = 1.0
-
-_KINDS = (
-    (STRIKE, re.compile(r"strike|contact|touch[ _-]?down|(?<![a-z])(hs|ic|fs|fc|td)$")),
-    (OFF, re.compile(r"(foot|toe|lift)[ _-]?off|(?<![a-z])(to|fo)$")),
-)
-_SIDES = re.compile(r"^(?:(?P<left>l(?:eft)?)|(?P<right>r(?:ight)?))(?=[ _.-]|hs|to|ic|fs|fo|fc|td|heel|foot|$)")
 
 
 @dataclass(frozen=True, order=True)
@@ -48,57 +39,12 @@ class Stance:
     sure: bool = False
 
 
-def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable[str], *, side: str) -> list[GaitEvent]:
-    """Return one side's foot strikes and offs among the events of a C3D file.
-
-    The side is the event's context or stands at the start of its label (``LHS``, ``Right Foot Strike``).
-    Repeated events count once.
-    """
-    found: dict[tuple[str, int], GaitEvent] = {}
-    for time_s, label, context in zip(times_s, labels, sides, strict=True):
-        text = str(label).strip().lower()
-        prefix = _SIDES.match(text)
-        stated = str(context) or (prefix.lastgroup if prefix else "")
-        bare = text[prefix.end() :].strip(" _.-") if prefix else text
-        kind = next((name for name, pattern in _KINDS if pattern.search(bare)), None)
-        if kind and stated == side:
-            found.setdefault((kind, round(time_s / 0.02)), GaitEvent(float(time_s), kind, "c3d"))
-    return sorted(found.values())
-
-
-def kinematic_events(time: Array, heel: Array, toe: Array, pelvis: Array) -> list[GaitEvent]:
-    """Return foot strikes and offs from the fore-aft motion of the foot against the pelvis.
-
-    Foot strike is where the heel is farthest before the pelvis, foot off where the toe is farthest behind it;
-    it holds on a treadmill as over ground. Each excursion beyond the middle of the range gives one event.
-
-    Args:
-        time: (time,), s.
-        heel, toe, pelvis: forward coordinate (time,), m, NaN where unseen.
-
-    Source: Zeni JA, Richards JG, Higginson JS (2008) Gait Posture 27:710-714.
-    """
-    events = [GaitEvent(float(time[i]), STRIKE, "kinematic") for i in _farthest(heel - pelvis)]
-    events += [GaitEvent(float(time[i]), OFF, "kinematic") for i in _farthest(pelvis - toe)]
-    return sorted(events)
-
-
-def _farthest(signal: Array) -> list[int]:
-    seen = np.isfinite(signal)
-    if seen.sum() < 10:
-        return []
-    low, high = np.percentile(signal[seen], [5, 95])
-    beyond = np.where(seen, signal, -np.inf) > (low + high) / 2
-    peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
-    return [i for i in peaks if 0 < i < len(signal) - 1 and seen[i - 1] and seen[i + 1]]
-
-
 def lags(from_motion: Mapping[str, Sequence[GaitEvent]], better: Mapping[str, Sequence[GaitEvent]]) -> dict[str, float]:
     """Return by how many seconds events from motion are late, the median of each kind over both sides."""
     differences: dict[str, list[float]] = {STRIKE: [], OFF: []}
     for side, events in from_motion.items():
         for event in events:
-            near = [other.time_s for other in better[side] if other.kind == event.kind]
+            near = [other.time_s for other in better.get(side, ()) if other.kind == event.kind]
             nearest = min(near, key=lambda time_s: abs(time_s - event.time_s), default=np.inf)
             if abs(nearest - event.time_s) <= SAME_EVENT_S:
                 differences[event.kind].append(event.time_s - nearest)

@@ -1,24 +1,38 @@
-"""Which foot is on which plate when, and whether its force can be believed."""
+"""When a plate is loaded: contacts in its vertical force, and the reasons why one may not be believed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.events import Stance, on_ground
 from pipeline.filters import stretches
-from pipeline.plates import centre_of_pressure
 
 Array = NDArray[np.float64]
-Feet = Mapping[str, tuple[Array, Array]]
 
-OTHER = {"left": "right", "right": "left"}
+NO_PLATE = "no plate"
+NO_EVENT = "no gait event seen"
+NO_FOOT = "heel or toe marker of the foot absent"
+UNSEEN = "feet not seen during the contact"
+TOO_SHORT = "too short for the marker rate"
+SIGNAL_GAP = "plate signal missing during the contact"
+TWO_FEET = "two feet on the plate"
+PARTLY_OFF = "foot partly off the plate"
+TIME_OFFSET = "ms away from the foot's: plate and markers are not in time"
+DRIFT = "the plate's baseline drifts by"
+COP_AWAY = "cm from the foot: two feet, or a misplaced plate"
+LEVER_ARM = "cm from the ankle: a misplaced plate"
+PUSH_FIRST = "the force pushes before it brakes: is the plate turned round?"
+LEFT_OUT = "left out in trials.tsv"
+NOT_OVER = "given to this foot in trials.tsv, but the foot is not over the plate"
+
 BRIDGED_S = 0.02
-SHARED_S = 0.05
+HYSTERESIS = 0.5  # a contact goes on as long as the force stays above this share of the threshold
 NOISE_SIGMAS = 3.0
+VIBRATION_SIGMAS = 5.0
+QUIET_N = 40.0  # what an unloaded plate may read
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,8 @@ class Contact:
         side: the foot, ``both`` where two share the plate, empty where none is near.
         reason: why the force cannot be used; empty where it can.
         begins, ends: whether the contact's start and end lie inside the trial.
+        forced: whether the user gave the contact to the foot.
+        cop_distance_m: how far the centre of pressure is from the foot, weighted by the force.
     """
 
     plates: tuple[int, ...]
@@ -43,6 +59,8 @@ class Contact:
     reason: str = ""
     begins: bool = True
     ends: bool = True
+    forced: bool = False
+    cop_distance_m: float = 0.0
 
 
 def detect(
@@ -50,9 +68,10 @@ def detect(
 ) -> list[Contact]:
     """Return the contacts of one plate.
 
-    The threshold on the unfiltered force finds a contact; its wrench then reaches to where the filtered
-    vertical force meets the noise floor (three standard deviations of the unloaded plate), but not into the
-    next contact.
+    A contact is where the unfiltered force rises above the threshold and stays above half of it; it starts and
+    ends where the force crosses the threshold first and last. On a plate that vibrates the threshold rises to five
+    standard deviations of the unloaded plate. The wrench then reaches to where the filtered vertical force meets
+    the noise floor (three standard deviations), but not into the next contact.
 
     Args:
         time: (sample,), s.
@@ -64,12 +83,10 @@ def detect(
     """
     if len(time) < 2:
         return []
-    step = (time[-1] - time[0]) / (len(time) - 1)
+    step = _step(time)
     missing = np.isnan(vertical)
-    loaded = vertical > threshold_n
-    for start, stop in stretches(~loaded):
-        if start > 0 and stop < len(loaded) and (stop - start) * step < BRIDGED_S:
-            loaded[start:stop] = True
+    threshold = max(threshold_n, VIBRATION_SIGMAS * _spread(vertical[np.abs(vertical) < QUIET_N]))
+    loaded = _loaded(vertical, threshold, step)
     runs = [(a, b) for a, b in stretches(loaded) if (b - a) * step >= min_contact_s]
     floor = _noise_floor(smooth, runs)
     contacts = []
@@ -87,7 +104,7 @@ def detect(
                 end_s=float(time[stop - 1]),
                 from_s=float(time[first]),
                 to_s=float(time[last]),
-                reason="plate signal missing during the contact" if missing[max(start - 1, 0) : stop + 1].any() else "",
+                reason=SIGNAL_GAP if missing[max(start - 1, 0) : stop + 1].any() else "",
                 begins=start > 0,
                 ends=stop < len(time),
             )
@@ -95,128 +112,31 @@ def detect(
     return contacts
 
 
+def _loaded(vertical: Array, threshold: float, step: float) -> NDArray[np.bool_]:
+    """Return which samples belong to a contact; a foot that leaves for less than 20 ms has not left."""
+    above, held = vertical > threshold, vertical > HYSTERESIS * threshold
+    loaded = np.zeros(len(vertical), dtype=bool)
+    for start, stop in stretches(held):
+        over = np.flatnonzero(above[start:stop])
+        if over.size:
+            loaded[start + over[0] : start + over[-1] + 1] = True
+    for start, stop in stretches(~loaded):
+        if start > 0 and stop < len(loaded) and (stop - start) * step < BRIDGED_S:
+            loaded[start:stop] = True
+    return loaded
+
+
 def _noise_floor(smooth: Array, runs: Sequence[tuple[int, int]]) -> float:
     free = np.ones(len(smooth), dtype=bool)
     for start, stop in runs:
         width = (stop - start) // 4
         free[max(start - width, 0) : stop + width] = False
-    if free.sum() < 10:
-        return 0.0
-    quiet = smooth[free]
-    return float(NOISE_SIGMAS * 1.4826 * np.median(np.abs(quiet - np.median(quiet))))
+    return NOISE_SIGMAS * _spread(smooth[free])
 
 
-def assign(
-    contact: Contact, time: Array, force: Array, moment: Array, corners: Array, feet: Feet, *, max_cop_distance_m: float
-) -> Contact:
-    """Return the contact with the foot whose heel-toe line is nearest to its centre of pressure.
-
-    Args:
-        contact: on one plate.
-        time: (time,) of the feet, s.
-        force, moment: (time, 3) of the plate at these instants, N, N m about the lab origin.
-        corners: (4, 3) of the plate, m.
-        feet: heel and toe (time, 3) of each side, m.
-        max_cop_distance_m: beyond it no foot makes the contact.
-    """
-    if contact.reason:
-        return contact
-    inside = (time >= contact.start_s) & (time <= contact.end_s)
-    weight = np.where(inside, force[:, 1], 0.0)
-    if not inside.any() or weight.max() <= 0:
-        return replace(contact, reason="too short for the marker rate")
-    cop, _ = centre_of_pressure(force[inside], moment[inside], corners)
-    weight = np.clip(weight[inside], 0, None)
-    distances = {}
-    for side, (heel, toe) in feet.items():
-        distance = distance_to_line(cop, heel[inside], toe[inside])
-        seen = np.isfinite(distance)
-        if weight[seen].sum() > 0.5 * weight.sum():
-            distances[side] = float(np.average(distance[seen], weights=weight[seen]))
-    if not distances:
-        return replace(contact, reason="feet not seen during the contact")
-    side = min(distances, key=lambda name: distances[name])
-    if distances[side] > max_cop_distance_m:
-        return replace(
-            contact,
-            side=side,
-            reason=f"centre of pressure {100 * distances[side]:.0f} cm from the foot: two feet, or a misplaced plate",
-        )
-    return replace(contact, side=side)
-
-
-def distance_to_line(point: Array, start: Array, end: Array) -> Array:
-    """Return the horizontal distance (time,) of points from the line between two others, m; y is up."""
-    p, a, b = (value[:, [0, 2]] for value in (point, start, end))
-    span = b - a
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.clip(((p - a) * span).sum(axis=1) / (span**2).sum(axis=1), 0, 1)
-    return np.asarray(np.linalg.norm(p - a - share[:, None] * span, axis=1))
-
-
-def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[Stance], corners: Array) -> Contact:
-    """Return the contact of one plate, refused where the other foot stands on the plate too.
-
-    Args:
-        contact: of one plate, with its nearest foot.
-        time: (time,), s.
-        feet: heel and toe (time, 3) of each side, m.
-        other_stances: when the other foot is on the ground.
-        corners: (4, 3) of the plate, m.
-    """
-    other = feet.get(OTHER.get(contact.side, ""))
-    if other is None:
-        return contact
-    loaded = (time >= contact.start_s) & (time <= contact.end_s)
-    heel, toe = (point[loaded & on_ground(time, other_stances)] for point in other)
-    on_plate = over_plates(heel, corners[None], 0.0) | over_plates(toe, corners[None], 0.0)
-    if on_plate.sum() * _step(time) <= SHARED_S:
-        return contact
-    return replace(contact, side="both", reason="two feet on the plate")
-
-
-def combine(contacts: Sequence[Contact]) -> list[Contact]:
-    """Join good contacts of one foot on several plates at a time into one."""
-    joined = [contact for contact in contacts if contact.reason]
-    last: Contact | None = None
-    for contact in sorted((c for c in contacts if not c.reason), key=lambda c: (c.side, c.start_s)):
-        if last and last.side == contact.side and contact.start_s < last.end_s and contact.plates[0] not in last.plates:
-            joined.pop()
-            contact = Contact(  # noqa: PLW2901 (the joined contact takes the place of its last part)
-                (*last.plates, *contact.plates),
-                last.start_s,
-                max(last.end_s, contact.end_s),
-                min(last.from_s, contact.from_s),
-                max(last.to_s, contact.to_s),
-                contact.side,
-                begins=last.begins,
-                ends=last.ends if last.end_s > contact.end_s else contact.ends,
-            )
-        joined.append(contact)
-        last = contact
-    return joined
-
-
-def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
-    """Return the contact, refused where heel or toe stand outside its plates while they are loaded.
-
-    Args:
-        contact: of one foot.
-        time: (time,), s.
-        feet: heel and toe (time, 3) of each side, m.
-        corners: (plate, 4, 3) of all plates, m.
-        edge_margin_m: how far a marker may stand outside the edge.
-    """
-    if contact.reason or not contact.side:
-        return contact
-    mine = corners[list(contact.plates)]
-    loaded = (time >= contact.start_s) & (time <= contact.end_s)
-    heel, toe = (point[loaded] for point in feet[contact.side])
-    seen = np.isfinite(heel).all(axis=1) & np.isfinite(toe).all(axis=1)
-    outside = seen & ~(over_plates(heel, mine, edge_margin_m) & over_plates(toe, mine, edge_margin_m))
-    if outside.sum() * _step(time) > SHARED_S:
-        return replace(contact, reason="foot partly off the plate")
-    return contact
+def _spread(values: Array) -> float:
+    """Return the standard deviation of noise by its median absolute deviation; 0 of under ten samples."""
+    return float(1.4826 * np.median(np.abs(values - np.median(values)))) if len(values) >= 10 else 0.0
 
 
 def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:

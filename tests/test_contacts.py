@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 from recordings import (
-    ANALOG_HZ,
-    BODY_MODEL,
     FOOT_M,
     FREE_MOMENT_M,
-    MARKER_HZ,
     SIDES,
     SOLE_M,
     SPEED_M_S,
-    Footfall,
     Rectangle,
     Walk,
     cleaned,
@@ -29,56 +21,24 @@ from recordings import (
     walk,
     wrenches,
 )
+from stances import (
+    ROUNDING,
+    SAMPLE_S,
+    THRESHOLD_N,
+    events_of,
+    file_list,
+    found,
+    is_unknown,
+    side_of,
+    stance,
+    under,
+    within,
+)
 
-from pipeline.clean import clean
-from pipeline.contacts import contacts
 from pipeline.errors import UserError
-from pipeline.events import OFF, STRIKE, GaitEvent, file_events, kinematic_events, merge, stances
-from pipeline.read import read
+from pipeline.events import OFF, STRIKE, GaitEvent
 
-Array = NDArray[np.float64]
-
-THRESHOLD_N, HIGH_N = 20.0, 100.0  # the latter takes 28 ms to reach: three frames lie below it
-SETTINGS = {"threshold_n": THRESHOLD_N, "min_contact_s": 0.1, "max_cop_distance_m": 0.08, "edge_margin_m": 0.03}
-SAMPLE_S = 1 / ANALOG_HZ + 1e-9  # a crossing is found at the next sample
-FRAME_S = 1 / MARKER_HZ + 1e-9
-ROUNDING = 1e-9  # double arithmetic of some 1000 N
-
-
-def found(trial: xr.Dataset, **settings: float) -> xr.Dataset:
-    return contacts(trial, **(SETTINGS | settings))
-
-
-def under(step: Footfall, *, back_m: float = 0.1, front_m: float = 0.1) -> Rectangle:
-    """Return a plate that one footfall has for itself."""
-    return Rectangle(step.x - back_m, step.x + FOOT_M + front_m, step.z - 0.07, step.z + 0.07)
-
-
-def stance(trial: xr.Dataset, step: Footfall) -> dict[str, Any]:
-    """Return the one row of ``contact`` that is a footfall's."""
-    middle = (step.start_s + step.end_s) / 2
-    rows = [
-        i
-        for i in range(trial.sizes["contact"])
-        if trial.contact_side[i] == step.side and trial.contact_start[i] < middle < trial.contact_end[i]
-    ]
-    assert len(rows) == 1, f"{len(rows)} stances for {step}"
-    row = trial.isel(contact=rows[0])
-    return {name: row[name].item() for name in ("contact_start", "contact_end", "plates", "valid", "reason")}
-
-
-def events_of(trial: xr.Dataset, side: str) -> list[GaitEvent]:
-    """Return a side's events in the order of the dataset."""
-    table = zip(trial.event_time.values, trial.event.values, trial.event_side.values, trial.source.values, strict=True)
-    return [GaitEvent(float(time), str(kind), str(source)) for time, kind, of, source in table if of == side]
-
-
-def side_of(trial: xr.Dataset, name: str, side: str) -> Array:
-    return np.asarray(trial[name].sel(side=side).values)
-
-
-def within(trial: xr.Dataset, start_s: float, end_s: float) -> NDArray[np.bool_]:
-    return np.asarray((trial.time.values > start_s) & (trial.time.values < end_s))
+HIGH_N = 100.0  # takes 28 ms to reach: three frames lie below it
 
 
 # --- one foot, one plate ---------------------------------------------------------------------------------------
@@ -218,13 +178,6 @@ def test_two_plates_under_one_foot_are_added(known: Walk) -> None:
     np.testing.assert_allclose(cop[:, 0], joint, atol=ROUNDING)
 
 
-def is_unknown(trial: xr.Dataset, step: Footfall) -> bool:
-    """Whether no wrench is stored in the stance, and zero in the swing that follows within the trial."""
-    inside = within(trial, step.start_s + 0.02, step.end_s)
-    parts = [side_of(trial, name, step.side)[inside] for name in ("ground_force", "ground_moment")]
-    return all(np.isnan(part).all() for part in parts)
-
-
 def test_two_feet_on_one_plate_are_refused(known: Walk) -> None:
     """Both stances say so, neither has a wrench, and the next footfall, on a plate of its own, is good."""
     first, second, third = known.seen()[:3]
@@ -331,183 +284,3 @@ def test_a_trial_of_one_frame_is_refused_or_empty(known: Walk) -> None:
     except UserError:
         return
     assert not result.valid.any()
-
-
-# --- events ----------------------------------------------------------------------------------------------------
-
-
-def file_list(known: Walk, *, late_s: float = 0.0) -> list[tuple[float, str, str]]:
-    """Return the events of a walk as a C3D file lists them."""
-    pairs = [((step.start_s, "Foot Strike", step.side), (step.end_s, "Foot Off", step.side)) for step in known.steps]
-    return [(time + late_s, label, side) for pair in pairs for time, label, side in pair]
-
-
-def test_plates_come_before_the_file_and_the_file_before_motion(known: Walk) -> None:
-    """The file's events are 30 ms late and end after 1.5 s; the second footfall has a plate."""
-    step = known.seen()[1]
-    events = [event for event in file_list(known, late_s=0.03) if event[0] < 1.5]
-    trial = found(cleaned(known, [under(step)], events=events))
-    times = {side: events_of(trial, side) for side in SIDES}
-    for side in SIDES:
-        kinds = [event.kind for event in times[side]]
-        assert all(a != b for a, b in zip(kinds, kinds[1:], strict=False)), "strikes and offs take turns"
-    strike, off = crossing(step, THRESHOLD_N)
-    for side, listed in times.items():
-        for event in listed:
-            true, own = min(
-                ((s.start_s if event.kind == STRIKE else s.end_s, s) for s in known.of(side)),
-                key=lambda pair: abs(pair[0] - event.time_s),
-            )
-            assert abs(true - event.time_s) < 0.05
-            if own == step:
-                assert event.source == "plate"
-                assert event.time_s == pytest.approx(strike if event.kind == STRIKE else off, abs=SAMPLE_S)
-            elif true + 0.03 < 1.5:
-                assert event.source == "c3d"
-                assert event.time_s == pytest.approx(true + 0.03)
-            else:
-                assert event.source == "kinematic"
-    assert {event.source for listed in times.values() for event in listed} == {"plate", "c3d", "kinematic"}
-    assert trial.event_time.min() >= trial.time[0], "what happened before the trial is no event of it"
-
-
-STYLES = {
-    "context": ("Foot Strike", "Foot Off", True),
-    "heel and toe": ("Heel Strike", "Toe Off", True),
-    "in words": ("{Side} Foot Strike", "{Side} Foot Off", False),
-    "short": ("{S}HS", "{S}TO", False),
-    "initial contact": ("{S}IC", "{S}FO", False),
-    "short with a blank": ("{S} HS", "{S} TO", False),
-    "underscores": ("{side}_foot_strike", "{side}_foot_off", False),
-    "hyphens": ("Heel-Strike", "Toe-Off", True),
-    "touch down": ("Touchdown", "Lift-off", True),
-    "short touch down": ("{S}TD", "{S}TO", False),
-    "run together": ("{Side}HeelStrike", "{Side}ToeOff", False),
-}
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_labels_of_every_style_are_understood(known: Walk, style: str) -> None:
-    strike, off, context = STYLES[style]
-    labels = {"Foot Strike": strike, "Foot Off": off}
-    events = [
-        (time, labels[kind].format(side=side, Side=side.title(), S=side[0].upper()), side if context else "")
-        for time, kind, side in file_list(known)
-    ]
-    for side in SIDES:
-        expected = sorted(
-            GaitEvent(time, kind, "c3d")
-            for step in known.of(side)
-            for time, kind in ((step.start_s, STRIKE), (step.end_s, OFF))
-        )
-        assert file_events(*zip(*events, strict=True), side=side) == expected
-
-
-@pytest.mark.parametrize("label", ["Event", "General", "Trigger", "Stop", "Photo", "Left", "Right turn"])
-def test_other_labels_are_no_gait_events(label: str) -> None:
-    assert [file_events([1.0], [label], [side], side=side) for side in SIDES] == [[], []]
-
-
-def test_events_of_no_side_are_left_out() -> None:
-    assert [file_events([1.0], ["Foot Strike"], [""], side=side) for side in SIDES] == [[], []]
-
-
-def test_repeated_events_count_once(known: Walk) -> None:
-    """Files hold events twice, and a copy of one at time 0."""
-    step = known.seen()[0]
-    events = [(step.start_s, "Foot Strike", "right"), (step.start_s + 0.004, "Foot Strike", "right"),
-              (step.end_s, "Foot Off", "right"), (step.end_s, "Foot Off", "right")]  # fmt: skip
-    trial = found(cleaned(known, events=events))
-    listed = [event for event in events_of(trial, "right") if event.source == "c3d"]
-    assert listed == [GaitEvent(step.start_s, STRIKE, "c3d"), GaitEvent(step.end_s, OFF, "c3d")]
-
-
-def test_motion_tells_foot_strike_and_off_at_the_turning_points_of_a_sine() -> None:
-    """Heel farthest before, toe farthest behind the pelvis, to half a frame; a hidden turning point is no event."""
-    time = np.arange(480) / 100
-    forward = 0.35 * np.sin(2 * np.pi * (time - 0.313) / 1.1)
-    pelvis = 1.2 * time
-    events = kinematic_events(time, pelvis + forward, pelvis + forward + 0.2, pelvis)
-    peaks, troughs = (np.arange(shift, 4.8, 1.1) for shift in (0.313 + 1.1 / 4, 0.313 - 1.1 / 4))
-    for kind, expected in ((STRIKE, peaks), (OFF, troughs)):
-        assert [event.time_s for event in events if event.kind == kind] == pytest.approx(expected, abs=0.005 + 1e-9)
-    hidden = np.where(np.abs(time - peaks[1]) < 0.03, np.nan, forward)
-    left = [e.time_s for e in kinematic_events(time, pelvis + hidden, pelvis + forward, pelvis) if e.kind == STRIKE]
-    assert not [time_s for time_s in left if abs(time_s - peaks[1]) < 0.1]
-
-
-@pytest.mark.parametrize("belt_m_s", [0.0, SPEED_M_S])
-def test_motion_alone_finds_every_event_to_some_hundredths_of_a_second(belt_m_s: float) -> None:
-    """The swing of the known walk is a cosine, whose turning points lie 30 ms inside the swing."""
-    tread = walk(belt_m_s=belt_m_s)
-    trial = found(cleaned(tread))
-    assert set(trial.source.values) == {"kinematic"}
-    late_s, last = 0.045, float(trial.time[-1])
-    for side in SIDES:
-        for kind, name in ((STRIKE, "start_s"), (OFF, "end_s")):
-            true = np.array([getattr(step, name) for step in tread.of(side)])
-            times = np.array([event.time_s for event in events_of(trial, side) if event.kind == kind])
-            away = np.abs(times[:, None] - true)
-            assert (away.min(axis=1) < late_s).all(), "no event is invented"
-            inner = (true > late_s) & (true < last - late_s)
-            assert ((away < late_s).sum(axis=0)[inner] == 1).all(), "each is found once"
-
-
-def test_an_event_of_a_weaker_source_between_strike_and_off_is_dropped() -> None:
-    plate = [GaitEvent(1.0, STRIKE, "plate"), GaitEvent(1.7, OFF, "plate")]
-    stray = [GaitEvent(1.3, OFF, "c3d"), GaitEvent(1.4, STRIKE, "c3d"), GaitEvent(2.1, STRIKE, "c3d")]
-    assert merge([plate, stray]) == [*plate, stray[2]]
-
-
-def test_a_missing_event_leaves_the_foot_possibly_on_the_ground() -> None:
-    """Two strikes without an off between them: nobody knows when the foot left."""
-    events = [GaitEvent(1.0, STRIKE, "c3d"), GaitEvent(2.1, STRIKE, "c3d"), GaitEvent(2.8, OFF, "c3d")]
-    rows = [(s.start_s, s.end_s, s.begins, s.ends) for s in stances(events, first_s=0.0, last_s=3.0)]
-    assert rows == [(1.0, 2.1, True, False), (2.1, 2.8, True, True)]
-
-
-def test_no_stance_counts_a_plate_twice() -> None:
-    """A slow stance of 1.3 s, and two stray events of the file in its middle: the force is still one body's."""
-    times: Sequence[tuple[str, float, float, float]] = [
-        ("right", -1.8, -0.5, -0.6), ("left", -0.8, 0.5, 0.0), ("right", 0.2, 1.5, 0.6), ("left", 1.2, 2.5, 1.2),
-        ("right", 2.2, 3.5, 1.8), ("left", 3.2, 4.5, 2.4),
-    ]  # fmt: skip
-    slow = Walk(tuple(Footfall(side, a, b, x, 0.08 if side == "right" else -0.08) for side, a, b, x in times), 3.0)
-    step = slow.steps[2]
-    trial = found(cleaned(slow, [under(step)], events=[(0.7, "Foot Off", "right"), (0.9, "Foot Strike", "right")]))
-    force = side_of(trial, "ground_force", "right")[:, 1]
-    loaded = within(trial, step.start_s, step.end_s) & np.isfinite(force)
-    np.testing.assert_allclose(force[loaded], vertical(step, trial.time.values)[loaded], atol=ROUNDING)
-
-
-def test_a_foot_that_stands_on_its_plate_does_not_strike(known: Walk) -> None:
-    """The left foot loads its plate from before the trial until 0.35 s; the file has a stray strike at 0.15 s."""
-    step = next(step for step in known.of("left") if step.start_s < 0 < step.end_s)
-    trial = found(cleaned(known, [under(step)], events=[(0.15, "Foot Strike", "left")]))
-    assert events_of(trial, "left")[0].kind == OFF
-
-
-# --- real recordings -------------------------------------------------------------------------------------------
-
-
-def test_plates_and_files_tell_the_same_events_of_real_walks(shared: Path) -> None:
-    """Time axes of plates and events agree: files that begin at frame 124 to 1017, events marked from plates by eye.
-
-    The labs set their events to the frame (10 ms), at thresholds of their own.
-    """
-    late = []
-    for file in ("sub-01/PiG_Motion3_FF", "sub-02/HC002D06", "sub-03/HC030A05", "sub-06/PiG_Motion-FlatFoot-One"):
-        raw = read(shared / "studies/plug_in_gait" / f"{file}.c3d", body_model=BODY_MODEL, lab_axes="quarter_turn")
-        trial = found(
-            clean(raw, body_model=BODY_MODEL, max_gap_s=0.1, marker_cutoff_hz=10, force_cutoff_hz=10, filter_order=4)
-        )
-        for side in SIDES:
-            listed = file_events(raw.event_time.values, raw.event.values, raw.event_side.values, side=side)
-            late += [
-                min((event.time_s - own.time_s for own in listed if own.kind == event.kind), key=abs)
-                for event in events_of(trial, side)
-                if event.source == "plate"
-            ]
-    assert len(late) > 12
-    assert np.abs(np.median(late)) < 0.01
-    assert np.abs(late).max() < 0.04

@@ -18,7 +18,8 @@ from pipeline.workflow import STEPS
 
 PACKAGE = HOUSE / "pipeline"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "demo" not in path.parts)
-FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "belt_speed_m_s"}
+FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional", "subject"}
+FROM_THE_BRIDGE |= {"belt_speed_m_s", "plates_left", "plates_right"}
 
 
 def imports(path: Path) -> set[str]:

@@ -1,0 +1,131 @@
+"""Whether the wrench of a contact can be that of its foot: in time, in place, and in the order of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline import plate_contacts as reasons
+from pipeline.foot_contacts import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
+from pipeline.plate_contacts import Contact
+
+Array = NDArray[np.float64]
+
+BOTH_ENDS_S, ONE_END_S = 0.005, 0.08
+ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
+PUSH_SHARE = 0.04
+
+
+def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...], float]:
+    """Return by how many seconds plates run before (positive) or after the markers, by the plates of a contact.
+
+    A foot on the ground is at rest, with a usual delay. Where contacts start and end early against that rest, or
+    late, both, their plate is out of time; one end alone may be a foot partly off the plate. Median over the
+    contacts of a plate. Of contacts that the trial cuts off, one end must do, and be 80 ms away.
+
+    Args:
+        contacts: of one foot each.
+        feet: of each side.
+    """
+    lags: dict[tuple[int, ...], list[tuple[float, float]]] = {}
+    for contact in contacts:
+        rest = _rest(contact, feet[contact.side]) if contact.side in feet else None
+        if rest:
+            start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
+            end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
+            lags.setdefault(contact.plates, []).append((start, end))
+    return {plates: _offset(np.array(mine)) for plates, mine in lags.items()}
+
+
+def _offset(lags: Array) -> float:
+    """Return the offset that lags of starts and ends (contact, 2) tell, NaN where the trial cuts one off."""
+    whole = lags[np.isfinite(lags).all(axis=1)]
+    if not whole.size:
+        one = lags[np.isfinite(lags)]
+        return float(np.median(one)) if one.size and abs(np.median(one)) > ONE_END_S else 0.0
+    start, end = np.median(whole, axis=0)
+    together = start * end > 0 and min(abs(start), abs(end)) >= BOTH_ENDS_S
+    return float(start + end) / 2 if together else 0.0
+
+
+def _rest(contact: Contact, foot: Foot) -> tuple[float, float] | None:
+    """Return start and end of the rest of a foot that has most of the contact, s."""
+
+    def overlap(rest: tuple[float, float]) -> float:
+        return min(rest[1], contact.end_s) - max(rest[0], contact.start_s)
+
+    best = max(foot.rests, key=overlap, default=None)
+    return best if best and overlap(best) > 0 else None
+
+
+def in_time(contacts: Sequence[Contact], feet: Feet, *, max_time_offset_s: float) -> list[Contact]:
+    """Return the contacts, refused where their plate runs before or after the markers by more than allowed."""
+    offsets = time_offsets([contact for contact in contacts if not contact.reason], feet)
+    return [
+        replace(contact, reason=f"contact {1000 * abs(offset):.0f} {reasons.TIME_OFFSET}")
+        if not contact.reason and abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
+        else contact
+        for contact in contacts
+    ]
+
+
+def on_good_plates(contacts: Sequence[Contact], clean: xr.Dataset, *, max_drift_n: float) -> list[Contact]:
+    """Return the contacts, refused where the baseline of a plate drifts by more than the step ``clean`` could mend."""
+    if "plate_drift" not in clean:
+        return list(contacts)
+    drift = clean.plate_drift.values
+    worst = [float(np.nanmax(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
+    return [
+        replace(contact, reason=f"{reasons.DRIFT} {drifted:.0f} N")
+        if not contact.reason and drifted > max_drift_n
+        else contact
+        for contact, drifted in zip(contacts, worst, strict=True)
+    ]
+
+
+def plausible(
+    contact: Contact,
+    time: Array,
+    force: Array,
+    moment: Array,
+    foot: Foot | None,
+    *,
+    max_cop_distance_m: float,
+    max_lever_arm_m: float,
+    forwards: bool,
+) -> Contact:
+    """Return the contact, refused where its force cannot be that of a step of this foot.
+
+    Args:
+        contact: of one foot.
+        time: (time,), s.
+        force, moment: (time, 3) of its plates together, N, N m about the lab origin.
+        foot: the foot.
+        max_cop_distance_m: largest distance of the centre of pressure from the line heel-toe, m.
+        max_lever_arm_m: largest distance of the force's line from the ankle, the median of the loaded half.
+        forwards: whether the person walks forwards: a step then brakes before it pushes.
+    """
+    if contact.reason or contact.forced or foot is None:
+        return contact
+    if contact.cop_distance_m > max_cop_distance_m:
+        away = f"centre of pressure {100 * contact.cop_distance_m:.0f} {reasons.COP_AWAY}"
+        return replace(contact, reason=away)
+    inside = (time >= contact.start_s) & (time <= contact.end_s)
+    loaded = inside & (force[:, 1] > 0.5 * np.max(force[inside, 1], initial=0.0))
+    ankle = foot.heel + ANKLE_SHARE * (foot.toe - foot.heel) + [0, ANKLE_HEIGHT_M, 0]
+    arm = np.linalg.norm(moment - np.cross(ankle, force), axis=1)[loaded] / np.linalg.norm(force[loaded], axis=1)
+    arm = arm[np.isfinite(arm)]
+    if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
+        return replace(contact, reason=f"force {100 * lever:.0f} {reasons.LEVER_ARM}")
+    fore = np.einsum("ti,ti->t", force, foot.ahead)
+    middle = (contact.start_s + contact.end_s) / 2
+    halves = [half & np.isfinite(fore) for half in (inside & (time < middle), inside & (time >= middle))]
+    if forwards and contact.begins and contact.ends and all(half.any() for half in halves):
+        first, second = (fore[half].sum() / force[half, 1].sum() for half in halves)
+        if first > PUSH_SHARE and second < -PUSH_SHARE:
+            return replace(contact, reason=reasons.PUSH_FIRST)
+    return contact
