@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from pipeline.dynamics import limb, wrenches
 from pipeline.dynamics.block_matrix import cross, rotate
-from pipeline.dynamics.screws import apply
 from pipeline.leg import Legs
 
 Array = NDArray[np.float64]
@@ -137,9 +136,9 @@ def open_chain(legs: Legs) -> Chain:
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
     share = limb.contributions(at, motion)
-    total = share.sum(axis=(-3, -2)) + recursion.static
-    hinges = at.screw[..., limb.HINGES, :]
-    interaction = np.moveaxis(apply(hinges[..., None, None, :, :], share), -1, -3)[:, :, OUTWARDS]
+    total = share.sum(axis=(-2, -1)) + recursion.static
+    shape = (*share.shape[:-3], 3, *share.shape[-2:])
+    interaction = (at.screw[..., limb.HINGES, :] @ share.reshape(*share.shape[:-2], -1)).reshape(shape)[:, :, OUTWARDS]
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
     return Chain(by_recursion, _loads(legs, at, total), _by_cause(interaction))
 
@@ -156,5 +155,5 @@ def _on_axes(legs: Legs, moment: Array) -> Array:
 
 def _by_cause(interaction: Array) -> Array:
     """Return (..., cause, motion) of :data:`CAUSES` from base, and slides and hinges of hip, knee and ankle."""
-    pelvis, hip, knee, ankle = (interaction[..., i, :] for i in (0, 2, 4, 6))
-    return np.stack([ankle, knee, hip, pelvis, interaction[..., 1::2, :].sum(axis=-2)], axis=-2)
+    pelvis, hip, knee, ankle = (interaction[..., i] for i in (0, 2, 4, 6))
+    return np.stack([ankle, knee, hip, pelvis, interaction[..., 1::2].sum(axis=-1)], axis=-2)

@@ -103,6 +103,7 @@ def state(request: pytest.FixtureRequest) -> State:
 
 def by_source(state: State, share: Array) -> Array:
     """Return what each source asks of the joints, (k, source, motion, 6 N)."""
+    share = np.moveaxis(share, (-1, -2), (2, 3))
     torque = apply(state.at.screw[:, :, None, None], share)
     return np.moveaxis(torque, 1, -2).reshape(*share.shape[:1], *share.shape[2:4], -1)
 
@@ -197,7 +198,7 @@ def test_static_part_is_the_wrench_of_a_limb_that_does_not_move(state: State) ->
 def test_contributions_sum_to_the_moving_part(state: State) -> None:
     motion = state.motion()
     found = limb.inverse_dynamics(state.at, motion, state.gravity, state.load)
-    close(limb.contributions(state.at, motion).sum(axis=(2, 3)), found.wrench - found.static)
+    close(limb.contributions(state.at, motion).sum(axis=(-2, -1)), found.wrench - found.static)
 
 
 def test_contributions_are_the_columns_of_mass_and_coriolis_matrix(state: State) -> None:

@@ -158,8 +158,8 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         limb, motion: of :func:`limb_at` and :func:`joint_motion`.
 
     Returns:
-        (..., N, 1 + 2 N, 2, 6): wrench (moment about the frame's origin, force) at each joint, by source (base, slides
-        and hinges of the first joint, ...) and by :data:`MOTIONS`. Its sum over both is the wrench of
+        (..., N, 6, 2, 1 + 2 N): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
+        by source (base, slides and hinges of the first joint, ...). Its sum over both is the wrench of
         :func:`inverse_dynamics` without its static part.
     """
     count = limb.screw.shape[-3]
@@ -175,10 +175,10 @@ def contributions(limb: Limb, motion: Motion) -> Array:
     )
     twist = motion.twist[..., 1:, :]
     by_velocity = limb.inertia @ (z - bracket(twist) @ y) + gyroscopic(twist, limb.inertia) @ y
-    needed = np.stack([limb.inertia @ x, by_velocity], axis=-2)  # (..., segment, 6, motion, source)
+    needed = np.stack([limb.inertia @ x, by_velocity], axis=-2)
     # a source moves the segments from its own joint outwards
     reached = np.arange(count)[:, None] >= np.array([0, *np.repeat(np.arange(count), 2)])
-    return np.moveaxis(_from_tip(needed * reached[:, None, None, :], axis=-4), -3, -1).swapaxes(-2, -3)
+    return _from_tip(needed * reached[:, None, None, :], axis=-4)
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
