@@ -1,49 +1,133 @@
-"""The block-matrix solution of foot and shank against the ways it is usually written."""
+"""Joint loads of foot and shank by the kernel, against the ways they are usually computed.
+
+``python -m benchmarks.kernel`` measures all in one process and in turns, so that what else the machine does falls
+on all alike: the ratios hold; the microseconds are this machine's in its best moments.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.timing import best_s
-from pipeline.dynamics import block_matrix
+from pipeline.dynamics import block_matrix, kernel
 
-FRAMES = 100_000
-FEW = 1_000
+Array = NDArray[np.float64]
+
+MANY, SOME, FEW = 100_000, 20_000, 1_000  # frames, so that a run takes 0.02 s at least and 0.2 s at most
+ROUNDS = 12
+
+PLAIN, TERMS = "kernel", "kernel, four terms"
+COPY, COPY_TERMS = "plain copy of inputs and outputs", "plain copy of inputs and outputs, four terms"
+INVERSE, SOLVE, RNEA = "12 x 12 inverse in every frame", "batched numpy.linalg.solve", "pinocchio's rnea in a loop"
 
 
-def measure(frames: int = FRAMES) -> dict[str, float]:
-    """Return the microseconds a frame, and how many times as long the alternatives take."""
+def measure(rounds: int = ROUNDS) -> dict[str, float]:
+    """Return microseconds a frame of each way, and each over the kernel's, with and without terms."""
+    many, some, few = (random_motion(frames) for frames in (MANY, SOME, FEW))
+    loads, terms = kernel.inverse_dynamics(*many), kernel.inverse_dynamics_by_term(*many)
+    actions: dict[str, tuple[Callable[[], object], int]] = {
+        PLAIN: (lambda: kernel.inverse_dynamics(*many), MANY),
+        COPY: (lambda: [array.copy() for array in (*many, *loads)], MANY),
+        TERMS: (lambda: kernel.inverse_dynamics_by_term(*many), MANY),
+        COPY_TERMS: (lambda: [array.copy() for array in (*many, *terms)], MANY),
+        SOLVE: (lambda: by_solve(*some), SOME),
+        INVERSE: (lambda: by_inverse(*few), FEW),
+    }
+    try:
+        actions[RNEA] = by_rnea(SOME), SOME
+    except ImportError:
+        print("pinocchio (pip install pin): not installed")  # noqa: T201
+    cost = microseconds(actions, rounds)
+    others = [name for name in (INVERSE, SOLVE, RNEA) if name in cost]
+    return (
+        {f"foot and shank, {name}, microseconds a frame": value for name, value in cost.items()}
+        | {f"{other} over the {own}": cost[other] / cost[own] for own in (PLAIN, TERMS) for other in others}
+        | {f"{own} over a {copy}": cost[own] / cost[copy] for own, copy in ((PLAIN, COPY), (TERMS, COPY_TERMS))}
+    )
+
+
+def microseconds(actions: Mapping[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
+    """Return the best time of each action, microseconds a frame: three runs in a row, one action after another."""
+    cost = dict.fromkeys(actions, np.inf)
+    for _ in range(rounds):
+        for name, (run, frames) in actions.items():
+            cost[name] = min(cost[name], best_s(run, runs=3) / frames * 1e6)
+    return cost
+
+
+def random_motion(frames: int) -> tuple[Array, ...]:
+    """Return the arguments of the kernel: segments in any pose, any motion, with tensors off their principal axes."""
     random = np.random.default_rng(0)
     rotation = np.linalg.qr(random.normal(size=(frames, 2, 3, 3)))[0]
-    vectors = [random.normal(size=(frames, 2, 3)) for _ in range(7)]
-    mass, inertia = np.array([1.0, 3.0]), np.tile(np.diag([0.01, 0.02, 0.03]), (2, 1, 1))
-    acceleration, velocity, turning, force, moment, proximal, distal = vectors
-    gravity = np.array([0.0, -9.81, 0.0])
+    tensor = rotation[0] @ np.diag([0.01, 0.02, 0.03]) @ np.swapaxes(rotation[0], -1, -2)
+    vectors = (random.normal(size=(frames, 2, 3)) for _ in range(7))
+    return (rotation, np.array([1.0, 3.0]), tensor, *vectors, np.array([0.0, -9.81, 0.0]))
 
-    def ours() -> object:
-        return block_matrix.inverse_dynamics(
-            rotation, mass, inertia, acceleration, velocity, turning, proximal, distal, force, moment, gravity
-        )
 
+def by_solve(*motion: Array) -> Array:
+    """Return the loads (frames, 12): every matrix and right-hand side built at once, every system solved at once."""
+    rotation, mass, inertia, acceleration, velocity, turning, to_proximal, to_distal, force, moment, gravity = motion
+    matrix = block_matrix.system_matrix(rotation, to_proximal, to_distal)
     rows = block_matrix.right_hand_sides(
         rotation, mass, inertia, acceleration, velocity, turning, force, moment, gravity
     )
-    stacked = np.concatenate([row.sum(axis=1) for row in rows], axis=-1).reshape(frames, 12)
+    b = np.concatenate([row.sum(axis=1) for row in rows], axis=-1).reshape(-1, 12, 1)
+    return np.asarray(np.linalg.solve(matrix, b)[..., 0])
 
-    def batched() -> object:
-        return np.linalg.solve(block_matrix.system_matrix(rotation, proximal, distal), stacked[..., None])
 
-    def per_frame() -> object:
-        return [
-            np.linalg.inv(block_matrix.system_matrix(rotation[i], proximal[i], distal[i])) @ stacked[i]
-            for i in range(FEW)
-        ]
+def by_inverse(*motion: Array) -> Array:
+    """Return the loads (frames, 12): in each frame the system is filled in, the matrix inverted and applied."""
+    rotation, mass, inertia, acceleration, velocity, turning, to_proximal, to_distal, force, moment, gravity = motion
+    loads = []
+    for i, (foot, shank) in enumerate(rotation):
+        matrix, b = np.eye(12), np.empty(12)
+        matrix[3:6, 0:3] = foot @ skew(to_proximal[i, 0])
+        matrix[6:9, 0:3] = -np.eye(3)
+        matrix[9:12, 0:3] = -shank @ skew(to_distal[i, 1])
+        matrix[9:12, 3:6] = -shank @ foot.T
+        matrix[9:12, 6:9] = shank @ skew(to_proximal[i, 1])
+        for k, turn in enumerate((foot, shank)):
+            momentum = inertia[k] @ velocity[i, k]
+            b[6 * k : 6 * k + 3] = mass[k] * (acceleration[i, k] - gravity) - force[i, k]
+            b[6 * k + 3 : 6 * k + 6] = (
+                inertia[k] @ turning[i, k] + skew(velocity[i, k]) @ momentum - turn @ moment[i, k]
+            )
+        loads.append(np.linalg.inv(matrix) @ b)
+    return np.array(loads)
 
-    own = best_s(ours) / frames
-    return {
-        "kernel, foot and shank with four terms, microseconds a frame": own * 1e6,
-        "batched numpy.linalg.solve over the kernel": best_s(batched, runs=3) / frames / own,
-        "inverse in every frame over the kernel": best_s(per_frame, runs=3) / FEW / own,
-        "kernel over a plain copy of its inputs": own
-        / (best_s(lambda: [v.copy() for v in (rotation, *vectors)]) / frames),
-    }
+
+def skew(v: Array) -> Array:
+    """Return S(v) of one vector, without what many at a time cost."""
+    return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+
+
+def by_rnea(frames: int) -> Callable[[], object]:
+    """Return the loop over pinocchio's recursive Newton-Euler: two free bodies in a chain, a wrench on the foot.
+
+    Six degrees of freedom at each joint give all six joint loads, as here. States are random; what pinocchio
+    asks for is put together beforehand and costs it nothing.
+    """
+    import pinocchio as pin
+
+    model = pin.Model()
+    for joint, mass in (("knee", 3.0), ("ankle", 1.0)):
+        body = model.addJoint(model.njoints - 1, pin.JointModelFreeFlyer(), pin.SE3.Identity(), joint)
+        inertia = pin.Inertia(mass, np.array([0.0, -0.2, 0.0]), np.diag([0.01, 0.02, 0.03]))
+        model.appendBodyToJoint(body, inertia, pin.SE3.Identity())
+    data = model.createData()
+    random = np.random.default_rng(0)
+    states = []
+    for _ in range(frames):
+        wrenches = pin.StdVec_Force()
+        wrenches.extend([pin.Force.Zero(), pin.Force.Zero(), pin.Force(random.normal(size=6))])
+        q = pin.normalize(model, random.normal(size=model.nq))
+        states.append((q, random.normal(size=model.nv), random.normal(size=model.nv), wrenches))
+    return lambda: [pin.rnea(model, data, *state) for state in states]
+
+
+if __name__ == "__main__":
+    for name, value in measure().items():
+        print(f"{value:10.3g}  {name}")  # noqa: T201

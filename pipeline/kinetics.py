@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline import agreement, joint_coordinates
-from pipeline.dynamics import block_matrix
+from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.limb import MOTIONS
 from pipeline.energy_closure import energy_closure
 from pipeline.forward_closure import forward_closure
@@ -87,7 +87,7 @@ def _block_matrix(legs: Legs) -> tuple[Array, Array]:
     force[:, :, 0] = legs.ground_force
     moment[:, :, 0] = legs.ground_moment - block_matrix.cross(legs.com[:, :, 0], legs.ground_force)
     distal = np.concatenate([legs.com[:, :, :1], legs.centre[:, :, :-1]], axis=2)
-    return block_matrix.inverse_dynamics(
+    return kernel.inverse_dynamics_by_term(
         turn,
         legs.mass,
         legs.inertia,

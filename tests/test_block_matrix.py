@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +11,14 @@ from geometry import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import kernel as compared
+from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.block_matrix import TERMS, cross, right_hand_sides, skew, solve, system_matrix
 
 DOWN = np.array([0.0, -GRAVITY, 0.0])
 FRAMES = 3
 LENGTH = st.integers(2, 6)
+MOVING = ("rotation", "com", "joint", "acceleration", "spin", "spin_rate", "force", "moment")
 
 
 class Chain(NamedTuple):
@@ -282,10 +286,7 @@ def test_leading_dimensions_are_solved_each_by_itself(seed: int) -> None:
     """Time and side at once, mass and inertia by side: as one chain after the other."""
     chains = [random_chain(seed + i, 3)._replace(gravity=DOWN) for i in range(2)]
     constant = {name: np.stack([getattr(chain, name) for chain in chains]) for name in ("mass", "inertia")}
-    moving = {
-        name: np.stack([getattr(chain, name) for chain in chains], axis=1)
-        for name in ("rotation", "com", "joint", "acceleration", "spin", "spin_rate", "force", "moment")
-    }
+    moving = {name: np.stack([getattr(chain, name) for chain in chains], axis=1) for name in MOVING}
     proximal, distal = (np.stack(parts, axis=1) for parts in zip(*map(arms, chains), strict=True))
     together = solve(moving["rotation"], proximal, distal, *right_hand(Chain(**moving, **constant)))
     for i, chain in enumerate(chains):
@@ -302,3 +303,89 @@ def test_unknown_segment_hides_what_is_proximal_of_it_and_no_other_frame(lost: s
     assert np.isnan(moment_hidden[1, 1:]).all()
     moment_hidden[1, 1:] = moment[1, 1:]
     np.testing.assert_array_equal(moment_hidden, moment)
+
+
+# ---- the kernel: the same system for many frames
+
+
+def arguments(chain: Chain) -> tuple[Array, ...]:
+    """Return what the kernel takes; arrays (time, ..., segment, 3)."""
+    distal = np.concatenate([np.full_like(chain.joint[..., :1, :], np.nan), chain.joint[..., :-1, :]], axis=-2)
+    return (
+        chain.rotation, chain.mass, chain.inertia, chain.acceleration, chain.spin, chain.spin_rate,
+        chain.joint - chain.com, distal - chain.com, chain.force, chain.moment, chain.gravity,
+    )  # fmt: skip
+
+
+def both_sides(seed: int, n: int) -> Chain:
+    """Return (time, side) at once, masses and tensors by side."""
+    left, right = random_chain(seed, n), random_chain(seed + 1, n)
+    moving = {name: np.stack([getattr(left, name), getattr(right, name)], axis=1) for name in MOVING}
+    constant = {name: np.stack([getattr(left, name), getattr(right, name)]) for name in ("mass", "inertia")}
+    return Chain(**moving, **constant)
+
+
+@pytest.mark.parametrize("make", [random_chain, both_sides])
+@pytest.mark.parametrize("segments_at_a_time", [1, 8, 10_000])  # each frame alone, a rest at the end, all at once
+@given(seed=SEED, n=st.integers(1, 4))
+@PROPERTY
+def test_kernel_finds_the_same(make: Callable[[int, int], Chain], segments_at_a_time: int, seed: int, n: int) -> None:
+    """To 1e-12 of the largest load: only the order of sums differs, and loads add up along the chain."""
+    given_ = arguments(make(seed, n))
+    expected = block_matrix.inverse_dynamics(*given_)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "SEGMENTS_AT_A_TIME", segments_at_a_time)
+        total, by_terms = kernel.inverse_dynamics(*given_), kernel.inverse_dynamics_by_term(*given_)
+    for load, terms, right in zip(total, by_terms, expected, strict=True):
+        scale = np.abs(right).max()
+        np.testing.assert_allclose(terms, right, rtol=0, atol=1e-12 * scale)
+        np.testing.assert_allclose(load, right.sum(axis=-3), rtol=0, atol=1e-12 * scale)
+
+
+@given(SEED)
+@PROPERTY
+def test_kernel_keeps_terms_without_cause_at_zero(seed: int) -> None:
+    """Exactly: no rest of a difference."""
+    chain = random_chain(seed, 3)
+    zero = np.zeros_like(chain.com)
+    still_falling = chain._replace(acceleration=zero, spin=zero, spin_rate=zero, force=zero, moment=zero)
+    for terms in kernel.inverse_dynamics_by_term(*arguments(still_falling)):
+        assert not np.delete(terms, TERMS.index("gravity"), axis=1).any()
+    for terms in kernel.inverse_dynamics_by_term(*arguments(chain._replace(gravity=np.zeros(3)))):
+        assert not terms[:, TERMS.index("gravity")].any()
+
+
+@pytest.mark.parametrize("lost", MOVING)
+def test_kernel_loses_what_the_plain_solution_loses(lost: str) -> None:
+    """A gap hides the segments proximal of it in its own frame and on its own side, and nothing else."""
+    chain = both_sides(1, 3)
+    hidden = getattr(chain, lost).copy()
+    hidden[1, 0, 1] = np.nan
+    given_ = arguments(chain._replace(**{lost: hidden}))
+    known = np.ones(hidden.shape[:3], dtype=bool)
+    known[1, 0, 1:] = False
+    expected, whole = block_matrix.inverse_dynamics(*given_), kernel.inverse_dynamics(*arguments(chain))
+    total, by_terms = kernel.inverse_dynamics(*given_), kernel.inverse_dynamics_by_term(*given_)
+    for load, terms, right, before in zip(total, by_terms, expected, whole, strict=True):
+        assert not (np.isnan(terms) & ~np.isnan(right)).any()
+        np.testing.assert_array_equal(np.isnan(terms.sum(axis=-3)), np.isnan(load))
+        np.testing.assert_array_equal(np.isnan(load), np.isnan(right.sum(axis=-3)))
+        np.testing.assert_array_equal(load[known], before[known])
+    assert np.isnan(total[1][~known]).all()
+
+
+def test_kernel_takes_any_layout_in_memory_and_no_frame_at_all() -> None:
+    chain = both_sides(2, 2)
+    turned = chain._replace(**{name: np.asfortranarray(getattr(chain, name)) for name in MOVING})
+    none = chain._replace(**{name: getattr(chain, name)[:0] for name in MOVING})
+    for solve_it in (kernel.inverse_dynamics, kernel.inverse_dynamics_by_term):
+        for load, again, empty in zip(*(solve_it(*arguments(c)) for c in (chain, turned, none)), strict=True):
+            np.testing.assert_array_equal(again, load)
+            assert empty.shape == (0, *load.shape[1:])
+
+
+def test_ways_that_the_benchmark_compares_find_the_same() -> None:
+    motion = compared.random_motion(5)
+    expected = np.concatenate(kernel.inverse_dynamics(*motion), axis=-1).reshape(5, 12)
+    close(compared.by_solve(*motion), expected)
+    close(compared.by_inverse(*motion), expected)

@@ -21,6 +21,8 @@ substitution solves it exactly, and splitting b into terms splits every joint lo
 Shapes: arrays broadcast over leading dimensions ``...`` (time, side); the segment axis is the last but one of
 vectors ``(..., N, 3)`` and the third last of matrices ``(..., N, 3, 3)``. SI units.
 
+This is the system as it is read; :mod:`.kernel` solves it for many frames at a time.
+
 Sources: Dumas R, Aissaoui R, de Guise JA (2004) Comput Methods Biomech Biomed Engin 7:159-166 for the
 three-dimensional recursion; Featherstone R (2008) Rigid Body Dynamics Algorithms, chapter 5, for chains.
 """
@@ -33,7 +35,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 TERMS = ("inertia", "velocity", "gravity", "ground")
-FRAMES_AT_A_TIME = 2048
 
 
 def skew(vector: Array) -> Array:
@@ -99,24 +100,16 @@ def right_hand_sides(
     Returns:
         Forces (..., 4, N, 3) in lab axes and moments (..., 4, N, 3) in segment axes.
     """
-    leading = max(com_acceleration.ndim, external_force.ndim) - 2
-    m, acceleration, pull = (
-        _first(mass, _SCALARS, leading),
-        _first(com_acceleration, _VECTORS, leading),
-        _first(external_force, _VECTORS, leading),
-    )
-    tensor, turn = _first(inertia, _MATRICES, leading), _first(rotation, _MATRICES, leading)
-    omega, alpha = _first(angular_velocity, _VECTORS, leading), _first(angular_acceleration, _VECTORS, leading)
-    shape = np.broadcast_shapes(acceleration.shape, pull.shape)
-    force = np.zeros((*shape[:2], len(TERMS), *shape[2:]))
+    vectors = np.broadcast_shapes(com_acceleration.shape, external_force.shape)
+    force = np.zeros((*vectors[:-2], len(TERMS), *vectors[-2:]))
     moment = np.zeros_like(force)
-    force[:, :, 0] = m * acceleration
-    force[:, :, 2] = -m * gravity.reshape(3, *[1] * (len(shape) - 1))
-    force[:, :, 3] = -pull
-    moment[:, :, 0] = _apply(tensor, alpha)
-    moment[:, :, 1] = _cross(omega, _apply(tensor, omega))
-    moment[:, :, 3] = -_apply(turn, _first(external_moment, _VECTORS, leading))
-    return _last(force), _last(moment)
+    force[..., 0, :, :] = mass[..., None] * com_acceleration
+    force[..., 2, :, :] = -mass[..., None] * gravity
+    force[..., 3, :, :] = -external_force
+    moment[..., 0, :, :] = rotate(inertia, angular_acceleration)
+    moment[..., 1, :, :] = cross(angular_velocity, rotate(inertia, angular_velocity))
+    moment[..., 3, :, :] = -rotate(rotation, external_moment)
+    return force, moment
 
 
 def solve(rotation: Array, to_proximal: Array, to_distal: Array, force: Array, moment: Array) -> tuple[Array, Array]:
@@ -133,21 +126,12 @@ def solve(rotation: Array, to_proximal: Array, to_distal: Array, force: Array, m
         Joint forces (..., K, N, 3) in lab axes and joint moments (..., K, N, 3) in segment axes, both on the
         segment at its proximal joint. Their sum over K is the solution for the sum of the right-hand sides.
     """
-    leading = force.ndim - 3
-    turn = _first(rotation, _MATRICES, leading)[:, :, :, None]
-    proximal, distal = (_first(arm, _VECTORS, leading)[:, :, None] for arm in (to_proximal, to_distal))
-    joint_force, in_lab = (
-        _first(force, _TERMS, leading).copy(),
-        _apply(np.swapaxes(turn, 0, 1), _first(moment, _TERMS, leading)),
-    )
-    count = joint_force.shape[1]
-    for i in range(1, count):
-        joint_force[:, i] += joint_force[:, i - 1]
-    in_lab -= _cross(proximal, joint_force)
-    for i in range(1, count):
-        # R_i R_(i-1)^T M_(i-1) hands a moment on from segment to segment: in lab axes that is a running sum
-        in_lab[:, i] += in_lab[:, i - 1] + _cross(distal[:, i], joint_force[:, i - 1])
-    return _last(joint_force), _last(_apply(turn, in_lab))
+    turn, proximal, distal = rotation[..., None, :, :, :], to_proximal[..., None, :, :], to_distal[..., None, :, :]
+    joint_force = np.cumsum(force, axis=-2)
+    in_lab = rotate(np.swapaxes(turn, -1, -2), moment) - cross(proximal, joint_force)
+    in_lab[..., 1:, :] += cross(distal[..., 1:, :], joint_force[..., :-1, :])
+    # R_i R_(i-1)^T M_(i-1) hands a moment on from segment to segment: in lab axes that is a running sum
+    return joint_force, rotate(turn, np.cumsum(in_lab, axis=-2))
 
 
 def inverse_dynamics(
@@ -163,60 +147,24 @@ def inverse_dynamics(
     external_moment: Array,
     gravity: Array,
 ) -> tuple[Array, Array]:
-    """Return the joint loads of a chain by term: :func:`right_hand_sides` and :func:`solve`, some frames at a time.
-
-    The first axis (time) is taken in portions whose arrays stay in the processor's cache; arguments as there.
+    """Return the joint loads of a chain by term: :func:`solve` of :func:`right_hand_sides`, arguments as there.
 
     Returns:
-        Joint forces (time, ..., 4, N, 3) in lab axes, N, and joint moments (time, ..., 4, N, 3) in segment axes
-        about the joint centres, N m, on each segment at its proximal joint; their sums over the terms are the loads.
+        Joint forces (..., 4, N, 3) in lab axes, N, and joint moments (..., 4, N, 3) in segment axes about the
+        joint centres, N m, on each segment at its proximal joint; their sums over the terms are the loads.
     """
-    portions = []
-    for start in range(0, len(rotation), FRAMES_AT_A_TIME):
-        part = slice(start, start + FRAMES_AT_A_TIME)
-        rows = right_hand_sides(
-            rotation[part],
-            mass,
-            inertia,
-            com_acceleration[part],
-            angular_velocity[part],
-            angular_acceleration[part],
-            external_force[part],
-            external_moment[part],
-            gravity,
-        )
-        portions.append(solve(rotation[part], to_proximal[part], to_distal[part], *rows))
-    forces, moments = zip(*portions, strict=True)
-    return np.concatenate(forces), np.concatenate(moments)
-
-
-# which axes go to the front, in this order
-_SCALARS, _VECTORS, _TERMS, _MATRICES = (-1,), (-1, -2), (-1, -2, -3), (-2, -1, -3)
-
-
-def _first(array: Array, axes: tuple[int, ...], leading: int) -> Array:
-    """Return an array with components, segment (and term) in front and time behind, contiguous in memory.
-
-    (..., N, 3) becomes (3, N, ...), so that every operation runs along memory instead of over triples.
-    ``leading`` is the number of axes that time and side take, for broadcasting.
-    """
-    padded = array.reshape((1,) * (len(axes) + leading - array.ndim) + array.shape)
-    return np.ascontiguousarray(np.moveaxis(padded, axes, range(len(axes))))
-
-
-def _last(array: Array) -> Array:
-    """Return (3, N, K, ...) as (..., K, N, 3), without moving it in memory."""
-    return np.moveaxis(array, (0, 1, 2), (-1, -2, -3))
-
-
-def _apply(matrix: Array, vector: Array) -> Array:
-    """Return matrix @ vector, components first."""
-    return np.stack([row[0] * vector[0] + row[1] * vector[1] + row[2] * vector[2] for row in matrix])
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Return a x b, components first."""
-    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    rows = right_hand_sides(
+        rotation,
+        mass,
+        inertia,
+        com_acceleration,
+        angular_velocity,
+        angular_acceleration,
+        external_force,
+        external_moment,
+        gravity,
+    )
+    return solve(rotation, to_proximal, to_distal, *rows)
 
 
 def cross(a: Array, b: Array) -> Array:
