@@ -1,4 +1,4 @@
-"""The command line: ``python -m pipeline init | check | demo DIR``."""
+"""The command line: ``python -m pipeline init | check | demo DIR``, ``body-model NAME [C3D]``."""
 
 from __future__ import annotations
 
@@ -22,9 +22,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("folder", metavar="DIR", type=Path)
+    text = "say which labels a body model looks for; draw it on a static trial"
+    command = commands.add_parser("body-model", help=text, description=text)
+    command.add_argument("name", metavar="NAME", help="a shipped body model, or the path of one")
+    command.add_argument("file", metavar="C3D", type=Path, nargs="?", help="a static trial")
+    command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
     chosen = parser.parse_args(arguments)
     try:
-        text, code = {"init": _init, "check": _check, "demo": _demo}[chosen.command](chosen.folder)
+        if chosen.command == "body-model":
+            text, code = _body_model(chosen.name, chosen.file, chosen.output)
+        else:
+            text, code = {"init": _init, "check": _check, "demo": _demo}[chosen.command](chosen.folder)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -43,6 +51,12 @@ def _check(folder: Path) -> tuple[str, int]:
 
     findings = check(folder)
     return as_text(findings, folder), int(any(finding.severity == "error" for finding in findings))
+
+
+def _body_model(name: str, file: Path | None, output: Path | None) -> tuple[str, int]:
+    from pipeline.body_model_picture import body_model_report
+
+    return body_model_report(name, file, output or Path(f"{Path(name).stem}.html")), 0
 
 
 def _demo(folder: Path) -> tuple[str, int]:

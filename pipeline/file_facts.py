@@ -6,17 +6,17 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline import needs, read
+from pipeline import body_weight, needs, read
 from pipeline.body_model import SIDES, Points, positions
-from pipeline.c3d import Recording
+from pipeline.c3d import Recording, read_c3d
 from pipeline.errors import UserError
 from pipeline.lab_axes import to_isb
-from pipeline.plate_contacts import over_plates
 
 Array = NDArray[np.float64]
 
@@ -28,27 +28,63 @@ class Facts:
     Attributes:
         labels: marker labels.
         seen: landmarks of the study's body model that are seen at least once.
+        duration_s: length of the recording.
         extent_m: how far the markers travel, see :func:`pipeline.needs.extent_m`.
+        leg_m: from heel to ASIS, median; NaN where they are not seen together.
+        stride_m: how far apart the heels get in the direction the person faces; NaN where that cannot be told.
+        length_unit_m: metres per length unit of the file.
         marker_rate_hz, force_rate_hz: samples per second; 0 where there are no analog channels.
         heading_problem: why up or forward cannot be told, or empty.
-        plate_count: plates that can be decoded.
+        peak_load_n: largest vertical force of each plate that can be decoded, by its number.
+        plate_sides_m: longest side of each of these plates.
         plate_problems: what is wrong with the others.
+        event_count: gait events that the file states.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
+        walking_weights_n, rough_weights_n: see :func:`pipeline.body_weight.walking_weights_n`.
         sizes: anthropometry that the file states, kg and m, by participants.tsv column.
+        label_notes: what is to be said about the labels, as which of two of a name is taken.
         may_name_a_person: whether SUBJECTS:NAMES looks like a name rather than a code.
     """
 
     labels: list[str]
     seen: frozenset[str]
+    duration_s: float
     extent_m: float
+    leg_m: float
+    stride_m: float
+    length_unit_m: float
     marker_rate_hz: float
     force_rate_hz: float
     heading_problem: str
-    plate_count: int
+    peak_load_n: Mapping[int, float]
+    plate_sides_m: Mapping[int, float]
     plate_problems: list[str]
+    event_count: int
     weight_n: float
+    walking_weights_n: list[float]
+    rough_weights_n: list[float]
     sizes: Mapping[str, float]
+    label_notes: list[str]
     may_name_a_person: bool
+
+    @property
+    def stands(self) -> bool:
+        """Whether the markers hardly move."""
+        return self.extent_m < needs.STANDING_M
+
+
+def opened(study: Path, file: str, *, subject: str = "", participant: str = "") -> Recording:
+    """Read a C3D file of a study; subject and participant as in :func:`pipeline.c3d.read_c3d`.
+
+    Raises:
+        UserError: it cannot be read; the message does not repeat the file's name.
+    """
+    try:
+        return read_c3d(study / file, subject=subject, participant=participant)
+    except UserError as error:
+        raise UserError(str(error).removeprefix(f"{study / file}: ")) from None
+    except OSError as error:
+        raise UserError(f"cannot be read ({error.strerror}); give yourself the right to read it") from None
 
 
 def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
@@ -59,43 +95,59 @@ def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
         rotation = to_isb(points, quarter_turn=True)[0]
     except UserError as error:
         heading_problem = str(error)
-    force, _, corners, _, plate_problems = read.plate_wrenches(recording, rotation)
+    force, _, corners, numbers, plate_problems = read.plate_wrenches(recording, rotation)
+    vertical = body_weight.vertical_forces(force, corners)
     extent_m = needs.extent_m(recording.markers)
     stands = extent_m < needs.STANDING_M and not heading_problem
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
+    moves = extent_m >= needs.STANDING_M and recording.analog_rate_hz > 0
+    good, rough = body_weight.walking_weights_n(vertical, recording.analog_rate_hz) if moves else ([], [])
     return Facts(
         labels=recording.labels,
         seen=frozenset(points),
+        duration_s=len(recording.markers) / recording.marker_rate_hz,
         extent_m=extent_m,
+        leg_m=_leg_m(points),
+        stride_m=float("nan") if heading_problem else _stride_m(points, rotation),
+        length_unit_m=recording.length_unit_m,
         marker_rate_hz=recording.marker_rate_hz,
         force_rate_hz=recording.analog_rate_hz,
         heading_problem=heading_problem,
-        plate_count=len(corners),
+        peak_load_n=dict(zip(numbers.tolist(), vertical.max(axis=0, initial=0.0).tolist(), strict=True)),
+        plate_sides_m=dict(zip(numbers.tolist(), sides.tolist(), strict=True)),
         plate_problems=plate_problems,
-        weight_n=weight_n(points, rotation, force, corners) if stands else float("nan"),
+        event_count=len(recording.events),
+        weight_n=body_weight.standing_weight_n(points, rotation, force, corners) if stands else float("nan"),
+        walking_weights_n=good,
+        rough_weights_n=rough,
         sizes=read.anthropometry(recording.processing),
+        label_notes=recording.label_notes,
         may_name_a_person=any(looks_like_a_name(text) for text in recording.subject_names),
     )
 
 
-def weight_n(points: Points, rotation: Array, force: Array, corners: Array) -> float:
-    """Return the vertical force under a person who stands with both feet on plates, N; NaN where one does not.
+def _leg_m(points: Points) -> float:
+    """Return the median distance from heel to ASIS over both sides, m."""
+    legs = [
+        np.linalg.norm(points[f"asis_{side}"] - points[f"heel_{side}"], axis=1)
+        for side in SIDES
+        if {f"asis_{side}", f"heel_{side}"} <= points.keys()
+    ]
+    return _quietly(np.nanmedian, legs) if legs else float("nan")
 
-    Args:
-        points: landmarks (time, 3), file axes, m.
-        rotation: (3, 3) from file axes to ISB lab axes.
-        force: (sample, plate, 3), lab axes.
-        corners: (plate, 4, 3), lab axes, m.
-    """
-    names = [f"{name}_{side}" for name in ("heel", "toe") for side in SIDES]
-    if not len(corners) or not points.keys() >= set(names):
+
+def _stride_m(points: Points, rotation: Array) -> float:
+    """Return how far before each other the heels get, from the 5th to the 95th percentile, m."""
+    if not {"heel_left", "heel_right"} <= points.keys():
         return float("nan")
+    ahead = (points["heel_left"] - points["heel_right"]) @ rotation[0]
+    return _quietly(lambda values: np.subtract(*np.nanpercentile(values, [95, 5])), ahead)
+
+
+def _quietly(function: Any, values: Any) -> float:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a marker never seen is NaN, and so on no plate
-        feet = np.stack([np.nanmedian(points[name] @ rotation.T, axis=0) for name in names])
-    under = np.stack([over_plates(feet, corners[[plate]], 0.0) for plate in range(len(corners))])
-    if not under.any(axis=0).all():
-        return float("nan")
-    return float(np.median(force[:, under.any(axis=1), 1].sum(axis=1)))
+        warnings.simplefilter("ignore", RuntimeWarning)  # markers never seen together give NaN
+        return float(function(values))
 
 
 def looks_like_a_name(text: str) -> bool:

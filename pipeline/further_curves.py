@@ -10,6 +10,13 @@ import xarray as xr
 from pipeline.dynamics.block_matrix import rotate
 from pipeline.leg import SEGMENTS
 
+SOURCES = {  # of the curve's values, or of its dimensions
+    "joint_moment_distal": "joint_moment",
+    "joint_moment_proximal": "joint_moment",
+    "joint_moment_lab": "joint_force",
+    "external_moment_jcs": "joint_moment_jcs",
+}
+
 
 def further(names: Sequence[str], kinetics: xr.Dataset, kinematics: xr.Dataset) -> list[xr.DataArray]:
     """Return the quantities (time, side, joint, ...) of the names; N m.
@@ -21,12 +28,11 @@ def further(names: Sequence[str], kinetics: xr.Dataset, kinematics: xr.Dataset) 
 
 
 def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset) -> xr.DataArray:
+    source: xr.DataArray = kinetics[SOURCES.get(name, name)]
     if name == "external_moment_jcs":
-        return -kinetics.joint_moment_jcs
+        return source.copy(data=-source.values)
     if name not in ("joint_moment_lab", "joint_moment_proximal"):
-        return kinetics[{"joint_moment_distal": "joint_moment"}.get(name, name)]
+        return source
     rotation = kinematics.rotation.sel(segment=list(SEGMENTS)).values
     moment = rotate(np.swapaxes(rotation[:, :, :-1], -1, -2), kinetics.joint_moment.values)
-    if name == "joint_moment_lab":
-        return kinetics.joint_force.copy(data=moment)
-    return kinetics.joint_moment.copy(data=rotate(rotation[:, :, 1:], moment))
+    return source.copy(data=moment if name == "joint_moment_lab" else rotate(rotation[:, :, 1:], moment))

@@ -1,10 +1,10 @@
-"""Guesses from names, folders and motion of C3D files: who it is, which session, which kind of trial."""
+"""Guesses from the name and the motion of C3D files: which kind of trial, under which condition."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -15,16 +15,13 @@ from pipeline.body_model import SIDES
 
 Key = TypeVar("Key")
 
-STATIC_WORD = re.compile(r"stat|static\w*|cal|calib\w*|neutral|anatom\w*|stand\w*|reference|t?pose")
-FUNCTIONAL_WORD = re.compile(r"func|functional|hip|knee|ankle")
-GAIT_WORD = re.compile(r"walk\w*|gait\w*|run\w*|dyn\w*|motion")
-CODE = re.compile(r"[a-z]{0,4}\d+[a-z]{0,2}", re.IGNORECASE)
-# folders that sort sessions, kinds of trial or groups rather than people
-NOT_A_PERSON = re.compile(
-    r"(ses|session|visit|day|date|time|t|week|month|pre|post|base|follow)[a-z]*[-_ ]*\d*|[\d._-]{4,}"
-    r"|(static|calib|func|dyn|walk|gait|run|trial|motion|treadmill|overground|barefoot|shod|fast|slow|normal).*"
-    r"|c3d|data|raw|rawdata|control.*|patient.*|healthy|group.*",
-    re.IGNORECASE,
+STATIC_WORD = re.compile(r"stat|static\w*|cal|calib\w*|neutral|anatom\w*|stand\w*|reference|[tan]?pose")
+FUNCTIONAL_WORD = re.compile(r"func|functional|star|starArc|hip|knee|ankle|[lr]?(hjc|kjc|ajc)")
+GAIT_WORD = re.compile(r"walk\w*|gait\w*|run\w*|dyn\w*|motion|trial|lauf\w*|gang|marche")
+CONDITION_WORD = re.compile(
+    r"slow\w*|fast\w*|quick|brisk|comf\w*|normal|pref\w*|self|free|barefoot|bare|shod|shoes?|boots?|brace\w*|orth\w*|"
+    r"afo|kafo|insoles?|prosth\w*|aid|cane|crutch\w*|frame|pre|post|baseline|treadmill|overground|level|stairs?|"
+    r"up|down|ramp|incline|decline|run\w*|jog\w*|turn\w*|dual|load\w*|left|right"
 )
 SHORT_FRAMES = 10
 
@@ -40,6 +37,7 @@ class File:
         extent_m: how far its markers travel, see :func:`pipeline.needs.extent_m`.
         seen: its landmarks by body model.
         sizes: anthropometry it states, by participants.tsv column.
+        subject: SUBJECTS:NAMES, which may name a person: never to be printed or stored unless it has a digit.
     """
 
     name: str
@@ -48,6 +46,7 @@ class File:
     extent_m: float = float("nan")
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
+    subject: str = ""
 
     @property
     def stem(self) -> str:
@@ -57,7 +56,7 @@ class File:
     @property
     def words(self) -> list[str]:
         """The words of the name, lower case: ``FunctionalLHip_02`` is functional, l, hip."""
-        return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", self.stem)]
+        return _words(self.stem)
 
     def says(self, pattern: re.Pattern[str]) -> bool:
         """Return whether a word of the name matches."""
@@ -72,38 +71,6 @@ class File:
         """Return whether heel and toe of a side are seen, without which no file can be used."""
         seen = self.seen.get(model_name, frozenset())
         return any({f"heel_{side}", f"toe_{side}"} <= seen for side in SIDES)
-
-
-def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
-    """Return participant and session of each file, told by its folders.
-
-    The first level of folders that tells people apart names the participants. Folders of one participant that
-    have a static trial each are sessions.
-    """
-    folders = [PurePosixPath(file.name).parent.parts for file in files]
-    level = _person_level(folders)
-    if level is None:
-        named, below = ["sub-01"] * len(files), folders
-    else:
-        named = [parts[level] if len(parts) > level else "unsorted" for parts in folders]
-        below = [parts[level + 1 :] for parts in folders]
-    ids = _identifiers({name: name for name in named}, "participant")
-    people = [ids[name] for name in named]
-    standing = defaultdict(set)
-    for file, person, parts in zip(files, people, below, strict=True):
-        if file.stands:
-            standing[person].add(parts)
-    keys = [
-        (person, "_".join([person, *parts] if len(standing[person]) > 1 else [person]))
-        for person, parts in zip(people, below, strict=True)
-    ]
-    sessions = _identifiers({key: key[1] for key in keys}, "session")
-    return [(person, sessions[person, text]) for person, text in keys]
-
-
-def trial_names(files: Iterable[File]) -> list[str]:
-    """Return a valid name for each file of a session, unique in it."""
-    return list(_identifiers({file.name: file.stem for file in files}, "trial").values())
 
 
 def role(file: File, model_name: str, *, labelled: bool) -> str:
@@ -135,46 +102,107 @@ def best_static(files: Iterable[File], model_name: str, model: Mapping[str, Any]
     return min(files, key=doubts, default=None)
 
 
-def condition(file: File, role: str, person: str) -> str:
-    """Return ``static``, the joint of a functional trial, or the file's name without person and number."""
-    if role == "static":
-        return "static"
-    words = set(file.words)
-    if role == "functional":
-        joint = next((name for name in ("hip", "knee", "ankle") if name in words), "")
-        side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
-        return "_".join(filter(None, (joint, side))) or "n/a"
-    stem = _identifier(file.stem, "walk").removeprefix(person)
-    bare = re.sub(r"[-_]*\d*$", "", stem).lstrip("-_")
-    return "walk" if not bare or CODE.fullmatch(bare) else bare
+def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list[File]]:
+    """Return the files of a session by the name of their own static, where names pair them; else all under ``""``.
+
+    ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions, pre and post, in one folder.
+    """
+    tails = {file.name: _tail(file) for file in files}
+    used = [file for file in files if roles[file.name] != "exclude"]
+    statics = [tails[file.name] for file in used if roles[file.name] == "static"]
+    others = {tails[file.name] for file in used if roles[file.name] != "static"}
+    if len(set(statics)) < max(2, len(statics)) or others != set(statics):
+        return {"": list(files)}
+    common = set.intersection(*map(set, statics))
+    groups = defaultdict(list)
+    for file in files:
+        tail = tails[file.name] if tails[file.name] in statics else statics[0]
+        groups["-".join(word for word in tail if word not in common) or "1"].append(file)
+    return groups
 
 
-def _person_level(folders: Sequence[tuple[str, ...]]) -> int | None:
-    """Return the first level of folders whose names differ and may be people, else the deepest that may be one."""
-    level = None
-    for depth in range(max(map(len, folders), default=0)):
-        names = {parts[depth] for parts in folders if len(parts) > depth}
-        if not all(NOT_A_PERSON.fullmatch(name) for name in names):
-            level = depth
-            if len(names) > 1:
-                break
-    return level
+def conditions(files: Mapping[str, File], roles: Mapping[str, str], people: Mapping[str, str]) -> dict[str, str]:
+    """Return the condition of each file that is used.
+
+    ``static``; the joint of a functional trial; of a walk its name without person and number where several walks
+    share that or it holds a word like slow or barefoot, else ``walk``.
+
+    Args:
+        files, roles, people: file, role and participant by file name.
+    """
+    bare = {name: _bare(file, people[name]) for name, file in files.items() if roles[name] == "gait"}
+    count = Counter(text.lower() for text in bare.values())
+    fixed = {"static": "static", "exclude": "n/a"}
+    telling = {
+        name: text
+        for name, text in bare.items()
+        if any(CONDITION_WORD.fullmatch(word) for word in _words(text))
+        or (count[text.lower()] > 1 and not is_role_word(text))
+    }
+    return {
+        name: _joint(files[name]) if role == "functional" else fixed.get(role) or telling.get(name, "walk")
+        for name, role in roles.items()
+    }
 
 
-def _identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
+def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
     """Return a valid identifier for each text; none stands twice, whatever the letter case."""
     found: dict[Key, str] = {}
+    taken: set[str] = set()
     for key, text in texts.items():
-        taken = {other.lower() for other in found.values()}
-        name = numbered = _identifier(text, default)
+        name = numbered = identifier(text, default)
         number = 2
         while numbered.lower() in taken:
             numbered, number = f"{name}_{number}", number + 1
         found[key] = numbered
+        taken.add(numbered.lower())
     return found
 
 
-def _identifier(text: str, default: str) -> str:
+def identifier(text: str, default: str) -> str:
     """Return a text as letters, digits, '-' and '_': accents dropped, the rest made '-'."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_") or default
+
+
+def trial_names(files: Iterable[File]) -> list[str]:
+    """Return a valid name for each file of a session, unique in it."""
+    return list(identifiers({file.name: file.stem for file in files}, "trial").values())
+
+
+def is_role_word(text: str) -> bool:
+    """Return whether a part of a name says which kind of trial it is, whatever its number: ``walk01``, ``Static``."""
+    words = _words(text)
+    patterns = (STATIC_WORD, FUNCTIONAL_WORD, GAIT_WORD)
+    return bool(words) and all(any(pattern.fullmatch(word) for pattern in patterns) for word in words)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)]
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[-_ .()]+", text) if part]
+
+
+def _tail(file: File) -> tuple[str, ...]:
+    """Return the parts of a name that say neither kind nor number of the trial."""
+    return tuple(part for part in _parts(file.stem) if not part.isdigit() and not is_role_word(part))
+
+
+def _joint(file: File) -> str:
+    """Return the joint, and where it is said the side, of a functional trial: ``hip_left``."""
+    words = set(file.words)
+    for word in file.words:  # LHJC: left hip joint centre
+        if short := re.fullmatch(r"([lr]?)([hka])jc", word):
+            words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
+    joint = next((name for name in ("hip", "knee", "ankle") if name in words), "")
+    side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
+    return "_".join(filter(None, (joint, side))) or "n/a"
+
+
+def _bare(file: File, person: str) -> str:
+    """Return a name without person and number; ``walk`` where nothing or a code is left."""
+    text = re.sub(rf"^{re.escape(person)}(?![A-Za-z0-9])", "", identifier(file.stem, "walk"), flags=re.IGNORECASE)
+    text = re.sub(r"[-_]*\d*$", "", text).strip("-_")
+    return "walk" if not text or re.fullmatch(r"[a-z]{0,4}\d+[a-z]{0,2}", text, re.IGNORECASE) else text

@@ -14,23 +14,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline import guesses, needs, read, settings
-from pipeline.c3d import read_c3d
+import numpy as np
+
+from pipeline import model_fit, needs, read, settings
+from pipeline.c3d_files import c3d_files
 from pipeline.errors import UserError
+from pipeline.file_facts import Facts, facts_of, opened
+from pipeline.guessed_tables import Mass, Notes, participant_rows, trial_rows
 from pipeline.guesses import File
+from pipeline.model_fit import Fit
 from pipeline.tables import Row
-from pipeline.text_table import aligned
+from pipeline.text_table import aligned, text_width
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
-PLAUSIBLE = {"mass_kg": (2, 400), "height_m": (0.3, 2.6)}
-TRIAL_CELLS = ("participant_id", "session", "trial", "file", "role", "condition", "guessed")
-AS_GOOD = 0.05  # models whose share of markers found differs by less fit alike; the one with more markers wins
-POOR = 0.8
+GRAVITY_M_S2 = 9.80665
 MOST_LISTED = 5
-WIDTH = 110
 
 Models = Mapping[str, Mapping[str, Any]]
-Notes = dict[str, list[str]]
 
 
 def initialise(folder: Path) -> str:
@@ -55,32 +55,23 @@ def initialise(folder: Path) -> str:
     if all(file.problem for file in files):
         lines = [f"{file.name}: {file.problem}" for file in files]
         raise UserError("\n".join([*lines, f"{folder}: none of its {len(files)} C3D files can be read"]))
-    fits = _fits(files, models)
-    model = _best_model(fits, models)
-    rows, notes = _trials(files, model, models[model])
-    people = _participants(rows, {file.name: file for file in files}, model, models[model])
-    texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(model, fits)}
+    fits = model_fit.fits(files, models)
+    model = next(iter(fits))
+    rows, notes = trial_rows(files, model, models)
+    for other, names in model_fit.strangers(files, models, model).items():
+        notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
+        notes[f"markers of body model {other}, not of {model}: put them into a study of their own"] = names
+    people = participant_rows(
+        rows,
+        {file.name: file for file in files},
+        model_fit.needed_sizes(model, models[model], [file for file in files if not file.problem]),
+        lambda mine: _shown_mass(folder, mine, models[model]),
+    )
+    texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits)}
     for name in WRITTEN:
         if name not in kept:
             _write(folder / name, texts[name])
-    return _summary(folder, rows, people, notes, f"{model}. {_fit_text(model, fits)}", kept)
-
-
-def c3d_files(folder: Path) -> list[str]:
-    """Return the C3D files in and below a study, relative to it, in order.
-
-    Raises:
-        UserError: there are none.
-    """
-    names = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix.lower() == ".c3d" and path.is_file() and path.resolve().is_relative_to(folder.resolve())
-    )
-    names = [name for name in names if not name.startswith(("derived/", "."))]
-    if not names:
-        raise UserError(f"{folder}: no C3D files there or in folders below; give the folder that holds the recordings")
-    return names
+    return _summary(folder, rows, people, notes, fits, kept)
 
 
 def _candidates(folder: Path) -> dict[str, dict[str, Any]]:
@@ -92,121 +83,48 @@ def _candidates(folder: Path) -> dict[str, dict[str, Any]]:
 
 def _look(folder: Path, name: str, models: Models) -> File:
     try:
-        recording = read_c3d(folder / name)
+        recording = opened(folder, name)
     except UserError as error:
-        return File(name, problem=str(error).removeprefix(f"{folder / name}: "))
+        return File(name, problem=str(error))
+    subjects = [text.strip() for text in recording.subject_names if text.strip()]
     return File(
         name,
         frame_count=len(recording.markers),
         extent_m=needs.extent_m(recording.markers),
         seen={label: frozenset(needs.seen_landmarks(model, recording)) for label, model in models.items()},
         sizes=read.anthropometry(recording.processing),
+        subject=subjects[0] if len(subjects) == 1 else "",
     )
 
 
-def _fits(files: Sequence[File], models: Models) -> dict[str, float]:
-    """Return, by body model, the share of what it needs that the readable files show on average; the best first."""
-    readable = [file for file in files if not file.problem]
-    fits = {}
-    for name, model in models.items():
-        static = frozenset[str]().union(*(file.seen[name] for file in readable if file.stands))
-        shares = []
-        for file in readable:
-            lacking, needed = (
-                needs.lacking_when_static(model, seen) if file.stands else needs.lacking_in_motion(model, seen, static)
-                for seen in (file.seen[name], ())
-            )
-            shares.append(1 - len(lacking) / len(needed))
-        fits[name] = sum(shares) / len(shares)
-    return dict(sorted(fits.items(), key=lambda item: -item[1]))
+def _shown_mass(folder: Path, rows: Sequence[Row], model: Mapping[str, Any]) -> Mass | None:
+    """Return the body mass that plates show in a person's trials: standing on them, else walking over them."""
+    facts: dict[str, list[Facts]] = defaultdict(list)
+    for row in rows:
+        if row["role"] in ("static", "gait"):
+            facts[row["role"]].append(facts_of(opened(folder, row["file"]), model))
+    walks = facts["gait"]
+    for source, weights_n in (
+        ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),
+        ("plates, walking, within 6 %", [weight for walk in walks for weight in walk.walking_weights_n]),
+        ("plates, one step, rough", [weight for walk in walks for weight in walk.rough_weights_n]),
+    ):
+        if weights_n:
+            return Mass(float(np.median(weights_n)) / GRAVITY_M_S2, source)
+    return None
 
 
-def _best_model(fits: Mapping[str, float], models: Models) -> str:
-    good = [name for name, share in fits.items() if share > max(fits.values()) - AS_GOOD]
-    return max(good, key=lambda name: len(models[name]["landmarks"]))
-
-
-def _trials(files: Sequence[File], model_name: str, model: Mapping[str, Any]) -> tuple[list[Row], Notes]:
-    """Return the rows of trials.tsv; and, by what is to be said, the files or sessions it is said about."""
-    rows: list[Row] = []
-    notes: Notes = defaultdict(list)
-    sessions: dict[tuple[str, str], list[File]] = defaultdict(list)
-    for file, key in zip(files, guesses.people_and_sessions(files), strict=True):
-        sessions[key].append(file)
-    labelled = any(file.shows_a_foot(model_name) for file in files)  # else the labels are yet to be named
-    for (person, session), mine in sessions.items():
-        roles = {file.name: guesses.role(file, model_name, labelled=labelled) for file in mine}
-        static = guesses.best_static([file for file in mine if roles[file.name] == "static"], model_name, model)
-        for file, trial in zip(mine, guesses.trial_names(mine), strict=True):
-            role = roles[file.name]
-            if file.problem:
-                notes[f"left out, {file.problem}"].append(file.name)
-            elif role == "exclude":
-                notes[f"left out, no heel and toe markers of body model {model_name}"].append(file.name)
-            elif role == "static" and file is not static:
-                role = "exclude"
-                notes["left out, another static serves the session (for both, give each a session)"].append(file.name)
-            elif role == "static" and not file.stands:
-                notes["static by its name, though its markers move"].append(file.name)
-            condition = "n/a" if role == "exclude" else guesses.condition(file, role, person)
-            cells = (person, session, trial, file.name, role, condition, "participant_id session role condition")
-            rows.append(dict(zip(TRIAL_CELLS, cells, strict=True)))
-        if static is None:
-            notes["no static trial, of which each session needs one"].append(session)
-    if all(row["session"] == row["participant_id"] for row in rows):
-        rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
-    return rows, notes
-
-
-def _participants(
-    rows: Sequence[Row], files: Mapping[str, File], model_name: str, model: Mapping[str, Any]
-) -> list[Row]:
-    """Return the rows of participants.tsv; sizes from the static file first, as the step ``calibrate`` has them."""
-    chosen = settings.merged(settings.read_yaml(settings.CONFIG / "default.yaml"), model.get("settings", {}))
-    static = frozenset[str]().union(*(files[row["file"]].seen[model_name] for row in rows if row["role"] == "static"))
-    needed = needs.needed_sizes(model, static, hip_centre=chosen["calibrate"]["hip_centre"])
-    people = []
-    for person in dict.fromkeys(row["participant_id"] for row in rows):
-        sizes: dict[str, float] = {}
-        for row in sorted(rows, key=lambda row: row["role"] == "static"):
-            if row["participant_id"] == person:
-                sizes |= files[row["file"]].sizes
-        sizes = {name: value for name, value in sizes.items() if _plausible(name, value)}
-        mass, height, *others = (f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in (*PLAUSIBLE, *needed))
-        found = [name for name in (*PLAUSIBLE, *needed) if name in sizes]
-        people.append(
-            {"participant_id": person, "mass_kg": mass, "height_m": height, "sex": "n/a"}
-            | dict(zip(needed, others, strict=True))
-            | {"guessed": " ".join(["participant_id", *found])}
-        )
-    return people
-
-
-def _plausible(column: str, value: float) -> bool:
-    low, high = PLAUSIBLE.get(column, (0, 2))
-    return low <= value <= high
-
-
-def _study_text(model: str, fits: Mapping[str, float]) -> str:
-    return "\n".join(
-        [
-            "# Settings that differ from config/default.yaml; config/settings.schema.yaml describes them all.",
-            "",
-            f"# Guessed from the marker labels. {_fit_text(model, fits)}",
-            f"body_model: {model}",
-            "",
-        ]
-    )
-
-
-def _fit_text(model: str, fits: Mapping[str, float]) -> str:
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in fits.items())
-    advice = (
-        " None fits well: copy the best (config/body_models) into the study and name your labels in it."
-        if fits[model] < POOR
-        else ""
-    )
-    return f"Needed markers found: {shares}.{advice}"
+def _study_text(fits: Mapping[str, Fit]) -> str:
+    table = model_fit.as_table(fits, width=110).splitlines()
+    lines = [
+        "# Settings that differ from config/default.yaml; config/settings.schema.yaml describes them all.",
+        "",
+        "# Guess: the body model whose needs the files meet best (markers, and sizes for its joint centres).",
+        *(f"#   {line}" for line in table),
+        f"body_model: {next(iter(fits))}",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def _table(rows: Sequence[Row]) -> str:
@@ -226,39 +144,66 @@ def _write(path: Path, text: str) -> None:
 
 
 def _summary(
-    folder: Path, rows: Sequence[Row], people: Sequence[Row], notes: Notes, model: str, kept: Sequence[str]
+    folder: Path, rows: Sequence[Row], people: Sequence[Row], notes: Notes, fits: Mapping[str, Fit], kept: Sequence[str]
 ) -> str:
-    by_person = {row["participant_id"]: row for row in people}
-    table = [["session", "static trial", "gait", "functional", "left out", "mass_kg", "height_m"]]
+    width = text_width()
     sessions: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         sessions[row.get("session", row["participant_id"])].append(row)
+    new = ", ".join(name for name in WRITTEN if name not in kept)
+    file_count = len({row["file"] for row in rows})
+    lines = [
+        f"C3D files: {file_count}, participants: {len(people)}, sessions: {len(sessions)}",
+        "",
+        aligned(_session_table(sessions, {row["participant_id"]: row for row in people}), width=width),
+        "",
+        model_fit.as_table(fits, width=width),
+        *_advice(fits),
+        "",
+        *_said(notes),
+        f"Written: {new}." + (f" Kept as they are: {', '.join(kept)}." if kept else ""),
+        "Guesses to look over: the cells that the column 'guessed' names, and the body model in study.yaml.",
+        "Yours to fill in where you know it: sex, and each n/a.",
+    ]
+    if not all(re.search(r"\d", row["participant_id"]) for row in people):
+        lines.append("Participant ids come from folder names: change them if they are names of people.")
+    return "\n".join([*lines, _next(folder)])
+
+
+def _session_table(sessions: Mapping[str, Sequence[Row]], people: Mapping[str, Row]) -> list[list[str]]:
+    table = [["session", "static trial", "gait", "functional", "left out", "mass_kg", "mass from", "height_m"]]
     for session, mine in sessions.items():
         count = Counter(row["role"] for row in mine)
         static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
-        person = by_person[mine[0]["participant_id"]]
+        person = people[mine[0]["participant_id"]]
         counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
-        table.append([session, static, *counts, person["mass_kg"], person["height_m"]])
+        table.append([session, static, *counts, *(person[name] for name in ("mass_kg", "mass_source", "height_m"))])
+    return table
+
+
+def _advice(fits: Mapping[str, Fit]) -> list[str]:
+    model, fit = next(iter(fits.items()))
+    if fit.fitted:
+        return [f"Body model: {model}."]
+    if not fit.seen:
+        return [
+            f"Body model: none knows these labels. Write one (docs/body_models.md) and name it in place of {model}."
+        ]
+    return [
+        f"Body model: {model}, but none fits well: copy the best (config/body_models) into the study and name your "
+        "labels in it."
+    ]
+
+
+def _said(notes: Notes) -> list[str]:
     said = []
     for text, names in notes.items():
+        if not names:
+            continue
         more = len(names) - MOST_LISTED
         said += [f"{text[0].upper()}{text[1:]}:", *(f"  {name}" for name in names[:MOST_LISTED])]
         said += [f"  and {more} more"] if more > 0 else []
-    new = ", ".join(name for name in WRITTEN if name not in kept)
-    lines = [
-        f"{len(rows)} C3D files, participants: {len(people)}, sessions: {len(sessions)}",
-        "",
-        aligned(table, width=WIDTH),
-        "",
-        f"Body model: {model}",
-        *said,
-        "",
-        f"Written: {new}." + (f" Kept as they are: {', '.join(kept)}." if kept else ""),
-        "The column 'guessed' names the cells to look over; sex, and each n/a, is yours to fill in where you know it.",
-    ]
-    if not all(re.search(r"\d", name) for name in by_person):
-        lines.append("Participant ids come from folder names: change them if they are names of people.")
-    return "\n".join([*lines, _next(folder)])
+    return [*said, ""] if said else []
 
 
 def _next(folder: Path) -> str:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.body_model import SIDES, landmark_labels, positions
+from pipeline.body_model import SIDES, chosen_labels, landmark_labels, seen_labels
 from pipeline.c3d import Recording
 from pipeline.errors import UserError
 from pipeline.joint_centres import hip_centre as hip_regression
-from pipeline.standing import static_rules
+from pipeline.named_points import size_of_centre
+from pipeline.standing import static_rules, virtual_landmarks
 
 Array = NDArray[np.float64]
 STANDING_M = 0.05
@@ -21,13 +22,13 @@ FEWEST_CLUSTER_MARKERS = 3
 
 def seen_landmarks(body_model: Mapping[str, Any], recording: Recording) -> set[str]:
     """Return the landmarks that a file shows at least once."""
-    return set(positions(body_model, recording.labels, recording.markers))
+    return set(chosen_labels(body_model, seen_labels(recording.labels, recording.markers)))
 
 
 def lacking_when_static(body_model: Mapping[str, Any], seen: Collection[str]) -> list[str]:
     """Return the landmarks and clusters that a static trial showing ``seen`` lacks."""
     names = {name for side in SIDES for name in _rules(body_model, seen, side)[1]}
-    return sorted(names) + _lacking_clusters(body_model, seen)
+    return sorted(names) + _lacking_clusters(body_model, {*seen, *virtual_landmarks(body_model, seen)})
 
 
 def lacking_in_motion(body_model: Mapping[str, Any], seen: Collection[str], static: Collection[str]) -> list[str]:
@@ -49,23 +50,23 @@ def lacking_in_motion(body_model: Mapping[str, Any], seen: Collection[str], stat
             joint: {"method": "carried"} if "moves_with" in rule else rule
             for joint, rule in _rules(body_model, static, side)[0].items()
         }
-        names.update(_rules({**body_model, "segments": built, "joint_centres": centres}, seen, side)[1])
+        names.update(_rules({**body_model, "segments": built, "joint_centres": centres, "virtual": {}}, seen, side)[1])
     return sorted(names) + _lacking_clusters(body_model, seen)
 
 
 def needed_sizes(body_model: Mapping[str, Any], static: Collection[str], *, hip_centre: str) -> list[str]:
     """Return the participants.tsv columns that the joint centres need, given the static trial's landmarks."""
     columns = [
-        f"{rule['width']}_{side}_m"
+        f"{size}_{side}_m"
         for side in SIDES
         for rule in _rules(body_model, static, side)[0].values()
-        if rule["method"] == "chord"
+        if (size := size_of_centre(rule))
     ]
     try:  # a regression refuses where it lacks a size that markers do not show
         hip_regression(hip_centre, "left", {"pelvis_width": 0.25, "pelvis_depth": 0.15, "marker_radius": 0.007})
     except UserError:
         columns += [f"leg_length_{side}_m" for side in SIDES]
-    return sorted(columns)
+    return sorted(set(columns))
 
 
 def extent_m(markers: Array) -> float:

@@ -1,34 +1,44 @@
-"""The three tables of a study: participants.tsv, trials.tsv, segments.tsv."""
+"""The three tables of a study: participants.tsv, trials.tsv, segments.tsv.
+
+Each has a function ``..._of`` that returns what can be read together with every problem, one plain line each, and
+one ``read_...`` that raises where there is a problem.
+"""
 
 from __future__ import annotations
 
-import csv
-import difflib
-import math
+import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pipeline.errors import UserError, nearest
+from pipeline.tsv import ABSENT, Row, misspelt, number, out_of_range, read_table, rows_of
+
+__all__ = ["ABSENT", "Row", "number", "read_participants", "read_segments", "read_table", "read_trials"]
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 ROLES = ("static", "gait", "functional", "exclude")
 SIDES = ("left", "right")
 SEGMENTS = ("foot", "shank", "thigh")
-ABSENT = ("", "n/a", "na", "nan")
 
-ANTHROPOMETRY = (
-    "marker_diameter_m",
-    "asis_distance_m",
-    *(
-        f"{name}_{side}_m"
-        for name in ("knee_width", "ankle_width", "leg_length", "asis_trochanter_distance")
-        for side in SIDES
-    ),
-)
+# plausible sizes of people from one year up, and of markers; what lies outside is in another unit or mistyped
+SIZE_RANGES = {"mass_kg": (2, 400), "height_m": (0.3, 2.6)}
+ANTHROPOMETRY_RANGES = {
+    "marker_diameter_m": (0.002, 0.06),
+    "asis_distance_m": (0.05, 0.6),
+    **{f"knee_width_{side}_m": (0.02, 0.3) for side in SIDES},
+    **{f"ankle_width_{side}_m": (0.02, 0.2) for side in SIDES},
+    **{f"leg_length_{side}_m": (0.15, 1.5) for side in SIDES},
+    **{f"asis_trochanter_distance_{side}_m": (0.005, 0.3) for side in SIDES},
+}
+ANTHROPOMETRY = tuple(ANTHROPOMETRY_RANGES)
 PARTICIPANT_COLUMNS = ("participant_id", "mass_kg", "height_m", "sex", *ANTHROPOMETRY)
-TRIAL_COLUMNS = ("participant_id", "session", "trial", "file", "role", "condition", "belt_speed_m_s")
+PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
+NO_PLATE = "none"
+TRIAL_COLUMNS = (
+    *("participant_id", "session", "trial", "file", "role", "condition"),
+    *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
+)
 SEGMENT_COLUMNS = (
     "participant_id",
     "side",
@@ -47,77 +57,6 @@ RESERVED = (
     "walking_speed",
 )
 
-Row = dict[str, str]
-
-
-def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] | None = None) -> list[Row]:
-    """Read a tab-separated table with a header line; cells stay text, stripped of blanks.
-
-    Args:
-        path: the table.
-        required: columns that must be there.
-        known: if given, the only columns that may be there.
-
-    Raises:
-        UserError: absent, not UTF-8, ragged, or with missing, unknown or repeated columns.
-    """
-    header, *lines = _cells(path)
-    problems = _header_problems(path.name, header, tuple(required), tuple(known or ()))
-    rows = []
-    for number, line in enumerate(lines, start=2):
-        if not any(line):
-            continue
-        if len(line) != len(header):
-            problems.append(f"{path.name}: line {number} has {len(line)} cells, the header {len(header)}")
-        rows.append(dict(zip(header, line, strict=False)))
-    if problems:
-        raise UserError("\n".join(problems))
-    return rows
-
-
-def _cells(path: Path) -> list[list[str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as handle:
-            lines = [[cell.strip() for cell in line] for line in csv.reader(handle, delimiter="\t")]
-    except FileNotFoundError:
-        raise UserError(f"{path.name}: missing from {path.parent}; 'python -m pipeline init' writes one") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path.name}: not UTF-8 text; save it as tab-separated UTF-8") from None
-    if not lines:
-        raise UserError(f"{path.name}: empty; the first line names the columns")
-    return lines
-
-
-def _header_problems(where: str, header: list[str], required: tuple[str, ...], known: tuple[str, ...]) -> list[str]:
-    expected = known or required
-    strange = [column for column in header if column not in expected]
-    problems = [f"{where}: column '{name}' stands twice" for name, n in Counter(header).items() if n > 1]
-    problems += [
-        f"{where}: column '{name}' is missing{nearest(name, strange)}" for name in required if name not in header
-    ]
-    if known:
-        problems += [f"{where}: unknown column '{name}'{nearest(name, known)}" for name in strange]
-    return problems
-
-
-def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
-    """Return a cell as a float, None where it is absent ('', n/a).
-
-    Raises:
-        UserError: not a finite number.
-    """
-    text = row.get(column, "")
-    if text.lower() in ABSENT:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        hint = " (write a point, not a comma)" if "," in text else ""
-        raise UserError(f"{where}: {column} is '{text}', expected a number or n/a{hint}")
-    return value
-
 
 def read_participants(path: Path) -> dict[str, Row]:
     """Return the rows of participants.tsv by participant_id.
@@ -125,8 +64,15 @@ def read_participants(path: Path) -> dict[str, Row]:
     Raises:
         UserError: every problem found, one per line.
     """
-    rows = read_table(path, required=("participant_id", "mass_kg", "height_m", "sex"))
-    problems = _misspelt(rows, PARTICIPANT_COLUMNS, path.name)
+    participants, problems = participants_of(path)
+    _raise(problems)
+    return participants
+
+
+def participants_of(path: Path) -> tuple[dict[str, Row], list[str]]:
+    """Return the rows of participants.tsv by participant_id, and every problem."""
+    rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
+    problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
     problems += [
         f"{path.name}: column '{name}' has the name of a result; call it otherwise, as 'participant_{name}'"
         for name in (rows[0] if rows else ())
@@ -138,45 +84,90 @@ def read_participants(path: Path) -> dict[str, Row]:
         where = f"{path.name}: {name}"
         problems += _bad_identifier(name, "participant_id", path.name)
         if name in participants:
-            problems.append(f"{where} stands twice")
+            problems.append(f"{where} stands twice; keep one row")
         if row["sex"] not in ("M", "F", "n/a", ""):
             problems.append(f"{where}: sex is '{row['sex']}', expected M, F or n/a")
-        for column, low, high in (("mass_kg", 2, 400), ("height_m", 0.3, 2.6)):
-            problems += _out_of_range(row, column, low, high, where)
-        for column in ANTHROPOMETRY:
-            problems += _out_of_range(row, column, 0, 2, where)
-        participants[name] = row
-    if problems:
-        raise UserError("\n".join(problems))
-    return participants
+        for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES).items():
+            if not re.fullmatch(r"0(\.0*)?", row.get(column, "")):  # 0 counts as absent
+                problems += out_of_range(row, column, low, high, where)
+        participants.setdefault(name, row)
+    if not rows and not problems:
+        problems.append(f"{path.name}: no participants")
+    return participants, problems
 
 
 def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:
-    """Return the rows of trials.tsv by session (default: the participant), in the order of the table.
-
-    Rows of role ``exclude`` are left out. ``participants`` is None where participants.tsv could not be read.
+    """Return the rows of trials.tsv by session, see :func:`trials_of`.
 
     Raises:
         UserError: every problem found, one per line.
     """
-    rows = read_table(path, required=("participant_id", "trial", "file", "role", "condition"))
-    problems = _misspelt(rows, TRIAL_COLUMNS, path.name)
+    sessions, problems = trials_of(path, participants)
+    _raise(problems)
+    return sessions
+
+
+def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[str, list[Row]], list[str]]:
+    """Return the rows of trials.tsv by session (default: the participant), in order of the table, and every problem.
+
+    Left out are rows of role ``exclude``, and those whose file is not inside the study. ``participants`` is None
+    where participants.tsv could not be read.
+    """
+    rows, problems = rows_of(path, required=("participant_id", "trial", "file", "role", "condition"))
+    problems += misspelt(rows, TRIAL_COLUMNS, path.name)
     sessions: dict[str, list[Row]] = {}
     for row in rows:
         row["session"] = session = row.get("session") or row["participant_id"]
         others = sessions.setdefault(session, [])
         problems += _trial_problems(row, others, participants, path)
         others.append(row)
-    kept = {name: [row for row in rows if row["role"] != "exclude"] for name, rows in sessions.items()}
-    for session, session_rows in kept.items():
-        statics = [row["trial"] for row in session_rows if row["role"] == "static"]
+    kept = {name: [row for row in mine if row["role"] != "exclude"] for name, mine in sessions.items()}
+    for session, mine in kept.items():
+        statics = [row["trial"] for row in mine if row["role"] == "static"]
         if len(statics) > 1:
             problems.append(f"{path.name}: {session} has {len(statics)} static trials ({', '.join(statics)}); keep one")
-    if not any(kept.values()):
+    if not any(kept.values()) and not problems:
         problems.append(f"{path.name}: no trials")
-    if problems:
-        raise UserError("\n".join(dict.fromkeys(problems)))
-    return {name: rows for name, rows in kept.items() if rows}
+    inside = {name: [row for row in mine if not _leaves_study(row["file"])] for name, mine in kept.items()}
+    return {name: mine for name, mine in inside.items() if mine}, list(dict.fromkeys(problems))
+
+
+def whose(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
+    """Return whose markers a trial means where its file holds several people's: the column subject, the participant."""
+    person = row["participant_id"]
+    named = (cells.get("subject", "") for cells in (row, participants.get(person, {})))
+    return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
+
+
+def without_subject(participant: Row) -> Row:
+    """Return a row of participants.tsv without the column subject, which may hold a name: results must not have it."""
+    return {name: cell for name, cell in participant.items() if name != "subject"}
+
+
+def plate_numbers(cell: str) -> tuple[int, ...] | None:
+    """Return the plates that a cell of ``plates_left`` or ``plates_right`` gives a foot; None where it leaves it open.
+
+    ``n/a`` or an empty cell leaves it open, ``none`` gives it no plate; else numbers, counted from 1 as in the
+    file, separated by blanks or commas: ``2``, ``1 2``.
+
+    Raises:
+        ValueError: none of these.
+    """
+    text = cell.strip().lower()
+    if text in ABSENT:
+        return None
+    if text == NO_PLATE:
+        return ()
+    words = re.split(r"[\s,;]+", text)
+    if len(set(words)) < len(words) or not all(re.fullmatch(r"[1-9][0-9]{0,2}", word) for word in words):
+        raise ValueError(cell)
+    return tuple(int(word) for word in words)
+
+
+def given_plates(row: Mapping[str, str]) -> dict[str, str]:
+    """Return the plates that a row of trials.tsv gives each foot, '1 2' or 'none', by column; not the open ones."""
+    given = {column: plate_numbers(row.get(column, "")) for column in PLATE_COLUMNS}
+    return {column: " ".join(map(str, numbers)) or NO_PLATE for column, numbers in given.items() if numbers is not None}
 
 
 def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[str]:
@@ -189,9 +180,17 @@ def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row]
         problems.append(f"{where}: participant '{row['participant_id']}' is not in participants.tsv{hint}")
     if row["role"] not in ROLES:
         problems.append(f"{where}: role is '{row['role']}', expected one of {', '.join(ROLES)}")
-    if _leaves_study(path.parent, row["file"]):
-        problems.append(f"{where}: file '{row['file']}' is not inside the study")
-    problems += _out_of_range(row, "belt_speed_m_s", -10, 10, where)
+    if "\\" in row["file"]:
+        problems.append(f"{where}: file '{row['file']}' has a backslash; write / between folders")
+    if _leaves_study(row["file"]):
+        problems.append(f"{where}: file '{row['file']}' is not inside the study; give its path from there")
+    problems += out_of_range(row, "belt_speed_m_s", -10, 10, where)
+    for column in PLATE_COLUMNS:
+        try:
+            plate_numbers(row.get(column, ""))
+        except ValueError:
+            expected = "plate numbers ('2', '1 2'), 'none' or n/a"
+            problems.append(f"{where}: {column} is '{row[column]}', expected {expected}")
     if any(trial == other["trial"] for other in others):
         problems.append(f"{where} stands twice; trial names are unique within a session")
     if others and others[0]["participant_id"] != row["participant_id"]:
@@ -205,11 +204,18 @@ def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list
     Raises:
         UserError: every problem found, one per line.
     """
+    segments, problems = segments_of(path, participants)
+    _raise(problems)
+    return segments
+
+
+def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[str]]:
+    """Return the rows of segments.tsv by participant, and every problem; both empty where there is no such file."""
     if not path.exists():
-        return {}
-    problems: list[str] = []
+        return {}, []
     segments: dict[str, list[Row]] = {}
-    for row in read_table(path, required=SEGMENT_COLUMNS, known=SEGMENT_COLUMNS):
+    rows, problems = rows_of(path, required=SEGMENT_COLUMNS, known=SEGMENT_COLUMNS)
+    for row in rows:
         name = row["participant_id"]
         where = f"{path.name}: {name} {row['side']} {row['segment']}"
         if name not in participants:
@@ -218,30 +224,17 @@ def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list
             problems.append(f"{where}: side must be one of {SIDES}, segment one of {SEGMENTS}")
         for column in SEGMENT_COLUMNS[3:]:
             lowest = 1e-6 if column == "mass_kg" else -200
-            problems += _out_of_range(row, column, lowest, 200, where, required=True)
+            problems += out_of_range(row, column, lowest, 200, where, required=True)
         known = segments.setdefault(name, [])
         if any(row["side"] == other["side"] and row["segment"] == other["segment"] for other in known):
             problems.append(f"{where} stands twice")
         known.append(row)
+    return segments, problems
+
+
+def _raise(problems: Iterable[str]) -> None:
     if problems:
         raise UserError("\n".join(problems))
-    return segments
-
-
-def _misspelt(rows: list[Row], known: Iterable[str], where: str) -> list[str]:
-    """Return a line for each column that looks like a known one with a typing error."""
-    known, lines = tuple(known), []
-    for name in rows[0] if rows else ():
-        hint = "" if name in known else _near_miss(name, known)
-        if hint and hint not in rows[0]:
-            lines.append(f"{where}: unknown column '{name}'; did you mean '{hint}'?")
-    return lines
-
-
-def _near_miss(name: str, known: tuple[str, ...]) -> str:
-    """Return the known column that ``name`` misses by a letter or two; free columns stay free."""
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85)
-    return close[0] if close else ""
 
 
 def _bad_identifier(name: str, column: str, where: str) -> list[str]:
@@ -250,16 +243,7 @@ def _bad_identifier(name: str, column: str, where: str) -> list[str]:
     return [f"{where}: {column} {name!r} must be letters, digits, '-' and '_', and begin with a letter or digit"]
 
 
-def _out_of_range(row: Row, column: str, low: float, high: float, where: str, *, required: bool = False) -> list[str]:
-    try:
-        value = number(row, column, where=where)
-    except UserError as error:
-        return [str(error)]
-    if value is None:
-        return [f"{where}: {column} is missing"] if required else []
-    return [] if low <= value <= high else [f"{where}: {column} is {value:g}, expected {low:g} to {high:g}"]
-
-
-def _leaves_study(study: Path, file: str) -> bool:
-    root = study.resolve()
-    return not file or "\0" in file or not (root / file).resolve().is_relative_to(root)
+def _leaves_study(file: str) -> bool:
+    """Return whether a path leads out of the study; a link inside it may lead anywhere, its owner made it."""
+    parts = Path(os.path.normpath(file)).parts if file else ("..",)
+    return "\0" in file or Path(file).is_absolute() or parts[:1] == ("..",)

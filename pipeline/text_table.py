@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
 GAP = "  "
+WIDEST = 160
+
+
+def text_width() -> int:
+    """Return the characters per line of the terminal, 120 where there is none, :data:`WIDEST` at most."""
+    return min(shutil.get_terminal_size((120, 24)).columns, WIDEST)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
@@ -22,10 +30,17 @@ def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
     lines = []
     for row in rows:
         cells = [
-            [part for line in cell.split("\n") for part in textwrap.wrap(line, widths[i], break_on_hyphens=False)]
-            for i, cell in enumerate(row)
+            [part for line in cell.split("\n") for part in _wrapped(line, widths[i])] for i, cell in enumerate(row)
         ]
         for parts in zip_longest(*cells, fillvalue=""):
             padded = (part.ljust(width) for part, width in zip(parts, widths.values(), strict=True))
             lines += [GAP.join(padded).rstrip()]
     return "\n".join(lines)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Return a line in parts of at most ``width``; a word that is longer is broken after / or _ where it can be."""
+    wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
+    if any(len(word) > width for word in line.split()):
+        wrapper.wordsep_simple_re = re.compile(r"(\s+|(?<=[/_])(?=\S))")
+    return wrapper.wrap(line)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,11 @@ class Study:
 
     def _read_needs(self, session: str) -> dict[str, Any]:
         trials = [
-            {**{name: row[name] for name in ("trial", "file", "role")}, "sha256": self.sha256.get(row["file"])}
+            {
+                **{name: row[name] for name in ("trial", "file", "role")},
+                **tables.whose(row, self.participants),
+                "sha256": self.sha256.get(row["file"]),
+            }
             for row in self.sessions[session]
         ]
         return {"trials": trials, "arguments": {"body_model": self.body_model}}
@@ -75,8 +79,10 @@ class Study:
         row = self.participants[self.sessions[session][0]["participant_id"]]
         participant = {name: row[name] for name in tables.PARTICIPANT_COLUMNS if row.get(name)}
         segments = self.segments.get(row["participant_id"], [])
+        functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
         return {
             "arguments": {
+                "functional": functional,
                 "body_model": self.body_model,
                 "participant": participant,
                 "segments": segments,
@@ -88,6 +94,11 @@ class Study:
         return {"arguments": {"body_model": self.body_model}}
 
     _kinematics_needs = _clean_needs
+
+    def _contacts_needs(self, session: str) -> dict[str, Any]:
+        """Return the plates that trials.tsv gives each foot; a trial without any takes no argument."""
+        given = {row["trial"]: tables.given_plates(row) for row in self.sessions[session]}
+        return {"by_trial": {trial: plates for trial, plates in given.items() if plates}}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:
         speeds = {
@@ -103,7 +114,7 @@ class Study:
     def _study_needs(self, _: None) -> dict[str, Any]:
         sessions = {
             name: {
-                "participant": dict(self.participants[rows[0]["participant_id"]]),
+                "participant": tables.without_subject(self.participants[rows[0]["participant_id"]]),
                 "trials": {row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in rows},
             }
             for name, rows in self.sessions.items()
@@ -122,35 +133,55 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
     Raises:
         UserError: everything that is wrong with settings and tables, one line per problem.
     """
+    study, problems = look_at(path, overrides=overrides, forced=forced)
+    if problems:
+        raise UserError("\n".join(problems))
+    files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}
+    present = {name: file for name, file in files.items() if file.is_file()}
+    digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
+    return replace(study, sha256={name: digests[file] for name, file in present.items()})
+
+
+def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> tuple[Study, list[str]]:
+    """Return what can be read of a study's settings and tables, and everything that is wrong with them.
+
+    Nothing is written, and no digest of the recordings taken.
+
+    Raises:
+        UserError: no study.yaml.
+    """
     if not (path / "study.yaml").is_file():
-        raise UserError(
-            f"{path}: no study.yaml there; is this the study directory? 'python -m pipeline init' writes one"
-        )
+        what = "no study.yaml there; is this the study directory? 'python -m pipeline init' writes one"
+        raise UserError(f"{path}: {what if path.is_dir() else 'no such folder'}")
     problems: list[str] = []
 
     def attempt(check: Callable[[], Any], default: Any) -> Any:
         try:
             return check()
         except UserError as error:
-            problems.append(str(error))
+            problems.extend(str(error).splitlines())
             return default
 
-    own = attempt(lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides or {})), {})
-    chosen, model = attempt(lambda: settings.load_settings(own, where="study.yaml", study_path=path), ({}, {}))
-    participants = attempt(lambda: tables.read_participants(path / "participants.tsv"), None)
-    sessions = attempt(lambda: tables.read_trials(path / "trials.tsv", participants), {})
-    segments = (
-        attempt(lambda: tables.read_segments(path / "segments.tsv", participants or {}), {}) if participants else {}
+    def collect(result: tuple[Any, list[str]]) -> Any:
+        problems.extend(result[1])
+        return result[0]
+
+    where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
+    chosen, model = {}, {}
+    own = attempt(
+        lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides or {})), None
     )
+    if own is not None:
+        chosen, model = attempt(lambda: settings.load_settings(own, **where), ({}, {}))
+    if own and not model:  # wrong settings do not hide a wrong body model
+        model = attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), {})
+    participants = collect(tables.participants_of(path / "participants.tsv"))
+    sessions = collect(tables.trials_of(path / "trials.tsv", participants or None))
+    segments = collect(tables.segments_of(path / "segments.tsv", participants)) if participants else {}
     if not forced:
         attempt(lambda: refuse_lost_records(path), None)
-    if problems:
-        raise UserError("\n".join(problems))
-    files = {row["file"]: path / row["file"] for rows in sessions.values() for row in rows}
-    present = {name: file for name, file in files.items() if file.is_file()}
-    digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
-    sha256 = {name: digests[file] for name, file in present.items()}
-    return Study(path, chosen, model, participants or {}, sessions, segments, sha256)
+    study = Study(path, chosen, model, participants, sessions, segments, {})
+    return study, list(dict.fromkeys(problems))
 
 
 def refuse_lost_records(path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,10 +17,11 @@ from conftest import HOUSE, copy_study
 
 from pipeline import __main__ as command_line
 from pipeline import needs, settings
+from pipeline.body_weight import standing_weight_n
 from pipeline.c3d import read_c3d
 from pipeline.check import as_text, check
 from pipeline.errors import UserError
-from pipeline.file_facts import facts_of, looks_like_a_name, weight_n
+from pipeline.file_facts import facts_of, looks_like_a_name
 from pipeline.findings import Finding, of_file
 from pipeline.workflow import open_study
 
@@ -81,14 +83,14 @@ def test_everything_is_said_at_once(study: Path) -> None:
     (study / "sub-01" / "fast_01.c3d").write_bytes(whole[: len(whole) // 2])
     findings = check(study)
     text = as_text(findings, study)
-    for part in ("isb_cluster'", "marker_cutof_hz", "sex is 'X'", "give metres: 1.78?", "no such file", "cut off"):
+    for part in ("isb_cluster'", "marker_cutof_hz", "sex is 'X'", "give metres: cm? 1.78 m", "no such file", "cut off"):
         assert part in text
     assert {finding.severity for finding in findings} == {"error"}
     assert about(findings, "sub-01/fast_01.c3d").remedy == "copy or export it again"
 
 
 def test_tables_that_cannot_be_read_leave_the_files_for_later(study: Path) -> None:
-    edit(study / "trials.tsv", "static\tstatic", "gait\tstatic\textra")
+    edit(study / "trials.tsv", "participant_id", "participant")
     assert about(check(study), "C3D files").what == "not looked at"
 
 
@@ -178,9 +180,12 @@ def test_no_mass_anywhere_is_an_error(study: Path) -> None:
     edit(study / "participants.tsv", "74.6", "n/a")
     for path in (study / "sub-01").glob("*.c3d"):
         rewrite(path, lambda content: content["parameters"]["PROCESSING"]["Bodymass"].update(value=[0.0]))
-    assert about(check(study), "sub-01") == (
-        "error", "sub-01", "no body mass, neither in participants.tsv nor in the C3D files", "give mass_kg",
-    )  # fmt: skip
+    finding = about(check(study), "sub-01")
+    assert finding[:3] == ("error", "sub-01", "no body mass, neither in participants.tsv nor in the C3D files")
+    # 74.6 kg; the impulse of a stance over its step tells it within 6 %
+    shown_kg = re.fullmatch(r"give mass_kg: steps on the plates show about (\d+) kg", finding.remedy)
+    assert shown_kg
+    assert float(shown_kg[1]) == pytest.approx(74.6, rel=0.06)
 
 
 def test_sizes_that_a_hip_regression_needs(study: Path) -> None:
@@ -227,9 +232,9 @@ def test_weight_is_told_only_where_both_feet_are_on_plates(turns: int) -> None:
     force[..., 1] = [300, 400, 50]
     feet = {"heel_left": (0.1, 0.2), "toe_left": (0.3, 0.2), "heel_right": (0.1, 0.7), "toe_right": (0.3, 0.7)}
     points = {name: np.tile([x, 0.05, z], (5, 1)) @ rotation for name, (x, z) in feet.items()}
-    assert weight_n(points, rotation, force, corners) == pytest.approx(700)
+    assert standing_weight_n(points, rotation, force, corners) == pytest.approx(700)
     points["toe_right"] = points["toe_right"] + np.array([0.4, 0, 0]) @ rotation  # beyond the edge
-    assert np.isnan(weight_n(points, rotation, force, corners))
+    assert np.isnan(standing_weight_n(points, rotation, force, corners))
 
 
 @pytest.mark.parametrize(
@@ -289,3 +294,98 @@ def test_a_defect_keeps_its_traceback(study: Path, monkeypatch: pytest.MonkeyPat
 def test_help_needs_no_heavy_import() -> None:
     code = "import pipeline.__main__, sys; sys.exit(bool({'numpy', 'xarray', 'ezc3d', 'scipy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=HOUSE, check=False).returncode == 0
+
+
+def found(study: Path) -> set[tuple[str, str, str]]:
+    return {finding[:3] for finding in check(study)}
+
+
+def test_a_walk_in_which_nobody_walks_is_doubted(study: Path) -> None:
+    edit(study / "trials.tsv", "sub-01/fast_01.c3d", "sub-01/static.c3d")
+    finding = next(finding for finding in check(study) if "nobody walks" in finding.what)
+    assert finding[:2] == ("warning", "sub-01/static.c3d")
+    assert "give it role static or exclude" in finding.remedy
+
+
+@pytest.mark.parametrize(("unit", "numbers"), [("m", "mm"), ("cm", "mm")])
+def test_a_length_unit_that_the_numbers_deny_is_an_error(study: Path, unit: str, numbers: str) -> None:
+    """The demonstration is in mm; metres would make legs of a hundred metres."""
+    rewrite(study / "sub-01" / "fast_01.c3d", lambda c3d: c3d["parameters"]["POINT"]["UNITS"].update(value=[unit]))
+    findings = [finding for finding in check(study) if "POINT:UNITS" in finding.what]
+    assert {finding[:2] for finding in findings} == {("error", "sub-01/fast_01.c3d")}
+    assert all(f"the numbers look like {numbers}" in finding.remedy for finding in findings)
+
+
+def test_a_plate_nobody_steps_on_all_session_is_named(study: Path) -> None:
+    def unload(content: ezc3d.c3d) -> None:
+        content["data"]["analogs"][:, 12:18] *= 0.01  # the third of three plates of six channels
+
+    for path in (study / "sub-02").glob("*_0*.c3d"):
+        rewrite(path, unload)
+    assert ("warning", "sub-02", "force plate 3 not loaded in any of 6 walks") in found(study)
+    assert all("not loaded" not in what for _, where, what in found(study) if where == "sub-01")
+
+
+def test_plates_given_to_a_foot_must_be_in_the_file(study: Path) -> None:
+    lines = (study / "trials.tsv").read_text().splitlines()
+    cells = ["plates_left", *["n/a"] * (len(lines) - 2), "2 4"]
+    (study / "trials.tsv").write_text("".join(f"{line}\t{cell}\n" for line, cell in zip(lines, cells, strict=True)))
+    (finding,) = check(study)
+    assert finding.severity == "error"
+    assert finding.what.endswith("names plate 4, the file has 1, 2, 3")
+
+
+def test_a_file_that_counts_twice_is_named(study: Path) -> None:
+    edit(study / "trials.tsv", "sub-01/fast_02.c3d", "sub-01/fast_01.c3d")
+    assert ("warning", "sub-01/fast_01.c3d", "stands in 2 rows of sub-01 with role gait") in found(study)
+
+
+def test_implausible_rates_are_named() -> None:
+    chosen = open_study(DEMO)
+    facts = facts_of(read_c3d(DEMO / "sub-01" / "fast_01.c3d"), chosen.body_model)
+    assert list(of_file("x.c3d", facts, {})) == []
+    (slow,) = of_file("x.c3d", replace(facts, marker_rate_hz=10.0), {})
+    assert slow.what == "10 marker frames per second"
+    (coarse,) = of_file("x.c3d", replace(facts, force_rate_hz=60.0), {})
+    assert coarse.what == "60 plate samples per second: foot strikes are known to 17 ms"
+
+
+def test_a_functional_trial_must_name_its_joint(study: Path) -> None:
+    edit(study / "trials.tsv", "sub-01/fast_01.c3d\tgait", "sub-01/fast_01.c3d\tfunctional")
+    assert ("warning", "sub-01/fast_01.c3d", "functional trial, but its condition 'fast' names no joint") in found(
+        study
+    )
+
+
+def test_sex_is_asked_for_where_the_table_needs_it(study: Path) -> None:
+    edit(study / "participants.tsv", "1.78\tM", "1.78\tn/a")
+    assert check(study) == []
+    edit(study / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {segment_parameters: de_leva}")
+    assert found(study) == {("warning", "sub-01", "no sex, by which the table de_leva differs")}
+
+
+def test_a_height_that_the_markers_deny_is_doubted(study: Path) -> None:
+    edit(study / "participants.tsv", "1.78", "1.18")
+    finding = about(check(study), "sub-01")
+    assert finding.what.startswith("height_m is 1.18, but heel and ASIS of the static trial are")
+
+
+def test_links_are_followed_and_dead_ones_named(study: Path, tmp_path: Path) -> None:
+    (study / "sub-01" / "fast_01.c3d").rename(tmp_path / "elsewhere.c3d")
+    (study / "sub-01" / "fast_01.c3d").symlink_to(tmp_path / "elsewhere.c3d")
+    (study / "again").symlink_to(study / "sub-01")  # the same folder twice is one
+    assert check(study) == []
+    (study / "dead.C3D").symlink_to(tmp_path / "nowhere.c3d")
+    assert found(study) == {("warning", "dead.C3D", "in no row of trials.tsv")}
+    (tmp_path / "elsewhere.c3d").unlink()
+    assert ("error", "sub-01/fast_01.c3d", "no such file") in found(study)
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_the_table_fits_the_terminal(study: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    rewrite(study / "sub-01" / "static.c3d", relabel(LMEK="LMEKK", RMML="other"))
+    lines = as_text(check(study), study).splitlines()
+    table = lines[: lines.index("")]
+    assert max(map(len, table)) <= width
+    assert not any(line != line.rstrip() for line in table)

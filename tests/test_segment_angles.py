@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from geometry import ROUNDING, Array, close
+from geometry import ROUNDING, Array, close, landmarks, walk
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
-from test_kinetics import CALIBRATION, TIME, ground, landmarks, loads, moving, walk
+from test_kinetics import CALIBRATION, TIME, ground, loads, moving
 from test_real_data import outputs
 
 from pipeline import joint_coordinates

@@ -1,0 +1,174 @@
+"""Recordings of every lab, set up as a user would and worked through: what came out of each walking file.
+
+``python tests/labs.py`` prints the table of docs/validation.md.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
+
+from studies import run_trial
+
+from pipeline import settings, tables
+from pipeline.calibrate import calibrate
+from pipeline.check import check
+from pipeline.clean import clean
+from pipeline.contacts import contacts
+from pipeline.errors import UserError
+from pipeline.findings import Finding
+from pipeline.initialise import initialise
+from pipeline.read import read
+
+SAMPLES = "data/c3dorg_sample10_types"
+# lab: its files, or the folder they are in. Files of one folder that are of different labs are set up apart.
+LABS: dict[str, tuple[str, ...]] = {
+    "exact": ("studies/exact",),
+    "functional": ("studies/functional",),
+    "gait2354": ("studies/gait2354",),
+    "plug_in_gait": ("studies/plug_in_gait",),
+    "c3dparser_AUC": ("data/c3dparser_AUC",),
+    "opensim_walking": ("data/opensim_walking",),
+    "qualisys_cast": ("data/qualisys_cast",),
+    "codamotion 1997": ("data/codamotion_type3/codamotion_gaitwands_19970212.c3d",),
+    "codamotion 2015": ("data/codamotion_type3/codamotion_gaitwands_20150204.c3d",),
+    "sample10 2, 4": (f"{SAMPLES}/TYPE-2.C3D", f"{SAMPLES}/TYPE-4.C3D"),
+    "sample10 2a, 4a": (f"{SAMPLES}/TYPE-2a.c3d", f"{SAMPLES}/TYPE-4a.c3d"),
+    "sample10 3": (f"{SAMPLES}/TYPE-3.c3d",),
+}
+
+
+class Outcome(NamedTuple):
+    """What came out of a walking file.
+
+    Attributes:
+        lab, file, body_model: which.
+        cycles: gait cycles; of these with kinetics.
+        with_kinetics: cycles whose kinetics are believed.
+        valid, invalid: stances; of the invalid ones the reasons.
+        reasons: how often each reason stands.
+        lost: why moments, or everything, could not be had; empty where they could.
+    """
+
+    lab: str
+    file: str
+    body_model: str
+    cycles: int
+    with_kinetics: int
+    valid: int
+    invalid: int
+    reasons: Mapping[str, int]
+    lost: str
+
+
+def bare_copy(shared: Path, lab: str, target: Path) -> Path:
+    """Copy a lab's C3D files, without tables, into a folder."""
+    for name in LABS[lab]:
+        source = shared / name
+        for file in source.rglob("*") if source.is_dir() else (source,):
+            if file.suffix.lower() == ".c3d":
+                copy = target / (file.relative_to(source) if source.is_dir() else file.name)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+    return target
+
+
+def set_up(shared: Path, lab: str, target: Path) -> list[Finding]:
+    """Copy a lab's files, let ``init`` write the tables, and return what ``check`` finds."""
+    initialise(bare_copy(shared, lab, target))
+    return check(target)
+
+
+def outcomes(study: Path, lab: str) -> Iterator[Outcome]:
+    """Work a study through, as the workflow does, and return what came out of each walking file."""
+    own = settings.read_yaml(study / "study.yaml")
+    chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
+    participants = tables.read_participants(study / "participants.tsv")
+    for rows in tables.read_trials(study / "trials.tsv", participants).values():
+        recorded = {row["trial"]: _read(study, row, participants, model, chosen) for row in rows}
+        calibration = _calibrated(rows, recorded, participants, model, chosen)
+        for row in rows:
+            if row["role"] == "gait":
+                yield _outcome(lab, row["file"], recorded[row["trial"]], calibration, model, chosen)
+
+
+def _read(study: Path, row: tables.Row, participants: Any, model: Any, chosen: Any) -> xr.Dataset:
+    about = {"role": row["role"], "source": row["file"]}
+    try:
+        whose = tables.whose(row, participants)
+        return read(study / row["file"], body_model=model, **whose, **chosen["read"]).assign_attrs(about)
+    except UserError as error:
+        return xr.Dataset(attrs={**about, "rejected": str(error).removeprefix(f"{study / row['file']}: ")})
+
+
+def _calibrated(rows: Any, recorded: Any, participants: Any, model: Any, chosen: Any) -> xr.Dataset | str:
+    try:
+        return calibrate(
+            recorded,
+            body_model=model,
+            participant=participants[rows[0]["participant_id"]],
+            segments=[],
+            segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+            functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
+            **chosen["calibrate"],
+        )
+    except UserError as error:
+        return str(error)
+
+
+def _outcome(lab: str, file: str, trial: xr.Dataset, calibration: xr.Dataset | str, model: Any, chosen: Any) -> Outcome:
+    if "rejected" in trial.attrs:
+        return Outcome(lab, file, model["name"], 0, 0, 0, 0, {}, trial.attrs["rejected"])
+    cycles, believed, lost = 0, 0, ""
+    try:
+        if isinstance(calibration, str):
+            lost = calibration
+            touched = contacts(clean(trial, body_model=model, **chosen["clean"]), **chosen["contacts"])
+        else:
+            steps = run_trial(trial, calibration, model, chosen)
+            touched = steps["contacts"]
+            cycles = steps["cycles"].sizes.get("cycle", 0)
+            believed = int(steps["cycles"].kinetics_valid.sum()) if cycles else 0
+    except UserError as error:
+        return Outcome(lab, file, model["name"], 0, 0, 0, 0, {}, str(error))
+    valid = touched.valid.values
+    reasons = Counter(str(reason) for reason in touched.reason.values[~valid])
+    return Outcome(lab, file, model["name"], cycles, believed, int(valid.sum()), int((~valid).sum()), reasons, lost)
+
+
+def as_markdown(rows: list[Outcome]) -> str:
+    """Return the outcomes as a table."""
+    lines = [
+        "| lab: file | body model | cycles (with kinetics) | stances used | stances not used, why |",
+        "|---|---|---|---|---|",
+    ]
+    for row in rows:
+        why = "; ".join(f"{count} {reason}" if count > 1 else reason for reason, count in row.reasons.items())
+        lost = re.sub(r"^\S+\.c3d: |(: add|;).*", "", row.lost, flags=re.IGNORECASE)
+        cycles = f"none: {lost}" if lost else f"{row.cycles} ({row.with_kinetics})"
+        lines.append(
+            f"| {row.lab}: {row.file} | {row.body_model} | {cycles} | {row.valid} of "
+            f"{row.valid + row.invalid} | {why} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared"
+    found: list[Outcome] = []
+    for lab in LABS:
+        with tempfile.TemporaryDirectory() as folder:
+            set_up(shared, lab, Path(folder))
+            found += outcomes(Path(folder), lab)
+    sys.stdout.write(as_markdown(found) + "\n")

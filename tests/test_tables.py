@@ -1,0 +1,117 @@
+"""The three tables as people write them: whatever stands in them is read, or answered with plain lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline import tables, tsv
+from pipeline.errors import UserError
+
+TRIALS = ("participant_id", "trial", "file", "role", "condition")
+SAME_FOLDER = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+cells = st.text(st.characters(exclude_characters='\t\r\n"', exclude_categories=["Cs"]), max_size=12)
+numbers = st.lists(st.integers(1, 999), min_size=1, max_size=5, unique=True)
+
+
+def write(path: Path, header: tuple[str, ...], *rows: tuple[str, ...]) -> Path:
+    path.write_text("".join("\t".join(row) + "\n" for row in (header, *rows)), encoding="utf-8")
+    return path
+
+
+@SAME_FOLDER
+@given(rows=st.lists(st.tuples(*[cells] * 5), max_size=5))
+def test_any_cells_of_trials_are_read_or_answered(tmp_path: Path, rows: list[tuple[str, ...]]) -> None:
+    sessions, problems = tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, *rows), {})
+    assert all(line.startswith("trials.tsv: ") for line in problems)
+    for row in (row for mine in sessions.values() for row in mine):
+        assert not Path(row["file"]).is_absolute()
+        assert row["role"] != "exclude"
+
+
+@SAME_FOLDER
+@given(content=st.binary(max_size=200))
+def test_any_bytes_are_read_or_answered(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "participants.tsv"
+    path.write_bytes(content)
+    _, problems = tables.participants_of(path)
+    assert problems
+    with pytest.raises(UserError):
+        tables.read_participants(path)
+
+
+@SAME_FOLDER
+@given(rows=st.lists(st.lists(cells, min_size=1, max_size=4), max_size=5))
+def test_what_is_written_is_read_back(tmp_path: Path, rows: list[list[str]]) -> None:
+    """Cells come back without blanks around them; short lines are filled up and said."""
+    path = write(tmp_path / "t.tsv", ("a", "b", "c", "d"), *map(tuple, rows))
+    found, problems = tsv.rows_of(path, required="ad")
+    kept = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    assert [list(row.values()) for row in found] == [row + [""] * (4 - len(row)) for row in kept]
+    assert len(problems) == sum(len(row) < 4 for row in kept)
+
+
+@given(numbers=numbers, separator=st.sampled_from([" ", ", ", ",", "  "]))
+def test_plate_numbers_round_trip(numbers: list[int], separator: str) -> None:
+    assert tables.plate_numbers(separator.join(map(str, numbers))) == tuple(numbers)
+
+
+@given(text=st.text(max_size=8))
+def test_plate_cells_are_understood_or_refused(text: str) -> None:
+    try:
+        found = tables.plate_numbers(text)
+    except ValueError:
+        return
+    assert found is None or all(number > 0 for number in found)
+
+
+@pytest.mark.parametrize(
+    ("cell", "plates"), [("", None), ("n/a", None), ("none", ()), ("None ", ()), ("2", (2,)), ("1 3", (1, 3))]
+)
+def test_plates_given_to_a_foot(cell: str, plates: tuple[int, ...] | None) -> None:
+    assert tables.plate_numbers(cell) == plates
+
+
+def test_given_plates_reach_the_step_as_text() -> None:
+    assert tables.given_plates({"plates_left": "1,2", "plates_right": "none"}) == {
+        "plates_left": "1 2",
+        "plates_right": "none",
+    }
+    assert tables.given_plates({"plates_left": "n/a"}) == {}
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "1 1", "left", "1;x", "1.5", "FP1", "²"])
+def test_plates_that_cannot_be_meant_are_a_plain_line(tmp_path: Path, cell: str) -> None:
+    header, row = (*TRIALS, "plates_left"), ("A1", "walk", "a.c3d", "gait", "walk", cell)
+    sessions, problems = tables.trials_of(write(tmp_path / "trials.tsv", header, row), None)
+    assert problems == [
+        f"trials.tsv: A1 walk: plates_left is '{cell}', expected plate numbers ('2', '1 2'), 'none' or n/a"
+    ]
+    assert sessions["A1"]  # the file is looked at all the same
+
+
+@pytest.mark.parametrize("file", ["../a.c3d", "/etc/a.c3d", "x/../../a.c3d", "", ".."])
+def test_files_outside_the_study_are_refused_and_left_alone(tmp_path: Path, file: str) -> None:
+    row = ("A1", "walk", file, "gait", "walk")
+    sessions, problems = tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
+    assert sessions == {}
+    assert "is not inside the study" in problems[0]
+
+
+def test_a_link_inside_the_study_may_lead_anywhere(tmp_path: Path) -> None:
+    """Recordings are kept in one place and linked to from studies."""
+    row = ("A1", "walk", "linked/a.c3d", "gait", "walk")
+    (tmp_path / "linked").symlink_to("/")
+    assert tables.read_trials(write(tmp_path / "trials.tsv", TRIALS, row), None)["A1"]
+
+
+def test_separators_of_other_programs_are_named(tmp_path: Path) -> None:
+    _, problems = tables.trials_of(write(tmp_path / "trials.tsv", (",".join(TRIALS),)), None)
+    assert "trials.tsv: the first line has no tab; separate the columns by tabs" in problems
+    row = ("A1", "walk", r"sub-01\a.c3d", "gait", "walk")
+    _, problems = tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
+    assert "write / between folders" in problems[0]
