@@ -19,7 +19,8 @@ from pipeline import settings, vocabulary  # noqa: E402 (the package stands besi
 
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
-LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most"}
+UNITS |= {"_mm": "mm", "_percent": "percent"}
+LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 
 def settings_tables() -> str:
@@ -28,14 +29,19 @@ def settings_tables() -> str:
     parts = []
     for name, part in settings.schema("settings")["properties"].items():
         if part["type"] == "object":
-            rows = [
-                (f"`{name}.{key}`", f"`{_as_yaml(defaults[name][key])}`", _values(key, rule), rule["description"])
-                for key, rule in part["properties"].items()
-            ]
+            rows = list(_setting_rows(name, part, defaults[name]))
         else:
             rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
         parts.append(f"## {name}\n\n" + _table(("setting", "default", "unit, values", "meaning"), rows))
     return "\n".join(parts)
+
+
+def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for key, rule in part["properties"].items():
+        if rule.get("type") == "object":
+            yield from _setting_rows(f"{name}.{key}", rule, defaults[key])
+        else:
+            yield f"`{name}.{key}`", f"`{_as_yaml(defaults[key])}`", _values(key, rule), rule["description"]
 
 
 def output_tables() -> str:

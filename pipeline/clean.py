@@ -5,7 +5,7 @@ From here on markers carry the names of landmarks (``heel_left``), whatever the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from pipeline import gaps
 from pipeline.body_model import SIDES, chosen_labels, landmark_labels, seen_labels
 from pipeline.errors import UserError
-from pipeline.filters import low_pass, stretches
+from pipeline.filters import low_pass
+from pipeline.marker_faults import SPIKE, mended
+from pipeline.marker_filters import HALF_ORDER, filter_markers
+from pipeline.plate_baseline import rest_taken_off
 
 Array = NDArray[np.float64]
-
-UNLOADED_BAND_N = 20.0
-LARGEST_BASELINE_N = 100.0
-SHORTEST_UNLOADED_S = 0.05
 
 
 def clean(
@@ -29,7 +28,11 @@ def clean(
     *,
     body_model: Mapping[str, Any],
     max_gap_s: float,
-    marker_cutoff_hz: float | None,
+    max_pattern_gap_s: float,
+    spike_m: float | None,
+    exchanged_markers: str,
+    marker_filter: str,
+    marker_cutoff_hz: float | str | None,
     force_cutoff_hz: float | None,
     filter_order: int,
 ) -> xr.Dataset:
@@ -38,18 +41,25 @@ def clean(
     Args:
         read: a trial of the step ``read``.
         body_model: which labels make which landmark, which landmarks move as one.
-        max_gap_s: longest gap that a spline may fill, s.
-        marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None turns one off.
+        max_gap_s, max_pattern_gap_s: longest gap that a spline and that neighbours may fill, s.
+        spike_m: how far off its path a spike is at least; None leaves spikes.
+        exchanged_markers: what becomes of exchanged labels, see :func:`pipeline.marker_faults.mended`.
+        marker_filter: ``butterworth`` or ``gcv_spline``.
+        marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None turns one off;
+            ``residual`` chooses one for each marker.
         filter_order: order of the whole filter.
 
     Returns:
-        ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker): 0 measured or missing,
-        1 spline, 2 rigid cluster; ``plate_force``, ``plate_moment`` (plate_time, plate, axis), baseline off
+        ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), what was done to a sample, see
+        ``FLAGS`` in :mod:`pipeline.vocabulary`; along ``marker`` the labels, the shares of frames measured and
+        filled, and the cut-off; ``plate_force``, ``plate_moment`` (plate_time, plate, axis), baseline off
         and filtered; ``vertical_force`` (plate_time, plate), baseline off but not filtered, to find contacts
-        by; ``plate_baseline`` (plate, axis), the force taken off; the file's events and plate corners.
+        by; ``plate_baseline`` (plate, axis), the mean force taken off, and ``plate_drift`` (plate), the part of its
+        drift that is not known; the file's events and plate corners.
 
     Raises:
-        UserError: the trial shows none of the model's markers, or a cut-off is too high for the file's rate.
+        UserError: the trial shows none of the model's markers, labels are exchanged beyond repair, or a cut-off is
+            too high for the file's rate.
     """
     rate_hz = read.attrs["marker_rate_hz"]
     labels = [str(label) for label in read.marker.values]
@@ -61,11 +71,24 @@ def clean(
     column = {label: i for i, label in enumerate(labels)}
     used = {label: recorded[:, column[label]] for group in chosen.values() for label in group}
     clusters = [[label for name in cluster for label in chosen.get(name, ())] for cluster in _clusters(body_model)]
-    filled, code = gaps.fill(used, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s)
-    position = np.stack([np.mean([filled[label] for label in group], axis=0) for group in chosen.values()], axis=1)
-    fills = np.stack([np.max([code[label] for label in group], axis=0) for group in chosen.values()], axis=1)
-    filtered = low_pass(position, rate_hz=rate_hz, cutoff_hz=marker_cutoff_hz, order=filter_order)
-    force, moment, vertical, baseline = _plates(read, cutoff_hz=force_cutoff_hz, order=filter_order)
+    whole, mends, exchanged = mended(
+        used,
+        chosen,
+        body_model,
+        first_frame=1 + round(float(read.time[0]) * rate_hz),
+        spike_m=spike_m,
+        exchanged_markers=exchanged_markers,
+    )
+    filled, code = gaps.fill(whole, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s)
+    code = {label: np.where((code[label] == 0) | (mends[label] == SPIKE), mends[label], code[label]) for label in code}
+    position = _of_landmarks(np.mean, filled, chosen)
+    fills = _of_landmarks(np.max, code, chosen)
+    measured = np.isfinite(_of_landmarks(np.mean, whole, chosen)).all(axis=-1)
+    rebuilt = np.isfinite(position).all(axis=-1) & ~measured
+    filtered, cutoffs_hz = filter_markers(
+        position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
+    )
+    force, moment, vertical, baseline, drift = _plates(read, cutoff_hz=force_cutoff_hz, order=filter_order)
     plate = ("plate_time", "plate", "axis")
     absent = [name for name in landmark_labels(body_model) if name not in chosen]
     return xr.Dataset(
@@ -77,6 +100,7 @@ def clean(
             "plate_corner": read.plate_corner,
             "vertical_force": (plate[:2], vertical),
             "plate_baseline": (plate[1:], baseline),
+            "plate_drift": (plate[1:2], drift),
             "event_time": read.event_time,
         },
         {
@@ -85,15 +109,28 @@ def clean(
             "axis": read.axis,
             "marker": list(chosen),
             "label": ("marker", [" + ".join(group) for group in chosen.values()]),
+            "measured_share": ("marker", measured.mean(axis=0)),
+            "filled_share": ("marker", rebuilt.mean(axis=0)),
+            "cutoff_hz": ("marker", cutoffs_hz),
         },
         {
             "marker_rate_hz": rate_hz,
             "direction_of_travel": read.attrs["direction_of_travel"],
             "plates_left_out": read.attrs["plates_left_out"],
             "landmarks_absent": " ".join(absent),
-            "filled_frames": int(np.count_nonzero(fills)),
+            "filled_frames": int(rebuilt.sum()),
+            "labels_exchanged_back": exchanged,
+            # the smoothing spline passes what a filter of the order 2 x HALF_ORDER does
+            "marker_filter_order": filter_order if marker_filter == "butterworth" else 2 * HALF_ORDER,
         },
     )
+
+
+def _of_landmarks(
+    combine: Callable[..., Any], markers: Mapping[str, Any], chosen: Mapping[str, tuple[str, ...]]
+) -> Any:
+    """Return (time, landmark, ...): markers combined, by their mean say, where a landmark is made of several."""
+    return np.stack([combine([markers[label] for label in group], axis=0) for group in chosen.values()], axis=1)
 
 
 def _clusters(body_model: Mapping[str, Any]) -> list[list[str]]:
@@ -107,20 +144,18 @@ def _clusters(body_model: Mapping[str, Any]) -> list[list[str]]:
     return clusters
 
 
-def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> tuple[Array, Array, Array, Array]:
-    """Return force and moment, filtered, the unfiltered vertical force, and the baseline force taken off."""
-    force, moment = read.plate_force.values, read.plate_moment.values
-    time = read.plate_time.values
+def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> tuple[Array, Array, Array, Array, Array]:
+    """Return force and moment, filtered, the unfiltered vertical force, the force at rest, and its unknown drift."""
+    force, time = read.plate_force.values, read.plate_time.values
     if not force.size:
-        return force, moment, force[..., 1], np.zeros(force.shape[1:])
+        return force, read.plate_moment.values, force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
     rate_hz = (len(time) - 1) / (time[-1] - time[0])
-    wrench = np.concatenate([force, moment], axis=-1)
-    window = _zero_window(read, rate_hz)
-    baseline = np.stack([_baseline(wrench[:, plate], window, rate_hz=rate_hz) for plate in range(wrench.shape[1])])
-    wrench = wrench - baseline
+    wrench, baseline, drift = rest_taken_off(
+        force, read.plate_moment.values, read.plate_corner.values, rate_hz=rate_hz, named=_zero_window(read, rate_hz)
+    )
     vertical = wrench[..., 1].copy()
     wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
-    return wrench[..., :3], wrench[..., 3:], vertical, baseline[:, :3]
+    return wrench[..., :3], wrench[..., 3:], vertical, baseline, drift
 
 
 def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:
@@ -130,25 +165,3 @@ def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:
     first, last = (int(frame) for frame in read.attrs["zero_frames"])
     per_frame = rate_hz / read.attrs["marker_rate_hz"]
     return slice(round((first - 1) * per_frame), round(last * per_frame))
-
-
-def _baseline(wrench: Array, window: slice | None, *, rate_hz: float) -> Array:
-    """Return the wrench (6,) of a plate at rest, to take off; zeros where it is never seen unloaded.
-
-    The frames that the file names in ZERO count if the plate is unloaded in them (they may show a person
-    standing on it); else the longest stretches within 20 N of the lowest vertical force, if load comes and
-    goes in the trial.
-    """
-    vertical = wrench[:, 1]
-    lowest = np.percentile(vertical, 2)
-    unloaded = np.abs(vertical - lowest) < UNLOADED_BAND_N
-    if abs(lowest) > LARGEST_BASELINE_N or unloaded.all():
-        quiet = unloaded.all() and -LARGEST_BASELINE_N < lowest < UNLOADED_BAND_N  # more may be a light person
-        return np.median(wrench, axis=0) if quiet else np.zeros(6)
-    if window is not None and unloaded[window].size and unloaded[window].all():
-        return np.asarray(wrench[window].mean(axis=0))
-    trim = int(SHORTEST_UNLOADED_S * rate_hz)
-    inner = [slice(a + trim, b - trim) for a, b in stretches(unloaded) if b - a > 3 * trim]
-    if not inner:
-        return np.zeros(6)
-    return np.asarray(np.median(np.concatenate([wrench[part] for part in inner]), axis=0))

@@ -1,4 +1,4 @@
-"""Gaps in marker trajectories: a spline over short ones, the rest of a rigid cluster over long ones."""
+"""Gaps in marker trajectories: filled from the rest of a rigid cluster, by a spline, or from neighbours."""
 
 from __future__ import annotations
 
@@ -11,27 +11,40 @@ from pipeline.filters import stretches
 from pipeline.rigid import fit_pose
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.int8]
 
-SPLINE, CLUSTER = 1, 2
+SPLINE, CLUSTER, PATTERN = 1, 2, 3
+NEIGHBOURS = 3
+LARGEST_SPREAD_M = 0.04  # standard deviation of a neighbour's distance; across a joint it is some 2-3 cm
+FEWEST_FRAMES = 50  # to learn a pattern of at most seven numbers per coordinate from
 
 
 def fill(
-    markers: Mapping[str, Array], clusters: Sequence[Sequence[str]], *, rate_hz: float, max_gap_s: float
-) -> tuple[dict[str, Array], dict[str, NDArray[np.int8]]]:
+    markers: Mapping[str, Array],
+    clusters: Sequence[Sequence[str]],
+    *,
+    rate_hz: float,
+    max_gap_s: float,
+    max_pattern_gap_s: float,
+) -> tuple[dict[str, Array], dict[str, Codes]]:
     """Fill gaps between visible samples; ends of a trial are never extrapolated.
 
-    A gap of a marker in a cluster is filled from the cluster's other markers where three of them are seen, with
-    the shape that the cluster has when it is seen whole in this trial; any other gap of up to ``max_gap_s`` by a
-    cubic spline through the visible samples around it.
+    1. A marker of a cluster of which three others are seen: from their pose, with the shape that the cluster has
+       when it is seen whole in this trial.
+    2. A gap of up to ``max_gap_s``: by a cubic spline through the visible samples around it.
+    3. A gap of up to ``max_pattern_gap_s`` during which two neighbours are seen: by how the marker moves with them.
+
+    What 1 and 3 rebuild is shifted to meet the measured path at the gap's edges, linearly in between.
 
     Args:
         markers: (time, 3) per name, m, NaN where unseen.
         clusters: names of the markers that move as one rigid body.
         rate_hz: frames per second.
-        max_gap_s: longest gap for the spline.
+        max_gap_s, max_pattern_gap_s: longest gap for the spline and for the neighbours.
 
     Returns:
-        The filled markers, and for each the code of every frame: 0 measured or missing, 1 spline, 2 cluster.
+        The filled markers, and for each the code of every frame: 0 measured or missing, 1 spline, 2 cluster,
+        3 neighbours.
     """
     filled = {name: position.copy() for name, position in markers.items()}
     code = {name: np.zeros(len(position), dtype=np.int8) for name, position in markers.items()}
@@ -39,28 +52,38 @@ def fill(
         names = [name for name in cluster if name in markers]
         if len(names) >= 4:
             _fill_from_cluster(filled, code, names)
-    longest = round(max_gap_s * rate_hz)
-    for name in filled:
-        _fill_with_spline(filled[name], code[name], longest)
+    gappy = [name for name, path in filled.items() if not np.isfinite(path).all()]
+    for name in gappy:
+        _fill_with_spline(filled[name], code[name], round(max_gap_s * rate_hz))
+    longest = round(max_pattern_gap_s * rate_hz)
+    rebuilt = {name: _from_neighbours(filled, name, longest) for name in gappy}  # none from another's rebuilt path
+    for name, path in rebuilt.items():
+        if path is not None:
+            here = np.isfinite(path).all(axis=1)
+            filled[name][here], code[name][here] = path[here], PATTERN
     return filled, code
 
 
-def _fill_from_cluster(filled: dict[str, Array], code: dict[str, NDArray[np.int8]], names: list[str]) -> None:
+def _fill_from_cluster(filled: dict[str, Array], code: dict[str, Codes], names: list[str]) -> None:
     measured = np.stack([filled[name] for name in names], axis=1)
     seen = np.asarray(np.isfinite(measured).all(axis=-1))
     whole = seen.all(axis=1)
-    gaps = ~seen & (seen.sum(axis=1) >= 3)[:, None]
-    if not whole.any() or not gaps.any():
+    if not whole.any() or seen.all():
         return
     reference = _mean_shape(measured[whole])
-    frames = np.flatnonzero(gaps.any(axis=1))
-    rotation, position, _ = fit_pose(reference, measured[frames])
-    rebuilt = position[:, None] + reference @ rotation
     for column, name in enumerate(names):
-        first, last = np.flatnonzero(seen[:, column])[[0, -1]] if seen[:, column].any() else (0, -1)
-        mine = gaps[frames, column] & (frames > first) & (frames < last) & np.isfinite(rebuilt[:, column]).all(axis=-1)
-        filled[name][frames[mine]] = rebuilt[mine, column]
-        code[name][frames[mine]] = CLUSTER
+        gaps = _inner_gaps(seen[:, column])
+        if not gaps:
+            continue
+        frames = np.unique(np.concatenate([np.arange(a - 1, b + 1) for a, b in gaps]))
+        others = measured[frames]
+        others[:, column] = np.nan  # at the edges too, where it is seen, so that edge and gap are rebuilt alike
+        rotation, position, _ = fit_pose(reference, others)
+        rebuilt = np.full_like(filled[name], np.nan)
+        rebuilt[frames] = position + (reference[column] @ rotation)
+        rebuilt = _joined(rebuilt, filled[name])
+        here = ~seen[:, column] & np.isfinite(rebuilt).all(axis=1)
+        filled[name][here], code[name][here] = rebuilt[here], CLUSTER
 
 
 def _mean_shape(whole: Array) -> Array:
@@ -70,16 +93,78 @@ def _mean_shape(whole: Array) -> Array:
     return np.asarray(np.mean(np.einsum("tij,tpj->tpi", rotation, whole - position[:, None]), axis=0))
 
 
-def _fill_with_spline(position: Array, code: NDArray[np.int8], longest: int) -> None:
+def _fill_with_spline(position: Array, code: Codes, longest: int) -> None:
     seen = np.asarray(np.isfinite(position).all(axis=1))
-    visible = np.flatnonzero(seen)
-    if seen.all() or len(visible) < 4:
-        return
-    inner = [(a, b) for a, b in stretches(~seen) if a > visible[0] and b <= visible[-1] and b - a <= longest]
-    if not inner:
+    inner = [(a, b) for a, b in _inner_gaps(seen) if b - a <= longest]
+    if not inner or seen.sum() < 4:
         return
     from scipy.interpolate import CubicSpline
 
+    visible = np.flatnonzero(seen)
     frames = np.concatenate([np.arange(a, b) for a, b in inner])
     position[frames] = CubicSpline(visible, position[visible])(frames)
     code[frames] = SPLINE
+
+
+def _from_neighbours(filled: Mapping[str, Array], name: str, longest: int) -> Array | None:
+    """Return the path of a marker in its gaps, NaN elsewhere, learned where it and its neighbours are seen.
+
+    The marker's place from the mean of its neighbours is regressed on their places from that mean: exact for a
+    segment that turns in one plane, which two markers show. Linear dependence of markers on each other is the
+    principle of Federolf PA (2013) J Biomech 46:2173-2178; meeting the edges is that of the pattern fill of lab
+    software.
+    """
+    path = filled[name]
+    seen = np.asarray(np.isfinite(path).all(axis=1))
+    gaps = [(a, b) for a, b in _inner_gaps(seen) if b - a <= longest]
+    if not gaps:
+        return None
+    result = np.full_like(path, np.nan)
+    near = _neighbours(filled, name, seen)
+    for a, b in gaps:
+        window = slice(a - 1, b + 1)
+        here = [other for other in near if np.isfinite(other[window]).all()][:NEIGHBOURS]
+        if len(here) < 2:
+            continue
+        mean = np.mean(here, axis=0)
+        shape = np.column_stack([np.ones(len(path)), *(other - mean for other in here[1:])])
+        known = seen & np.isfinite(shape).all(axis=1)
+        if known.sum() < FEWEST_FRAMES:
+            continue
+        weights = np.linalg.lstsq(shape[known], (path - mean)[known], rcond=1e-6)[0]
+        rebuilt = np.full_like(path, np.nan)
+        rebuilt[window] = mean[window] + shape[window] @ weights
+        result[a:b] = _joined(rebuilt, path)[a:b]
+    return result
+
+
+def _neighbours(markers: Mapping[str, Array], name: str, seen: NDArray[np.bool_]) -> list[Array]:
+    """Return the markers whose distance varies little, the most constant first."""
+    found = []
+    for other, path in markers.items():
+        away = np.linalg.norm(path[seen] - markers[name][seen], axis=1)
+        away = away[np.isfinite(away)]
+        if other != name and len(away) >= FEWEST_FRAMES and (spread := float(np.std(away))) < LARGEST_SPREAD_M:
+            found.append((spread, other))
+    return [markers[other] for _, other in sorted(found)]
+
+
+def _inner_gaps(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return start and stop of each gap with a visible sample before and after it."""
+    return [(a, b) for a, b in stretches(~seen) if a > 0 and b < len(seen)]
+
+
+def _joined(rebuilt: Array, path: Array) -> Array:
+    """Return a rebuilt path shifted so that it meets the measured one at the edges of each gap, linearly between.
+
+    Where a gap is rebuilt in part, the edge that is not reached does not count.
+    """
+    result = rebuilt.copy()
+    seen, known = (np.asarray(np.isfinite(points).all(axis=1)) for points in (path, rebuilt))
+    for a, b in stretches(~seen & known):
+        edges = [frame for frame in (a - 1, b) if 0 <= frame < len(path) and seen[frame] and known[frame]]
+        if edges:
+            misses = path[edges] - rebuilt[edges]
+            share = (np.arange(a, b) - edges[0])[:, None] / max(edges[-1] - edges[0], 1)
+            result[a:b] += misses[0] + share * (misses[-1] - misses[0])
+    return result

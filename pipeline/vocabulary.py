@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import xarray as xr
 
 
@@ -91,7 +92,21 @@ _CURVES = {
     **{name: Variable(("cycle",), units, meaning) for name, (units, meaning) in _METRICS.items()},
 }
 
+_BAND = "percentiles of Monte Carlo draws of errors"
+_SHARE = "share of each source of error in the variance of joint_moment_jcs"
+WITH_DRAWS = {
+    "joint_moment_band": Variable(
+        ("time", "side", "joint", "angle", "percentile"), "N m", f"{_BAND} of joint_moment_jcs; {_JCS}"
+    ),
+    "joint_power_band": Variable(("time", "side", "joint", "percentile"), "W", f"{_BAND} of joint_power"),
+    "joint_moment_variance_share": Variable(("time", "side", "joint", "angle", "error_source"), "1", _SHARE),
+}
 ON_REQUEST = {
+    "joint_moment_band": Variable(
+        ("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1", f"{_BAND} of joint_moment_jcs; {_JCS}"
+    ),
+    "joint_power_band": Variable(("cycle", "joint", "percentile", "phase"), "W kg-1", f"{_BAND} of joint_power"),
+    "joint_moment_variance_share": Variable(("cycle", "joint", "angle", "error_source", "phase"), "1", _SHARE),
     "joint_moment_distal": Variable(
         ("cycle", "joint", "local_axis", "phase"),
         "N m kg-1",
@@ -150,19 +165,42 @@ VARIABLES: dict[str, dict[str, Variable]] = {
         "cluster_position": Variable(
             ("cluster_marker", "local_axis"), "m", "marker in the axes, from the origin, of the segment that carries it"
         ),
+        "segment_turn_per_marker": Variable(
+            ("side", "pose", "local_axis", "marker", "axis"),
+            "rad m-1",
+            "turn of the segment, segment axes, per displacement of a marker, lab axes, in the static trial's posture",
+        ),
+        "segment_origin_per_marker": Variable(
+            ("side", "pose", "local_axis", "marker", "axis"),
+            "1",
+            "displacement of the segment's origin, segment axes, per displacement of a marker, lab axes",
+        ),
+        "joint_centre_per_marker": Variable(
+            ("side", "joint", "local_axis", "marker", "axis"),
+            "1",
+            "displacement of the joint centre, axes of the segment that carries it, per displacement of a marker",
+        ),
     },
     "clean": {
         "marker_position": Variable(
             ("time", "marker", "axis"), "m", "landmark position, filled and filtered, lab axes"
         ),
         "fill": Variable(
-            ("time", "marker"), "1", "0 measured or missing, 1 filled by spline, 2 filled from its rigid cluster"
+            ("time", "marker"),
+            "1",
+            "what was done to the sample: 0 nothing (measured or missing), 1 filled by spline, 2 from its rigid "
+            "cluster, 3 from neighbours, 4 spike taken out, 5 label exchanged back",
         ),
         **_PLATES,
         "vertical_force": Variable(
             ("plate_time", "plate"), "N", "vertical force of the plate, baseline off, unfiltered"
         ),
-        "plate_baseline": Variable(("plate", "axis"), "N", "force of the unloaded plate that was taken off, lab axes"),
+        "plate_baseline": Variable(
+            ("plate", "axis"), "N", "mean force of the unloaded plate that was taken off, lab axes"
+        ),
+        "plate_drift": Variable(
+            ("plate",), "N", "drift of the unloaded plate's force under load that is not known; NaN if never unloaded"
+        ),
         **_EVENTS,
     },
     "contacts": {
@@ -208,6 +246,7 @@ VARIABLES: dict[str, dict[str, Variable]] = {
         ),
     },
     "kinetics": {
+        **WITH_DRAWS,
         "joint_force": Variable(("time", "side", "joint", "axis"), "N", f"joint force {_ON_DISTAL}, lab axes"),
         "joint_moment": Variable(
             ("time", "side", "joint", "local_axis"),
@@ -266,6 +305,9 @@ VARIABLES: dict[str, dict[str, Variable]] = {
     "study": {**_CURVES, **ON_REQUEST},
 }
 
+OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": ON_REQUEST}
+FLAGS = {("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back"}
+
 COORDINATES = {
     "time": ("s", "time of the marker frame on the file's own time axis"),
     "plate_time": ("s", "time of the analog sample on the file's own time axis"),
@@ -280,6 +322,8 @@ COORDINATES = {
     "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
     "formulation": ("", "formulation of the equations of motion that is compared with the block matrix"),
     "load": ("", "force (N) or moment (N m)"),
+    "percentile": ("percent", "share of the draws that lie below"),
+    "error_source": ("", "source of error: see Uncertainty in theory.md"),
     "phase": ("percent", "share of the gait cycle"),
     "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
     "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
@@ -287,6 +331,9 @@ COORDINATES = {
     "height_m": ("m", "body height"),
     "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
     "reason": ("", "why the kinetics are left out"),
+    "measured_share": ("1", "share of the frames in which the landmark was measured"),
+    "filled_share": ("1", "share of the frames in which the landmark was filled; the rest is missing"),
+    "cutoff_hz": ("Hz", "-3 dB point of the marker's filter"),
 }
 
 
@@ -301,7 +348,7 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
     table = {
         name: variable
         for name, variable in VARIABLES[step].items()
-        if name in dataset or variable != ON_REQUEST.get(name)
+        if name in dataset or name not in OPTIONAL.get(step, {})
     }
     if set(dataset.data_vars) != set(table):
         raise ValueError(
@@ -312,6 +359,9 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
         if dataset[name].dims != dims:
             raise ValueError(f"{step}: {name} has dimensions {dataset[name].dims}, the vocabulary says {dims}")
         result[name].attrs = {"units": units, "long_name": long_name}
+        if meanings := FLAGS.get((step, name)):
+            values = np.arange(len(meanings.split()), dtype=result[name].dtype)
+            result[name].attrs |= {"flag_values": values, "flag_meanings": meanings}
     for name, (units, long_name) in COORDINATES.items():
         if name in result.coords:
             result[name].attrs = ({"units": units} if units else {}) | {"long_name": long_name}

@@ -1,0 +1,170 @@
+"""Distances between markers, and which exchange of labels mends them.
+
+Markers of one segment, and neighbours across a joint, keep their distance; markers of the two legs do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Frames = NDArray[np.bool_]
+Change = tuple[int, int, Frames]
+
+LOOKS = 40  # frames, evenly spread, from which distances are learned
+SCREEN = 4  # every fourth frame is looked at first
+RIGID_M = 0.012  # robust spread of a distance that counts as constant
+FARTHEST_M = 0.6  # markers of one segment or of its neighbour
+COMPANIONS = 4
+TIMES_STEADIER = 3.0  # a marker keeps its distance so much better to the leg that it is on
+WRONG_M = 0.015  # misfit of a pair that is looked at
+CURE = 0.4  # largest share of the misfit that is left where exchanging two labels explains it
+
+
+def steadiness(position: Array) -> tuple[Array, Array]:
+    """Return median and robust standard deviation of the distance of every two markers (marker, marker), m.
+
+    From some frames; NaN where fewer than a third of them show both.
+    """
+    some = position[:: max(1, len(position) // LOOKS)]
+    one, other = np.triu_indices(position.shape[1], 1)
+    away = some[:, one] - some[:, other]
+    distance = np.sqrt(np.einsum("tex,tex->te", away, away))
+    known = np.isfinite(distance)
+    enough = known.sum(axis=0) >= max(5, len(distance) // 3)
+    values = np.full((2, len(one)), np.nan)
+    if enough.any():
+        kept = distance[:, enough]
+        middle = np.median if known[:, enough].all() else np.nanmedian
+        values[0, enough] = middle(kept, axis=0)
+        values[1, enough] = 1.4826 * middle(np.abs(kept - values[0, enough]), axis=0)
+    result = np.full((2, position.shape[1], position.shape[1]), np.nan)
+    result[:, one, other] = result[:, other, one] = values
+    return result[0], result[1]
+
+
+def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the pairs (numbers) that move with the other leg than most.
+
+    Two pairs that keep their distance within a leg are labelled alike; if they keep it across the legs, one is
+    exchanged. The surest of these statements link all pairs (a maximum spanning tree), which parts them in two.
+    """
+    if len(legs) < 2:
+        return []
+    left, right = np.array(legs).T
+    same = spread[np.ix_(left, left)] + spread[np.ix_(right, right)]
+    across = spread[np.ix_(left, right)] + spread[np.ix_(right, left)]
+    floor = 1e-4  # m: recordings without any error have no spread at all
+    with np.errstate(invalid="ignore"):
+        lead = np.log((across + floor) / (same + floor))
+        sure = (np.minimum(same, across) < 4 * RIGID_M) & (np.abs(lead) > np.log(TIMES_STEADIER))
+    weight = np.where(sure, np.abs(lead), 0.0)
+    sign = np.zeros(len(legs))
+    groups = []
+    while (sign == 0).any():
+        root = int(np.flatnonzero(sign == 0)[0])
+        sign[root], group = 1, [root]
+        while (reach := np.where(sign[None] == 0, weight[group], 0.0)).any():
+            near, new = np.unravel_index(int(np.argmax(reach)), reach.shape)
+            sign[new] = sign[group[near]] * np.sign(lead[group[near], new])
+            group.append(int(new))
+        groups.append(group)
+    result = []
+    for group in groups:
+        odd = [k for k in group if sign[k] < 0]
+        result += odd if len(odd) <= len(group) / 2 else [k for k in group if sign[k] > 0]
+    return result
+
+
+def best_exchange(
+    position: Array, median: Array, spread: Array, front: tuple[int, int] | None
+) -> tuple[int, int, Frames] | None:
+    """Return the exchange that mends most of the distances to companions: which two markers, in which frames.
+
+    How the pelvis is labelled is settled before: it is what the legs are judged by.
+    """
+    steady = np.where((median < FARTHEST_M) & (spread < RIGID_M), spread, np.inf)
+    np.fill_diagonal(steady, np.inf)
+    nearest = np.argsort(steady, axis=1, kind="stable")[:, :COMPANIONS]
+    usable = np.isfinite(np.take_along_axis(steady, nearest, axis=1))
+    companions = {i: nearest[i][usable[i]] for i in np.flatnonzero(usable.sum(axis=1) >= 2).tolist()}
+    # a look at some frames first; what is shorter jumps, and is found by that
+    looked = _misfits(position[::SCREEN], median, companions)
+    companions = {i: others for i, others in companions.items() if (looked[i] > WRONG_M).any()}
+    if len(companions) < 2:
+        return None
+    misfit = _misfits(position, median, companions)
+    candidates = list(companions)
+    found: list[tuple[float, int, int, Frames]] = []
+    for a, i in enumerate(candidates):
+        for j in candidates[a + 1 :]:
+            if {i, j} == {*(front or ())}:
+                continue
+            both = np.flatnonzero((misfit[i] > WRONG_M) | (misfit[j] > WRONG_M))
+            cured = sum(
+                _misfit(position[both], new, companions[old], median[old], old) for old, new in ((i, j), (j, i))
+            )
+            as_is = misfit[i][both] + misfit[j][both]
+            good = both[(cured < CURE * as_is) & (as_is > 2 * WRONG_M)]
+            if good.size:
+                frames = np.zeros(len(position), dtype=bool)
+                frames[good] = True
+                found.append((float((as_is - cured)[np.isin(both, good)].sum()), i, j, frames))
+    return max(found, key=lambda item: item[0])[1:] if found else None
+
+
+def _misfits(position: Array, median: Array, companions: Mapping[int, NDArray[np.intp]]) -> dict[int, Array]:
+    """Return per marker how far, on average, it is from the distances to its companions (time,), m; 0 where unseen."""
+    if not companions:
+        return {}
+    counts = [len(others) for others in companions.values()]
+    marker, other = np.repeat(list(companions), counts), np.concatenate(list(companions.values()))
+    away = position[:, marker] - position[:, other]
+    off = np.abs(np.sqrt(np.einsum("tex,tex->te", away, away)) - median[marker, other])
+    starts = np.cumsum([0, *counts[:-1]])
+    known = np.add.reduceat(np.isfinite(off).astype(float), starts, axis=1)
+    mean = np.add.reduceat(np.nan_to_num(off), starts, axis=1) / np.maximum(known, 1)
+    return dict(zip(companions, mean.T, strict=True))
+
+
+def _misfit(position: Array, new: int, companions: NDArray[np.intp], median: Array, old: int) -> Array:
+    """Return how far marker ``new`` is, on average, from the distances that ``old`` keeps to its companions."""
+    others = [int(k) for k in companions if k not in (new, old)]
+    off = np.abs(np.linalg.norm(position[:, [new]] - position[:, others], axis=-1) - median[others])
+    known = np.isfinite(off)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, off, 0).sum(axis=1) / known.sum(axis=1))
+
+
+def jumps_exchanged(position: Array, median: Array) -> list[tuple[int, int, Frames]]:
+    """Return the exchanges of near markers that swap places from one frame to the next, and back.
+
+    Distances do not tell these where the markers lie symmetrically to the others. The shorter part of the trial
+    counts as exchanged.
+    """
+    second = position[2:] - 2 * position[1:-1] + position[:-2]
+    bend = np.sqrt(np.nan_to_num(np.einsum("tmx,tmx->tm", second, second)))
+    near = np.where((median > 0) & (median < FARTHEST_M), median, np.inf)
+    possible = bend.max(axis=0, initial=0.0) > near.min(axis=1) / 2
+    found = []
+    for a, i in enumerate(np.flatnonzero(possible)):
+        for j in np.flatnonzero(possible)[a + 1 :]:
+            at = np.flatnonzero(np.minimum(bend[:, i], bend[:, j]) > near[i, j] / 2) + 1
+            if not at.size:
+                continue
+            before, now, after = (position[at + k][:, [i, j]] for k in (-1, 0, 1))
+            as_is = bend[at - 1, i] + bend[at - 1, j]
+            later, sooner = (  # exchanged from the next frame on, or from this one
+                np.linalg.norm(one - 2 * now + other[:, ::-1], axis=-1).sum(axis=1) < CURE * as_is
+                for one, other in ((before, after), (after, before))
+            )
+            turns = np.union1d(at[later] + 1, at[sooner])
+            if turns.size:
+                state = np.zeros(len(position), dtype=bool)
+                state[turns] = True
+                state = np.logical_xor.accumulate(state)
+                found.append((int(i), int(j), ~state if state.mean() > 0.5 else state))
+    return found
