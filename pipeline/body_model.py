@@ -5,7 +5,7 @@ A landmark of each side is named ``heel_left``, ``heel_right``; one of the midli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,15 +33,37 @@ def landmark_labels(body_model: Mapping[str, Any]) -> dict[str, list[tuple[str, 
 
 
 def chosen_labels(body_model: Mapping[str, Any], present: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the labels each landmark is made of in a file; landmarks that the file lacks are left out."""
-    here = set(present)
+    """Return the labels, as the file spells them, of each landmark; landmarks that the file lacks are left out.
+
+    A label that differs from the model's in letter case or blanks alone will do where just one does.
+    """
+    spelt = _speller(present)
     chosen = {}
     for landmark, alternatives in landmark_labels(body_model).items():
         for group in alternatives:
-            if here.issuperset(group):
-                chosen[landmark] = group
+            found = tuple(spelt(label) for label in group)
+            if all(found):
+                chosen[landmark] = found
                 break
     return chosen
+
+
+def _speller(present: Iterable[str]) -> Callable[[str], str]:
+    """Return the function from a model's label to the file's, empty where the file has none or several."""
+
+    def folded(label: str) -> str:
+        return "".join(label.split()).casefold()
+
+    here = set(present)
+    alike: dict[str, list[str]] = {}
+    for label in here:
+        alike.setdefault(folded(label), []).append(label)
+
+    def spelt(label: str) -> str:
+        others = alike.get(folded(label), [])
+        return label if label in here else others[0] if len(others) == 1 else ""
+
+    return spelt
 
 
 def positions(body_model: Mapping[str, Any], labels: list[str], markers: Array) -> Points:
@@ -65,8 +87,8 @@ def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str])
     wanted = [" + ".join(group) for group in known[landmark]]
     here = set(labels)
     spoken = landmark.replace("_", " ")
-    if present := [" + ".join(group) for group in known[landmark] if here >= set(group)]:
-        return f"{present[0]} ({spoken}) is in the file but never visible; use another file"
+    if present := chosen_labels(body_model, here).get(landmark):
+        return f"{' + '.join(present)} ({spoken}) is in the file but never visible; use another file"
     free = here - {label for groups in known.values() for group in groups for label in group}
     hint = nearest(known[landmark][0][0], sorted(free))
     return (

@@ -70,7 +70,8 @@ def _read(function: Any, trials: list[dict[str, Any]], arguments: dict[str, Any]
     groups = {}
     for row in trials:
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
-        groups[row["trial"]] = _attempt(row["trial"], partial(function, Path(row["file"]), **arguments), about)
+        whose = {name: row[name] for name in ("subject", "participant")}
+        groups[row["trial"]] = _attempt(row["trial"], partial(function, Path(row["file"]), **whose, **arguments), about)
     sources = {row["file"]: row["sha256"] for row in trials if row["sha256"]}
     return groups, [{"source_sha256": json.dumps(sources, sort_keys=True)}]
 

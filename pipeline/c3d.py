@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import UserError
+from pipeline.labels import markers_of
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Recording:
     """A C3D file's content.
 
     Attributes:
-        labels: marker labels, subject prefix taken off, unique.
+        labels: marker labels, subject and common prefixes taken off, unique.
         markers: (time, marker, 3) positions, m, NaN where unseen.
         marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0.
         analog: (sample, channel) as scaled by the file.
@@ -45,6 +45,7 @@ class Recording:
         events: gait events on the time axis whose 0 is frame 0.
         processing: numbers of the PROCESSING group by name without spaces, in the file's units.
         subject_names: SUBJECTS:NAMES, free text that may name a person: never to be printed or stored.
+        label_notes: what is to be said about the labels, as which of two of a name is taken.
     """
 
     labels: list[str]
@@ -59,13 +60,19 @@ class Recording:
     events: list[Event]
     processing: Mapping[str, float]
     subject_names: list[str]
+    label_notes: list[str] = field(default_factory=list)
 
 
-def read_c3d(path: Path) -> Recording:
+def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recording:
     """Read a C3D file.
 
+    Args:
+        path: the file.
+        subject, participant: whose markers are meant where it holds several people's, see
+            :func:`pipeline.labels.markers_of`.
+
     Raises:
-        UserError: absent, not a C3D file, shorter than its header says, or without markers.
+        UserError: absent, not a C3D file, shorter than its header says, without markers, or of several subjects.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; correct trials.tsv or restore the file")
@@ -87,73 +94,80 @@ def read_c3d(path: Path) -> Recording:
     unit = _first(point.get("UNITS"), "mm").strip().lower()
     if unit not in LENGTH_UNITS_M:
         raise UserError(f"{path}: POINT:UNITS is '{unit}', expected one of {', '.join(LENGTH_UNITS_M)}")
+    subjects = [str(text) for text in parameters.get("SUBJECTS", {}).get("NAMES", [])]
+    filled = (np.isfinite(points[:3]) & (points[:3] != 0)).any(axis=(0, 2))
     try:
-        kept, labels = _marker_columns(point)
+        found, notes = markers_of(point, subjects, list(filled), subject=subject, participant=participant)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+    kept = [marker.column for marker in found]
     markers = np.moveaxis(points[:3, kept], 0, 2).transpose(1, 0, 2) * LENGTH_UNITS_M[unit]
     markers[(markers == 0).all(axis=-1) | ~(np.abs(markers) < 1e3).all(axis=-1)] = np.nan
-    analog = content["data"]["analogs"]
     return Recording(
-        labels=labels,
+        labels=[marker.name for marker in found],
         markers=markers,
         marker_rate_hz=rate,
         first_frame=int(header["points"]["first_frame"]),
-        analog=analog[0].T if analog.size else np.empty((0, 0)),
+        analog=_analog(content["data"]["analogs"], parameters),
         analog_rate_hz=float(header["analogs"]["frame_rate"]),
         length_unit_m=LENGTH_UNITS_M[unit],
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
-        events=_events(parameters.get("EVENT", {})),
+        events=_events(parameters.get("EVENT", {}), owner=max((marker.owner for marker in found), default="")),
         processing=_processing(parameters.get("PROCESSING", {})),
-        subject_names=[str(text) for text in parameters.get("SUBJECTS", {}).get("NAMES", [])],
+        subject_names=subjects,
+        label_notes=notes,
     )
+
+
+def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array:
+    """Return the channels (sample, channel) as scaled by the file.
+
+    Where the file stores integers (POINT:SCALE positive) and ANALOG:FORMAT says UNSIGNED, ezc3d 1.7.2 takes the
+    counts for signed ones: from 32768 on they come 65536 too low.
+    """
+    if not values.size:
+        return np.empty((0, 0))
+    analog: Array = values[0].T
+    group = parameters.get("ANALOG", {})
+    unsigned = _first(group.get("FORMAT"), "").strip().upper() == "UNSIGNED"
+    if not unsigned or float(_first(parameters["POINT"].get("SCALE"), "-1")) <= 0:
+        return analog
+    channels = analog.shape[1]
+    scale, offset = np.ones(channels), np.zeros(channels)
+    for target, name in ((scale, "SCALE"), (offset, "OFFSET")):
+        stated = np.ravel(group.get(name, ()))[:channels]
+        target[: len(stated)] = stated
+    scale *= float(_first(group.get("GEN_SCALE"), "1"))
+    offset %= 65536
+    counts = np.rint(analog / np.where(scale == 0, np.inf, scale) + offset) % 65536
+    return np.asarray((counts - offset) * scale)
 
 
 def _first(values: Any, default: str) -> str:
     return str(values[0]) if values is not None and len(values) else default
 
 
-def _marker_columns(point: Mapping[str, Any]) -> tuple[list[int], list[str]]:
-    """Return columns and labels of the markers: model outputs and later duplicates of a label are left out.
+def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
+    """Return the events of one subject: times are minutes and seconds, sides stand in CONTEXTS or in the label.
 
-    What POINT:ANGLES, FORCES, MOMENTS, POWERS and the groups of TYPE_GROUPS list are model outputs. Labels
-    beyond 255 continue in LABELS2, LABELS3, ...; a subject prefix (``A22:LKNE``) is taken off.
-
-    Raises:
-        UserError: two subjects have a marker of the same name.
+    Some files store the pairs of minutes and seconds as one row. Events of other subjects than the markers'
+    ``owner`` are left out where EVENT:SUBJECTS names it.
     """
-
-    def listed(name: str) -> list[str]:
-        more = sorted((key for key in point if re.fullmatch(rf"{name}\d+", key)), key=lambda key: int(key[len(name) :]))
-        return [str(label).strip() for key in [name, *more] for label in point.get(key, [])]
-
-    groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
-    outputs = {label for group in groups if group not in ("LABELS", "DESCRIPTIONS") for label in listed(group)}
-    columns: dict[str, int] = {}
-    owners: dict[str, str] = {}
-    for column, label in enumerate(listed("LABELS")):
-        owner, _, name = label.rpartition(":")
-        if not label or label in outputs:
-            continue
-        if owners.setdefault(name, owner) != owner:
-            raise UserError(f"several subjects have a marker {name}; export one subject to a file")
-        columns.setdefault(name, column)
-    return list(columns.values()), list(columns)
-
-
-def _events(event: Mapping[str, Any]) -> list[Event]:
-    """Return the file's events: times are minutes and seconds, sides stand in CONTEXTS or in the label."""
     labels = [str(label).strip() for label in event.get("LABELS", [])]
-    contexts = [str(context).strip().lower() for context in event.get("CONTEXTS", [])]
+    contexts = [str(context).strip().lower()[:1] for context in event.get("CONTEXTS", [])]
+    subjects = [str(name).strip() for name in event.get("SUBJECTS", [])]
     times = np.asarray(event.get("TIMES", []), dtype=float)
-    if times.ndim != 2 or not labels:
+    if times.ndim == 1:
+        times = times[: len(times) // 2 * 2].reshape(-1, 2).T
+    if times.ndim != 2 or len(times) < 2 or not labels:
         return []
     contexts += [""] * (len(labels) - len(contexts))
-    seconds = 60 * times[0] + times[1]
+    subjects = (subjects if owner in subjects else []) + [owner] * len(labels)
     return [
-        Event(float(second), label, context if context in ("left", "right") else "")
-        for second, label, context in zip(seconds, labels, contexts, strict=False)
+        Event(float(second), label, {"l": "left", "r": "right"}.get(context, ""))
+        for second, label, context, subject in zip(60 * times[0] + times[1], labels, contexts, subjects, strict=False)
+        if subject == owner
     ]
 
 

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from pipeline.body_model import Points, missing, positions
 from pipeline.errors import UserError
-from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table
-from pipeline.skeleton import ORDER, Skeleton
-from pipeline.standing import static_rules, static_skeleton
+from pipeline.functional import functional_hips, hip_text
+from pipeline.marker_noise import sensitivity
+from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table, has_its_axes
+from pipeline.skeleton import ORDER, Skeleton, model_of
+from pipeline.standing import static_rules, static_skeleton, with_virtual
 from pipeline.tables import ANTHROPOMETRY, number
 
 Array = NDArray[np.float64]
@@ -35,6 +37,7 @@ def calibrate(
     segment_table: Mapping[str, Any],
     segment_parameters: str,
     hip_centre: str,
+    functional: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
     """Calibrate a session.
 
@@ -46,7 +49,8 @@ def calibrate(
         segments: the participant's rows of segments.tsv, which win over the table.
         segment_table: table of body-segment parameters, of config/segment_parameters.yaml.
         segment_parameters: its name.
-        hip_centre: name of a regression, see :mod:`pipeline.joint_centres`.
+        hip_centre: name of a regression, see :mod:`pipeline.joint_centres`, or ``functional``.
+        functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
 
     Returns:
         A flat dataset. Per segment: ``segment_mass``, ``segment_com`` (from the proximal joint centre, segment
@@ -55,7 +59,7 @@ def calibrate(
         ``technical_rotation`` from the axes built in motion to the anatomical ones, ``chord_radius``.
 
     Raises:
-        UserError: no usable static trial, landmarks or body mass missing.
+        UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
     """
     name, static = _static_trial(read)
     sizes, origin = _anthropometry(participant, name, read)
@@ -65,20 +69,23 @@ def calibrate(
             "(the C3D files' PROCESSING group has none either)"
         )
     labels = [str(label) for label in static.marker.values]
-    points = positions(body_model, labels, static.marker_position.values)
+    points = with_virtual(positions(body_model, labels, static.marker_position.values), body_model)
+    hips = functional_hips(read, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
     sides, problems = {}, []
     for side in SIDES:
         try:
             sides[side] = _side(
-                points, labels, side, sizes, measured, body_model, hip_centre=hip_centre, table=segment_table,
-                sex=participant.get("sex") or "n/a",
+                points, labels, side, sizes, measured, body_model, table=segment_table,
+                hip_centre=hips[side].centre if side in hips else hip_centre, sex=participant.get("sex") or "n/a",
             )  # fmt: skip
         except UserError as error:
             problems.append(str(error))
     if problems:
         raise UserError(f"{static.attrs.get('source', name)}: {'; '.join(dict.fromkeys(problems))}")
-    dataset = _dataset(sides)
+    dataset = _dataset({side: parts[:2] for side, parts in sides.items()})
+    dataset = dataset.assign(_per_marker(dataset, body_model, labels, static.marker_position.values, points))
+    notes = [_note(participant, segment_table, measured), *(parts[2] for parts in sides.values())]
     dataset.attrs = {
         "body_mass_kg": sizes["mass_kg"],
         "body_mass_source": origin["mass_kg"],
@@ -86,7 +93,8 @@ def calibrate(
         "anthropometry": json.dumps(sizes, sort_keys=True),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
-        "note": _note(participant, segment_table, measured),
+        "note": "; ".join(dict.fromkeys(filter(None, notes))),
+        **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
     }
     return dataset
 
@@ -99,26 +107,28 @@ def _side(
     measured: Mapping[tuple[str, str], SegmentParameters],
     body_model: Mapping[str, Any],
     *,
-    hip_centre: str,
+    hip_centre: str | Array,
     table: Mapping[str, Any],
     sex: str,
-) -> tuple[Skeleton, dict[str, SegmentParameters]]:
-    """Return the skeleton of one side and its body-segment parameters."""
+) -> tuple[Skeleton, dict[str, SegmentParameters], str]:
+    """Return the skeleton of one side, its body-segment parameters, and what is to be said about them."""
     rules, absent = static_rules(points, body_model, side)
     if absent:
         raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
     still = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
-    parameters = {}
+    parameters, unturned = {}, []
     for segment in SEGMENTS:
-        parameters[segment] = measured.get((side, segment)) or from_table(
-            table,
-            segment,
-            side=side,
-            sex=sex,
-            body_mass_kg=sizes["mass_kg"],
-            landmarks=_in_segment_axes(points, still, segment, side),
+        landmarks = _in_segment_axes(points, still, segment, side)
+        if own := measured.get((side, segment)):
+            parameters[segment] = own
+            continue
+        parameters[segment] = from_table(
+            table, segment, side=side, sex=sex, body_mass_kg=sizes["mass_kg"], landmarks=landmarks
         )
-    return still, parameters
+        if not has_its_axes(table, segment, landmarks):
+            unturned.append(segment)
+    said = f"parameters of {', '.join(unturned)} are used in the body model's axes" if unturned else ""
+    return still, parameters, said
 
 
 def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
@@ -163,6 +173,21 @@ def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -
             inside = np.einsum("tij,tj->ti", rotation, position - origin)
             local[name.removesuffix(f"_{side}")] = _mean(inside)
     return local
+
+
+def _per_marker(
+    model: xr.Dataset, body_model: Mapping[str, Any], labels: list[str], markers: Array, points: Points
+) -> dict[str, Any]:
+    """Return what displacements of markers do to poses and joint centres, for :mod:`pipeline.uncertainty`."""
+    found = sensitivity(body_model, model_of(model), labels, markers, points)
+    where = ("local_axis", "marker", "axis")
+    return {
+        "marker": np.array(found.markers, dtype=str),
+        "axis": list("xyz"),
+        "segment_turn_per_marker": (("side", "pose", *where), found.turn),
+        "segment_origin_per_marker": (("side", "pose", *where), found.origin),
+        "joint_centre_per_marker": (("side", "joint", *where), found.centre),
+    }
 
 
 def _mean(values: Array) -> Array:

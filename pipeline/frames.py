@@ -27,7 +27,7 @@ def frame(
 
     Args:
         rules: two rules, each an axis with ``from``/``to``, ``medial``/``lateral`` (pointing to the right on both
-            sides) or ``along`` (an axis of another segment).
+            sides) or ``along`` (an axis of another segment); ``level`` lays the direction horizontal (lab y is up).
         points: landmarks and joint centres (..., 3), m.
         frames: rotation matrices of the segments found so far.
         side: ``left`` or ``right``.
@@ -35,7 +35,10 @@ def frame(
     Returns:
         (..., 3, 3), v_segment = rotation @ v_lab: the rows are the segment's axes in the lab.
     """
-    (first, u), (second, v) = ((rule["axis"], _direction(rule, points, frames, side)) for rule in rules)
+    (first, u), (second, v) = (
+        (rule["axis"], _direction(rule, points, frames, side) * ((1, 0, 1) if rule.get("level") else 1))
+        for rule in rules
+    )
     i, j = "xyz".index(first), "xyz".index(second)
     k = 3 - i - j
     cyclic = 1.0 if (j - i) % 3 == 1 else -1.0

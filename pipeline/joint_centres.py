@@ -1,4 +1,4 @@
-"""Joint centres from surface markers: hip regressions and the chord function.
+"""Joint centres from surface markers: hip regressions, the chord function, predictive shifts, alignment device.
 
 Lengths in metres. Pelvis axes: origin midway between the anterior superior iliac spines (ASIS), x anterior,
 y up, z to the right.
@@ -101,6 +101,7 @@ REGRESSIONS: dict[str, Callable[[Mapping[str, float]], tuple[float, float, float
     "bell": _bell,
     "hara": _hara,
     "davis": _davis,
+    "functional": _harrington,  # on a side without a usable functional trial, see :mod:`pipeline.functional`
 }
 
 
@@ -130,3 +131,38 @@ def chord(proximal: Array, lateral: Array, wand: Array, distance_m: float) -> Ar
         cosine = distance_m / length
         sine = np.sqrt(1 - cosine**2)
     return np.asarray(lateral + distance_m * (cosine * along + sine * away))
+
+
+def shifted(start: Array, axes: Array, shift: Mapping[str, float], length: Array | float, side: str) -> Array:
+    """Return a joint centre predicted from a point: the shift, by fractions of a length, along given axes.
+
+    Bruening DA et al. (2008, Clin Biomech 23:1299-1302): the ankle centre lies 2.7 % of the shank's length below
+    the midpoint of the malleoli.
+
+    Args:
+        start: the point (..., 3), m.
+        axes: (..., 3, 3), rows x forward, y up, z to the right.
+        shift: fractions along ``x``, ``y`` and, positive away from the body's midline, ``z``.
+        length: (...), m.
+        side: ``left`` or ``right``.
+    """
+    local = np.array([shift.get("x", 0.0), shift.get("y", 0.0), SIDE_SIGN[side] * shift.get("z", 0.0)])
+    return np.asarray(start + np.asarray(length)[..., None] * (local @ axes))
+
+
+def device_corner(markers: tuple[Array, Array, Array], to_right: Array, side: str) -> Array:
+    """Return the corner of a knee alignment device, where its three equal rods meet at right angles.
+
+    There the lateral marker of the knee would sit (Davis RB et al. 1991). Rods of length d put their ends d sqrt(2)
+    apart, and the corner d / sqrt(3) from the ends' plane, on the side of the knee.
+
+    Args:
+        markers: the ends of the rods (..., 3), m, in any order.
+        to_right: vector (..., 3) to the person's right.
+        side: ``left`` or ``right``.
+    """
+    a, b, c = markers
+    rod = (np.linalg.norm(a - b, axis=-1) + np.linalg.norm(b - c, axis=-1) + np.linalg.norm(c - a, axis=-1)) / 18**0.5
+    normal = np.cross(b - a, c - a)
+    outward = SIDE_SIGN[side] * np.sign(np.sum(normal * to_right, axis=-1)) / np.linalg.norm(normal, axis=-1)
+    return np.asarray((a + b + c) / 3 - normal * (outward * rod / 3**0.5)[..., None])

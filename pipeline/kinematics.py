@@ -104,8 +104,15 @@ def kinematics(
         {
             **{name: clean.attrs[name] for name in ("direction_of_travel", "landmarks_absent")},
             "smallest_floating_axis": smallest_floating_axis,
+            "marker_filter": [_cutoff_hz(clean), float(clean.attrs["marker_filter_order"])],
         },
     )
+
+
+def _cutoff_hz(clean: xr.Dataset) -> float:
+    """Return the cut-off of the markers' filter, the median where the data chose one for each; NaN for none."""
+    known = clean.cutoff_hz.values[np.isfinite(clean.cutoff_hz.values)]
+    return float(np.median(known)) if known.size else np.nan
 
 
 def _stack(legs: Mapping[str, Skeleton], parts: Callable[[Skeleton], list[Array]]) -> Array:

@@ -16,6 +16,7 @@ from pipeline.body_model import positions
 from pipeline.c3d import Recording, read_c3d
 from pipeline.errors import UserError
 from pipeline.lab_axes import to_isb
+from pipeline.plate_parameters import plates_from_parameters, zero_frames
 
 Array = NDArray[np.float64]
 
@@ -39,13 +40,16 @@ PROCESSING_NAMES = {
 LONGEST_SIZE_IN_METRES = 3.0
 
 
-def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Dataset:
+def read(
+    path: Path, *, body_model: Mapping[str, Any], lab_axes: str, subject: str = "", participant: str = ""
+) -> xr.Dataset:
     """Read one trial.
 
     Args:
         path: the C3D file.
         body_model: names the landmarks that tell where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.lab_axes.to_isb`.
+        subject, participant: whose markers are meant where the file holds several people's.
 
     Returns:
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
@@ -56,7 +60,7 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
     Raises:
         UserError: the file cannot be read, or the person's heading cannot be told.
     """
-    recording = read_c3d(path)
+    recording = read_c3d(path, subject=subject, participant=participant)
     try:
         rotation, travel = to_isb(
             positions(body_model, recording.labels, recording.markers), quarter_turn=lab_axes == "quarter_turn"
@@ -66,7 +70,7 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
     forces, moments, corners, numbers, problems = plate_wrenches(recording, rotation)
     plate = ("plate_time", "plate", "axis")
     start = recording.first_frame / recording.marker_rate_hz
-    zero = plates.zero_frames(recording.force_platform)
+    zero = zero_frames(recording.force_platform)
     return xr.Dataset(
         {
             "marker_position": (("time", "marker", "axis"), recording.markers @ rotation.T),
@@ -91,6 +95,7 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
             "lab_rotation": rotation.ravel(),
             "direction_of_travel": travel,
             "plates_left_out": "; ".join(problems),
+            "label_notes": "; ".join(recording.label_notes),
             "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
             **({"zero_frames": zero} if zero else {}),
         },
@@ -100,22 +105,26 @@ def read(path: Path, *, body_model: Mapping[str, Any], lab_axes: str) -> xr.Data
 def plate_wrenches(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
     """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with others."""
     numbers, forces, moments, corners, problems = [], [], [], [], []
-    for plate in plates.plates_from_parameters(recording.force_platform, channel_count=recording.analog.shape[1]):
+    unit = recording.length_unit_m
+    listed = plates_from_parameters(
+        recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=unit
+    )
+    for plate in listed:
         if plate.problem:
             problems.append(plate.problem)
             continue
         force, moment = plates.decode(
             recording.analog,
             plate,
-            length_unit_m=recording.length_unit_m,
+            length_unit_m=unit,
             moment_unit_n_m=plates.moment_unit_n_m(
-                plate, recording.analog_units, length_unit_m=recording.length_unit_m, analog=recording.analog
+                plate, recording.analog_units, length_unit_m=unit, analog=recording.analog
             ),
         )
         numbers.append(plate.number)
         forces.append(force @ rotation.T)
         moments.append(moment @ rotation.T)
-        corners.append(plate.corners * recording.length_unit_m @ rotation.T)
+        corners.append(plate.corners * unit @ rotation.T)
     if not numbers:
         return np.empty((0, 0, 3)), np.empty((0, 0, 3)), np.empty((0, 4, 3)), np.empty(0, dtype=np.int32), problems
     return np.stack(forces, 1), np.stack(moments, 1), np.stack(corners), np.array(numbers, dtype=np.int32), problems

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import UserError
+from pipeline.frames import frame
+from pipeline.named_points import names_in_frame
 
 Array = NDArray[np.float64]
 SEGMENTS = ("foot", "shank", "thigh")
@@ -49,6 +51,9 @@ def from_table(
         body_mass_kg: body mass.
         landmarks: points (3,) in the segment's own axes from its proximal joint centre, m.
 
+    A table whose tensor belongs to axes of its own is turned from them to the segment's, where the landmarks show
+    them (:func:`has_its_axes`).
+
     Raises:
         UserError: a landmark that the table measures the segment by is not there.
     """
@@ -57,7 +62,17 @@ def from_table(
     else:
         rows = [table[letter][segment] for letter in ("M", "F") if sex in (letter, "n/a")]
     results = [_from_row(row, table, segment, side, body_mass_kg, landmarks) for row in rows]
-    return SegmentParameters(*(np.mean(values, axis=0) for values in zip(*results, strict=True)))
+    mass, com, inertia, length = (np.mean(values, axis=0) for values in zip(*results, strict=True))
+    if segment in table.get("axes", {}) and has_its_axes(table, segment, landmarks):
+        to_own = frame(table["axes"][segment], landmarks, {}, side)
+        com, inertia = com @ to_own, to_own.T @ inertia @ to_own
+    return SegmentParameters(mass, com, inertia, length)
+
+
+def has_its_axes(table: Mapping[str, Any], segment: str, landmarks: Mapping[str, Array]) -> bool:
+    """Return whether the landmarks show the axes that the table's tensor belongs to; so too where it names none."""
+    names = names_in_frame({"axes": table.get("axes", {}).get(segment, ())})
+    return all(np.isfinite(landmarks.get(name, np.nan)).all() for name in names)
 
 
 def _from_row(

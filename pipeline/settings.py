@@ -14,10 +14,11 @@ import jsonschema
 import yaml
 
 from pipeline.errors import UserError, nearest
-from pipeline.named_points import names_in_centre, names_in_frame
+from pipeline.named_points import loose_ends
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 LARGEST_FILE_BYTES = 200_000
+FROM_DRAWS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -117,6 +118,10 @@ def load_settings(
         raise UserError("\n".join(problems))
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
     settings = merged(read_yaml(CONFIG / "default.yaml"), model.pop("settings", {}), study_settings)
+    undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
+    if undrawn and not settings["kinetics"]["uncertainty_draws"]:
+        names = ", ".join(undrawn)
+        raise UserError(f"{where}: cycles.further_curves: {names} need kinetics.uncertainty_draws above 0, such as 200")
     return settings, model
 
 
@@ -135,44 +140,42 @@ def shipped_body_models() -> list[str]:
 def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[str, Any]:
     """Return a shipped body model by name, or one by its path relative to the study.
 
+    A model that ``extends`` another has what the other has, but for the landmarks, joint centres, segments and
+    settings that it names itself.
+
     Raises:
         UserError: no such model, or a model that breaks config/body_model.schema.yaml.
     """
+    model, file = _with_its_base(name, (), where=where, study_path=study_path)
+    problems = problems_in(model, schema("body_model"), where=file)
+    problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
+    problems = problems or [f"{file}: {line}" for line in loose_ends(model)]
+    if problems:
+        raise UserError("\n".join(problems))
+    return model
+
+
+def _with_its_base(
+    name: str | None, above: tuple[str, ...], *, where: str, study_path: Path
+) -> tuple[dict[str, Any], str]:
+    """Return a body model, merged with those it extends, and the name of its file; ``above`` extend it."""
     shipped = shipped_body_models()
     if not name:
         raise UserError(f"{where}: body_model is not set; choose one of {', '.join(shipped)}, or a file's path")
+    if name in above:
+        raise UserError(f"{where}: extends goes round in a circle: {' > '.join((*above, name))}")
     path = CONFIG / "body_models" / f"{name}.yaml" if name in shipped else study_path / name
     if not path.is_file():
         raise UserError(
             f"{where}: no body model '{name}'{nearest(name, shipped)} (shipped: {', '.join(shipped)}; or a file)"
         )
     model = read_yaml(path)
-    problems = problems_in(model, schema("body_model"), where=str(path.name))
-    problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{path.name}: settings")
-    problems = problems or [f"{path.name}: {line}" for line in _loose_ends(model)]
-    if problems:
-        raise UserError("\n".join(problems))
-    return model
-
-
-def _loose_ends(model: Mapping[str, Any]) -> list[str]:
-    """Return what a body model names but does not have, and what its joint-centre rules lack."""
-    points = {"hip_centre", "knee_centre", "ankle_centre", *model["landmarks"]}
-    known = points | {f"{name}_{side}" for name in model["landmarks"] for side in ("left", "right")}
-    needed = {
-        "regression": {"moves_with"},
-        "midpoint": {"between", "moves_with"},
-        "chord": {"proximal", "lateral", "wand", "width"},
-    }
-    lines, named = [], []
-    for joint, rules in model["joint_centres"].items():
-        for rule in [rules] if isinstance(rules, dict) else rules:
-            lacking = sorted(needed[rule["method"]] - rule.keys())
-            lines += [f"joint_centres.{joint}: {rule['method']} needs '{key}'" for key in lacking]
-            named += [(f"joint_centres.{joint}", name) for name in names_in_centre(rule)]
-    for segment, rules in model["segments"].items():
-        named += [(f"segments.{segment}", name) for name in (*names_in_frame(rules), *rules.get("cluster", ()))]
-    lines += [f"{where}: no landmark '{name}'{nearest(name, points)}" for where, name in named if name not in known]
-    if "origin" not in model["segments"]["pelvis"]:
-        lines.append("segments.pelvis: needs 'origin'")
-    return list(dict.fromkeys(lines))
+    if "extends" not in model:
+        return model, path.name
+    base, _ = _with_its_base(str(model.pop("extends")), (*above, name), where=path.name, study_path=study_path)
+    whole = base | model
+    for section in ("landmarks", "joint_centres", "segments", "virtual", "settings"):
+        layers = [layer[section] for layer in (base, model) if isinstance(layer.get(section), dict)]
+        if len(layers) == 2:
+            whole[section] = merged(*layers) if section == "settings" else layers[0] | layers[1]
+    return whole, path.name

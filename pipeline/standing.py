@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.body_model import Points, point
+from pipeline.body_model import SIDES, Points, point
 from pipeline.errors import UserError
 from pipeline.frames import frame
-from pipeline.joint_centres import chord
+from pipeline.joint_centres import chord, device_corner, shifted
 from pipeline.joint_centres import hip_centre as hip_regression
 from pipeline.named_points import names_in_centre, names_in_frame
 from pipeline.skeleton import DISTAL, JOINTS, ORDER, ORIGIN, Skeleton, centre_rules, chord_points
@@ -19,12 +19,34 @@ from pipeline.skeleton import DISTAL, JOINTS, ORDER, ORIGIN, Skeleton, centre_ru
 Array = NDArray[np.float64]
 
 
+def with_virtual(points: Points, body_model: Mapping[str, Any]) -> Points:
+    """Return the landmarks (time, 3) with those that other markers stand in for in the static trial."""
+    whole = dict(points)
+    for full, (markers, side) in virtual_landmarks(body_model, points).items():
+        ends = (points[markers[0]], points[markers[1]], points[markers[2]])
+        whole[full] = device_corner(ends, points["asis_right"] - points["asis_left"], side)
+    return whole
+
+
+def virtual_landmarks(body_model: Mapping[str, Any], seen: Collection[str]) -> dict[str, tuple[list[str], str]]:
+    """Return, of landmarks not seen, those that markers which are seen stand in for: these markers, and the side."""
+    found = {}
+    for name, rule in body_model.get("virtual", {}).items():
+        for side in SIDES:
+            markers = [f"{marker}_{side}" for marker in rule["markers"]]
+            if f"{name}_{side}" not in seen and set(seen) >= {*markers, "asis_left", "asis_right"}:
+                found[f"{name}_{side}"] = (markers, side)
+    return found
+
+
 def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tuple[dict[str, Any], list[str]]:
     """Return, for one side, the rule of each joint centre that the static trial allows, and the landmarks it lacks.
 
     Of alternative rules the first whose landmarks are all seen is taken; of clusters any three markers will do.
+    Markers that stand in for a virtual landmark are asked for, and it counts as seen where they are.
     """
     sided = {name for name, labels in body_model["landmarks"].items() if "{side}" in str(labels)}
+    seen = {*points, *virtual_landmarks(body_model, points)}
 
     def landmarks(names: Iterable[str]) -> list[str]:
         full = (f"{name}_{side}" if name in sided else name for name in names)
@@ -34,12 +56,14 @@ def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tu
     for joint in JOINTS:
         rules = centre_rules(body_model, joint)
         wanted = [landmarks(names_in_centre(rule)) for rule in rules]
-        best = next((i for i, names in enumerate(wanted) if points.keys() >= set(names)), 0)
+        best = next((i for i, names in enumerate(wanted) if seen >= set(names)), 0)
         chosen[joint] = rules[best]
         needed += wanted[best]
     for segment in body_model["segments"].values():
         needed += landmarks(names_in_frame(segment))
-    return chosen, sorted(set(needed) - points.keys())
+    for rule in body_model.get("virtual", {}).values():
+        needed += landmarks(rule["markers"])
+    return chosen, sorted(set(needed) - seen)
 
 
 def static_skeleton(
@@ -49,7 +73,7 @@ def static_skeleton(
     side: str,
     sizes: Mapping[str, float],
     *,
-    hip_centre: str,
+    hip_centre: str | Array,
 ) -> Skeleton:
     """Return the skeleton of one side in the static trial, with what motion needs of it.
 
@@ -59,7 +83,7 @@ def static_skeleton(
         rules: the rule of each joint centre, of :func:`static_rules`.
         side: ``left`` or ``right``.
         sizes: anthropometry, kg and m, by participants.tsv column.
-        hip_centre: name of the regression.
+        hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m.
 
     Returns:
         The skeleton; ``clusters`` marker positions in segment axes from the segment's origin, ``carrier`` the
@@ -73,7 +97,7 @@ def static_skeleton(
     still = Skeleton()
     for joint, rule in rules.items():
         if rule["method"] == "chord":
-            still.chord_radius[joint] = _chord_radius(rule["width"], side, sizes)
+            still.chord_radius[joint] = (_size(rule["width"], side, sizes) + sizes["marker_diameter_m"]) / 2
     for segment in ORDER:
         axes = body_model["segments"][segment]["axes"]
         if segment == "pelvis":
@@ -82,7 +106,7 @@ def static_skeleton(
             still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
             continue
         if distal := DISTAL.get(segment):
-            still.centres[f"{distal}_centre"] = _static_centre(points, still, rules[distal], distal, side)
+            still.centres[f"{distal}_centre"] = _static_centre(points, still, rules[distal], distal, side, sizes)
         still.frames[segment] = frame(axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
     for segment in ORDER:
@@ -96,15 +120,17 @@ def static_skeleton(
     return still
 
 
-def _chord_radius(width: str, side: str, sizes: Mapping[str, float]) -> float:
-    column = f"{width}_{side}_m"
+def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
+    column = f"{name}_{side}_m"
     if column not in sizes:
-        raise UserError(f"the body model needs the {width.replace('_', ' ')}: add {column} to participants.tsv")
-    return (sizes[column] + sizes["marker_diameter_m"]) / 2
+        raise UserError(f"the body model needs the {name.replace('_', ' ')}: add {column} to participants.tsv")
+    return sizes[column]
 
 
-def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, float], method: str) -> Array:
+def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, float], method: str | Array) -> Array:
     """Return the hip centre in the lab from the mean pelvis of the trial."""
+    if not isinstance(method, str):
+        return (points["asis_left"] + points["asis_right"]) / 2 + method @ still.frames["pelvis"]
     asis = {name: points[f"asis_{name}"] for name in ("left", "right")}
     posterior = points["sacrum"] if "sacrum" in points else (points["psis_left"] + points["psis_right"]) / 2
     middle = (asis["left"] + asis["right"]) / 2
@@ -129,9 +155,21 @@ def _mean_length(vectors: Array) -> float:
     return float(lengths.mean()) if len(lengths) else np.nan
 
 
-def _static_centre(points: Points, still: Skeleton, rule: Mapping[str, Any], joint: str, side: str) -> Array:
+def _static_centre(
+    points: Points, still: Skeleton, rule: Mapping[str, Any], joint: str, side: str, sizes: Mapping[str, float]
+) -> Array:
     if rule["method"] == "midpoint":
         return point(points, rule["between"], side)
+    if rule["method"] == "predictive":
+        known = points | still.centres
+        length: Array | float
+        if isinstance(rule["of"], str):
+            length = _size(rule["of"], side, sizes)
+        else:
+            start, end = (point(known, name, side) for name in rule["of"])
+            length = np.linalg.norm(end - start, axis=-1)
+        axes = frame(rule["axes"], known, still.frames, side)
+        return shifted(point(known, rule["from"], side), axes, rule["shift"], length, side)
     return chord(*chord_points(points | still.centres, rule, side), still.chord_radius[joint])
 
 

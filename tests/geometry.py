@@ -22,6 +22,8 @@ from scipy.spatial.transform import Rotation
 from pipeline.body_model import landmark_labels, positions
 from pipeline.calibrate import calibrate
 from pipeline.settings import load_body_model, segment_table
+from pipeline.skeleton import Skeleton
+from pipeline.standing import static_rules, static_skeleton
 
 Array = NDArray[np.float64]
 Landmarks = dict[str, Array]
@@ -70,6 +72,18 @@ PLACES: dict[str, tuple[str, tuple[float, float, float]]] = {
     "toe_tip": ("foot", (0.20, -0.06, -0.01)),
     "midfoot_superior": ("foot", (0.06, -0.02, 0)),
     "midfoot_lateral": ("foot", (0.05, -0.06, 0.04)),
+    "trochanter": ("thigh", (-0.01, -0.02, 0.09)),
+    "thigh_proximal": ("thigh", (0.07, -0.12, 0.03)),
+    "thigh_distal": ("thigh", (0.06, -0.31, 0.02)),
+    "thigh_back": ("thigh", (-0.04, -0.25, 0.02)),
+    "device_axis": ("thigh", (0, -THIGH_M + 0.004, 0.15)),
+    "device_1": ("thigh", (0.1, -THIGH_M + 0.004, 0.05)),
+    "device_2": ("thigh", (0, -THIGH_M + 0.104, 0.05)),
+    "fibula_head": ("shank", (-0.01, -0.03, 0.05)),
+    "tibial_tuberosity": ("shank", (0.05, -0.06, 0.01)),
+    "shank_proximal": ("shank", (0.05, -0.12, 0.01)),
+    "shank_distal": ("shank", (0.04, -0.3, 0.01)),
+    "shank_back": ("shank", (-0.03, -0.24, 0.02)),
 }
 SACRUM = (-0.15, 0.0, 0.0)
 
@@ -85,6 +99,8 @@ PARTICIPANT = {
     **{f"{size}_{side}_m": value for side in SIDES
        for size, value in (("leg_length", "0.9"), ("knee_width", "0.1"), ("ankle_width", "0.07"))},
 }  # fmt: skip
+
+SIZES = {"marker_diameter_m": 0.014} | {name: float(size) for name, size in PARTICIPANT.items() if name.endswith("_m")}
 
 
 class Pose(NamedTuple):
@@ -187,8 +203,13 @@ def cleaned(model: Mapping[str, Any], points: Landmarks, time: Array) -> xr.Data
     found = positions(model, list(trial.marker.values), trial.marker_position.values)
     return xr.Dataset(
         {"marker_position": (("time", "marker", "axis"), np.stack(list(found.values()), axis=1))},
-        {"time": time, "marker": list(found), "axis": list("xyz")},
-        {"direction_of_travel": "forwards", "landmarks_absent": ""},
+        {
+            "time": time,
+            "marker": list(found),
+            "axis": list("xyz"),
+            "cutoff_hz": ("marker", np.full(len(found), np.nan)),
+        },
+        {"direction_of_travel": "forwards", "landmarks_absent": "", "marker_filter_order": 4},
     )
 
 
@@ -198,6 +219,21 @@ def calibrated(model: Mapping[str, Any], points: Landmarks, **changes: Any) -> x
     choices |= changes
     choices["segment_table"] = segment_table(str(choices["segment_parameters"]))
     return calibrate({"standing": recorded(model, points)}, body_model=model, **choices)  # type: ignore[arg-type]
+
+
+def skeleton_of(name: str, seen: Landmarks, side: str) -> Skeleton:
+    model = body_model(name)
+    trial = recorded(model, seen)
+    points = positions(model, list(trial.marker.values), trial.marker_position.values)
+    rules, absent = static_rules(points, model, side)
+    assert not absent
+    return static_skeleton(points, model, rules, side, SIZES, hip_centre="harrington")
+
+
+def jittered(seen: Landmarks, seed: int) -> Landmarks:
+    """Return a person whose markers were put on by hand, differently on both sides."""
+    rng = np.random.default_rng(seed)
+    return {name: where + rng.normal(size=3) * 0.01 for name, where in seen.items()}
 
 
 def close(actual: Any, expected: Any, tolerance: float = ROUNDING) -> None:

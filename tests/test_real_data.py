@@ -13,6 +13,8 @@ import pytest
 import xarray as xr
 from studies import Session, run_study
 
+from pipeline.filters import low_pass
+
 SIDES = {"left": "L", "right": "R"}
 
 
@@ -114,14 +116,16 @@ def stance_rows(study: Path, session: Session) -> list[dict[str, float]]:
         turn = np.reshape(steps["read"].attrs["lab_rotation"], (3, 3))
         for side, letter in SIDES.items():
             row: dict[str, float] = {}
-            for joint, bone in (("ankle", "TIO"), ("knee", "FEO")):
-                theirs = points[letter + bone] @ turn.T / 1000
+            # the origin of a Plug-in Gait bone is the distal joint centre; along its length lies the proximal one
+            centres = {"ankle": f"{letter}TIO", "knee": f"{letter}FEO", "hip": f"{letter}FEP"}
+            for joint, bone in centres.items():
+                theirs = points[bone] @ turn.T / 1000
                 away = steps["kinematics"].joint_centre.sel(side=side, joint=joint).values - theirs
                 row[f"{joint} centre"] = float(np.nanmedian(np.linalg.norm(away, axis=1)))
                 name = f"{letter}{joint.title()}Angles"
                 angle = points[name if name in points else name + "V"][:, 0]
                 ours = steps["kinematics"].joint_angle.sel(side=side, joint=joint, angle="flexion").values
-                row[f"{joint} angle"] = float(np.nanstd(ours - angle))
+                row[f"{joint} angle"] = rms((ours - angle)[np.isfinite(ours - angle)])
             # theirs: distal segment axes; extensors and the internal abductor positive
             loads = steps["kinetics"].joint_moment.sel(side=side) / mass
             sign = 1 if side == "right" else -1
@@ -132,6 +136,7 @@ def stance_rows(study: Path, session: Session) -> list[dict[str, float]]:
                     -sign * loads.sel(joint="knee", local_axis="x"),
                     points[f"{letter}KneeMoment"][:, 1],
                 ),
+                "hip flexion": (-loads.sel(joint="hip", local_axis="z"), points[f"{letter}HipMoment"][:, 0]),
             }
             contacts = steps["contacts"]
             for i in np.flatnonzero((contacts.contact_side.values == side) & contacts.valid.values):
@@ -146,21 +151,64 @@ def stance_rows(study: Path, session: Session) -> list[dict[str, float]]:
     return rows
 
 
-def test_plug_in_gait_agrees_with_its_own_results(shared: Path) -> None:
+def compared(study: Path, body_model: str, force_cutoff_hz: float) -> pd.DataFrame:
+    """Return one row per valid stance of a study, by session."""
+    cutoffs = {"marker_cutoff_hz": 10, "force_cutoff_hz": force_cutoff_hz}
+    sessions = run_study(study, {"body_model": body_model, "clean": cutoffs})
+    return pd.DataFrame([{"session": n, **row} for n, one in sessions.items() for row in stance_rows(study, one)])
+
+
+@pytest.mark.parametrize("force_cutoff_hz", [50, 10])
+def test_plug_in_gait_agrees_with_its_own_results(shared: Path, force_cutoff_hz: float) -> None:
+    """Joint centres, angles and moments of the walking files' own Plug-in Gait, every stance.
+
+    One session was recorded without its option "foot flat", the others with it. Forces filtered like the markers
+    (10 Hz) lose more of the loading than the files' own, so that medians of the moments touch their limits.
+    """
     study = shared / "studies" / "plug_in_gait"
-    sessions = run_study(study, {"clean": {"marker_cutoff_hz": 10, "force_cutoff_hz": 50}})
-    rows = pd.DataFrame([row for session in sessions.values() for row in stance_rows(study, session)])
-    assert len(rows) >= 10
-    median = rows.median()
-    assert median["ankle centre"] < 0.006
-    assert median["knee centre"] < 0.006
-    assert median["ankle angle"] <= 3
-    assert median["knee angle"] <= 3
-    assert median["ankle flexion r"] >= 0.99
-    assert median["ankle flexion rms"] <= 0.04
-    assert median["knee flexion r"] >= 0.97
-    assert median["knee flexion rms"] <= 0.06
-    assert median["knee adduction rms"] <= 0.04
+    flat = compared(study, "plug_in_gait_flat_foot", force_cutoff_hz)
+    plain = compared(study, "plug_in_gait", force_cutoff_hz)
+    level = flat.session != "sub-01_noff"
+    rows = pd.concat([flat[level], plain[~level]]).drop(columns="session")
+    assert len(rows) >= 15
+    median, worst = rows.median(), rows.max()
+    for joint in ("ankle", "knee", "hip"):
+        assert worst[f"{joint} centre"] <= 0.003  # 1 mm where the marker diameter of 16 mm is not in the file
+        assert worst[f"{joint} angle"] <= 2
+    limits = {"ankle flexion": 0.02, "knee flexion": 0.04, "knee adduction": 0.02, "hip flexion": 0.08}
+    for name, limit in limits.items():
+        assert median[f"{name} rms"] <= limit, name
+        assert worst[f"{name} rms"] <= 2 * limit, name
+        assert median[f"{name} r"] >= 0.98, name
+
+
+def test_functional_study_agrees_with_its_own_plug_in_gait(shared: Path) -> None:
+    """Its moments come from unfiltered markers, and from plates whose offset was left in.
+
+    So they are filtered here as ours are, and looked at on plate 1, whose offset is 2 N; the 20 N of plate 3 are
+    0.2 N m/kg at the knee.
+    """
+    study = shared / "studies" / "functional"
+    session = run_study(study, {"body_model": "plug_in_gait_flat_foot"})["sub-01"]
+    steps = session.trials["walk"]
+    for row in stance_rows(study, session):
+        assert all(row[f"{joint} centre"] <= 0.003 for joint in ("ankle", "knee", "hip"))
+        assert all(row[f"{joint} angle"] <= 2 for joint in ("ankle", "knee", "hip"))
+    points, contacts = outputs(study / "sub-01" / "FunctionalWalk.c3d"), steps["contacts"]
+    (i,) = np.flatnonzero(contacts.valid.values & (contacts.plates.values == "1"))
+    loads = steps["kinetics"].joint_moment.sel(side="right") / session.calibration.attrs["body_mass_kg"]
+    inside = (loads.time >= contacts.contact_start[i]) & (loads.time <= contacts.contact_end[i])
+    for joint, column, axis, sign, limit in (
+        ("ankle", 0, "z", -1, 0.02), ("knee", 0, "z", 1, 0.04), ("knee", 1, "x", -1, 0.03), ("hip", 0, "z", -1, 0.08)
+    ):  # fmt: skip
+        stored = points[f"R{joint.title()}Moment"][:, [column]] / 1000
+        theirs = low_pass(stored, rate_hz=120.0, cutoff_hz=10.0, order=4)[:, 0]
+        difference = (sign * loads.sel(joint=joint, local_axis=axis).values - theirs)[inside.values]
+        assert rms(difference[np.isfinite(difference)]) <= limit, (joint, axis)
+
+
+def test_every_stance_that_is_not_used_says_why(shared: Path) -> None:
+    sessions = run_study(shared / "studies" / "plug_in_gait", {})
     reasons = [
         str(reason)
         for session in sessions.values()
@@ -168,7 +216,7 @@ def test_plug_in_gait_agrees_with_its_own_results(shared: Path) -> None:
         for reason, valid in zip(steps["contacts"].reason.values, steps["contacts"].valid.values, strict=True)
         if not valid
     ]
-    assert all(reasons), "every stance that is not used says why"
+    assert all(reasons)
 
 
 @pytest.mark.parametrize("study", ["exact", "gait2354", "plug_in_gait", "functional"])
