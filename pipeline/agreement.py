@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.dynamics import limb, wrenches
 from pipeline.dynamics.block_matrix import cross, rotate
+from pipeline.dynamics.screws import transpose
 from pipeline.leg import Legs
 
 Array = NDArray[np.float64]
@@ -135,12 +136,13 @@ def open_chain(legs: Legs) -> Chain:
     load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
-    share = limb.contributions(at, motion)
-    total = share.sum(axis=(-2, -1)) + recursion.static
-    shape = (*share.shape[:-3], 3, *share.shape[-2:])
-    interaction = (at.screw[..., limb.HINGES, :] @ share.reshape(*share.shape[:-2], -1)).reshape(shape)[:, :, OUTWARDS]
+    share = np.moveaxis(limb.contributions(at, motion), -3, -1)  # (..., joint, motion, source, 6)
+    rows = share.reshape(*share.shape[:-3], -1, 6)
+    total = np.ones(rows.shape[-2]) @ rows + recursion.static
+    on_hinges = rows @ np.ascontiguousarray(transpose(at.screw[..., limb.HINGES, :]))
+    interaction = _by_cause(on_hinges.reshape(*share.shape[:-1], 3))
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
-    return Chain(by_recursion, _loads(legs, at, total), _by_cause(interaction))
+    return Chain(by_recursion, _loads(legs, at, total), np.swapaxes(interaction, -3, -1)[:, :, OUTWARDS])
 
 
 def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
@@ -154,6 +156,6 @@ def _on_axes(legs: Legs, moment: Array) -> Array:
 
 
 def _by_cause(interaction: Array) -> Array:
-    """Return (..., cause, motion) of :data:`CAUSES` from base, and slides and hinges of hip, knee and ankle."""
-    pelvis, hip, knee, ankle = (interaction[..., i] for i in (0, 2, 4, 6))
-    return np.stack([ankle, knee, hip, pelvis, interaction[..., 1::2].sum(axis=-1)], axis=-2)
+    """Return (..., cause, 3) of :data:`CAUSES` from base, and slides and hinges of hip, knee and ankle."""
+    slides = sum(interaction[..., i : i + 1, :] for i in (1, 3, 5))
+    return np.concatenate([interaction[..., ::-2, :], slides], axis=-2)

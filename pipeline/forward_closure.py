@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from pipeline.dynamics import limb
 from pipeline.dynamics.block_matrix import cross, rotate
 from pipeline.dynamics.screws import apply, transpose
-from pipeline.joint_coordinates import relative_rotation
 from pipeline.leg import Legs
 
 Array = NDArray[np.float64]
@@ -85,7 +84,7 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     count = int(np.ceil(length / rate_hz / STEP_S))
     reach = np.arange(NODES[0], length + NODES[-1] + 1)
     starts = np.arange(-NODES[0], max(len(angle) - reach[-1], 0), max(length, round(EVERY_S * rate_hz)))
-    whole = np.isfinite(np.concatenate([flat, angle.reshape(*flat.shape[:2], -1)], axis=-1)).all(axis=-1)
+    whole = np.isfinite(flat).all(axis=-1) & np.isfinite(angle).all(axis=(-1, -2))
     frame, side = np.nonzero(whole[starts[:, None] + reach].all(axis=1))
     error = np.full(angle.shape[1:], np.nan)
     if not frame.size:
@@ -93,11 +92,13 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     at, outwards = starts[frame], slice(None, None, -1)
     masses = Masses(legs.mass[side][:, outwards], legs.inertia[side][:, outwards], legs.gravity)
     q, qd = angle[at, side][:, outwards], rate[at, side][:, outwards]
+    weight = _interpolation(np.linspace(0, length, 2 * count + 1), reach)
+    values = np.moveaxis(weight @ flat[at[:, None] + reach, side[:, None]], 1, 0)
+    stages = [_unflattened(now, driven) for now in values]
     with np.errstate(over="ignore", invalid="ignore"):
         try:
-            for instant in np.arange(count) * (length / count):
-                stages = [_between(driven, flat, at, side, instant + length / count * part) for part in (0.0, 0.5, 1.0)]
-                q, qd = _runge_kutta(q, qd, stages, masses, length / count / rate_hz)
+            for step in range(count):
+                q, qd = _runge_kutta(q, qd, stages[2 * step : 2 * step + 3], masses, length / count / rate_hz)
         except np.linalg.LinAlgError:
             return error
         strayed = (q[:, outwards] - angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
@@ -107,60 +108,79 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     return error
 
 
-def _between(driven: Driven, flat: Array, at: NDArray[np.intp], side: NDArray[np.intp], instant: float) -> Driven:
-    """Return what is prescribed ``instant`` frames after the frames ``at``, by the polynomial of the six around it."""
-    first = int(np.floor(instant + 1e-9))
-    away = instant - first - NODES
-    others = ~np.eye(len(NODES), dtype=bool)
-    weight = [np.prod(away[row]) / np.prod(NODES[i] - NODES[row]) for i, row in enumerate(others)]
-    values = np.asarray(weight) @ flat[(at + first)[:, None] + NODES, side[:, None]]
-    shapes = [getattr(driven, f.name).shape[2:] for f in fields(driven)]
+def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
+    """Return the weights (instant, frame) of the polynomial through the six frames around each instant, in frames."""
+    nodes = np.floor(instant + 1e-9)[:, None] + NODES
+    weight = np.zeros((len(instant), len(frame)))
+    for i, others in enumerate(~np.eye(len(NODES), dtype=bool)):
+        part = np.prod(instant[:, None] - nodes[:, others], axis=1) / np.prod(NODES[i] - NODES[others])
+        weight[nodes[:, i, None] == frame] = part
+    return weight
+
+
+def _unflattened(values: Array, like: Driven) -> Driven:
+    """Return the fields again whose values stand in one row per window."""
+    shapes = [getattr(like, f.name).shape[2:] for f in fields(like)]
     parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
     return Driven(*(part.reshape(-1, *shape) for part, shape in zip(parts, shapes, strict=True)))
 
 
 def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     """Return q'' (..., 3, 3) rad/s2 of hip, knee and ankle from angles and rates of the same shape, right-handed."""
-    turn, spin, spin_rate, above = driven.rotation, driven.spin, driven.spin_rate, driven.hip_acceleration
-    place = np.zeros_like(above)
-    relative = transpose(relative_rotation(q))
-    joints, coms, axes, moving, turning, tensors = [], [], [], [], [], []
-    for j in range(q.shape[-2]):
-        distal = relative[..., j, :, :] @ turn
-        lean = (np.cos(q[..., j, 0, None]) * turn[..., 0, :]) + (np.sin(q[..., j, 0, None]) * turn[..., 1, :])
-        e1, e2, e3 = turn[..., 2, :], lean, distal[..., 1, :]
-        first, second, third = (e * qd[..., j, k, None] for k, e in enumerate((e1, e2, e3)))
-        between = spin + first
-        spin_rate = spin_rate + cross(spin, first) + cross(between, second)
-        spin = between + second + third
-        spin_rate = spin_rate + cross(spin, third)
-        turn = distal
-        mass_arm, next_arm, *accelerations = _carried(driven.reach[..., j, :, :], turn, spin, spin_rate)
-        tensor = transpose(turn) @ masses.inertia[..., j, :, :] @ turn
-        joints.append(place)
-        coms.append(place + mass_arm)
-        axes.append(np.stack([e1, e2, e3], axis=-2))
-        moving.append(above + accelerations[0])
-        turning.append(rotate(tensor, spin_rate) + cross(spin, rotate(tensor, spin)))
-        tensors.append(tensor)
-        place, above = place + next_arm, above + accelerations[1]
-    needed_force = masses.mass[..., None] * (np.stack(moving, axis=-2) - masses.gravity)
-    needed_moment = np.stack(turning, axis=-2)
-    needed_force[..., -1, :] -= driven.force
-    needed_moment[..., -1, :] -= driven.moment - cross(coms[-1], driven.force)
-    turned, moved = limb.hinge_jacobians(np.stack(axes, -3), np.stack(joints, -2), np.stack(coms, -2))
-    mass_matrix = limb.hinge_mass_matrix(turned, moved, masses.mass, np.stack(tensors, axis=-3))
-    needed = (apply(moved, needed_force) + apply(turned, needed_moment)).sum(axis=-2)
+    turn, axes = _posed(driven.rotation, q)
+    push = (axes * qd[..., None]).reshape(*axes.shape[:-3], -1, 3)
+    spins = driven.spin[..., None, :] + np.cumsum(push, axis=-2)  # beyond each of the nine hinges
+    drift = np.cumsum(cross(spins, push), axis=-2)
+    spin, spin_rate = spins[..., 2::3, :], driven.spin_rate[..., None, :] + drift[..., 2::3, :]
+    arm, carried = _carried(driven.reach, turn, spin, spin_rate)
+    joint = _handed_on(np.zeros_like(driven.spin), arm[..., 1, :])
+    com = joint + arm[..., 0, :]
+    moving = _handed_on(driven.hip_acceleration, carried[..., 1, :]) + carried[..., 0, :]
+    tensor = transpose(turn) @ masses.inertia @ turn
+    force = masses.mass[..., None] * (moving - masses.gravity)
+    moment = rotate(tensor, spin_rate) + cross(spin, rotate(tensor, spin))
+    force[..., -1, :] -= driven.force
+    moment[..., -1, :] -= driven.moment - cross(com[..., -1, :], driven.force)
+    turned, moved = limb.hinge_jacobians(axes, joint, com)
+    mass_matrix = limb.hinge_mass_matrix(turned, moved, masses.mass, tensor)
+    needed = (apply(moved, force) + apply(turned, moment)).sum(axis=-2)
     rest = driven.torque.reshape(needed.shape) - needed
     return np.asarray(np.linalg.solve(mass_matrix, rest[..., None])[..., 0].reshape(q.shape))
 
 
-def _carried(reach: Array, turn: Array, spin: Array, spin_rate: Array) -> list[Array]:
-    """Return arms (..., 3) of the two points that a segment carries, and accelerations against its proximal joint."""
-    arm, slip, slip_rate = (part @ turn for part in np.moveaxis(reach, -3, 0))
+def _posed(base: Array, q: Array) -> tuple[Array, Array]:
+    """Return rotations of the segments and joint axes, both (..., 3, 3, 3), of angles in the sequence Z-X-Y."""
+    x, y, z = (base[..., row, :] for row in range(3))
+    turns, axes = [], []
+    for j in range(q.shape[-2]):
+        axes.append(z)
+        x, y = _turned(x, y, q[..., j, 0])
+        axes.append(x)
+        y, z = _turned(y, z, q[..., j, 1])
+        axes.append(y)
+        z, x = _turned(z, x, q[..., j, 2])
+        turns += [x, y, z]
+    shape = (*q.shape, 3)
+    return np.stack(turns, axis=-2).reshape(shape), np.stack(axes, axis=-2).reshape(shape)
+
+
+def _turned(a: Array, b: Array, angle: Array) -> tuple[Array, Array]:
+    """Return two unit vectors at right angles, turned from the first towards the second."""
+    s, c = np.sin(angle)[..., None], np.cos(angle)[..., None]
+    return c * a + s * b, c * b - s * a
+
+
+def _handed_on(first: Array, steps: Array) -> Array:
+    """Return (..., 3, 3), of each joint: what the hip has and what the segments above add."""
+    return np.cumsum(np.concatenate([first[..., None, :], steps[..., :-1, :]], axis=-2), axis=-2)
+
+
+def _carried(reach: Array, turn: Array, spin: Array, spin_rate: Array) -> tuple[Array, Array]:
+    """Return of the two points that each segment carries the arms and the accelerations against its proximal joint."""
+    in_lab = (reach.reshape(*turn.shape[:-2], 6, 3) @ turn).reshape(reach.shape)
+    arm, slip, slip_rate = (in_lab[..., part, :, :] for part in range(3))
     w, w_rate = spin[..., None, :], spin_rate[..., None, :]
-    accelerations = cross(w_rate, arm) + cross(w, cross(w, arm) + 2 * slip) + slip_rate
-    return [arm[..., 0, :], arm[..., 1, :], accelerations[..., 0, :], accelerations[..., 1, :]]
+    return arm, slip_rate + cross(w_rate, arm) + cross(w, cross(w, arm) + 2 * slip)
 
 
 def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step_s: float) -> tuple[Array, Array]:
@@ -179,10 +199,7 @@ def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step
 def _joint_rates(legs: Legs) -> Array:
     """Return q' (time, side, joint, 3), the measured relative angular velocity along the joint axes."""
     relative = legs.spin[:, :, :-1] - legs.spin[:, :, 1:]
-    e1, e2, e3 = (legs.axes[..., k, :] for k in range(3))
-    dual = np.stack([cross(e2, e3), cross(e3, e1), cross(e1, e2)], axis=-2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(rotate(dual, relative) / (e1 * dual[..., 0, :]).sum(axis=-1)[..., None])
+    return rotate(limb.dual_basis(legs.axes), relative)
 
 
 def _driven(legs: Legs, torque: Array) -> Driven:
@@ -193,7 +210,7 @@ def _driven(legs: Legs, torque: Array) -> Driven:
         spin=legs.spin[:, :, -1],
         spin_rate=legs.spin_rate[:, :, -1],
         hip_acceleration=legs.centre_acceleration[:, :, -1],
-        reach=np.moveaxis(_reach(legs), 0, 2)[:, :, :, ::-1],
+        reach=_reach(legs)[:, :, ::-1],
         torque=torque[outwards],
         force=legs.ground_force,
         moment=legs.ground_moment - cross(hip, legs.ground_force),
@@ -201,18 +218,20 @@ def _driven(legs: Legs, torque: Array) -> Driven:
 
 
 def _reach(legs: Legs) -> Array:
-    """Return (3, time, side, segment, 2, 3) of :class:`Driven`, segments foot, shank, thigh as in ``legs``."""
+    """Return (time, side, segment, 3, 2, 3) of :class:`Driven`, segments foot, shank, thigh as in ``legs``."""
     turn, spin, spin_rate = (part[:, :, :-1] for part in (legs.rotation, legs.spin, legs.spin_rate))
 
-    def seen(place: Array, velocity: Array, acceleration: Array) -> Array:
-        arm = place - legs.centre
-        slip = velocity - legs.centre_velocity - cross(spin, arm)
-        carried = cross(spin_rate, arm) + cross(spin, cross(spin, arm) + 2 * slip)
-        slip_rate = acceleration - legs.centre_acceleration - carried
-        return np.stack([rotate(turn, part) for part in (arm, slip, slip_rate)])
+    def against_joint(of_com: Array, of_centre: Array) -> Array:
+        # the foot has no distal joint: its own stands in, and moves nothing
+        distal = np.concatenate([of_centre[:, :, :1], of_centre[:, :, :-1]], axis=2)
+        return np.stack([of_com - of_centre, distal - of_centre], axis=-2)
 
-    def below(centre: Array) -> Array:  # the foot has no distal joint: its own stands in, and moves nothing
-        return np.concatenate([centre[:, :, :1], centre[:, :, :-1]], axis=2)
-
-    distal = (below(part) for part in (legs.centre, legs.centre_velocity, legs.centre_acceleration))
-    return np.stack([seen(legs.com, legs.com_velocity, legs.com_acceleration), seen(*distal)], axis=-2)
+    arm = against_joint(legs.com, legs.centre)
+    velocity = against_joint(legs.com_velocity, legs.centre_velocity)
+    w, w_rate = spin[..., None, :], spin_rate[..., None, :]
+    slip = velocity - cross(w, arm)
+    slip_rate = against_joint(legs.com_acceleration, legs.centre_acceleration)
+    slip_rate -= cross(w_rate, arm) + cross(w, velocity + slip)
+    parts = np.stack([arm, slip, slip_rate], axis=3)
+    back = np.ascontiguousarray(transpose(turn))  # products with it are twice as fast
+    return np.asarray((parts.reshape(*turn.shape[:-2], 6, 3) @ back).reshape(parts.shape))

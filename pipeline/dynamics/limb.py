@@ -23,13 +23,14 @@ Grood ES, Suntay WJ (1983) J Biomech Eng 105:136-144 for slides and hinges of an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross
-from pipeline.dynamics.screws import apply, bracket, commutator, gyroscopic, spatial_inertia, transpose
+from pipeline.dynamics.block_matrix import cross, skew
+from pipeline.dynamics.screws import apply, commutator, dual_commutator, spatial_inertia, transpose
 
 Array = NDArray[np.float64]
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
@@ -99,21 +100,27 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
     Solves S q' = V_i - V_(i-1) and S q'' = V'_i - V'_(i-1) - (sum of ad(V) S q') of each anatomical joint: no angle is
     differentiated. Near gimbal lock the hinges cannot be told apart: there the result grows without bound.
     """
-    rate = _solved(limb, np.diff(twist, axis=-2))
+    dual = dual_basis(limb.screw[..., HINGES, :3])
+    rate = _solved(limb, dual, np.diff(twist, axis=-2))
     push = limb.screw * rate[..., None]
-    drift = commutator(twist[..., :-1, None, :] + np.cumsum(push, axis=-2), push)
-    acceleration = _solved(limb, np.diff(twist_rate, axis=-2) - drift.sum(axis=-2))
+    drift = commutator(twist[..., :-1, None, :] + _running_sum(push, axis=-2), push)
+    acceleration = _solved(limb, dual, np.diff(twist_rate, axis=-2) - _sum(drift))
     return Motion(twist, twist_rate, rate, acceleration, push, drift)
 
 
-def _solved(limb: Limb, difference: Array) -> Array:
+def dual_basis(axes: Array) -> Array:
+    """Return the rows (..., 3, 3) that find the turns about three axes in what they add up to; inf or NaN if flat."""
+    dual = cross(axes[..., [1, 2, 0], :], axes[..., [2, 0, 1], :])
+    volume = (axes[..., 0, :] * dual[..., 0, :]).sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(dual / volume[..., None, None])
+
+
+def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
     """Return S^-1 (w, v): hinges by the dual basis of their axes, slides by what the hinges leave of v."""
-    e1, e2, e3 = (limb.screw[..., 3 + k, :3] for k in range(3))
-    dual = np.stack([cross(e2, e3), cross(e3, e1), cross(e1, e2)], axis=-2)
-    volume = (e1 * dual[..., 0, :]).sum(axis=-1)
     turning, moving = difference[..., :3], difference[..., 3:]
-    hinges = apply(dual, turning) / volume[..., None]
-    return np.concatenate([apply(limb.screw[..., SLIDES, 3:], moving - cross(limb.centre, turning)), hinges], axis=-1)
+    slides = apply(limb.screw[..., SLIDES, 3:], moving - cross(limb.centre, turning))
+    return np.concatenate([slides, apply(dual, turning)], axis=-1)
 
 
 class Recursion(NamedTuple):
@@ -136,12 +143,12 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
         gravity: (3,), acceleration of gravity, m/s2.
         load: (..., N, 6), of the surroundings on each segment: moment about the frame's origin, force.
     """
-    bend = limb.screw * motion.acceleration[..., None] + motion.drift
-    twist = motion.twist[..., :1, :] + np.cumsum(motion.push.sum(axis=-2), axis=-2)
-    rate = motion.twist_rate[..., :1, :] + np.cumsum(bend.sum(axis=-2), axis=-2)
-    turning = apply(transpose(bracket(twist)), apply(limb.inertia, twist))
-    static = _from_tip(-apply(limb.inertia, np.concatenate([np.zeros(3), gravity])) - load, axis=-2)
-    wrench = _from_tip(apply(limb.inertia, rate) - turning, axis=-2) + static
+    bend = apply(transpose(limb.screw), motion.acceleration) + _sum(motion.drift)
+    twist = motion.twist[..., :1, :] + np.cumsum(_sum(motion.push), axis=-2)
+    rate = motion.twist_rate[..., :1, :] + np.cumsum(bend, axis=-2)
+    turning = dual_commutator(twist, apply(limb.inertia, twist))
+    static = _from_tip(-limb.inertia[..., 3:] @ gravity - load, axis=-2)
+    wrench = _from_tip(apply(limb.inertia, rate) + turning, axis=-2) + static
     return Recursion(apply(limb.screw, wrench), wrench, static)
 
 
@@ -163,22 +170,32 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         :func:`inverse_dynamics` without its static part.
     """
     count = limb.screw.shape[-3]
-    nothing = np.zeros_like(motion.twist[..., 0, :])
-    # a source per column, so that one product of matrices serves all
+    twist = motion.twist[..., 1:, :]
+    # a source per row, so that one product of matrices serves all
     x, y, z = (
-        transpose(np.concatenate([first[..., None, :], _by_group(share)], axis=-2))[..., None, :, :]
+        np.concatenate([first, _by_group(share)], axis=-2)
         for first, share in (
-            (motion.twist_rate[..., 0, :], limb.screw * motion.acceleration[..., None]),
-            (motion.twist[..., 0, :], motion.push),
-            (nothing, motion.drift),
+            (motion.twist_rate[..., :1, :], limb.screw * motion.acceleration[..., None]),
+            (motion.twist[..., :1, :], motion.push),
+            (np.zeros_like(motion.twist[..., :1, :]), motion.drift),
         )
     )
-    twist = motion.twist[..., 1:, :]
-    by_velocity = limb.inertia @ (z - bracket(twist) @ y) + gyroscopic(twist, limb.inertia) @ y
-    needed = np.stack([limb.inertia @ x, by_velocity], axis=-2)
-    # a source moves the segments from its own joint outwards
-    reached = np.arange(count)[:, None] >= np.array([0, *np.repeat(np.arange(count), 2)])
-    return _from_tip(needed * reached[:, None, None, :], axis=-4)
+    found = np.concatenate([x, z], axis=-2)[..., None, :, :] @ _from_tip(limb.inertia, axis=-3)
+    found = found.reshape(*found.shape[:-2], 2, 1 + 2 * count, 6)
+    found[..., 1, :, :] += y[..., None, :, :3] @ _from_tip(_turning(twist, limb.inertia), axis=-3)
+    for joint in range(1, count):  # a source moves the segments from its own joint outwards
+        own = slice(2 * joint + 1, 2 * joint + 3)
+        found[..., :joint, :, own, :] = found[..., joint, None, :, own, :]
+    return np.moveaxis(found, -1, -3)
+
+
+def _turning(twist: Array, inertia: Array) -> Array:
+    """Return the first three rows (..., 3, 6) of (B - G ad(V))^T; of a rigid body the others are zero."""
+    shape = (*twist.shape[:-1], 2, 3)
+    momentum = skew(apply(inertia, twist).reshape(shape))
+    spread = inertia[..., :3, :] @ skew(twist.reshape(shape)).reshape(*inertia.shape[:-1], 3)
+    upper = momentum[..., 0, :, :] - spread - transpose(spread)
+    return np.concatenate([upper / 2, momentum[..., 1, :, :]], axis=-1)
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
@@ -207,20 +224,31 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
         mass: (..., N), kg.
         tensor: (..., N, 3, 3), about the centres of mass, lab axes, kg m2.
     """
-    by_mass = mass[..., None, None] * (moving @ transpose(moving))
+    by_mass = (mass[..., None, None] * moving) @ transpose(moving)
     return np.asarray((by_mass + turning @ tensor @ transpose(turning)).sum(axis=-3))
 
 
 def _by_group(share: Array) -> Array:
     """Return (..., 2 N, 6): the sums over the three slides and the three hinges of each joint (..., N, 6, 6)."""
-    halves = share.reshape(*share.shape[:-2], 2, 3, 6).sum(axis=-2)
-    return np.asarray(halves.reshape(*halves.shape[:-3], -1, 6))
+    halves = _sum(share.reshape(*share.shape[:-2], 2, 3, 6))
+    return halves.reshape(*halves.shape[:-3], -1, 6)
 
 
 def _from_tip(array: Array, *, axis: int) -> Array:
     """Return the running sum from the last segment to the first."""
+    return np.flip(_running_sum(np.flip(array, axis), axis=axis), axis)
+
+
+def _running_sum(array: Array, *, axis: int) -> Array:
+    """Return numpy's cumsum, row by row: several times faster where there are few rows."""
     result = array.copy()
     rows = np.moveaxis(result, axis, 0)
-    for i in range(len(rows) - 2, -1, -1):
-        rows[i] += rows[i + 1]
+    for i in range(1, len(rows)):
+        rows[i] += rows[i - 1]
     return result
+
+
+def _sum(array: Array) -> Array:
+    """Return the sum over the last axis but one, row by row for the same reason."""
+    rows: Array = reduce(np.add, np.moveaxis(array, -2, 0))
+    return rows

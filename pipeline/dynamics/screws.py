@@ -78,6 +78,13 @@ def commutator(a: Array, b: Array) -> Array:
     )
 
 
+def dual_commutator(a: Array, b: Array) -> Array:
+    """Return -ad(a)^T b = (a_w x b_m + a_v x b_f, a_w x b_f) of a twist and a wrench, likewise; (..., 6)."""
+    return np.concatenate(
+        [cross(a[..., :3], b[..., :3]) + cross(a[..., 3:], b[..., 3:]), cross(a[..., :3], b[..., 3:])], axis=-1
+    )
+
+
 def gyroscopic(twist: Array, inertia: Array) -> Array:
     """Return B of a link, skew-symmetric and such that B V = -ad(V)^T G V, the wrench that turns its momentum.
 
@@ -146,9 +153,10 @@ def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
     Source: Lynch and Park, section 8.2.2, there with {b} at the centre of mass.
     """
     arm, m = skew(com), np.asarray(mass)[..., None, None]
-    result = np.zeros((*np.broadcast_shapes(m.shape, arm.shape)[:-2], 6, 6))
-    result[..., :3, :3] = inertia + m * (arm @ transpose(arm))
-    result[..., :3, 3:], result[..., 3:, :3] = m * arm, m * transpose(arm)
+    heavy = m * arm
+    result = np.zeros((*heavy.shape[:-2], 6, 6))
+    result[..., :3, :3] = inertia - heavy @ arm
+    result[..., :3, 3:], result[..., 3:, :3] = heavy, -heavy
     result[..., 3:, 3:] = m * np.eye(3)
     return result
 
