@@ -1,0 +1,84 @@
+"""A made-up ``study.nc`` of many people with a known effect: what statistics are tried on.
+
+The internal ankle flexion moment of each cycle is the sum of what all share (a push-off), what is the person's own,
+what is the person's own in that condition, and what is the cycle's own; the last three are smooth Gaussian fields
+with zero mean. The condition ``fast`` adds the effect, within 40 to 60 % of the cycle and nowhere else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.vocabulary import VARIABLES
+
+Array = NDArray[np.float64]
+
+CONDITIONS = ("comfortable", "fast")
+PHASE = np.arange(101.0)
+PERSON_SD, PERSON_BY_CONDITION_SD, CYCLE_SD = 0.12, 0.06, 0.1  # N m kg-1
+SMOOTHNESS = 10.0  # standard deviation of the kernel, percent of the cycle
+
+
+def group_study(
+    *, participants: int = 12, effect_n_m_kg: float = -0.2, cycles: tuple[int, int] = (3, 12), seed: int = 0
+) -> xr.Dataset:
+    """Return ankle moments ``(cycle, joint, angle, phase)`` and their peaks ``(cycle)`` of people in two conditions.
+
+    Args:
+        participants: how many.
+        effect_n_m_kg: what ``fast`` adds at 50 % of the cycle; negative is more plantarflexor moment.
+        cycles: fewest and most cycles of a person under a condition, drawn for each.
+        seed: of the random numbers.
+    """
+    draw = np.random.default_rng(seed)
+    counts = draw.integers(cycles[0], cycles[1], size=(participants, 2), endpoint=True)
+    person, condition = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape))
+    own = PERSON_SD * smooth_fields(participants, draw)[person]
+    own += PERSON_BY_CONDITION_SD * smooth_fields(2 * participants, draw)[2 * person + condition]
+    own += CYCLE_SD * smooth_fields(person.size, draw)
+    moment = push_off() + own + condition[:, None] * effect_n_m_kg * effect_shape()
+    table = VARIABLES["study"]
+    peak = table["peak_ankle_plantarflexor_moment"]
+    joint_moment = table["joint_moment_jcs"]
+    return xr.Dataset(
+        {
+            "joint_moment_jcs": (joint_moment.dims, moment[:, None, None], _attributes(joint_moment)),
+            "peak_ankle_plantarflexor_moment": (peak.dims, (-moment).max(axis=1), _attributes(peak)),
+        },
+        {
+            "participant": ("cycle", np.array([f"p{number + 1:02}" for number in person])),
+            "condition": ("cycle", np.array(CONDITIONS)[condition]),
+            "side": ("cycle", np.array(["left", "right"])[np.concatenate([np.arange(n) for n in counts.flat]) % 2]),
+            "kinetics_valid": ("cycle", np.ones(person.size, dtype=bool)),
+            "joint": ["ankle"],
+            "angle": ["flexion"],
+            "phase": ("phase", PHASE, {"units": "percent"}),
+            "cycle": np.arange(person.size),
+        },
+    )
+
+
+def push_off() -> Array:
+    """Return the moment ``(phase)`` that all share, N m kg-1."""
+    shape: Array = 0.1 * np.exp(-(((PHASE - 6) / 5) ** 2)) - 1.4 * np.exp(-(((PHASE - 46) / 13) ** 2))
+    return shape
+
+
+def effect_shape() -> Array:
+    """Return the effect ``(phase)`` as a share of its largest: a raised cosine from 40 to 60 %, else zero."""
+    return np.where(np.abs(PHASE - 50) < 10, (1 + np.cos(np.pi * (PHASE - 50) / 10)) / 2, 0.0)
+
+
+def smooth_fields(count: int, draw: np.random.Generator) -> Array:
+    """Return Gaussian random fields ``(count, phase)`` of zero mean and unit variance."""
+    margin = int(4 * SMOOTHNESS)
+    steps = np.arange(-margin, PHASE.size + margin)[:, None] - PHASE
+    kernel = np.exp(-(steps**2) / (2 * SMOOTHNESS**2))
+    fields: Array = draw.standard_normal((count, steps.shape[0])) @ (kernel / np.linalg.norm(kernel, axis=0))
+    return fields
+
+
+def _attributes(variable: tuple[tuple[str, ...], str, str]) -> dict[str, str]:
+    return {"units": variable[1], "long_name": variable[2]}

@@ -1,0 +1,72 @@
+"""Opening ``study.nc`` for statistics: the file, and each participant's mean curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from pipeline import netcdf
+from pipeline.errors import UserError
+
+UNIT_OF_MEANS = ("participant", "side", "condition")
+
+
+def load_study(path: str | Path, *, kinetics_only: bool = False) -> xr.Dataset:
+    """Return ``study.nc``: curves and metrics along ``cycle``, with units in their attributes.
+
+    Args:
+        path: the file, or the study's directory.
+        kinetics_only: whether cycles without valid kinetics are left out. Else they stay, with their angles, and
+            NaN for kinetics.
+
+    Raises:
+        UserError: there is no such file, it is damaged, or it is not that of a study.
+    """
+    file = study_path(path)
+    study = netcdf.load(file)
+    if "cycle" not in study.dims or "kinetics_valid" not in study.coords:
+        raise UserError(f"{file}: is no study.nc; give the one of the study's derived folder")
+    return study.isel(cycle=study.kinetics_valid.values.astype(bool)) if kinetics_only else study
+
+
+def study_path(path: str | Path) -> Path:
+    """Return the path of ``study.nc``, given it or the study's directory.
+
+    Raises:
+        UserError: there is no such file.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / "derived" / "study.nc"
+    if not file.is_file():
+        raise UserError(f"{file}: no such file; snakemake --cores all --directory STUDY makes it")
+    return file
+
+
+def participant_means(curve: xr.DataArray) -> xr.DataArray:
+    """Return the mean of each participant's cycles by side and condition.
+
+    Statistics over people need one value per person: cycles of one person are no independent samples, and who
+    walked more cycles should weigh no more.
+
+    Args:
+        curve: ``(cycle, ...)`` with the coordinates of ``study.nc``.
+
+    Returns:
+        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is no cycle.
+    """
+    curve = curve.transpose("cycle", ...)
+    rows = pd.DataFrame(curve.values.reshape(curve.sizes["cycle"], -1))
+    means = rows.groupby([curve[name].values for name in UNIT_OF_MEANS]).mean()
+    labels = [np.unique(curve[name].values) for name in UNIT_OF_MEANS]
+    filled = means.reindex(pd.MultiIndex.from_product(labels)).to_numpy()
+    of_curve = {name: c for name, c in curve.coords.items() if "cycle" not in c.dims}
+    return xr.DataArray(
+        filled.reshape(*map(len, labels), *curve.shape[1:]),
+        dims=(*UNIT_OF_MEANS, *curve.dims[1:]),
+        coords=dict(zip(UNIT_OF_MEANS, labels, strict=True)) | of_curve,
+        attrs=curve.attrs,
+    )
