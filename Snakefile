@@ -140,6 +140,8 @@ rule study:
         study="derived/study.nc",
         metrics="derived/metrics.csv",
         quality="derived/quality.csv",
+        participants="derived/participants.csv",
+        symmetry="derived/symmetry.csv",
     log:
         "logs/study.log",
     params:
@@ -153,8 +155,13 @@ rule report:
         study="derived/study.nc",
         metrics="derived/metrics.csv",
         quality="derived/quality.csv",
+        clean=expand("derived/{session}/clean.nc", session=STUDY.sessions),
+        contacts=expand("derived/{session}/contacts.nc", session=STUDY.sessions),
+        kinematics=expand("derived/{session}/kinematics.nc", session=STUDY.sessions),
+        kinetics=expand("derived/{session}/kinetics.nc", session=STUDY.sessions),
     output:
-        "derived/report.html",
+        report="derived/report.html",
+        pages=[f"derived/{page}" for page in STUDY.report_pages],
     log:
         "logs/report.log",
     params:

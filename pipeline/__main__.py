@@ -1,4 +1,4 @@
-"""The command line: ``python -m pipeline init | check | demo DIR``, ``body-model NAME [C3D]``."""
+"""The command line: ``init | check | demo DIR``, ``body-model NAME [C3D]``, ``export | write-c3d STUDY``."""
 
 from __future__ import annotations
 
@@ -27,10 +27,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("name", metavar="NAME", help="a shipped body model, or the path of one")
     command.add_argument("file", metavar="C3D", type=Path, nargs="?", help="a static trial")
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
+    text = "write study.nc as one long table, a row per cycle, variable, joint, angle and percent"
+    command = commands.add_parser("export", help=text, description=text)
+    command.add_argument("study", metavar="STUDY", type=Path, help="the study's directory, or its study.nc")
+    command.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
+    command.add_argument("--output", metavar="FILE", type=Path, help="the table to write (default: beside study.nc)")
+    text = "write angles, moments, powers, forces and events into copies of the C3D files, once the workflow has run"
+    command = commands.add_parser("write-c3d", help=text, description=text)
+    command.add_argument("folder", metavar="STUDY", type=Path)
+    command.add_argument("--session", metavar="S", help="one session only")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.command == "body-model":
             text, code = _body_model(chosen.name, chosen.file, chosen.output)
+        elif chosen.command == "export":
+            text, code = _export(chosen.study, chosen.format, chosen.output)
+        elif chosen.command == "write-c3d":
+            text, code = _write_c3d(chosen.folder, chosen.session)
         else:
             text, code = {"init": _init, "check": _check, "demo": _demo}[chosen.command](chosen.folder)
     except UserError as error:
@@ -57,6 +70,20 @@ def _body_model(name: str, file: Path | None, output: Path | None) -> tuple[str,
     from pipeline.body_model_picture import body_model_report
 
     return body_model_report(name, file, output or Path(f"{Path(name).stem}.html")), 0
+
+
+def _export(study: Path, form: str, output: Path | None) -> tuple[str, int]:
+    from pipeline.export import export
+
+    return f"Table: {export(study, form=form, output=output)}", 0
+
+
+def _write_c3d(folder: Path, session: str | None) -> tuple[str, int]:
+    from pipeline.written_c3d import write_c3d_files
+
+    written, left_out = write_c3d_files(folder, session=session)
+    lines = [*map(str, written), *(f"left out: {line}" for line in left_out), f"{len(written)} files written."]
+    return "\n".join(lines), 0
 
 
 def _demo(folder: Path) -> tuple[str, int]:

@@ -40,10 +40,7 @@ def run(job: Any) -> None:
     elif step == "study":
         _study(job, key, function, arguments)
     elif step == "report":
-        inputs = {name: Path(str(file)) for name, file in job.input.items()}
-        study = netcdf.load(inputs.pop("study"))
-        page = function(study, **{name: file.read_text() for name, file in inputs.items()}, **arguments)
-        netcdf.write_whole(Path(job.output[0]), page.encode())
+        _report(job, function, arguments)
     else:
         loaded = {name: _load(Path(str(file))) for name, file in job.input.items()}
         groups = _map_over_trials(function, loaded, arguments, key.get("by_trial", {}))
@@ -118,13 +115,43 @@ def _calibrate(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[
 
 
 def _study(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:
+    from pipeline.study import per_participant
+
     loaded = {Path(file).parent.name: netcdf.load_tree(Path(file)) for file in job.input.cycles}
     dataset, metrics, quality = function({name: groups for name, (groups, _) in loaded.items()}, **arguments)
     dataset = vocabulary.described("study", dataset)
     dataset.attrs |= _provenance(key, [root for _, root in loaded.values()])
     netcdf.save(Path(job.output.study), dataset)
-    for table, path in ((metrics, job.output.metrics), (quality, job.output.quality)):
-        netcdf.write_whole(Path(path), table.to_csv(index=False, lineterminator="\n").encode())
+    means, symmetry = per_participant(metrics)
+    tables = {"metrics": metrics, "quality": quality, "participants": means, "symmetry": symmetry}
+    for name, table in tables.items():
+        netcdf.write_whole(Path(job.output[name]), table.to_csv(index=False, lineterminator="\n").encode())
+
+
+def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
+    """Load the study, of its sessions the trials that the report shows, and write the pages."""
+    from pipeline.representative import representative
+
+    study = netcdf.load(Path(job.input.study))
+    shown = {(trial.session, trial.trial) for trial in representative(study).values()}
+    trials: dict[str, dict[str, Any]] = {}
+    for step in ("clean", "contacts", "kinematics", "kinetics"):
+        files = {Path(file).parent.name: Path(file) for file in getattr(job.input, step)}
+        wanted = {session: {trial for of, trial in shown if of == session} for session in files}
+        trials[step] = {
+            session: netcdf.load_trials(file, wanted[session])
+            for session, file in files.items()
+            if step == "clean" or wanted[session]
+        }
+    texts = {name: Path(job.input[name]).read_text(encoding="utf-8") for name in ("metrics", "quality")}
+    if arguments["reference"]:
+        arguments["reference"] = Path(arguments["reference"]).read_text(encoding="utf-8-sig")
+    folder = Path(job.output.report).parent
+    pages = function(study, **texts, **trials, **arguments)
+    for stale in {*folder.glob("report/*.html")} - {folder / name for name in pages}:
+        stale.unlink()
+    for name, page in pages.items():
+        netcdf.write_whole(folder / name, page.encode())
 
 
 def _save_session(job: Any, key: Mapping[str, Any], groups: Groups, roots: list[Mapping[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""C3D files: the only module that imports ezc3d. SI units, the file's own axes."""
+"""C3D files, read: with c3d_writer.py the only module that imports ezc3d. SI units, the file's own axes."""
 
 from __future__ import annotations
 

@@ -10,16 +10,20 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline import stances
+from pipeline.body_size import dimensionless, leg_lengths
 from pipeline.effective_mass import at_foot_strikes
 from pipeline.events import LONGEST_SWING_S
 from pipeline.further_curves import further
-from pipeline.spatiotemporal import Heels, belt_speed, peaks, spatiotemporal
+from pipeline.joint_work import impulses, work
+from pipeline.peaks import peaks, ranges
+from pipeline.spatiotemporal import Heels, belt_speed, spatiotemporal, support
 from pipeline.vocabulary import METRICS
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
 SIDES = ("left", "right")
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
+SHARES = ("joint_moment_variance_share",)
 
 
 class Cycle(NamedTuple):
@@ -43,6 +47,7 @@ def cycles(
     max_disagreement_n_m: float,
     further_curves: Sequence[str],
     belt_speed_m_s: float | None = None,
+    left_out: Sequence[tuple[str, float, str]] = (),
 ) -> xr.Dataset:
     """Cut a trial into gait cycles.
 
@@ -54,11 +59,16 @@ def cycles(
         max_disagreement_n_m: largest difference between the formulations of the joint moments that is believed.
         further_curves: names of curves besides the usual ones, of :mod:`pipeline.further_curves`.
         belt_speed_m_s: speed of the treadmill; None estimates it from the stance feet where nobody travels.
+        left_out: cycles that the user leaves out: side, start in s and reason.
 
     Returns:
         Curves (cycle, ..., phase) of angles in degrees and of moments, forces and powers per body mass; metrics
         (cycle); coordinates side, start and end time, validity and reason. Every stance of the trial with its
-        verdict and the checks of its side along ``stance``. Kinetics of a stance that cannot be used are NaN.
+        verdict and the checks of its side along ``stance``. Kinetics of a stance that cannot be used are NaN, and
+        so are all curves of a cycle left out.
+
+    Raises:
+        UserError: a cycle to be left out is not there.
     """
     mass = float(calibrate.attrs["body_mass_kg"])
     stance = stances.judged(
@@ -66,16 +76,22 @@ def cycles(
         min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
     )  # fmt: skip
     found = _cycles(contacts, longest_cycle_s)
-    used = [stance.reason_of(cycle.side, cycle.start_s) for cycle in found]
+    starts = {side: [cycle.start_s for cycle in found if cycle.side == side] for side in SIDES}
+    by_hand = stances.by_hand(starts, left_out)
+    stance = stances.without(stance, by_hand)
+    used = [by_hand.get(cycle[:2]) or stance.reason_of(cycle.side, cycle.start_s) for cycle in found]
     valid = np.array([reason == "" for reason in used], dtype=bool)
     wanted = [kinematics.joint_angle, kinematics.pelvis_angle, kinematics.foot_progression, kinetics.joint_moment_jcs]
     wanted += [kinetics.joint_force, kinetics.joint_power, contacts.ground_force]
-    wanted += further(further_curves, kinetics, kinematics)
+    wanted += further(further_curves, kinetics, kinematics, calibrate)
     curves = {str(quantity.name): _curves(quantity, found, valid, mass) for quantity in wanted}
     strikes = [(cycle.side, cycle.start_s) for cycle in found]
     struck_kg = at_foot_strikes(strikes, kinematics, contacts, clean, calibrate)
     values = {name: values for name, (_, values) in curves.items()}
-    metrics = _metrics(values, struck_kg, found, clean, contacts, belt_speed_m_s)
+    gone = np.array([cycle[:2] in by_hand for cycle in found], dtype=bool)
+    for array in (struck_kg, *values.values()):
+        array[gone] = np.nan
+    metrics = _metrics(values, struck_kg, leg_lengths(kinematics), found, clean, contacts, belt_speed_m_s)
     return xr.Dataset(
         {**curves, **metrics, **stance.variables()},
         {
@@ -135,7 +151,7 @@ def _curves(
         return dims, np.empty((0, *values.shape[2:], len(PHASE)))
     rows = np.stack([_resampled(values[:, SIDES.index(cycle.side)], quantity.time.values, cycle) for cycle in found])
     if quantity.name not in ANGLES:
-        rows /= mass
+        rows /= 1 if quantity.name in SHARES else mass
         rows[~valid] = np.nan
     return dims, rows
 
@@ -143,6 +159,7 @@ def _curves(
 def _metrics(
     curves: Mapping[str, Array],
     struck_kg: Array,
+    legs_m: Array,
     found: Sequence[Cycle],
     clean: xr.Dataset,
     contacts: xr.Dataset,
@@ -156,6 +173,16 @@ def _metrics(
     for i, cycle in enumerate(found):
         share = 100 * (cycle.off_s - cycle.start_s) / (cycle.end_s - cycle.start_s)
         mine = {name: values[i] for name, values in curves.items()}
+        angle, moment = mine["joint_angle"], mine["joint_moment_jcs"]
         covered = spatiotemporal(heels, **cycle._asdict(), belt_speed_m_s=speed)
-        rows.append(covered | peaks(mine, stance_share=share) | {"effective_foot_mass": struck_kg[i]})
+        rows.append(
+            covered
+            | dimensionless(covered, leg_length_m=legs_m[SIDES.index(cycle.side)])
+            | support(contacts, **cycle._asdict())
+            | peaks(mine, stance_share=share)
+            | ranges(mine)
+            | impulses(moment, stance_share=share, stride_s=cycle.end_s - cycle.start_s)
+            | work(angle, moment, stance_share=share)
+            | {"effective_foot_mass": struck_kg[i]}
+        )
     return {name: ("cycle", np.array([row[name] for row in rows], dtype=float)) for name in METRICS}

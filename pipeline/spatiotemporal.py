@@ -1,8 +1,7 @@
-"""Metrics of one gait cycle: times, distances, peaks."""
+"""Metrics of one gait cycle: times and distances."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +10,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 OTHER = {"left": "right", "right": "left"}
-ANKLE, KNEE, HIP = range(3)
-FLEXION, ADDUCTION = range(2)
-UP = 1
 
 
 class Heels(NamedTuple):
@@ -85,33 +81,29 @@ def spatiotemporal(
     }
 
 
-def peaks(curves: Mapping[str, Array], *, stance_share: float) -> dict[str, float]:
-    """Return the peaks of one cycle; NaN where a curve is missing.
+def support(contacts: xr.Dataset, *, side: str, start_s: float, off_s: float, end_s: float) -> dict[str, float]:
+    """Return the time of the step that ends a cycle, in s, and the shares of single and double support, percent.
+
+    The step is the one of the cycle's side: from the other foot's strike to the strike at the end. Double support is
+    both parts together: until the other foot is off, and from its strike on. Who runs has none. NaN where the other
+    foot's strike and foot off are not each seen once in the cycle.
 
     Args:
-        curves: ``joint_angle``, ``joint_moment_jcs`` (joint, angle, 101), ``joint_power`` (joint, 101) and
-            ``ground_force`` (axis, 101) in the units of cycles.nc.
-        stance_share: percent of the cycle at which the foot leaves the ground; NaN takes 60.
+        contacts: the trial's events.
+        side: side of the cycle.
+        start_s, off_s, end_s: foot strike, foot off, next foot strike of the side.
     """
-    end = int(60 if np.isnan(stance_share) else stance_share)
-    angle, moment = curves["joint_angle"], curves["joint_moment_jcs"]
-
-    def peak(curve: Array, until: int = 100) -> float:
-        values = curve[: until + 1]
-        return float(np.nanmax(values)) if np.isfinite(values).any() else np.nan
-
+    time, kind = contacts.event_time.values, contacts.event.values
+    other = (contacts.event_side.values == OTHER[side]) & (time > start_s) & (time < end_s)
+    strikes, offs = time[other & (kind == "foot_strike")], time[other & (kind == "foot_off")]
+    strike_s = float(strikes[0]) if len(strikes) == 1 else np.nan
+    other_off_s = float(offs[0]) if len(offs) == 1 else np.nan
+    if other_off_s <= strike_s <= off_s:
+        single_s = strike_s - other_off_s
+    else:
+        single_s = off_s - start_s if off_s < strike_s < other_off_s else np.nan
     return {
-        "peak_ankle_dorsiflexion": peak(angle[ANKLE, FLEXION], end),
-        "peak_ankle_plantarflexion": peak(-angle[ANKLE, FLEXION]),
-        "peak_knee_flexion_stance": peak(angle[KNEE, FLEXION], end // 2),
-        "peak_knee_flexion": peak(angle[KNEE, FLEXION]),
-        "peak_hip_flexion": peak(angle[HIP, FLEXION]),
-        "peak_hip_extension": peak(-angle[HIP, FLEXION]),
-        "peak_ankle_plantarflexor_moment": peak(-moment[ANKLE, FLEXION]),
-        "peak_knee_extensor_moment": peak(-moment[KNEE, FLEXION], end // 2),
-        "peak_knee_abductor_moment": peak(-moment[KNEE, ADDUCTION], end),
-        "peak_hip_extensor_moment": peak(-moment[HIP, FLEXION]),
-        "peak_hip_abductor_moment": peak(-moment[HIP, ADDUCTION], end),
-        "peak_ankle_power": peak(curves["joint_power"][ANKLE]),
-        "peak_vertical_force": peak(curves["ground_force"][UP]),
+        "step_time": end_s - strike_s,
+        "single_support_share": 100 * single_s / (end_s - start_s),
+        "double_support_share": 100 * (off_s - start_s - single_s) / (end_s - start_s),
     }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+
+from pipeline.errors import UserError
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
@@ -55,6 +58,43 @@ class Stances:
         """Return why the kinetics of a cycle that starts with a stance cannot be used; empty where they can."""
         mine = np.flatnonzero((self.side == side) & (np.abs(self.start - start_s) < SAME_STRIKE_S))
         return str(self.reason[mine[0]]) if mine.size else "no stance at the start of the cycle"
+
+
+BY_HAND = "left out by hand: "
+
+
+def by_hand(
+    starts: Mapping[str, Sequence[float]], left_out: Sequence[tuple[str, float, str]]
+) -> dict[tuple[str, float], str]:
+    """Return the reasons of the cycles that the user leaves out, by side and start.
+
+    Args:
+        starts: starts of the trial's cycles by side, s.
+        left_out: side, start in s (to 0.05 s) and reason, of cycles.tsv.
+
+    Raises:
+        UserError: no cycle of that side starts there.
+    """
+    found = {}
+    for side, start_s, reason in left_out:
+        near = [start for start in starts[side] if abs(start - start_s) < SAME_STRIKE_S]
+        if not near:
+            there = ", ".join(f"{start:.2f}" for start in starts[side]) or "none"
+            raise UserError(
+                f"cycles.tsv: no {side} cycle starts at {start_s:g} s; correct start_s, cycles of that side start at "
+                f"{there} s, or remove the row"
+            )
+        found[side, min(near, key=lambda start: abs(start - start_s))] = BY_HAND + reason
+    return found
+
+
+def without(stances: Stances, reasons: Mapping[tuple[str, float], str]) -> Stances:
+    """Return the stances with those that begin a cycle left out by hand rejected for that reason."""
+    texts = [str(text) for text in stances.reason]
+    for (side, start_s), reason in reasons.items():
+        for i in np.flatnonzero((stances.side == side) & (np.abs(stances.start - start_s) < SAME_STRIKE_S)):
+            texts[i] = reason
+    return replace(stances, reason=np.array(texts, dtype=str))
 
 
 def judged(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pipeline.participant_means import participant_means, symmetry
 from pipeline.tables import ABSENT
 from pipeline.vocabulary import METRICS
 
@@ -70,6 +71,12 @@ def study(
     metrics = dataset[[*METRICS]].to_dataframe().reset_index()
     order = ["cycle", *IDENTITY, *(name for name in columns if name not in NOT_COORDINATES), *METRICS]
     return dataset, metrics.reindex(columns=order), _quality(cycles, sessions)
+
+
+def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return participants.csv, means of each side, and symmetry.csv, the symmetry index, from metrics.csv."""
+    means = participant_means(metrics, METRICS)
+    return means, symmetry(means, METRICS)
 
 
 def _trials(cycles: Mapping[str, Mapping[str, xr.Dataset]]) -> Iterator[tuple[str, str, xr.Dataset]]:

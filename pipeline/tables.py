@@ -1,4 +1,4 @@
-"""The three tables of a study: participants.tsv, trials.tsv, segments.tsv.
+"""The tables of a study: participants.tsv, trials.tsv, segments.tsv, cycles.tsv.
 
 Each has a function ``..._of`` that returns what can be read together with every problem, one plain line each, and
 one ``read_...`` that raises where there is a problem.
@@ -39,6 +39,7 @@ TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "role", "condition"),
     *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
 )
+CYCLE_COLUMNS = ("session", "trial", "side", "start_s", "reason")
 SEGMENT_COLUMNS = (
     "participant_id",
     "side",
@@ -54,8 +55,11 @@ RESERVED = (
     *("kinetics_valid", "reason", "joint", "angle", "axis", "phase"),
     *("joint_angle", "joint_moment_jcs", "joint_force", "joint_power", "ground_force"),
     *("stride_time", "stance_time", "stance_share", "cadence", "stride_length", "step_length", "step_width"),
-    "walking_speed",
+    *("walking_speed", "step_time", "single_support_share", "double_support_share", "effective_foot_mass"),
+    *("leg_length", *(f"work_{phase}" for phase in ("a1", "a2", "k1", "k2", "k3", "k4", "h1", "h2", "h3"))),
+    *(f"{name}_dimensionless" for name in ("walking_speed", "step_length", "stride_time")),
 )
+RESERVED_BEGINNINGS = ("peak_", "phase_of_", "range_of_", "impulse_of_")
 
 
 def read_participants(path: Path) -> dict[str, Row]:
@@ -76,7 +80,7 @@ def participants_of(path: Path) -> tuple[dict[str, Row], list[str]]:
     problems += [
         f"{path.name}: column '{name}' has the name of a result; call it otherwise, as 'participant_{name}'"
         for name in (rows[0] if rows else ())
-        if name in RESERVED or name.startswith("peak_")
+        if name in RESERVED or name.startswith(RESERVED_BEGINNINGS)
     ]
     participants: dict[str, Row] = {}
     for row in rows:
@@ -230,6 +234,31 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
             problems.append(f"{where} stands twice")
         known.append(row)
     return segments, problems
+
+
+def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[str]]:
+    """Return the rows of cycles.tsv, gait cycles left out by hand, and every problem; none without such a file."""
+    if not path.exists():
+        return [], []
+    rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)
+    seen = set()
+    for row in rows:
+        session, trial = row["session"], row["trial"]
+        where = f"{path.name}: {session} {trial} {row['side']} {row['start_s']}"
+        walks = [other["trial"] for other in sessions.get(session, []) if other["role"] == "gait"]
+        if session not in sessions:
+            problems.append(f"{where}: session '{session}' is not in trials.tsv{nearest(session, sessions)}")
+        elif trial not in walks:
+            problems.append(f"{where}: '{trial}' is no gait trial of the session in trials.tsv{nearest(trial, walks)}")
+        if row["side"] not in SIDES:
+            problems.append(f"{where}: side is '{row['side']}', expected one of {', '.join(SIDES)}")
+        problems += out_of_range(row, "start_s", 0, 1e5, where, required=True)
+        if row["reason"].lower() in ABSENT:
+            problems.append(f"{where}: reason is missing; say why the cycle is left out")
+        if (known := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
+            problems.append(f"{where} stands twice")
+        seen.add(known)
+    return rows, problems
 
 
 def _raise(problems: Iterable[str]) -> None:

@@ -9,13 +9,15 @@ arguments from it, so that a step cannot use what does not trigger it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline import provenance, settings, tables
 from pipeline.errors import UserError
+from pipeline.reference_curves import read_reference
+from pipeline.report_files import own_pages
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
 STEPS = (*SESSION_STEPS, "study", "report")
@@ -40,10 +42,22 @@ class Study:
     sessions: Mapping[str, list[tables.Row]]
     segments: Mapping[str, list[tables.Row]]
     sha256: Mapping[str, str]
+    left_out: Sequence[tables.Row] = ()
 
     def c3d_files(self, session: str) -> list[str]:
         """Return the session's files that are there, relative to the study, each once."""
         return list(dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256))
+
+    @property
+    def people(self) -> list[str]:
+        """Return the participants who have trials."""
+        return list(dict.fromkeys(rows[0]["participant_id"] for rows in self.sessions.values()))
+
+    @property
+    def report_pages(self) -> list[str]:
+        """Return the pages of the report besides report.html, relative to derived/."""
+        most = self.settings["report"]["max_participants_on_one_page"]
+        return list(own_pages(self.people, max_participants_on_one_page=most).values())
 
     def key(self, step: str) -> Callable[[Any], str]:
         """Return the function of the wildcards that gives a job's key."""
@@ -101,15 +115,25 @@ class Study:
         return {"by_trial": {trial: plates for trial, plates in given.items() if plates}}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:
-        speeds = {
+        """Return belt speeds, and the cycles that cycles.tsv leaves out; a trial without any takes no argument."""
+        given: dict[str, dict[str, Any]] = {
             row["trial"]: {"belt_speed_m_s": tables.number(row, "belt_speed_m_s", where="trials.tsv")}
             for row in self.sessions[session]
         }
-        return {"by_trial": speeds}
+        for row in self.left_out:
+            if row["session"] == session:
+                cycle = [row["side"], float(row["start_s"]), row["reason"]]
+                given[row["trial"]].setdefault("left_out", []).append(cycle)
+        return {"by_trial": given}
 
     def _report_needs(self, _: None) -> dict[str, Any]:
         templates = sorted((provenance.PACKAGE / "templates").iterdir())
-        return {"templates": {path.name: provenance.sha256(path) for path in templates}}
+        reference = self.settings["report"]["reference"]
+        return {
+            "templates": {path.name: provenance.sha256(path) for path in templates},
+            "reference": provenance.sha256(self.path / reference) if reference else None,
+            "arguments": {"participants": self.people},
+        }
 
     def _study_needs(self, _: None) -> dict[str, Any]:
         sessions = {
@@ -173,14 +197,17 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: b
     )
     if own is not None:
         chosen, model = attempt(lambda: settings.load_settings(own, **where), ({}, {}))
+    if reference := chosen.get("report", {}).get("reference"):
+        attempt(lambda: read_reference(path / reference), None)
     if own and not model:  # wrong settings do not hide a wrong body model
         model = attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), {})
     participants = collect(tables.participants_of(path / "participants.tsv"))
     sessions = collect(tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(tables.segments_of(path / "segments.tsv", participants)) if participants else {}
+    left_out = collect(tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else []
     if not forced:
         attempt(lambda: refuse_lost_records(path), None)
-    study = Study(path, chosen, model, participants, sessions, segments, {})
+    study = Study(path, chosen, model, participants, sessions, segments, {}, left_out)
     return study, list(dict.fromkeys(problems))
 
 

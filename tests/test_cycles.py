@@ -26,9 +26,11 @@ from pipeline.agreement import CAUSES, FORMULATIONS, LOADS
 from pipeline.cycles import cycles
 from pipeline.dynamics.limb import MOTIONS
 from pipeline.effective_mass import effective_foot_mass
+from pipeline.errors import UserError
 from pipeline.leg import CHAIN, SEGMENTS, legs_of
+from pipeline.peaks import peaks
 from pipeline.settings import CONFIG, read_yaml
-from pipeline.spatiotemporal import peaks
+from pipeline.spatiotemporal import support
 from pipeline.vocabulary import METRICS, ON_REQUEST, described
 
 Array = NDArray[np.float64]
@@ -78,7 +80,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
     coordinates = {
         "time": time, "side": list(SIDES), "joint": JOINTS, "segment": list(CHAIN), "angle": ANGLES,
         "axis": list("xyz"), "local_axis": list("xyz"), "cause": list(CAUSES), "motion": list(MOTIONS),
-        "formulation": list(FORMULATIONS), "load": list(LOADS),
+        "formulation": list(FORMULATIONS), "load": list(LOADS), "percentile": [2.5, 97.5], "error_source": ["a", "b"],
     }  # fmt: skip
     kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
     shares = np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))
@@ -91,6 +93,9 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
                     (*joints, "angle", "cause", "motion"),
                     np.multiply.outer(MASS_KG * curves, shares),
                 ),
+                "joint_moment_band": ((*joints, "angle", "percentile"), np.multiply.outer(MASS_KG * curves, [1, 2])),
+                "joint_power_band": ((*joints, "percentile"), np.multiply.outer(MASS_KG * curves[..., 0], [1, 2])),
+                "joint_moment_variance_share": ((*joints, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
                 "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
                 "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
                 "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),
@@ -116,7 +121,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
                 "cluster_marker": ("cluster", ["heel", "toe"] * 2),
                 "cluster_side": ("cluster", ["left", "left", "right", "right"]),
             },
-            attrs={"body_mass_kg": MASS_KG},
+            attrs={"body_mass_kg": MASS_KG, "body_height_m": 1.7},
         ),
     )
 
@@ -251,6 +256,32 @@ def test_an_invalid_stance_loses_its_kinetics_and_keeps_its_angles(known: Walk) 
     assert list(result.stance_plates.values).count("") == 1
 
 
+def test_a_cycle_left_out_by_hand_loses_its_curves_and_keeps_its_distances(known: Walk) -> None:
+    """The start may be given to two digits; the stance that begins it is rejected for the same reason."""
+    whole = trial(known).cut()
+    start, side = float(whole.start_time[1]), str(whole.side[1].item())
+    result = trial(known).cut(left_out=[(side, round(start, 2), "stumbled")])
+    assert list(result.reason.values) == ["", "left out by hand: stumbled", "", "", ""]
+    assert list(result.kinetics_valid.values) == [True, False, True, True, True]
+    for name in (*KINETICS, "joint_angle", "pelvis_angle", "foot_progression", "effective_foot_mass", "work_a1"):
+        assert np.isnan(result[name][1]).all(), name
+        np.testing.assert_array_equal(result[name].drop_isel(cycle=1), whole[name].drop_isel(cycle=1), err_msg=name)
+    assert np.isnan(result.range_of_knee_flexion[1])
+    assert_metrics(result, **EVEN)
+    rejected = result.stance_reason.values != ""
+    assert list(result.stance_side.values[rejected]) == [side]
+    assert list(result.stance_start.values[rejected]) == [start]
+
+
+def test_a_cycle_to_be_left_out_must_be_there(known: Walk) -> None:
+    """A strike 0.1 s away is another one, and the other side's does not count."""
+    start = float(trial(known).cut().start_time[0])
+    with pytest.raises(UserError, match=f"no right cycle starts at {start + 0.1:g} s.*start at {start:.2f}, "):
+        trial(known).cut(left_out=[("right", start + 0.1, "stumbled")])
+    with pytest.raises(UserError, match="no left cycle"):
+        trial(known).cut(left_out=[("left", start, "stumbled")])
+
+
 def test_a_stance_that_bears_too_little_is_not_believed(known: Walk) -> None:
     """800 N of 70 kg are 1.165 body weights: refused at 1.2. Stances that the trial cuts are not judged by peaks."""
     body_weights = PEAK_N / (MASS_KG * 9.80665)
@@ -340,6 +371,37 @@ def test_interaction_torques_are_per_body_mass(known: Walk) -> None:
     np.testing.assert_array_equal(result.external_moment_jcs, -result.joint_moment_jcs)
 
 
+def test_bands_are_per_body_mass_and_shares_are_shares(known: Walk) -> None:
+    names = ["joint_moment_band", "joint_power_band", "joint_moment_variance_share"]
+    result = trial(known).cut(further_curves=names)
+    for i in range(2):
+        curve = result.joint_moment_band.isel(percentile=i)
+        np.testing.assert_allclose(curve, (1 + i) * result.joint_moment_jcs, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(result.joint_moment_variance_share, 0.5, rtol=0, atol=ROUNDING)
+
+
+def test_normalised_curves_and_metrics(known: Walk) -> None:
+    """Legs of 0.82 m: moments over height and over g l, powers over g sqrt(g l); without a height NaN."""
+    made = trial(known)
+    made["calibrate"].attrs["body_height_m"] = 1.6
+    names = ["joint_moment_per_height", "joint_moment_dimensionless", "joint_power_dimensionless"]
+    result = made.cut(further_curves=names)
+    leg_m, gravity = LEG_M[2, 1] - LEG_M[0, 1], 9.80665
+    np.testing.assert_allclose(result.joint_moment_per_height, result.joint_moment_jcs / 1.6, rtol=1e-12)
+    expected = result.joint_moment_jcs / (gravity * leg_m)
+    np.testing.assert_allclose(result.joint_moment_dimensionless, expected, rtol=1e-12)
+    expected = result.joint_power / (gravity * np.sqrt(gravity * leg_m))
+    np.testing.assert_allclose(result.joint_power_dimensionless, expected, rtol=1e-12)
+    expected = {
+        "leg_length": leg_m, "walking_speed_dimensionless": SPEED_M_S / np.sqrt(gravity * leg_m),
+        "step_length_dimensionless": SPEED_M_S * STRIDE_S / 2 / leg_m,
+        "stride_time_dimensionless": STRIDE_S / np.sqrt(leg_m / gravity),
+    }  # fmt: skip
+    assert_metrics(result, **expected)
+    made["calibrate"].attrs["body_height_m"] = np.nan
+    assert np.isnan(made.cut(further_curves=names).joint_moment_per_height).all()
+
+
 def test_missing_samples_stay_where_they_are() -> None:
     """Frames are phases here: the hidden frames are missing, their neighbours are not."""
     made = trial(walk(stride_s=1.0))
@@ -413,11 +475,51 @@ EVEN = {
     "step_length": SPEED_M_S * STRIDE_S / 2,
     "step_width": 2 * HALF_WIDTH_M,
     "walking_speed": SPEED_M_S,
+    "step_time": STRIDE_S / 2,
+    "single_support_share": 100 * (STRIDE_S - STANCE_S) / STRIDE_S,  # while the other foot swings
+    "double_support_share": 100 * (2 * STANCE_S - STRIDE_S) / STRIDE_S,
 }
 
 
 def test_times_and_distances_over_ground(known: Walk) -> None:
     assert_metrics(trial(known).cut(), **EVEN)
+
+
+def two_steps(**events: float) -> xr.Dataset:
+    """Return events of the left foot by kind."""
+    return xr.Dataset(
+        {"event_time": ("event", list(events.values()))},
+        {"event": list(events), "event_side": ("event", ["left"] * len(events))},
+    )
+
+
+def test_steps_of_different_length_and_a_foot_in_the_air() -> None:
+    """A right cycle of 1 s: walking with a short left stance; running; skipping; one event of the left foot unseen."""
+    right = {"side": "right", "start_s": 1.0, "off_s": 1.7, "end_s": 2.0}
+    walked = support(two_steps(foot_off=1.1, foot_strike=1.6), **right)
+    assert walked == pytest.approx({"step_time": 0.4, "single_support_share": 50, "double_support_share": 20})
+    run = support(two_steps(foot_strike=1.5, foot_off=1.8), **(right | {"off_s": 1.3}))
+    assert run == pytest.approx({"step_time": 0.5, "single_support_share": 30, "double_support_share": 0})
+    skipped = support(two_steps(foot_off=1.8, foot_strike=1.9), **right)
+    assert np.isnan([skipped["single_support_share"], skipped["double_support_share"]]).all()
+    unseen = support(two_steps(foot_strike=1.6), **right)
+    assert unseen["step_time"] == pytest.approx(0.4)
+    assert np.isnan([unseen["single_support_share"], unseen["double_support_share"]]).all()
+
+
+def test_ranges_of_motion(known: Walk) -> None:
+    """Of a sine of each joint and angle from trough to crest, the pelvis that of the ankle here; a gap costs them."""
+    made = trial(known)
+    result = made.cut()
+    for joint, name in enumerate(JOINTS):
+        for axis, angle in enumerate(ANGLES):
+            # the crest lies at most half a phase, 1.8 degrees, from a sample, and on a chord
+            expected = pytest.approx(2 * amplitude(joint, axis), rel=2e-3)
+            assert list(result[f"range_of_{name}_{angle}"].values) == [expected] * 5
+    np.testing.assert_array_equal(result.range_of_pelvis_obliquity, result.range_of_ankle_adduction)
+    made["kinematics"].joint_angle.loc[{"joint": "knee", "side": "right", "time": slice(0.5, 0.6)}] = np.nan
+    lost = np.isnan(made.cut().range_of_knee_flexion.values)
+    assert list(lost) == [True, False, False, False, False]
 
 
 def test_times_and_distances_on_a_treadmill_whose_speed_is_given() -> None:
@@ -500,8 +602,10 @@ def test_every_peak_is_that_of_its_joint_sign_and_part_of_the_cycle() -> None:
         "peak_vertical_force": 11.5,
     }  # fmt: skip
     curves = {"joint_angle": angle, "joint_moment_jcs": moment, "joint_power": power, "ground_force": force}
+    instants = dict(zip(expected, (45, 65, 15, 72, 0, 52, 48, 14, 20, 8, 30, 54, 15), strict=True))
+    expected |= {f"phase_of_{name}": instant for name, instant in instants.items()}
     got = peaks(curves, stance_share=60.4)
-    assert set(got) == {name for name in METRICS if name.startswith("peak_")}
+    assert set(got) == {name for name in METRICS if "peak_" in name}
     assert got == pytest.approx(expected, rel=1e-3)  # what is left of one bump at the next
     assert peaks(curves, stance_share=np.nan) == pytest.approx(expected, rel=1e-3)
 

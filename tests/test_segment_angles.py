@@ -71,7 +71,10 @@ def test_moments_in_other_axes_are_one_vector() -> None:
         motion, ground(np.broadcast_to([20.0, 350, 10], shape), walk(TIME).centre[:, :, 0], 3.0), CALIBRATION
     )
     distal, proximal, lab, external = further(
-        ["joint_moment_distal", "joint_moment_proximal", "joint_moment_lab", "external_moment_jcs"], kinetics, motion
+        ["joint_moment_distal", "joint_moment_proximal", "joint_moment_lab", "external_moment_jcs"],
+        kinetics,
+        motion,
+        CALIBRATION,
     )
     close(distal, kinetics.joint_moment)
     close(external, -kinetics.joint_moment_jcs)

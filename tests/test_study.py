@@ -14,7 +14,7 @@ import xarray as xr
 from pipeline import netcdf
 from pipeline.bridge import rejected
 from pipeline.errors import UserError
-from pipeline.study import IDENTITY, QUALITY, study
+from pipeline.study import IDENTITY, QUALITY, per_participant, study
 from pipeline.tables import read_participants
 from pipeline.vocabulary import METRICS, ON_REQUEST, VARIABLES, described
 
@@ -183,6 +183,18 @@ def test_the_table_of_quality_tells_the_checks_of_every_stance(gathered: Gathere
     assert lost[["disagreement_n_m", *closures, "energy_closure_w"]].isna().all(axis=None)
 
 
+def test_participants_have_the_means_of_their_cycles(gathered: Gathered) -> None:
+    """Of those that are known: the left slow cycle has no kinetics; its stride time counts."""
+    means, symmetry = per_participant(gathered[1])
+    rows = means.set_index(["participant", "condition", "side"])
+    assert len(rows) == 6
+    assert rows.loc[("p1", "slow", "right"), ["cycles", "stride_time", "stride_time_n"]].tolist() == [2, 21, 2]
+    assert rows.loc[("p1", "slow", "left"), ["stride_time", "peak_ankle_power_n"]].tolist() == [21, 1]
+    assert set(METRICS) <= set(means.columns)
+    assert list(symmetry.columns) == ["participant", "session", "condition", *METRICS]
+    assert symmetry.stride_time.tolist() == pytest.approx([100 * -1 / 10.5, 0, 100 * 1 / 30.5])
+
+
 def test_further_curves_reach_the_study(tmp_path: Path) -> None:
     """As a user opens them, with the names of their dimensions; the tables know nothing of them."""
     further = ("interaction_torque", "joint_moment_lab")
@@ -229,12 +241,13 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: dict[str, dict[str,
     assert set(IDENTITY) <= set(opened.coords)
     assert set(opened.data_vars) == set(VARIABLES["study"]) - set(ON_REQUEST)
     assert metrics.empty
+    assert [len(table) for table in per_participant(metrics)] == [0, 0]
     assert list(metrics.columns) == ["cycle", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS]
     assert len(quality) == 2
     assert set(quality.verdict) == {"rejected"}
 
 
-TAKEN = ["side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", "walking_speed"]
+TAKEN = ["side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", *METRICS]
 
 
 @pytest.mark.parametrize("column", TAKEN)

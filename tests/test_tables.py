@@ -1,15 +1,19 @@
-"""The three tables as people write them: whatever stands in them is read, or answered with plain lines."""
+"""The tables as people write them: whatever stands in them is read, or answered with plain lines."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from conftest import HOUSE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import tables, tsv
 from pipeline.errors import UserError
+from pipeline.workflow import look_at
 
 TRIALS = ("participant_id", "trial", "file", "role", "condition")
 SAME_FOLDER = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -115,3 +119,48 @@ def test_separators_of_other_programs_are_named(tmp_path: Path) -> None:
     row = ("A1", "walk", r"sub-01\a.c3d", "gait", "walk")
     _, problems = tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
     assert "write / between folders" in problems[0]
+
+
+SESSIONS = {"s1": [{"trial": "walk_1", "role": "gait"}, {"trial": "stand", "role": "static"}]}
+
+
+def test_cycles_left_out_are_read_or_answered(tmp_path: Path) -> None:
+    assert tables.cycles_of(tmp_path / "cycles.tsv", SESSIONS) == ([], [])
+    good = ("s1", "walk_1", "left", "1.25", "stumbled")
+    rows, problems = tables.cycles_of(write(tmp_path / "cycles.tsv", tables.CYCLE_COLUMNS, good), SESSIONS)
+    assert [tuple(row.values()) for row in rows] == [good]
+    assert problems == []
+    bad = {
+        ("s2", "walk_1", "left", "1.25", "stumbled"): "session 's2' is not in trials.tsv",
+        ("s1", "walk", "left", "1.25", "stumbled"): "'walk' is no gait trial of the session",
+        ("s1", "stand", "left", "1.25", "stumbled"): "'stand' is no gait trial of the session",
+        ("s1", "walk_1", "both", "1.25", "stumbled"): "side is 'both', expected one of left, right",
+        ("s1", "walk_1", "left", "1,25", "stumbled"): "start_s is '1,25', expected a number",
+        ("s1", "walk_1", "left", "", "stumbled"): "start_s is missing",
+        ("s1", "walk_1", "left", "1.25", "n/a"): "reason is missing; say why",
+    }
+    for row, message in bad.items():
+        _, problems = tables.cycles_of(write(tmp_path / "cycles.tsv", tables.CYCLE_COLUMNS, row), SESSIONS)
+        assert len(problems) == 1, problems
+        assert message in problems[0]
+    _, problems = tables.cycles_of(write(tmp_path / "cycles.tsv", tables.CYCLE_COLUMNS, good, good), SESSIONS)
+    assert problems == ["cycles.tsv: s1 walk_1 left 1.25 stands twice"]
+
+
+def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -> None:
+    """And a table that is wrong stops the study."""
+    for name in ("study.yaml", "participants.tsv", "trials.tsv", "segments.tsv"):
+        (tmp_path / name).write_bytes((HOUSE / "data" / "demo" / name).read_bytes())
+    keys = {}
+    row = ("sub-01", "fast_01", "right", "1.5", "stumbled")
+    for written in (None, row):
+        if written:
+            write(tmp_path / "cycles.tsv", tables.CYCLE_COLUMNS, written)
+        study, problems = look_at(tmp_path)
+        assert problems == []
+        keys[written] = [study.key("cycles")(SimpleNamespace(session=name)) for name in ("sub-01", "sub-02")]
+    assert keys[None][1] == keys[row][1]
+    assert keys[None][0] != keys[row][0]
+    assert json.loads(keys[row][0])["by_trial"]["fast_01"]["left_out"] == [["right", 1.5, "stumbled"]]
+    write(tmp_path / "cycles.tsv", tables.CYCLE_COLUMNS, ("sub-01", "fats_01", *row[2:]))
+    assert "did you mean 'fast_01'" in look_at(tmp_path)[1][0]

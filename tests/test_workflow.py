@@ -9,10 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ezc3d
+import numpy as np
 import pytest
 import xarray as xr
 from conftest import HOUSE, copy_study, planned, snakemake
 
+from pipeline.__main__ import main
 from pipeline.workflow import SESSION_STEPS
 
 
@@ -71,6 +74,8 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
         "study.nc",
         "metrics.csv",
         "quality.csv",
+        "participants.csv",
+        "symmetry.csv",
         "report.html",
     }
 
@@ -82,6 +87,24 @@ def test_a_group_loads_by_itself(finished: Path) -> None:
     # the four terms are the moment: their sum is taken in another order, a rounding of 100 N m is 1e-14
     difference = moments.joint_moment_term.sum("term", skipna=False) - moments.joint_moment
     assert float(abs(difference).max()) < 1e-10
+
+
+def test_results_go_back_into_copies_of_the_recordings(finished: Path, tmp_path: Path) -> None:
+    """One copy per walk; the pipeline reads it as it reads the recording, and ezc3d the moment that is stored."""
+    study = shutil.copytree(finished, tmp_path / "study")
+    assert main(["write-c3d", str(study), "--session", "sub-01"]) == 0
+    assert not (study / "derived/sub-02/c3d").exists()
+    with xr.open_datatree(study / "derived/sub-01/kinetics.nc") as tree:
+        moments = {name: group.joint_moment.load() for name, group in tree.children.items()}
+    copies = sorted((study / "derived/sub-01/c3d").iterdir())
+    assert [path.stem for path in copies] == sorted(moments)
+    mass_kg = xr.load_dataset(study / "derived/sub-01/calibrate.nc").attrs["body_mass_kg"]
+    for path in copies:
+        content = ezc3d.c3d(str(path))
+        column = content["parameters"]["POINT"]["LABELS"]["value"].index("RKneeMoment")
+        got = content["data"]["points"][0, column] * mass_kg / 1000
+        expected = moments[path.stem].sel(side="right", joint="knee", local_axis="z").values
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-4)  # 32 bits of 100 N m
 
 
 def test_metrics_and_quality_are_tidy(finished: Path) -> None:

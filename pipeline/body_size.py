@@ -1,0 +1,37 @@
+"""The size of a person's legs, and gait made dimensionless by it.
+
+Hof AL (1996) Scaling gait data to body size. Gait Posture 4:222-223: lengths over leg length l, times over
+sqrt(l / g), forces over m g, moments over m g l, powers over m g sqrt(g l).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+STANDARD_GRAVITY_M_S2 = 9.80665
+
+
+def leg_lengths(kinematics: xr.Dataset) -> Array:
+    """Return the length (side,) of the legs in m, hip to knee to ankle centre, median of the trial.
+
+    It is known wherever joint angles are, and measured alike for everybody; sole to ankle is not in it.
+    """
+    centre = kinematics.joint_centre.sel(joint=["ankle", "knee", "hip"]).values
+    lengths = np.linalg.norm(np.diff(centre, axis=2), axis=-1).sum(axis=-1)
+    return np.array([np.median(own[np.isfinite(own)]) if np.isfinite(own).any() else np.nan for own in lengths.T])
+
+
+def dimensionless(metrics: Mapping[str, float], *, leg_length_m: float) -> dict[str, float]:
+    """Return a cycle's leg length and its dimensionless speed, step length and stride time."""
+    time_s = np.sqrt(leg_length_m / STANDARD_GRAVITY_M_S2)
+    return {
+        "leg_length": leg_length_m,
+        "walking_speed_dimensionless": metrics["walking_speed"] * time_s / leg_length_m,
+        "step_length_dimensionless": metrics["step_length"] / leg_length_m,
+        "stride_time_dimensionless": metrics["stride_time"] / time_s,
+    }

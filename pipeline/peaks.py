@@ -1,0 +1,79 @@
+"""Peaks of one gait cycle with the instants at which they stand, and ranges of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+JOINTS = ("ankle", "knee", "hip")
+ANGLES = ("flexion", "adduction", "rotation")
+ANKLE, KNEE, HIP = range(3)
+FLEXION, ADDUCTION = range(2)
+UP = 1
+USUAL_STANCE_SHARE = 60.0
+
+
+class _Peak(NamedTuple):
+    """Where a peak is looked for: curve, its row, sign (-1 for a trough), and until which part of stance or cycle."""
+
+    curve: str
+    row: tuple[int, ...]
+    sign: int = 1
+    until: str = "cycle"
+
+
+_PEAKS = {
+    "peak_ankle_dorsiflexion": _Peak("joint_angle", (ANKLE, FLEXION), until="stance"),
+    "peak_ankle_plantarflexion": _Peak("joint_angle", (ANKLE, FLEXION), -1),
+    "peak_knee_flexion_stance": _Peak("joint_angle", (KNEE, FLEXION), until="half stance"),
+    "peak_knee_flexion": _Peak("joint_angle", (KNEE, FLEXION)),
+    "peak_hip_flexion": _Peak("joint_angle", (HIP, FLEXION)),
+    "peak_hip_extension": _Peak("joint_angle", (HIP, FLEXION), -1),
+    "peak_ankle_plantarflexor_moment": _Peak("joint_moment_jcs", (ANKLE, FLEXION), -1),
+    "peak_knee_extensor_moment": _Peak("joint_moment_jcs", (KNEE, FLEXION), -1, "half stance"),
+    "peak_knee_abductor_moment": _Peak("joint_moment_jcs", (KNEE, ADDUCTION), -1, "stance"),
+    "peak_hip_extensor_moment": _Peak("joint_moment_jcs", (HIP, FLEXION), -1),
+    "peak_hip_abductor_moment": _Peak("joint_moment_jcs", (HIP, ADDUCTION), -1, "stance"),
+    "peak_ankle_power": _Peak("joint_power", (ANKLE,)),
+    "peak_vertical_force": _Peak("ground_force", (UP,)),
+}
+
+
+def peaks(curves: Mapping[str, Array], *, stance_share: float) -> dict[str, float]:
+    """Return the peaks of one cycle and, as ``phase_of_peak_...``, the percent of the cycle at which each stands.
+
+    NaN where a curve is missing.
+
+    Args:
+        curves: ``joint_angle``, ``joint_moment_jcs`` (joint, angle, 101), ``joint_power`` (joint, 101) and
+            ``ground_force`` (axis, 101) in the units of cycles.nc.
+        stance_share: percent of the cycle at which the foot leaves the ground; NaN takes 60.
+    """
+    end = int(USUAL_STANCE_SHARE if np.isnan(stance_share) else stance_share)
+    last = {"cycle": 100, "stance": end, "half stance": end // 2}
+    found: dict[str, float] = {}
+    for name, peak in _PEAKS.items():
+        values = peak.sign * curves[peak.curve][peak.row][: last[peak.until] + 1]
+        known = bool(np.isfinite(values).any())
+        found[name] = float(np.nanmax(values)) if known else np.nan
+        found[f"phase_of_{name}"] = float(np.nanargmax(values)) if known else np.nan
+    return found
+
+
+def ranges(curves: Mapping[str, Array]) -> dict[str, float]:
+    """Return largest minus smallest angle of the cycle, degrees; NaN where a sample is missing.
+
+    Args:
+        curves: ``joint_angle`` (joint, angle, 101) and ``pelvis_angle`` (angle, 101).
+    """
+    by_joint = np.ptp(curves["joint_angle"], axis=-1)
+    of_pelvis = dict(zip(("tilt", "obliquity", "rotation"), np.ptp(curves["pelvis_angle"], axis=-1), strict=True))
+    return {
+        f"range_of_{joint}_{angle}": float(by_joint[i, j])
+        for i, joint in enumerate(JOINTS)
+        for j, angle in enumerate(ANGLES)
+    } | {f"range_of_pelvis_{name}": float(value) for name, value in of_pelvis.items()}
