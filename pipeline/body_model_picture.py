@@ -31,7 +31,11 @@ PX_PER_M, MARGIN_PX, NAMES_PX, ROW_PX = 620, 30, 190, 13
 AXIS_M = 0.07
 COLOURS = {"x": "#c62828", "y": "#2e7d32", "z": "#1565c0"}
 # the picture's horizontal axis in lab axes, and the side whose points are named
-VIEWS = {"left side": ((-1, 0, 0), "left"), "front (the left leg on the right)": ((0, 0, -1), ""), "right side": ((1, 0, 0), "right")}
+VIEWS = {
+    "left side": ((-1, 0, 0), "left"),
+    "front (the left leg on the right)": ((0, 0, -1), ""),
+    "right side": ((1, 0, 0), "right"),
+}
 STYLE = (
     "body{font:14px sans-serif;margin:2em;color:#222}svg{max-width:100%;height:auto}td,th{text-align:left;"
     "padding:1px 1em 1px 0}.bone{stroke:#bbb;stroke-width:3}.lead{stroke:#ddd}.mark{fill:#888}.centre{fill:#fff;"

@@ -130,16 +130,16 @@ def _study(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str,
 
 def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
     """Load the study, of its sessions the trials that the report shows, and write the pages."""
-    from pipeline.representative import representative
+    from pipeline.representative import VARIABLES, representative
 
     study = netcdf.load(Path(job.input.study))
     shown = {(trial.session, trial.trial) for trial in representative(study).values()}
     trials: dict[str, dict[str, Any]] = {}
-    for step in ("clean", "contacts", "kinematics", "kinetics"):
+    for step, variables in VARIABLES.items():
         files = {Path(file).parent.name: Path(file) for file in getattr(job.input, step)}
         wanted = {session: {trial for of, trial in shown if of == session} for session in files}
         trials[step] = {
-            session: netcdf.load_trials(file, wanted[session])
+            session: netcdf.load_trials(file, wanted[session], variables=variables)
             for session, file in files.items()
             if step == "clean" or wanted[session]
         }
@@ -150,6 +150,8 @@ def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
     pages = function(study, **texts, **trials, **arguments)
     for stale in {*folder.glob("report/*.html")} - {folder / name for name in pages}:
         stale.unlink()
+    if (folder / "report").is_dir() and not any((folder / "report").iterdir()):
+        (folder / "report").rmdir()
     for name, page in pages.items():
         netcdf.write_whole(folder / name, page.encode())
 

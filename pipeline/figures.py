@@ -1,73 +1,22 @@
-"""The figures of the report: which there are, and the mean curve and its spread that each one shows."""
+"""The figures of the report: the mean curve and its spread that each panel shows."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 import xarray as xr
 
 from pipeline.averages import Array, Text, average
+from pipeline.gait_panels import PANELS, UNITS
+from pipeline.reference_curves import Key, Reference, key_of
+from pipeline.report_numbers import shortened
 from pipeline.vocabulary import VARIABLES
 
 SIDES = ("left", "right")
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
-UNITS = {
-    "degree": "deg",
-    "percent": "%",
-    "min-1": "steps/min",
-    "m s-1": "m/s",
-    "N kg-1": "N/kg",
-    "N m kg-1": "N m/kg",
-    "W kg-1": "W/kg",
-}
-
-
-class Panel(NamedTuple):
-    """What a figure shows: a component of a variable of the study, and what its sign means."""
-
-    group: str
-    title: str
-    variable: str
-    component: dict[str, str]
-    sign: str
-
-
-def _angle(joint: str, sign: str) -> Panel:
-    component = {"joint": joint, "angle": "flexion"}
-    return Panel("Joint angles", f"{joint.capitalize()} flexion angle", "joint_angle", component, sign)
-
-
-def _moment(joint: str, angle: str, sign: str) -> Panel:
-    component = {"joint": joint, "angle": angle}
-    return Panel("Internal joint moments", f"{joint.capitalize()} {angle} moment", "joint_moment_jcs", component, sign)
-
-
-def _power(joint: str) -> Panel:
-    sign = "absorption < 0 < generation"
-    return Panel("Joint powers", f"{joint.capitalize()} power", "joint_power", {"joint": joint}, sign)
-
-
-def _force(title: str, axis: str, sign: str) -> Panel:
-    return Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign)
-
-
-PANELS = (
-    _angle("ankle", "plantarflexion < 0 < dorsiflexion"),
-    _angle("knee", "extension < 0 < flexion"),
-    _angle("hip", "extension < 0 < flexion"),
-    _moment("ankle", "flexion", "plantarflexor < 0 < dorsiflexor"),
-    _moment("knee", "flexion", "extensor < 0 < flexor"),
-    _moment("hip", "flexion", "extensor < 0 < flexor"),
-    _moment("knee", "adduction", "abductor < 0 < adductor"),
-    _moment("hip", "adduction", "abductor < 0 < adductor"),
-    _power("ankle"),
-    _power("knee"),
-    _power("hip"),
-    _force("Vertical force", "y", "downward < 0 < upward"),
-    _force("Fore-aft force", "x", "braking < 0 < propulsion"),
-)
+PHASE = np.arange(101.0)
 
 
 class Cycles(NamedTuple):
@@ -100,14 +49,22 @@ class Curve(TypedDict):
     sd: list[float | None]
 
 
+class Band(TypedDict):
+    """Mean and standard deviation of the reference along the phase; None where it does not reach."""
+
+    mean: list[float | None]
+    sd: list[float | None]
+
+
 class Figure(TypedDict):
-    """A panel with its curves, ready for JSON."""
+    """A panel with its curves and the reference, ready for JSON."""
 
     group: str
     title: str
     unit: str
     sign: str
     curves: list[Curve]
+    reference: Band | None
 
 
 def cycles_of(study: xr.Dataset) -> Cycles:
@@ -122,12 +79,15 @@ def dash_styles(conditions: list[str]) -> dict[str, str]:
     return {name: DASHES[i % len(DASHES)] for i, name in enumerate(conditions)}
 
 
-def figures(cycles: Cycles, *, dashes: dict[str, str], over_participants: bool) -> list[Figure]:
+def figures(
+    cycles: Cycles, *, dashes: Mapping[str, str], reference: Mapping[Key, Reference], over_participants: bool
+) -> list[Figure]:
     """Average the cycles per side and condition.
 
     Args:
         cycles: the cycles to average, of a study or of one participant.
         dashes: the study's conditions in their order, each with its dash style.
+        reference: the reference curves that there are.
         over_participants: whether to average the participants' means instead of the cycles.
 
     Returns:
@@ -140,6 +100,7 @@ def figures(cycles: Cycles, *, dashes: dict[str, str], over_participants: bool) 
             unit=UNITS[VARIABLES["study"][p.variable].units],
             sign=p.sign,
             curves=[],
+            reference=_band(reference.get(key_of(p.variable, p.component))),
         )
         for p in PANELS
     ]
@@ -147,22 +108,24 @@ def figures(cycles: Cycles, *, dashes: dict[str, str], over_participants: bool) 
         for side in SIDES:
             mine = (cycles.condition == condition) & (cycles.side == side)
             people = cycles.participant[mine]
-            curve = average(cycles.curve[mine], people, over_participants=over_participants)
-            foot_off = average(cycles.foot_off[mine], people, over_participants=over_participants)
-            for figure, mean, sd, n in zip(result, *curve, strict=True):
-                if n.any():
+            mean, sd, n = average(cycles.curve[mine], people, over_participants=over_participants)
+            off = average(cycles.foot_off[mine], people, over_participants=over_participants).mean
+            means, sds = shortened(mean), shortened(sd)
+            for i, figure in enumerate(result):
+                if n[i].any():
+                    count = int(n[i].max())
+                    about = {"side": side, "condition": condition, "dash": dash}
                     figure["curves"].append(
-                        Curve(
-                            side=side,
-                            condition=condition,
-                            dash=dash,
-                            n=int(n.max()),
-                            foot_off=_rounded(foot_off.mean[None])[0],
-                            mean=_rounded(mean),
-                            sd=_rounded(sd),
-                        )
+                        Curve(**about, n=count, foot_off=shortened(off), mean=means[i], sd=sds[i])  # type: ignore[typeddict-item]
                     )
     return result
+
+
+def _band(curve: Reference | None) -> Band | None:
+    if curve is None:
+        return None
+    mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
+    return Band(mean=shortened(mean), sd=shortened(sd))
 
 
 def spoken(figure: Figure) -> str:
@@ -174,8 +137,3 @@ def spoken(figure: Figure) -> str:
         text += f" {curve['side']}, {curve['condition']}:"
         text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %."
     return text
-
-
-def _rounded(values: Array) -> list[float | None]:
-    """Return values to four significant digits, for a page of sane size; None where unknown."""
-    return [float(f"{value:.4g}") if math.isfinite(value) else None for value in values.tolist()]

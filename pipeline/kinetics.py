@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -12,17 +14,30 @@ from pipeline.dynamics.limb import MOTIONS
 from pipeline.energy_closure import energy_closure
 from pipeline.forward_closure import forward_closure
 from pipeline.leg import CHAIN, JOINTS, SIDES, Legs, legs_of
+from pipeline.uncertainty import SOURCES, uncertainty
 
 Array = NDArray[np.float64]
 
 
-def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset, *, gravity_m_s2: float) -> xr.Dataset:
+def kinetics(
+    kinematics: xr.Dataset,
+    contacts: xr.Dataset,
+    calibrate: xr.Dataset,
+    *,
+    gravity_m_s2: float,
+    uncertainty_draws: int = 0,
+    uncertainty_band_percent: float = 95.0,
+    uncertainty_sizes: Mapping[str, float] | None = None,
+) -> xr.Dataset:
     """Solve the chain foot, shank, thigh of each side for its joint loads.
 
     Args:
         kinematics, contacts: the trial's motion and ground wrenches.
         calibrate: the session's body-segment parameters.
         gravity_m_s2: magnitude of the acceleration of gravity, along -y of the lab.
+        uncertainty_draws: Monte Carlo draws of the errors; 0 for none.
+        uncertainty_band_percent: share of the draws within the band.
+        uncertainty_sizes: standard deviations of the errors.
 
     Returns:
         ``joint_force`` (time, side, joint, axis), N, lab axes, and ``joint_moment`` (time, side, joint,
@@ -32,6 +47,8 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
         ``joint_power`` = M . (w_distal - w_proximal), W. ``interaction_torque``: what the motion of each joint, of the
         pelvis and between the clusters contributes to ``joint_moment_jcs``. NaN where a segment, the ground wrench
         or the joint's axes (gimbal lock) are unknown; ``missing`` (time, side, joint) says which.
+        With draws: ``joint_moment_band`` and ``joint_power_band``, percentiles, and ``joint_moment_variance_share`` of
+        each source of error.
         Of the trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
     """
     legs = legs_of(kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2)
@@ -47,7 +64,7 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
     interaction = chain.interaction * legs.signs[..., None, None]
     closure = forward_closure(legs, torque, rate_hz=_rate_hz(kinematics.time.values))
     vector = ("time", "side", "joint")
-    return xr.Dataset(
+    found = xr.Dataset(
         {
             "joint_force": ((*vector, "axis"), joint_force),
             "joint_moment": ((*vector, "local_axis"), joint_moment),
@@ -77,6 +94,19 @@ def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset
             "formulation": list(agreement.FORMULATIONS),
             "load": list(agreement.LOADS),
         },
+    )
+    if not uncertainty_draws:
+        return found
+    spread = uncertainty(
+        legs, joint_force, kinematics, calibrate,
+        draws=uncertainty_draws, band_percent=uncertainty_band_percent, sizes=uncertainty_sizes or {},
+    )  # fmt: skip
+    return found.assign(
+        joint_moment_band=((*vector, "angle", "percentile"), spread.moment),
+        joint_power_band=((*vector, "percentile"), spread.power),
+        joint_moment_variance_share=((*vector, "angle", "error_source"), spread.share),
+        percentile=spread.percentile,
+        error_source=list(SOURCES),
     )
 
 

@@ -7,10 +7,11 @@ not at all: it is written beside its place, flushed to disk and renamed.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
+import netCDF4
 import numpy as np
 import xarray as xr
 
@@ -32,6 +33,27 @@ def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
         group.close()
     root = loaded.pop("")
     return loaded, dict(root.attrs)
+
+
+def load_trials(path: Path, wanted: Container[str], *, variables: Container[str]) -> dict[str, xr.Dataset]:
+    """Return the groups of a session file: of the wanted ones some variables, loaded, of the others the attributes.
+
+    Raises:
+        UserError: the file is damaged.
+    """
+    groups = {}
+    try:
+        with netCDF4.Dataset(path) as file:
+            for name, group in file.groups.items():
+                if name in wanted:
+                    store = xr.backends.NetCDF4DataStore(group)  # type: ignore[no-untyped-call]
+                    others = [own for own in group.variables if own not in variables and own not in group.dimensions]
+                    groups[name] = xr.open_dataset(store, drop_variables=others).load()
+                else:
+                    groups[name] = xr.Dataset(attrs={key: group.getncattr(key) for key in group.ncattrs()})
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise UserError(f"{path}: damaged ({error}); remove it and run again") from None
+    return groups
 
 
 def load(path: Path) -> xr.Dataset:

@@ -90,9 +90,10 @@ def unloaded(vertical: Array) -> Flags:
     highest level is that of rest.
     """
     none = np.zeros(len(vertical), dtype=bool)
-    if not np.isfinite(vertical).any():
+    seen = vertical[np.isfinite(vertical)]
+    if not seen.size:
         return none
-    lowest, highest = np.nanpercentile(vertical, 2), np.nanmax(vertical)
+    lowest, highest = np.percentile(seen, 2), seen.max()
     if highest - lowest < STANDING_N:
         return np.isfinite(vertical) if -LARGEST_OFFSET_N < lowest < STANDING_N else none
     if abs(highest) < -BAND_SHARE * lowest:
@@ -126,6 +127,8 @@ def unknown_drift(force: Array, free: Flags) -> float:
     found = [0.0]
     for before, after in pairwise(runs):
         left, right = before[-KNOT_BLOCKS:], after[:KNOT_BLOCKS]
+        if np.nanmax(force[left[0] : right[-1] + 1, 1]) < force[[*left, *right], 1].max() + STEADY_N:
+            continue  # a jump at rest, no load
         change = force[right].mean(axis=0) - force[left].mean(axis=0)
         slopes = [_slope(force, beside) for beside in (before[-MOST_SLOPE_BLOCKS:], after[:MOST_SLOPE_BLOCKS])]
         foretold = (right.mean() - left.mean()) * np.mean(slopes, axis=0)
@@ -137,15 +140,19 @@ def unknown_drift(force: Array, free: Flags) -> float:
 
 def _through_knots(blocks: Array, free: Flags, time: Array) -> Array:
     """Return (time or 1, columns) through means at rest and on to the ends; time in blocks, 0 in the first's middle."""
-    runs = [np.arange(start, stop) for start, stop in stretches(free)]
-    parts = [part for run in runs for part in np.array_split(run, max(len(run) // KNOT_BLOCKS, 1))]
-    knots, values = [part.mean() for part in parts], [blocks[part].mean(axis=0) for part in parts]
+    rest = np.flatnonzero(free)
+    begins = np.diff(rest, prepend=-2) > 1
+    run = np.cumsum(begins) - 1
+    place, length = rest - rest[begins][run], np.bincount(run)[run]
+    starts = np.flatnonzero((place % KNOT_BLOCKS == 0) & ((place == 0) | (place + KNOT_BLOCKS <= length)))
+    counts = np.diff(starts, append=len(rest))
+    knots, values = np.add.reduceat(rest, starts) / counts, np.add.reduceat(blocks[rest], starts) / counts[:, None]
     if (np.ptp(values, axis=0) < np.repeat([DRIFT_N, DRIFT_N_M], 3)).all():
-        return np.asarray(blocks[free].mean(axis=0)[None])
-    (before, after), count = _end_slopes(blocks, runs), len(blocks)
-    values = [values[0] - (knots[0] + 1) * before, *values, values[-1] + (count - knots[-1]) * after]
-    at = [-1.0, *knots, float(count)]
-    return np.stack([np.interp(time, at, column) for column in np.transpose(values)], axis=1)
+        return np.asarray(blocks[rest].mean(axis=0)[None])
+    before, after = _end_slopes(blocks, [np.arange(*span) for span in stretches(free)])
+    at = [-1.0, *knots, float(len(blocks))]
+    first, last = values[0] + (at[0] - knots[0]) * before, values[-1] + (at[-1] - knots[-1]) * after
+    return np.stack([np.interp(time, at, column) for column in np.vstack([first, values, last]).T], axis=1)
 
 
 def _end_slopes(values: Array, runs: list[Blocks]) -> tuple[Array, Array]:
@@ -169,6 +176,6 @@ def _block_means(values: Array, size: int) -> Array:
 
 def _is_low(part: Array, vertical: Array) -> bool:
     """Return whether samples lie near the lowest level of the vertical force, and this is no standing person."""
-    lowest = np.nanpercentile(vertical, 2) if np.isfinite(vertical).any() else np.nan
+    lowest = np.nanmin(vertical) if np.isfinite(vertical).any() else np.nan
     near = part.size and np.abs(part - lowest).max() < STANDING_N
     return bool(near and -LARGEST_OFFSET_N < lowest < STANDING_N)

@@ -1,96 +1,171 @@
-"""Step ``report``: one page that shows a study, complete in itself: no network, no other file."""
+"""Step ``report``: pages that show a study, each complete in itself: no network, no other file."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import re
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-import jinja2
 import xarray as xr
-from plotly.offline import get_plotlyjs
 
+from pipeline import report_quality as checked
 from pipeline import report_tables as tables
-from pipeline.figures import SIDES, cycles_of, dash_styles, figures, spoken
+from pipeline.contributions import contributions
+from pipeline.figures import SIDES, Cycles, cycles_of, dash_styles, figures
+from pipeline.reference_curves import Key, Reference, reference_of
+from pipeline.report_files import OVERVIEW, own_pages
+from pipeline.report_page import filled
+from pipeline.representative import Shown, representative
+from pipeline.walking_scene import scene, step
 
-TEMPLATES = Path(__file__).resolve().parent / "templates"
-LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
+Sessions = Mapping[str, Mapping[str, xr.Dataset]]
 
 
-def report(study: xr.Dataset, *, metrics: str, quality: str, title: str) -> str:
-    """Return the report of a study as one HTML page.
+class Content(NamedTuple):
+    """What the pages are made from: the study's cycles and tables, the reference, the trials that are shown."""
+
+    study: xr.Dataset
+    cycles: Cycles
+    dashes: dict[str, str]
+    reference: Mapping[Key, Reference]
+    metrics: list[tables.Row]
+    quality: list[tables.Row]
+    clean: dict[str, dict[str, dict[str, Any]]]
+
+
+def report(
+    study: xr.Dataset,
+    metrics: str,
+    quality: str,
+    clean: Sessions,
+    contacts: Sessions,
+    kinematics: Sessions,
+    kinetics: Sessions,
+    *,
+    title: str,
+    reference: str | None,
+    max_participants_on_one_page: int,
+    participants: Sequence[str],
+) -> dict[str, str]:
+    """Return the report of a study as HTML pages, by file name.
 
     Args:
         study: derived/study.nc: curves and metrics along ``cycle``, provenance in the attributes.
         metrics: text of derived/metrics.csv, one row per cycle.
         quality: text of derived/quality.csv, one row per rejected trial and per stance.
-        title: heading of the page.
+        clean: trials by session with their attributes; of those that are shown the marker positions.
+        contacts, kinematics, kinetics: by session, the trials that are shown, see :mod:`pipeline.representative`.
+        title: heading of the pages.
+        reference: text of the table of reference curves, see :mod:`pipeline.reference_curves`.
+        max_participants_on_one_page: with more than these each participant has a page.
+        participants: the participants in their order.
 
     Returns:
-        The page; equal inputs give equal text. Names and reasons from the study are text in it, never markup.
+        Equal inputs give equal text. Names and reasons from the study are text in it, never markup.
     """
-    cycle_rows, quality_rows = tables.rows_of(metrics), tables.rows_of(quality)
     cycles = cycles_of(study)
-    several = len(set(cycles.participant)) > 1
-    dashes = dash_styles(list(dict.fromkeys(cycles.condition.tolist())))
-    settings = json.loads(study.attrs.get("settings", "{}"))
-    return _page(
-        title=title,
-        totals=tables.totals(cycle_rows, quality_rows),
-        sides=[side for side in SIDES if side in cycles.side],
-        dashes=dashes,
-        several=several,
-        study_figures=figures(cycles, dashes=dashes, over_participants=several),
-        participant_figures={
-            name: figures(cycles.of(name), dashes=dashes, over_participants=False)
-            for name in sorted(set(cycles.participant))
-            if several
+    content = Content(
+        study=study,
+        cycles=cycles,
+        dashes=dash_styles(list(dict.fromkeys(cycles.condition.tolist()))),
+        reference=reference_of(reference, where="report.reference") if reference else {},
+        metrics=tables.rows_of(metrics),
+        quality=tables.rows_of(quality),
+        clean={name: {trial: dict(data.attrs) for trial, data in trials.items()} for name, trials in clean.items()},
+    )
+    shown = representative(study)
+    people = {}
+    for name in participants:
+        walk = None
+        if name in shown:
+            trial = shown[name]
+            data = [by_session[trial.session][trial.trial] for by_session in (clean, contacts, kinematics, kinetics)]
+            walk = _walk(study, trial, *data)
+        people[name] = _participant(content, name, walk, alone=len(participants) == 1)
+    own = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
+    common = {"title": title, "version": study.attrs.get("pipeline_version", ""), **_settings(study)}
+    common |= {"sides": [side for side in SIDES if side in cycles.side], "dashes": content.dashes}
+    common |= {"has_reference": bool(content.reference)}
+    pages = {OVERVIEW: filled("overview.html", **common, **_overview(content, people, own))}
+    names = list(own)
+    for i, name in enumerate(names):
+        near = {"before": names[i - 1] if i else None, "after": names[i + 1] if i + 1 < len(names) else None}
+        pages[own[name]] = filled("participant.html", **common, person=people[name], **near)
+    return pages
+
+
+def _overview(content: Content, people: dict[str, dict[str, Any]], own: Mapping[str, str]) -> dict[str, Any]:
+    several = len(people) > 1
+    whole = None
+    if several and len(content.cycles.side):
+        whole = figures(content.cycles, dashes=content.dashes, reference=content.reference, over_participants=True)
+    return {
+        "totals": tables.totals(content.metrics, content.quality),
+        "figures": whole,
+        "people": [] if own else [*people.values()],
+        "participants": tables.participants(people, content.metrics, content.quality, links=own),
+        "metrics": tables.metrics(content.metrics, over_participants=True) if several else None,
+        "rejected": None if own else checked.rejected(content.quality),
+        "checks": None if own else checked.checks(content.quality, content.clean),
+        "reasons": checked.reasons(content.metrics, content.quality),
+        "history": content.study.attrs.get("history", "").splitlines(),
+        "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
+    }
+
+
+def _participant(content: Content, name: str, walk: dict[str, Any] | None, *, alone: bool) -> dict[str, Any]:
+    """Return what is said of a participant; ``alone`` where the study has no other."""
+    rows, judged = tables.of(content.metrics, name), tables.of(content.quality, name)
+    mine = content.cycles.of(name)
+    shown = figures(mine, dashes=content.dashes, reference=content.reference, over_participants=False)
+    about = tables.participants([name], content.metrics, content.quality)
+    sessions = tables.names([*judged, *rows], "session")
+    return {
+        "name": name,
+        "alone": alone,
+        "totals": tables.totals(rows, judged),
+        "about": list(zip(about.header[5:], about.rows[0][5:], strict=True)),
+        "figures": shown if len(mine.side) else None,
+        "walk": walk,
+        "metrics": tables.metrics(rows, over_participants=False),
+        "rejected": checked.rejected(judged),
+        "checks": checked.checks(judged, content.clean),
+        "sources": checked.sources(content.clean, sessions),
+    }
+
+
+def _walk(
+    study: xr.Dataset,
+    shown: Shown,
+    clean: xr.Dataset,
+    contacts: xr.Dataset,
+    kinematics: xr.Dataset,
+    kinetics: xr.Dataset,
+) -> dict[str, Any]:
+    """Return the shown trial: who, when, and the JSON of its three kinds of picture."""
+    rows = {side: study.isel(cycle=cycle) for side, cycle in shown.cycle.items()}
+    times = {side: (float(row.start_time), float(row.end_time)) for side, row in rows.items()}
+    masses = [float(row.mass_kg) for row in rows.values() if "mass_kg" in row.coords]
+    mass_kg = masses[0] if masses and masses[0] > 0 else None
+    valid = {side: cycle for side, cycle in shown.cycle.items() if bool(rows[side].kinetics_valid)}
+    return {
+        "session": shown.session,
+        "trial": shown.trial,
+        "condition": shown.condition,
+        "sides": list(valid),
+        "data": {
+            "scene": scene(clean, contacts, kinematics, cycles=times),
+            "steps": {side: step(study, contacts, cycle=cycle) for side, cycle in valid.items()},
+            "contributions": {
+                side: contributions(
+                    kinematics, kinetics, side=side, start_s=times[side][0], end_s=times[side][1], mass_kg=mass_kg
+                )
+                for side in valid
+            },
         },
-        participants=tables.participants(cycle_rows, quality_rows),
-        metrics=tables.metrics(cycle_rows, over_participants=several),
-        rejected=tables.rejected(quality_rows),
-        reasons=tables.reasons(cycle_rows, quality_rows),
-        checks=tables.checks(quality_rows),
-        version=study.attrs.get("pipeline_version", ""),
-        history=study.attrs.get("history", "").splitlines(),
-        settings=json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
-        sources=sorted(json.loads(study.attrs.get("source_sha256", "{}")).items()),
-    )
+    }
 
 
-def _page(**content: object) -> str:
-    """Fill the template and state, by their hashes, the only scripts and styles that the browser may obey."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["spoken"] = spoken
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    library, script, style = get_plotlyjs(), _template("report.js"), _template("report.css")
-    policy = (
-        f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
-        f"script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)} {_hash('')}"
-    )
-    return environment.get_template("report.html").render(
-        policy=policy,
-        library=library,
-        script=script,
-        style=style,
-        # plotly.js adds rules to an empty style element, which the hash of the empty text allows; the styles
-        # of its maps, which the page has not, it leaves out where an element of their id is there
-        library_styles=LIBRARY_STYLE.findall(library),
-        **content,
-    )
-
-
-def _template(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+def _settings(study: xr.Dataset) -> dict[str, str]:
+    settings = json.loads(study.attrs.get("settings", "{}"))
+    return {"settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False)}

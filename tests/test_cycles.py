@@ -495,7 +495,7 @@ def two_steps(**events: float) -> xr.Dataset:
 
 def test_steps_of_different_length_and_a_foot_in_the_air() -> None:
     """A right cycle of 1 s: walking with a short left stance; running; skipping; one event of the left foot unseen."""
-    right = {"side": "right", "start_s": 1.0, "off_s": 1.7, "end_s": 2.0}
+    right: dict[str, Any] = {"side": "right", "start_s": 1.0, "off_s": 1.7, "end_s": 2.0}
     walked = support(two_steps(foot_off=1.1, foot_strike=1.6), **right)
     assert walked == pytest.approx({"step_time": 0.4, "single_support_share": 50, "double_support_share": 20})
     run = support(two_steps(foot_strike=1.5, foot_off=1.8), **(right | {"off_s": 1.3}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,7 +38,7 @@ def test_means_and_counts_of_what_is_known() -> None:
 
 def test_the_symmetry_index() -> None:
     """Positive where the right side is larger; alike 0; one side missing, or nothing on both, not known."""
-    table = symmetry(participant_means(METRICS, NAMES), NAMES).set_index(["session", "condition"])
+    table: Any = symmetry(participant_means(METRICS, NAMES), NAMES).set_index(["session", "condition"])
     assert len(table) == 4
     slow = table.loc[("s2", "slow")]
     assert slow.step_length == pytest.approx(100 * 0.1 / 0.7)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from plate_bench import Bench, assert_close, open_c3d
 
-from pipeline.plate_parameters import OTHER_TYPES, plates_from_parameters, zero_frames
-
+from pipeline.plate_parameters import plates_from_parameters, zero_frames
 
 
 def two_plates() -> dict[str, Any]:
@@ -38,7 +37,13 @@ def test_padding_of_the_channel_table_is_dropped() -> None:
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        (with_second("TYPE", 5), "type 5 is not supported; export the plate as type 2"),
+        (with_second("TYPE", 5), "type 5 (eight sensors with a 6 x 8 calibration matrix) is not supported"),
+        (with_second("TYPE", 6), "type 6 (twelve sensors with a 12 x 12 calibration matrix) is not supported"),
+        (with_second("TYPE", 7), "type 7 (eight sensors with an 8 x 8 calibration matrix) is not supported"),
+        (with_second("TYPE", 11), "type 11 (Kistler split-belt treadmill) is not supported"),
+        (with_second("TYPE", 12), "type 12 (Kistler Gaitway treadmill) is not supported"),
+        (with_second("TYPE", 21), "type 21 (AMTI stairs) is not supported"),
+        (with_second("TYPE", 8), "type 8 is not supported; export the plate as type 2 (forces and moments)"),
         (with_second("TYPE", np.nan), "FORCE_PLATFORM:TYPE holds values that are not numbers"),
         (with_second("CORNERS", 0), "corners are not those of a rectangle"),
         (with_second("CORNERS", np.arange(12).reshape(3, 4)), "corners are not those of a rectangle"),
@@ -72,6 +77,18 @@ def test_a_plate_after_an_unusable_one_is_kept(kind: float) -> None:
     assert first.problem.startswith("force plate 1: ")
     assert second.problem == ""
     assert second.type == 4
+
+
+@pytest.mark.parametrize("unit_m", [1e-3, 1.0])
+@pytest.mark.parametrize("wrong", [1e-3, 1e3])
+def test_corners_in_another_unit_are_seen(unit_m: float, wrong: float) -> None:
+    parameters = Bench(2, 4, unit_m).parameters()
+    assert not plates_from_parameters(parameters, length_unit_m=unit_m)[0].problem
+    parameters["CORNERS"] = parameters["CORNERS"] * wrong
+    assert (
+        "give FORCE_PLATFORM:CORNERS in POINT:UNITS"
+        in plates_from_parameters(parameters, length_unit_m=unit_m)[0].problem
+    )
 
 
 def test_one_corner_left_at_zero_is_seen() -> None:

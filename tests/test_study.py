@@ -186,7 +186,7 @@ def test_the_table_of_quality_tells_the_checks_of_every_stance(gathered: Gathere
 def test_participants_have_the_means_of_their_cycles(gathered: Gathered) -> None:
     """Of those that are known: the left slow cycle has no kinetics; its stride time counts."""
     means, symmetry = per_participant(gathered[1])
-    rows = means.set_index(["participant", "condition", "side"])
+    rows: Any = means.set_index(["participant", "condition", "side"])
     assert len(rows) == 6
     assert rows.loc[("p1", "slow", "right"), ["cycles", "stride_time", "stride_time_n"]].tolist() == [2, 21, 2]
     assert rows.loc[("p1", "slow", "left"), ["stride_time", "peak_ankle_power_n"]].tolist() == [21, 1]

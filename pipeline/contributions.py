@@ -1,0 +1,100 @@
+"""What a joint moment consists of over one gait cycle: terms of the equations of motion, and whose motion."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+import xarray as xr
+
+from pipeline import joint_coordinates
+from pipeline.leg import JOINTS, SEGMENTS
+from pipeline.report_numbers import Array, shortened
+
+PHASE = np.arange(101.0)
+
+
+class Parts(TypedDict):
+    """Parts of a moment by name, each by joint and angle along the phase, and their sum."""
+
+    names: list[str]
+    parts: list[list[list[list[float | None]]]]
+    total: list[list[list[float | None]]]
+
+
+class Contributions(TypedDict):
+    """The moments of one side: by term, and the part that motion makes of it by cause."""
+
+    unit: str
+    joints: list[str]
+    angles: list[str]
+    terms: Parts
+    causes: Parts
+
+
+def at_phases(values: Array, time: Array, start_s: float, end_s: float) -> Array:
+    """Return (101, ...) of a quantity (time, ...) from 0 to 100 % of a cycle, linear; NaN beside what is not known."""
+    instants = start_s + PHASE / 100 * (end_s - start_s)
+    right = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
+    share = np.clip((instants - time[right - 1]) / (time[right] - time[right - 1]), 0, 1)
+    share = share.reshape(-1, *[1] * (values.ndim - 1))
+    # where an instant is a frame itself, a missing neighbour must not reach it
+    return np.where(share == 1, 0, values[right - 1]) * (1 - share) + np.where(share == 0, 0, values[right]) * share
+
+
+def projected_terms(kinematics: xr.Dataset, kinetics: xr.Dataset, side: str) -> Array:
+    """Return ``joint_moment_term`` (time, joint, term, angle) along the joint coordinate axes, clinical signs, N m.
+
+    Its sum over the terms is ``joint_moment_jcs``; NaN in gimbal lock.
+    """
+    order = {"side": side, "segment": list(SEGMENTS)}
+    rotation = kinematics.rotation.sel(order).transpose("time", "segment", "local_axis", "axis").values
+    proximal, distal = rotation[:, 1:], rotation[:, :-1]
+    onto = joint_coordinates.axes(proximal, distal) @ np.swapaxes(distal, -1, -2)
+    signs = np.stack([joint_coordinates.signs(joint, side) for joint in JOINTS])
+    of_side = kinetics.sel(side=side, joint=list(JOINTS))
+    terms = of_side.joint_moment_term.transpose("time", "joint", "term", "local_axis").values
+    projected = np.einsum("tjal,tjkl->tjka", onto * signs[:, :, None], terms)
+    known = np.isfinite(of_side.joint_moment_jcs.transpose("time", "joint", "angle").values)
+    return np.where(known[:, :, None], projected, np.nan)
+
+
+def contributions(
+    kinematics: xr.Dataset, kinetics: xr.Dataset, *, side: str, start_s: float, end_s: float, mass_kg: float | None
+) -> Contributions:
+    """Return the parts of the joint moments of one side over one cycle.
+
+    Args:
+        kinematics, kinetics: the trial.
+        side: ``left`` or ``right``.
+        start_s, end_s: the cycle, on the trial's time axis.
+        mass_kg: body mass to divide by; None leaves N m.
+
+    Returns:
+        Moments (joint, angle, phase): by term, and what motion (the terms inertia and velocity) makes of them by
+        cause, of :data:`pipeline.agreement.CAUSES`.
+    """
+    by_cause = kinetics.interaction_torque.sel(side=side, joint=list(JOINTS)).sum("motion", skipna=False)
+    parts = {
+        "terms": ([str(name) for name in kinetics.term.values], projected_terms(kinematics, kinetics, side)),
+        "causes": (
+            [str(name) for name in kinetics.cause.values],
+            by_cause.transpose("time", "joint", "cause", "angle").values,
+        ),
+    }
+    result = {}
+    for name, (labels, values) in parts.items():
+        cut = at_phases(values, kinetics.time.values, start_s, end_s) / (mass_kg or 1.0)
+        by_phase = np.moveaxis(cut, 0, -1)  # joint, part, angle, phase
+        result[name] = Parts(
+            names=labels,
+            parts=shortened(np.moveaxis(by_phase, 1, 0)),
+            total=shortened(by_phase.sum(axis=1)),
+        )
+    return Contributions(
+        unit="N m/kg" if mass_kg else "N m",
+        joints=list(JOINTS),
+        angles=list(joint_coordinates.ANGLES),
+        terms=result["terms"],
+        causes=result["causes"],
+    )

@@ -1,0 +1,78 @@
+"use strict";
+// The shown walk: force vectors of a step, and the parts of a joint moment as stacked areas.
+(() => {
+  const { colour, plain, number, layout, gaitCycle, show, whenOpen } = figures;
+  const METRES_PER_FORCE = 0.06; // length of 1 N/kg along the floor's axis, so that vectors keep their direction
+
+  function vectors(step, side) {
+    const tips = step.at.map((x, i) => x + METRES_PER_FORCE * step.forward[i]);
+    const x = step.at.flatMap((from, i) => [from, tips[i], null]);
+    const y = step.upward.flatMap((up) => [0, up, null]);
+    const text = step.phase.map((p, i) => `${p} %: up ${number(step.upward[i])}, forward ${number(step.forward[i])} N/kg`);
+    return [
+      { x, y, mode: "lines", line: { color: `${colour(side)}90`, width: 1 }, hoverinfo: "skip" },
+      { x: tips, y: step.upward, mode: "lines", line: { color: colour(side), width: 2 }, text, hovertemplate: "%{text}<extra></extra>" },
+    ];
+  }
+
+  const butterfly = (step, side) => () => ({
+    data: vectors(step, side),
+    layout: layout({
+      x: { title: "centre of pressure, m", zeroline: false },
+      y: { title: "force, N/kg", scaleanchor: "x", scaleratio: METRES_PER_FORCE, rangemode: "tozero" }, hovermode: "closest",
+    }),
+  });
+
+  // Areas above and below zero are stacked apart, so that parts of opposite sign do not hide one another.
+  function areas(name, values, fillcolor, i) {
+    const half = (stackgroup, keep) => ({
+      x0: 0, dx: 1, y: values.map((value) => (value === null ? null : keep(value, 0))), stackgroup, mode: "lines",
+      line: { width: 0 }, fillcolor, name, legendgroup: name, showlegend: stackgroup === "up", legendrank: i, hoverinfo: "skip",
+    });
+    return [half("up", Math.max), half("down", Math.min)];
+  }
+
+  function parts({ names, parts, total }, unit, joint, angle) {
+    const own = parts.map((part) => part[joint][angle]);
+    const sum = total[joint][angle];
+    const known = sum.map((value, p) => [Math.abs(value ?? 0), p]);
+    const [largest, at] = known.reduce((best, next) => (next[0] > best[0] ? next : best));
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(largest || 1))); // three digits of the largest
+    const short = (value) => (Number(value.toFixed(decimals)) || 0).toFixed(decimals).replace("-", "\u2212");
+    const reading = (p, between) => names.map((name, i) => `${name} ${short(own[i][p])}`).join(between);
+    const text = sum.map((value, p) => (value === null ? "" : `${p} %: ${short(value)} ${unit}<br>${reading(p, "<br>")}`));
+    return {
+      said: sum[at] === null ? "Not known in this cycle." : `Largest at ${at} %: ${short(sum[at])} ${unit} = ${reading(at, ", ")}.`,
+      data: () => [
+        ...own.flatMap((values, i) => areas(names[i], values, colour(`part-${i + 1}`), i)),
+        { x0: 0, dx: 1, y: sum, mode: "lines", line: { color: colour("ink"), width: 2 }, name: "sum", text, hovertemplate: "%{text}<extra></extra>" },
+      ],
+    };
+  }
+
+  function apart(walk, contributions) {
+    const chosen = (name) => walk.querySelector(`select[data-do=${name}]`).value;
+    const { unit, joints, angles, ...kinds } = contributions[chosen("side")];
+    for (const plot of walk.querySelectorAll("[data-parts]")) {
+      const { said, data } = parts(kinds[plot.dataset.parts], unit, joints.indexOf(chosen("joint")), angles.indexOf(chosen("angle")));
+      walk.querySelector(`[data-said=${plot.dataset.parts}]`).textContent = said;
+      show(plot, () => ({
+        data: data(),
+        layout: layout({
+          x: gaitCycle, y: { title: plain(unit) }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 56, b: 40 },
+          legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
+        }),
+      }));
+    }
+  }
+
+  for (const walk of document.querySelectorAll(".walk")) {
+    whenOpen(walk, () => {
+      const { steps, contributions } = JSON.parse(walk.querySelector("script").textContent);
+      for (const plot of walk.querySelectorAll("[data-step]")) show(plot, butterfly(steps[plot.dataset.step], plot.dataset.step));
+      const selects = walk.querySelectorAll("select[data-do=side], select[data-do=joint], select[data-do=angle]");
+      for (const select of selects) select.addEventListener("change", () => apart(walk, contributions));
+      if (selects.length) apart(walk, contributions);
+    });
+  }
+})();
