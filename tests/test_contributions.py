@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
 from geometry import GRAVITY, landmarks, walk
 from walking import CALIBRATION, TIME, ground, moving
 
-from pipeline.contributions import Parts, at_phases, contributions, projected_terms
+from pipeline.contributions import at_phases, contributions, projected_terms
 from pipeline.kinetics import kinetics
 
 # four significant digits are kept of parts of up to 200 N m, five of them in a sum
@@ -44,22 +42,16 @@ def test_causes_sum_to_the_terms_of_motion(trial: tuple[xr.Dataset, xr.Dataset],
 
 
 def test_parts_sum_to_the_line_and_mass_divides_them(trial: tuple[xr.Dataset, xr.Dataset]) -> None:
-    motion, loads = trial
-    cycle: dict[str, Any] = {"side": "right", "start_s": 0.1, "end_s": 0.9}
-    absolute = contributions(motion, loads, **cycle, mass_kg=None)
-    relative = contributions(motion, loads, **cycle, mass_kg=50.0)
+    absolute, relative = (
+        contributions(*trial, side="right", start_s=0.1, end_s=0.9, mass_kg=mass_kg) for mass_kg in (None, 50.0)
+    )
     assert (absolute["unit"], relative["unit"]) == ("N m", "N m/kg")
-
-    def sums(parts: Parts) -> tuple[np.ndarray, np.ndarray]:
-        return np.array(parts["parts"], dtype=float).sum(axis=0), np.array(parts["total"], dtype=float)
-
-    for kind in ("terms", "causes"):
-        np.testing.assert_allclose(*sums(absolute[kind]), atol=ROUNDING_N_M)
-        np.testing.assert_allclose(
-            np.array(relative[kind]["total"], dtype=float) * 50,
-            np.array(absolute[kind]["total"], dtype=float),
-            rtol=1e-3,  # two numbers of four digits
-        )
+    pairs = ((absolute["terms"], relative["terms"]), (absolute["causes"], relative["causes"]))
+    for whole, divided in pairs:
+        total = np.array(whole["total"], dtype=float)
+        np.testing.assert_allclose(np.array(whole["parts"], dtype=float).sum(axis=0), total, atol=ROUNDING_N_M)
+        # two numbers of four digits
+        np.testing.assert_allclose(50 * np.array(divided["total"], dtype=float), total, rtol=1e-3)
 
 
 def test_phases_are_linear_between_frames_and_unknown_beside_gaps() -> None:
