@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from pipeline.dynamics import limb, wrenches
 from pipeline.dynamics.block_matrix import cross, rotate
 from pipeline.dynamics.screws import transpose
-from pipeline.leg import Legs
+from pipeline.leg import OUTWARDS, Legs
 
 Array = NDArray[np.float64]
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 LOADS = ("force", "moment")
 CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")
-OUTWARDS = slice(None, None, -1)
 
 
 class Loads(NamedTuple):

@@ -15,13 +15,13 @@ from pipeline.effective_mass import at_foot_strikes
 from pipeline.events import LONGEST_SWING_S
 from pipeline.further_curves import further
 from pipeline.joint_work import impulses, work
+from pipeline.leg import SIDES
 from pipeline.peaks import peaks, ranges
 from pipeline.spatiotemporal import Heels, belt_speed, spatiotemporal, support
 from pipeline.vocabulary import METRICS
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
-SIDES = ("left", "right")
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
 

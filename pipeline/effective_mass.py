@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from pipeline.dynamics import limb
 from pipeline.dynamics.equations_of_motion import task_space
-from pipeline.leg import SIDES, Legs, legs_of
+from pipeline.leg import OUTWARDS, SIDES, Legs, legs_of
 
 Array = NDArray[np.float64]
 UP = np.array([0.0, 1.0, 0.0])
-OUTWARDS = slice(None, None, -1)
 
 
 def at_foot_strikes(

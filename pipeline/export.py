@@ -11,7 +11,6 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.study_file import load_study, study_path
 
-FORMATS = ("csv", "parquet")
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid")
 TOLD_ELSEWHERE = ("start_time", "end_time", "reason")  # once per cycle, in metrics.csv
 

@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 from pipeline.dynamics import limb
 from pipeline.dynamics.block_matrix import cross, rotate
 from pipeline.dynamics.screws import apply, transpose
-from pipeline.leg import Legs
+from pipeline.leg import OUTWARDS, Legs
 
 Array = NDArray[np.float64]
-Index = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 WINDOW_S, EVERY_S = 0.02, 0.1
-STEP_S = 0.007  # of the fourth-order rule
+STEP_S = 0.007  # of the fourth-order rule: misses up to 0.009 degrees of noise-free walking; half of it, 0.0008
 NODES = np.arange(-2, 4)  # frames around an instant, whose polynomial gives what was measured in between
 
 
@@ -89,9 +88,9 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     error = np.full(angle.shape[1:], np.nan)
     if not frame.size:
         return error
-    at, outwards = starts[frame], slice(None, None, -1)
-    masses = Masses(legs.mass[side][:, outwards], legs.inertia[side][:, outwards], legs.gravity)
-    q, qd = angle[at, side][:, outwards], rate[at, side][:, outwards]
+    at = starts[frame]
+    masses = Masses(legs.mass[side][:, OUTWARDS], legs.inertia[side][:, OUTWARDS], legs.gravity)
+    q, qd = angle[at, side][:, OUTWARDS], rate[at, side][:, OUTWARDS]
     weight = _interpolation(np.linspace(0, length, 2 * count + 1), reach)
     values = np.moveaxis(weight @ flat[at[:, None] + reach, side[:, None]], 1, 0)
     stages = [_unflattened(now, driven) for now in values]
@@ -101,7 +100,7 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
                 q, qd = _runge_kutta(q, qd, stages[2 * step : 2 * step + 3], masses, length / count / rate_hz)
         except np.linalg.LinAlgError:
             return error
-        strayed = (q[:, outwards] - angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
+        strayed = (q[:, OUTWARDS] - angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
     strayed = np.where(np.isfinite(strayed), strayed, np.pi)  # an angle that ran away beyond all numbers
     for number in np.unique(side):
         error[number] = np.sqrt(np.mean(strayed[side == number] ** 2, axis=0))
@@ -204,14 +203,14 @@ def _joint_rates(legs: Legs) -> Array:
 
 def _driven(legs: Legs, torque: Array) -> Driven:
     """Return what is prescribed in every frame (time, side, ...), with the hip centre as origin."""
-    outwards, hip = (slice(None), slice(None), slice(None, None, -1)), legs.centre[:, :, -1]
+    hip = legs.centre[:, :, -1]
     return Driven(
         rotation=legs.rotation[:, :, -1],
         spin=legs.spin[:, :, -1],
         spin_rate=legs.spin_rate[:, :, -1],
         hip_acceleration=legs.centre_acceleration[:, :, -1],
-        reach=_reach(legs)[:, :, ::-1],
-        torque=torque[outwards],
+        reach=_reach(legs)[:, :, OUTWARDS],
+        torque=torque[:, :, OUTWARDS],
         force=legs.ground_force,
         moment=legs.ground_moment - cross(hip, legs.ground_force),
     )

@@ -68,21 +68,6 @@ def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_a
     return np.where((np.cos(second) >= smallest_floating_axis)[..., None], result, np.nan)
 
 
-def relative_rotation(angle: Array) -> Array:
-    """Return Rz(a) Rx(b) Ry(c), the distal segment against the proximal one: v_proximal = (...) v_distal.
-
-    Args:
-        angle: (..., 3) rad, right-handed, of :func:`angles`.
-    """
-    (sa, sb, sc), (ca, cb, cc) = np.moveaxis(np.sin(angle), -1, 0), np.moveaxis(np.cos(angle), -1, 0)
-    rows = (
-        (ca * cc - sa * sb * sc, -sa * cb, ca * sc + sa * sb * cc),
-        (sa * cc + ca * sb * sc, ca * cb, sa * sc - ca * sb * cc),
-        (-cb * sc, sb, cb * cc),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
 def axes(proximal: Array, distal: Array) -> Array:
     """Return the joint coordinate axes e1, e2, e3 as rows (..., 3, 3), unit vectors in lab axes.
 

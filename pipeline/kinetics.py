@@ -17,6 +17,7 @@ from pipeline.leg import CHAIN, JOINTS, SIDES, Legs, legs_of
 from pipeline.uncertainty import SOURCES, uncertainty
 
 Array = NDArray[np.float64]
+VECTOR = ("time", "side", "joint")
 
 
 def kinetics(
@@ -25,9 +26,9 @@ def kinetics(
     calibrate: xr.Dataset,
     *,
     gravity_m_s2: float,
-    uncertainty_draws: int = 0,
-    uncertainty_band_percent: float = 95.0,
-    uncertainty_sizes: Mapping[str, float] | None = None,
+    uncertainty_draws: int,
+    uncertainty_band_percent: float,
+    uncertainty_sizes: Mapping[str, float],
 ) -> xr.Dataset:
     """Solve the chain foot, shank, thigh of each side for its joint loads.
 
@@ -57,28 +58,15 @@ def kinetics(
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
     in_lab = block_matrix.rotate(back, joint_moment)
     torque = np.where(legs.locked[..., None], np.nan, block_matrix.rotate(legs.axes, in_lab))
-    chain = agreement.open_chain(legs)
-    apart = agreement.disagreement(
-        agreement.Loads(joint_force, in_lab, torque), chain, agreement.wrenches_on_the_shank(legs)
-    )
-    interaction = chain.interaction * legs.signs[..., None, None]
-    closure = forward_closure(legs, torque, rate_hz=_rate_hz(kinematics.time.values))
-    vector = ("time", "side", "joint")
     found = xr.Dataset(
         {
-            "joint_force": ((*vector, "axis"), joint_force),
-            "joint_moment": ((*vector, "local_axis"), joint_moment),
-            "joint_moment_jcs": ((*vector, "angle"), torque * legs.signs),
-            "joint_moment_term": ((*vector, "term", "local_axis"), np.moveaxis(term, 2, 3)),
-            "joint_power": (vector, (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1)),
-            "interaction_torque": (
-                (*vector, "angle", "cause", "motion"),
-                np.where(legs.locked[..., None, None, None], np.nan, interaction),
-            ),
-            "missing": (vector, _missing(legs, torque)),
-            "disagreement": (("formulation", "load"), apart),
-            "forward_closure": (("side", "joint", "angle"), np.degrees(closure)),
-            "energy_closure": (("side", "segment"), energy_closure(legs, joint_force, in_lab, kinematics.time.values)),
+            "joint_force": ((*VECTOR, "axis"), joint_force),
+            "joint_moment": ((*VECTOR, "local_axis"), joint_moment),
+            "joint_moment_jcs": ((*VECTOR, "angle"), torque * legs.signs),
+            "joint_moment_term": ((*VECTOR, "term", "local_axis"), np.moveaxis(term, 2, 3)),
+            "joint_power": (VECTOR, (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1)),
+            "missing": (VECTOR, _missing(legs, torque)),
+            **_second_opinions(legs, agreement.Loads(joint_force, in_lab, torque), kinematics.time.values),
         },
         {
             "time": kinematics.time,
@@ -99,12 +87,12 @@ def kinetics(
         return found
     spread = uncertainty(
         legs, joint_force, kinematics, calibrate,
-        draws=uncertainty_draws, band_percent=uncertainty_band_percent, sizes=uncertainty_sizes or {},
+        draws=uncertainty_draws, band_percent=uncertainty_band_percent, sizes=uncertainty_sizes,
     )  # fmt: skip
     return found.assign(
-        joint_moment_band=((*vector, "angle", "percentile"), spread.moment),
-        joint_power_band=((*vector, "percentile"), spread.power),
-        joint_moment_variance_share=((*vector, "angle", "error_source"), spread.share),
+        joint_moment_band=((*VECTOR, "angle", "percentile"), spread.moment),
+        joint_power_band=((*VECTOR, "percentile"), spread.power),
+        joint_moment_variance_share=((*VECTOR, "angle", "error_source"), spread.share),
         percentile=spread.percentile,
         error_source=list(SOURCES),
     )
@@ -132,6 +120,21 @@ def _block_matrix(legs: Legs) -> tuple[Array, Array]:
     )
 
 
+def _second_opinions(legs: Legs, solved: agreement.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """Return interaction torques, the disagreement of the formulations and the closures, with their dimensions."""
+    chain = agreement.open_chain(legs)
+    interaction = np.where(legs.locked[..., None, None, None], np.nan, chain.interaction * legs.signs[..., None, None])
+    apart = agreement.disagreement(solved, chain, agreement.wrenches_on_the_shank(legs))
+    rate_hz = float((len(time) - 1) / (time[-1] - time[0]))
+    closure = np.degrees(forward_closure(legs, solved.torque, rate_hz=rate_hz))
+    return {
+        "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), interaction),
+        "disagreement": (("formulation", "load"), apart),
+        "forward_closure": (("side", "joint", "angle"), closure),
+        "energy_closure": (("side", "segment"), energy_closure(legs, solved.force, solved.moment, time)),
+    }
+
+
 def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
     """Return the code of the variable ``missing``: why a joint's moment along its axes is not known."""
     seen = np.asarray(np.isfinite(legs.spin_rate).all(axis=-1))
@@ -139,7 +142,3 @@ def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
     unseen = ~(chain[:, :, :-1] & seen[:, :, 1:])
     lost = np.isnan(torque).any(axis=-1)
     return np.select([lost & unseen, legs.locked, lost], [1, 3, 2], 0).astype(np.int8)
-
-
-def _rate_hz(time: Array) -> float:
-    return float((len(time) - 1) / (time[-1] - time[0]))

@@ -16,6 +16,7 @@ SIDES = ("left", "right")
 JOINTS = ("ankle", "knee", "hip")
 CHAIN = ("foot", "shank", "thigh")
 SEGMENTS = (*CHAIN, "pelvis")
+OUTWARDS = slice(None, None, -1)  # from the foot up to from the hip out, along segments or joints
 
 
 @dataclass(frozen=True)

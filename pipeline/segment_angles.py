@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline import joint_coordinates
+from pipeline.leg import JOINTS, SIDES
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
-JOINTS = ("ankle", "knee", "hip")
 MIRROR = np.array([-1.0, 1.0])
 
 

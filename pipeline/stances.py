@@ -11,9 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.errors import UserError
+from pipeline.leg import SIDES
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
 STANDARD_GRAVITY = 9.80665
 SAME_STRIKE_S = 0.05
 

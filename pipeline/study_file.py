@@ -46,7 +46,7 @@ def study_path(path: str | Path) -> Path:
     return file
 
 
-def participant_means(curve: xr.DataArray) -> xr.DataArray:
+def mean_curves(curve: xr.DataArray) -> xr.DataArray:
     """Return the mean of each participant's cycles by side and condition.
 
     Statistics over people need one value per person: cycles of one person are no independent samples, and who

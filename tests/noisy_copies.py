@@ -57,9 +57,7 @@ def loads(trial: Recorded, *, draws: int = 0, sizes: Mapping[str, float] = SIZES
         moved,
         trial.contacts,
         trial.calibration,
-        gravity_m_s2=SETTINGS["kinetics"]["gravity_m_s2"],
-        uncertainty_draws=draws,
-        uncertainty_sizes=sizes,
+        **SETTINGS["kinetics"] | {"uncertainty_draws": draws, "uncertainty_sizes": sizes},
     )
 
 

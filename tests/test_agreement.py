@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 import xarray as xr
 from geometry import (
-    GRAVITY,
     HANDED,
     JOINTS,
     SIDES,
@@ -26,14 +25,14 @@ from geometry import (
 )
 from scipy.spatial.transform import Rotation
 from studies import run_study
-from walking import CALIBRATION, INNER, MODEL, OUTWARDS, TIME, chain_motion, ground, legs, moving
+from walking import CALIBRATION, INNER, KINETICS, MODEL, TIME, chain_motion, ground, legs, moving
 
 from pipeline import agreement
 from pipeline import kinetics as step
 from pipeline.dynamics import limb
 from pipeline.dynamics.block_matrix import rotate
 from pipeline.kinetics import kinetics
-from pipeline.leg import Legs
+from pipeline.leg import OUTWARDS, Legs
 from pipeline.vocabulary import described
 
 # All three add up numbers of some 1000 N and 300 N m in another order, through matrices of condition 1 to 100
@@ -43,7 +42,7 @@ STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
 
 
 def loads(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
-    return described("kinetics", kinetics(motion, contacts, calibration, gravity_m_s2=GRAVITY))
+    return described("kinetics", kinetics(motion, contacts, calibration, **KINETICS))
 
 
 @pytest.fixture(scope="module")

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
-from geometry import GRAVITY, Array, calibrated, close, landmarks, mirrored, standing, walk
-from walking import CALIBRATION, MODEL, OUTWARDS, TIME, chain_motion, ground, legs, moving
+from geometry import Array, calibrated, close, landmarks, mirrored, standing, walk
+from walking import CALIBRATION, KINETICS, MODEL, TIME, chain_motion, ground, legs, moving
 
 from pipeline import forward_closure as forward
 from pipeline.dynamics import limb
 from pipeline.dynamics.block_matrix import rotate
 from pipeline.energy_closure import energy_closure
 from pipeline.kinetics import kinetics
-from pipeline.leg import Legs
+from pipeline.leg import OUTWARDS, Legs
 
 RATE_HZ = 200
 ANKLE, KNEE, HIP = range(3)
@@ -25,7 +25,7 @@ LEFT, RIGHT = range(2)
 def solved(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> tuple[Legs, Array]:
     """Return the legs and the right-handed projections of the joint moments on the joint axes."""
     own = legs(motion, contacts, calibration)
-    found = kinetics(motion, contacts, calibration, gravity_m_s2=GRAVITY)
+    found = kinetics(motion, contacts, calibration, **KINETICS)
     return own, found.joint_moment_jcs.values * own.signs
 
 
@@ -173,7 +173,7 @@ def power_left_over(own: Legs, loads: xr.Dataset) -> Array:
 
 @pytest.fixture(scope="module")
 def loads(motion: xr.Dataset) -> xr.Dataset:
-    return kinetics(motion, ground(), CALIBRATION, gravity_m_s2=GRAVITY)
+    return kinetics(motion, ground(), CALIBRATION, **KINETICS)
 
 
 def test_power_changes_the_energy_of_every_segment(loads: xr.Dataset, loaded: tuple[Legs, Array]) -> None:

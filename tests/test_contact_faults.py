@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 import xarray as xr
 from conftest import HOUSE
 from generated_walks import (
@@ -23,6 +24,7 @@ from generated_walks import (
     own_plates,
     plate_reaching,
     recorded,
+    shifted,
 )
 from real_walks import cleaned_walks
 from stances import found
@@ -121,6 +123,18 @@ def test_a_plate_that_drifts_evenly_is_mended(tmp_path: Path) -> None:
         newtons = (30 + 10 * number) * (1 if number % 4 < 2 else -1)
         stances = judged(drifting(raw_walk(tmp_path, 3000 + number), number % 3, newtons))
         assert all(not stance.reason or reasons.DRIFT in stance.reason for stance in stances)
+
+
+@pytest.mark.xfail(strict=True, reason="contacts does not ask pipeline.plate_checks yet, which tells 20 of 20")
+def test_a_plate_that_is_not_where_the_file_says(tmp_path: Path) -> None:
+    """From 5 cm on, in any direction."""
+
+    def fault(number: int) -> tuple[list[Stance], int]:
+        angle = np.random.default_rng(number).uniform(0, 2 * np.pi)
+        by = (0.05 + 0.005 * number) * np.array([np.cos(angle), 0, np.sin(angle)])
+        return judged(shifted(raw_walk(tmp_path, 4000 + number), number % 3, by)), number % 3
+
+    rate("plate shift", fault, reasons.COP_AWAY, "shift")
 
 
 # --- real walks ------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
-from geometry import GRAVITY, landmarks, walk
-from walking import CALIBRATION, TIME, ground, moving
+from geometry import landmarks, walk
+from walking import CALIBRATION, KINETICS, TIME, ground, moving
 
 from pipeline.contributions import at_phases, contributions, projected_terms
 from pipeline.kinetics import kinetics
@@ -18,7 +18,7 @@ ROUNDING_N_M = 5 * 0.05
 @pytest.fixture(scope="module")
 def trial() -> tuple[xr.Dataset, xr.Dataset]:
     motion = moving(landmarks(walk(TIME)))
-    return motion, kinetics(motion, ground(), CALIBRATION, gravity_m_s2=GRAVITY)
+    return motion, kinetics(motion, ground(), CALIBRATION, **KINETICS)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

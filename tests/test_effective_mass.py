@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import xarray as xr
 from geometry import SIDES, Array, calibrated, landmarks, mirrored, standing, walk
-from walking import CALIBRATION, MODEL, OUTWARDS, TIME, UP, ground, legs, moving
+from walking import CALIBRATION, MODEL, TIME, UP, ground, legs, moving
 
 from pipeline.dynamics import open_chain
 from pipeline.dynamics.block_matrix import skew
 from pipeline.dynamics.equations_of_motion import mass_matrix, task_space
 from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.effective_mass import at_foot_strikes, effective_foot_mass
-from pipeline.leg import Legs
+from pipeline.leg import OUTWARDS, Legs
 
 HEEL = np.array([-0.05, -0.07, 0.01])
 SINGULAR = 1e-6  # relative: M has condition numbers of some 1e4 to 1e6, in lab axes 10 m from the origin

@@ -12,9 +12,7 @@ from geometry import (
     Array,
     Landmarks,
     Pose,
-    body_model,
     calibrated,
-    cleaned,
     close,
     derivative,
     landmarks,
@@ -25,32 +23,17 @@ from geometry import (
     walk,
 )
 from scipy.spatial.transform import Rotation
+from walking import CALIBRATION, INNER, KINETICS, MODEL, TIME, UP, moving
 
-from pipeline.kinematics import kinematics
 from pipeline.kinetics import kinetics
 from pipeline.vocabulary import described
 
-TIME = np.arange(200) / 200
-INNER = slice(25, -25)  # where the spline's end error has died away
 # The spline misses 2 10^-7 of the accelerations of this motion (0.9 Hz and its harmonics at 200 Hz): 10^-4 m/s2
 # and rad/s2, times segments of 10 kg, reaching 0.4 m
 FORCE_N, MOMENT_N_M = 3e-3, 1e-3
 ROUNDED = 1e-8  # rounding of positions over h^2 = 2.5e-5 s2, beside moments of some 100 N m
-MODEL = body_model("isb_clusters")
-CALIBRATION = calibrated(MODEL, standing())
 SWAPPED = {"side": ["right", "left"]}
-UP, DOWN = np.array([0.0, 1, 0]), np.array([0.0, -GRAVITY, 0])
-
-
-def moving(points: Landmarks, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
-    count = len(points["heel_left"])
-    return kinematics(
-        cleaned(MODEL, points, TIME[:count]),
-        calibration,
-        body_model=MODEL,
-        smallest_floating_axis=0.1,
-        angle_convention="isb",
-    )
+DOWN = np.array([0.0, -GRAVITY, 0])
 
 
 def ground(force: Array, place: Array, free_moment: Array | float = 0.0) -> xr.Dataset:
@@ -61,7 +44,7 @@ def ground(force: Array, place: Array, free_moment: Array | float = 0.0) -> xr.D
 
 
 def loads(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
-    return described("kinetics", kinetics(motion, contacts, calibration, gravity_m_s2=GRAVITY))
+    return described("kinetics", kinetics(motion, contacts, calibration, **KINETICS))
 
 
 def in_lab(motion: xr.Dataset, local: xr.DataArray) -> Array:
@@ -228,7 +211,7 @@ def test_terms_sum_to_the_moment(loaded: xr.Dataset) -> None:
 def test_gravity_setting_scales_the_gravity_term_alone(
     motion: xr.Dataset, contacts: xr.Dataset, loaded: xr.Dataset
 ) -> None:
-    moon = kinetics(motion, contacts, CALIBRATION, gravity_m_s2=GRAVITY / 6).joint_moment_term
+    moon = kinetics(motion, contacts, CALIBRATION, **KINETICS | {"gravity_m_s2": GRAVITY / 6}).joint_moment_term
     earth = loaded.joint_moment_term
     close(6 * moon.sel(term="gravity"), earth.sel(term="gravity"))
     rest = ["inertia", "velocity", "ground"]

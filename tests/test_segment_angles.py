@@ -10,8 +10,9 @@ import xarray as xr
 from geometry import ROUNDING, Array, close, landmarks, walk
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
-from test_kinetics import CALIBRATION, TIME, ground, loads, moving
+from test_kinetics import ground, loads
 from test_real_data import outputs
+from walking import CALIBRATION, TIME, moving
 
 from pipeline import joint_coordinates
 from pipeline.further_curves import further

@@ -24,7 +24,7 @@ from pipeline.__main__ import main
 from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
 from pipeline.errors import UserError
 from pipeline.export import long_table
-from pipeline.study_file import load_study, participant_means
+from pipeline.study_file import load_study, mean_curves
 
 ANKLE = {"joint": "ankle", "angle": "flexion"}
 METRIC = "peak_ankle_plantarflexor_moment"
@@ -82,7 +82,7 @@ def test_participant_means_weigh_people_not_cycles() -> None:
         },
         attrs={"units": "m"},
     )
-    means = participant_means(curve)
+    means = mean_curves(curve)
     assert means.dims == ("participant", "side", "condition", "phase")
     assert means.attrs == {"units": "m"}
     close(means.sel(participant="b", side="left", condition="slow"), [1.5, 3])

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from geometry import BODY_MODELS, GRAVITY, Array, body_model, calibrated, cleaned, close, landmarks, standing, walk
+from geometry import BODY_MODELS, Array, body_model, calibrated, cleaned, close, landmarks, standing, walk
 from noisy_copies import SETTINGS, SIZES, SOURCES, Recorded, held, loads, only, recorded
-from walking import CALIBRATION, MODEL, ground, legs, moving
+from walking import CALIBRATION, KINETICS, MODEL, ground, legs, moving
 
 from pipeline import error_draws, uncertainty
 from pipeline.derivatives import derivatives
@@ -97,7 +97,7 @@ def test_closed_form_of_errors_of_places_is_the_variance_of_draws(source: str) -
     """Which has a standard error of sqrt(2 / n) of itself, 1 % of 20000 draws; the largest of many is four of them."""
     motion, sizes = moving(landmarks(walk(TIME)), time=TIME), only(source)
     own = legs(motion)
-    force = kinetics(motion, ground(TIME), CALIBRATION, gravity_m_s2=GRAVITY).joint_force.values
+    force = kinetics(motion, ground(TIME), CALIBRATION, **KINETICS).joint_force.values
     errors = error_draws.drawn(20000, sizes, CALIBRATION, motion)[source]
     some = uncertainty._measured(own, slice(60, 62), uncertainty._carriers(CALIBRATION))
     drawn = uncertainty._moments(some, own, errors).var(axis=0)

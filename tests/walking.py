@@ -22,12 +22,13 @@ TIME = np.arange(200) / 200
 INNER = slice(25, -25)  # where the spline's end error has died away
 MODEL = body_model("isb_clusters")
 CALIBRATION = calibrated(MODEL, standing())
-SETTINGS = read_yaml(CONFIG / "default.yaml")["kinematics"]
+DEFAULTS = read_yaml(CONFIG / "default.yaml")
+SETTINGS, KINETICS = DEFAULTS["kinematics"], DEFAULTS["kinetics"]
 UP = np.array([0.0, 1, 0])
-OUTWARDS = slice(None, None, -1)  # segments and joints of datasets count from the foot up
 
 
-def moving(points: Landmarks, calibration: xr.Dataset = CALIBRATION, time: Array = TIME) -> xr.Dataset:
+def moving(points: Landmarks, calibration: xr.Dataset = CALIBRATION, time: Array | None = None) -> xr.Dataset:
+    time = TIME[: len(points["heel_left"])] if time is None else time
     return kinematics(cleaned(MODEL, points, time), calibration, body_model=MODEL, **SETTINGS)
 
 

@@ -33,7 +33,7 @@ sys.path.insert(0, str(HOUSE))
 from pipeline import load_study  # noqa: E402 (the package stands in the folder above)
 from pipeline.demo.group import group_study  # noqa: E402
 from pipeline.errors import UserError  # noqa: E402
-from pipeline.study_file import participant_means  # noqa: E402
+from pipeline.study_file import mean_curves  # noqa: E402
 
 # yours to change
 VARIABLE, JOINT, ANGLE = "joint_moment_jcs", "ankle", "flexion"
@@ -48,7 +48,7 @@ def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
         UserError: fewer than three people have both; with two there is nothing to estimate chance from.
     """
     there = np.isin(curve.condition, conditions)
-    means = participant_means(curve.isel(cycle=there))
+    means = mean_curves(curve.isel(cycle=there))
     if set(conditions) <= set(means.condition.values):
         means = means.sel(condition=[*conditions])
         on_both = means.notnull().all(["condition", "phase"])

@@ -31,7 +31,7 @@ sys.path.insert(0, str(HOUSE))
 
 from pipeline import load_study  # noqa: E402 (the package stands in the folder above)
 from pipeline.demo.group import group_study  # noqa: E402
-from pipeline.study_file import participant_means  # noqa: E402
+from pipeline.study_file import mean_curves  # noqa: E402
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Band]:
     """Draw the figure and return the band of each condition that at least three people walked under."""
     study = group_study() if study is None else study
     curve = study[VARIABLE].sel(joint=JOINT, angle=ANGLE)
-    means = participant_means(curve).mean("side")
+    means = mean_curves(curve).mean("side")
     people = {str(name): means.sel(condition=name).dropna("participant") for name in means.condition.values}
     bands = {name: band(curves.values) for name, curves in people.items() if curves.sizes["participant"] > 2}
 
