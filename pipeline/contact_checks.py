@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from pipeline import plate_contacts as reasons
 from pipeline.foot_contacts import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
+from pipeline.plate_checks import shifted_plates
 from pipeline.plate_contacts import Contact
+from pipeline.plate_steps import Step
 
 Array = NDArray[np.float64]
 
 BOTH_ENDS_S, ONE_END_S = 0.005, 0.08
+OWN_DELAY_S = 0.025  # that a person may have beyond the usual: 18 ms at most in the recordings of validation.md
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
 PUSH_SHARE = 0.04
 
@@ -25,29 +28,42 @@ def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...
 
     A foot on the ground is at rest, with a usual delay. Where contacts start and end early against that rest, or
     late, both, their plate is out of time; one end alone may be a foot partly off the plate. Median over the
-    contacts of a plate. Of contacts that the trial cuts off, one end must do, and be 80 ms away.
+    contacts of a plate. People differ in that delay, but hardly from plate to plate: so it is also taken as the
+    trial's best plate shows it, and the larger offset counts. Of contacts that the trial cuts off, one end must do,
+    and be 80 ms away.
 
     Args:
         contacts: of one foot each.
         feet: of each side.
     """
-    lags: dict[tuple[int, ...], list[tuple[float, float]]] = {}
+    listed: dict[tuple[int, ...], list[tuple[float, float]]] = {}
     for contact in contacts:
         rest = _rest(contact, feet[contact.side]) if contact.side in feet else None
         if rest:
             start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
             end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
-            lags.setdefault(contact.plates, []).append((start, end))
-    return {plates: _offset(np.array(mine)) for plates, mine in lags.items()}
+            listed.setdefault(contact.plates, []).append((start, end))
+    lags = {plates: _lag(np.array(mine)) for plates, mine in listed.items()}
+    whole = [lag for lag in lags.values() if np.isfinite(lag).all()]
+    own = min(whole, key=lambda lag: abs(lag.mean()), default=np.zeros(2))
+    own = own if abs(own.mean()) < OWN_DELAY_S else np.zeros(2)
+    return {plates: max(_offset(lag), _offset(lag - own), key=abs) for plates, lag in lags.items()}
 
 
-def _offset(lags: Array) -> float:
-    """Return the offset that lags of starts and ends (contact, 2) tell, NaN where the trial cuts one off."""
+def _lag(lags: Array) -> Array:
+    """Return the median lag of start and end of a plate's contacts (contact, 2); of whole ones if there are any."""
     whole = lags[np.isfinite(lags).all(axis=1)]
-    if not whole.size:
-        one = lags[np.isfinite(lags)]
-        return float(np.median(one)) if one.size and abs(np.median(one)) > ONE_END_S else 0.0
-    start, end = np.median(whole, axis=0)
+    if whole.size:
+        return np.asarray(np.median(whole, axis=0))
+    one = lags[np.isfinite(lags)]
+    return np.array([np.nan, np.median(one) if one.size else 0.0])
+
+
+def _offset(lag: Array) -> float:
+    """Return the offset that lags of start and end tell; the first is NaN where the trial cuts contacts off."""
+    start, end = lag
+    if np.isnan(start):
+        return float(end) if abs(end) > ONE_END_S else 0.0
     together = start * end > 0 and min(abs(start), abs(end)) >= BOTH_ENDS_S
     return float(start + end) / 2 if together else 0.0
 
@@ -70,6 +86,28 @@ def in_time(contacts: Sequence[Contact], feet: Feet, *, max_time_offset_s: float
         if not contact.reason and abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
         else contact
         for contact in contacts
+    ]
+
+
+def in_place(contacts: Sequence[Contact], time: Array, steps: Sequence[Step], numbers: Sequence[int]) -> list[Contact]:
+    """Return the contacts, refused where their plate seems shifted against the others.
+
+    Args:
+        contacts: judged in all else: steps that are not good contacts, whole and in time, have no say.
+        time: (time,), s.
+        steps: see :func:`pipeline.plate_checks.misread_plates`.
+        numbers: of the plates.
+    """
+    good = [contact for contact in contacts if not contact.reason]
+    whole = [
+        step
+        for step in steps
+        if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
+    ]
+    shifted = shifted_plates(whole, numbers)
+    verdicts = [next((shifted[plate] for plate in contact.plates if plate in shifted), "") for contact in contacts]
+    return [
+        replace(contact, reason=contact.reason or verdict) for contact, verdict in zip(contacts, verdicts, strict=True)
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline import contact_checks, file_events, foot_contacts, plate_contacts
+from pipeline import contact_checks, file_events, foot_contacts, plate_checks, plate_contacts
 from pipeline import events as gait
 from pipeline import kinematic_events as motion
 from pipeline import plate_contacts as reasons
@@ -34,6 +34,7 @@ def contacts(
     max_time_offset_s: float,
     max_lever_arm_m: float,
     max_drift_n: float,
+    misread_plates: str,
     kinematic_events: str,
     plates_left: str | None = None,
     plates_right: str | None = None,
@@ -49,6 +50,7 @@ def contacts(
         max_time_offset_s: largest time between a plate and the markers, s.
         max_lever_arm_m: largest distance of the force from the ankle, m.
         max_drift_n: largest unknown drift of a plate's baseline, N.
+        misread_plates: ``reject`` contacts on plates that seem turned, mirrored or shifted, or ``ignore`` it.
         kinematic_events: how motion tells events, one of :data:`pipeline.kinematic_events.METHODS`.
         plates_left, plates_right: the plates that the foot met, "1 3", or "none"; the user's word.
 
@@ -65,19 +67,26 @@ def contacts(
     names = ("plate_force", "plate_moment")
     force, moment = (at_instants(clean[name].values, clean.plate_time.values, time) for name in names)
     feet = _feet(clean)
-    chosen = {"left": plates_left, "right": plates_right}
-    given = {side: foot_contacts.choice(text, clean.plate.values.tolist(), side=side) for side, text in chosen.items()}
+    chosen, numbers = {"left": plates_left, "right": plates_right}, clean.plate.values.tolist()
+    given = {side: foot_contacts.choice(text, numbers, side=side) for side, text in chosen.items()}
+    shown = {side: (foot.heel, foot.toe) for side, foot in feet.items()} if misread_plates == "reject" else {}
+    verdicts, steps = plate_checks.misread_plates(time, force, moment, corners, shown, numbers=numbers)
     found = [
         foot_contacts.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
-        for contact in _detected(clean, threshold_n=threshold_n, min_contact_s=min_contact_s)
+        for contact in _detected(clean, verdicts, threshold_n=threshold_n, min_contact_s=min_contact_s)
         for i in contact.plates
     ]
     found = contact_checks.on_good_plates(found, clean, max_drift_n=max_drift_n)
-    in_time = contact_checks.in_time(foot_contacts.combine(found), feet, max_time_offset_s=max_time_offset_s)
+    whole = [
+        foot_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
+        for contact in foot_contacts.combine(found)
+    ]
+    in_time = contact_checks.in_time(whole, feet, max_time_offset_s=max_time_offset_s)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     weaker = _weaker_events(clean, feet, _plate_events(in_time), kinematic_events)
     judged = _on_one_foot(found, time, feet, corners, _stances(in_time, weaker, span), edge_margin_m=edge_margin_m)
     judged = contact_checks.in_time(judged, feet, max_time_offset_s=max_time_offset_s)
+    judged = contact_checks.in_place(judged, time, steps, numbers)
     judged = [
         contact_checks.plausible(
             contact,
@@ -111,17 +120,18 @@ def _feet(clean: xr.Dataset) -> Feet:
         names = [f"heel_{side}", f"toe_{side}"]
         if set(names) <= set(here):
             heel, toe = (position[:, here.index(name)] for name in names)
-            feet[side] = foot_contacts.foot_of(
-                heel, toe, clean.time.values, on_belt=clean.attrs["direction_of_travel"] == "none"
-            )
+            feet[side] = foot_contacts.foot_of(heel, toe, clean.time.values, travel=clean.attrs["direction_of_travel"])
     return feet
 
 
-def _detected(clean: xr.Dataset, *, threshold_n: float, min_contact_s: float) -> list[Contact]:
-    time, vertical, smooth = clean.plate_time.values, clean.vertical_force.values, clean.plate_force.values[..., 1]
+def _detected(clean: xr.Dataset, verdicts: Sequence[str], *, threshold_n: float, min_contact_s: float) -> list[Contact]:
+    """Return the contacts on every plate, with the verdict on it; a plate upside down is loaded where it pulls."""
+    time, force = clean.plate_time.values, clean.plate_force.values
+    up = np.where(plate_checks.upside_down(force) & (np.array(verdicts, dtype=str) != ""), -1.0, 1.0)
+    vertical, smooth = up * clean.vertical_force.values, up * force[..., 1]
     return [
-        contact
-        for i in range(clean.sizes["plate"])
+        replace(contact, reason=contact.reason or verdict)
+        for i, verdict in enumerate(verdicts)
         for contact in plate_contacts.detect(
             time, vertical[:, i], smooth[:, i], i, threshold_n=threshold_n, min_contact_s=min_contact_s
         )

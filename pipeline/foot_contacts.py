@@ -21,6 +21,7 @@ Choice = Mapping[str, frozenset[int] | None]
 
 OTHER = {"left": "right", "right": "left"}
 SHARED_S = 0.05
+MOSTLY_AWAY = 0.5  # of a contact
 STILL_M_S = 0.4
 SHORTEST_REST_S = 0.08
 # a foot is at rest a little after its strike, and leaves it before its off: medians over the files of validation.md
@@ -87,10 +88,10 @@ def assign(
     """Return the contact of one plate with its foot.
 
     The foot is the one whose line from heel to toe is nearest to the centre of pressure, weighted by the force;
-    the user's word comes before.
+    where the force is not believed, the one that stands there. The user's word comes before.
 
     Args:
-        contact: on one plate.
+        contact: on one plate; with a reason where its force is not believed.
         time: (time,) of the feet, s.
         force, moment: (time, 3) of the plate at these instants, N, N m about the lab origin.
         corners: (4, 3) of the plate, m.
@@ -98,16 +99,14 @@ def assign(
         chosen: the plates that the user gave to a side; None where nothing was said.
     """
     inside = (time >= contact.start_s) & (time <= contact.end_s)
-    weight = np.clip(np.where(inside, force[:, 1], 0.0), 0, None)[inside]
-    if not inside.any() or not weight.any():
+    weight = np.clip(force[inside, 1], 0, None)
+    if not inside.any() or not (weight.any() or contact.reason):
         return replace(contact, reason=contact.reason or reasons.TOO_SHORT)
-    cop, _ = centre_of_pressure(force[inside], moment[inside], corners)
-    distances = {}
-    for side, foot in feet.items():
-        distance = distance_to_line(cop, foot.heel[inside], foot.toe[inside])
-        known = np.isfinite(distance) & np.isfinite(weight)
-        if weight[known].sum() > 0.5 * np.nansum(weight):
-            distances[side] = float(np.average(distance[known], weights=weight[known]))
+    if contact.reason:
+        distances = _not_standing(feet, inside, corners)
+    else:
+        cop, _ = centre_of_pressure(force[inside], moment[inside], corners)
+        distances = _distances(feet, inside, cop, weight)
     (plate,) = contact.plates
     named = [side for side, plates in chosen.items() if plates and plate in plates and side in feet]
     nearest = min([side for side in distances if side in named] or distances, key=distances.__getitem__, default="")
@@ -122,13 +121,35 @@ def assign(
     return contact
 
 
-def foot_of(heel: Array, toe: Array, time: Array, *, on_belt: bool) -> Foot:
-    """Return a foot from its markers (time, 3), m; a belt moves as the toe does while it is low."""
+def _distances(feet: Feet, inside: NDArray[np.bool_], cop: Array, weight: Array) -> dict[str, float]:
+    """Return the distance of each foot seen from the centre of pressure, weighted by the force, m."""
+    distances = {}
+    for side, foot in feet.items():
+        distance = distance_to_line(cop, foot.heel[inside], foot.toe[inside])
+        known = np.isfinite(distance) & np.isfinite(weight)
+        if weight[known].sum() > 0.5 * np.nansum(weight):
+            distances[side] = float(np.average(distance[known], weights=weight[known]))
+    return distances
+
+
+def _not_standing(feet: Feet, inside: NDArray[np.bool_], corners: Array) -> dict[str, float]:
+    """Return the share of the time in which a foot does not stand over the plate, of feet that mostly do."""
+    standing = {side: foot.still & over_plates(_middle(foot), corners[None], 0.0) for side, foot in feet.items()}
+    shares = {side: float(1 - here[inside].mean()) for side, here in standing.items()}
+    return {side: share for side, share in shares.items() if share < MOSTLY_AWAY}
+
+
+def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
+    """Return a foot from its markers (time, 3), m, of somebody who travels ``forwards``, ``backwards`` or not.
+
+    Who does not may be on a belt, which moves as the toe does while it is low. Walking backwards is taken as walking
+    with time reversed: the foot's delays at strike and off change places, and are put back here.
+    """
     if len(time) < 2:
         return Foot(heel, toe, np.zeros(len(time), dtype=bool), [])
     velocities = [np.gradient(point, time, axis=0) for point in (heel, toe)]
     belt = np.zeros(3)
-    if on_belt and np.isfinite(toe[:, 1]).any():
+    if travel == "none" and np.isfinite(toe[:, 1]).any():
         low = toe[:, 1] <= np.nanpercentile(toe[:, 1], LOW_PERCENT)
         belt[[0, 2]] = np.nanmedian(velocities[1][low][:, [0, 2]], axis=0)
     speed = np.fmin(*(np.linalg.norm(velocity - belt, axis=1) for velocity in velocities))
@@ -143,7 +164,8 @@ def foot_of(heel: Array, toe: Array, time: Array, *, on_belt: bool) -> Foot:
         for a, b in stretches(still)
         if a > 0 and b < len(time) and np.isfinite(speed[[a - 1, b]]).all() and time[b - 1] - time[a] >= SHORTEST_REST_S
     ]
-    return Foot(heel, toe, still, [(crossing(a), crossing(b)) for a, b in whole])
+    delay_s = STRIKE_LATE_S + OFF_LATE_S if travel == "backwards" else 0.0
+    return Foot(heel, toe, still, [(crossing(a) + delay_s, crossing(b) + delay_s) for a, b in whole])
 
 
 def at_rest(foot: Foot) -> list[GaitEvent]:

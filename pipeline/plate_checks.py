@@ -33,58 +33,56 @@ MISREADINGS = [
 ]
 SIDE_DEVIATION_M, STEP_DEVIATION_M = 0.012, 0.007  # between a person's feet, and between steps of a foot
 SHIFT_M, SHIFT_MARGIN, EQUAL_MARGIN = 0.044, 5.0, 2.0
+ALONE_MARGIN = 14.0  # of a plate without others: one trial in a thousand has more by chance
 
 
-def plate_verdicts(
-    time: Array,
-    force: Array,
-    moment: Array,
-    corners: Array,
-    feet: Feet,
-    *,
-    numbers: Sequence[int] = (),
-    backwards: bool = False,
-) -> list[str]:
-    """Return for each plate in one plain line what seems wrong with it, or nothing.
+def misread_plates(
+    time: Array, force: Array, moment: Array, corners: Array, feet: Feet, *, numbers: Sequence[int]
+) -> tuple[list[str], list[Step]]:
+    """Return for each plate in one plain line how it is misread, or nothing; and the steps on those that are not.
 
-    Found are a vertical force that points down; corners turned by 90 or 180 degrees or mirrored, where the steps on
-    the plate fit better so; and a shift of some 5 cm and more against the trial's other plates, which needs whole
-    steps on two plates. Steps are found here, and by their motion given to a foot: a centre of pressure that may be
-    wrong has no say in it. Loads of two feet, and of people who stand, tell nothing.
+    Found are a vertical force that points down, and corners turned by 90 or 180 degrees or mirrored, where the steps
+    on the plate fit better so. Steps are found here, and by their motion given to a foot: a centre of pressure that
+    may be wrong has no say in it. Loads of two feet, and of people who do not walk, tell nothing.
 
     Args:
         time: (time,) evenly spaced, s.
         force, moment: (time, plate, 3), baseline off, N, and N m about the lab origin; lab axes, y up.
         corners: (plate, 4, 3), m.
         feet: heel and toe (time, 3) of each side, m.
-        numbers: the plates' own; 1, 2, ... where nothing is given.
-        backwards: whether the person walks backwards.
+        numbers: the plates' own.
     """
-    names = list(numbers) or list(range(1, len(corners) + 1))
-    verdicts = ["" for _ in corners]
+    verdicts, steps = [""] * len(corners), list[Step]()
     if len(time) < 3:
-        return verdicts
-    steps: list[Step] = []
+        return verdicts, steps
     interval_s = float(time[-1] - time[0]) / (len(time) - 1)
-    speeds = speeds_of(feet, interval_s)
-    for plate, quad in enumerate(corners):
-        vertical = force[:, plate, 1]
-        largest = np.nanmax(np.abs(vertical), initial=0.0)
-        if largest < LEAST_PEAK_N:
-            continue
-        if -np.nanmin(vertical) > 0.5 * largest:
+    speeds, down = speeds_of(feet, interval_s), upside_down(force)
+    for plate in np.flatnonzero(_loaded(force)).tolist():
+        if down[plate]:
             verdicts[plate] = (
-                f"plate {names[plate]} pushes down by up to {-np.nanmin(vertical):.0f} N: are its corners in the wrong "
-                "order, or the signs of its channels turned?"
+                f"plate {numbers[plate]} pushes down by up to {-np.nanmin(force[:, plate, 1]):.0f} N: are its corners "
+                "in the wrong order, or the signs of its channels turned?"
             )
             continue
-        own = (force[:, plate], moment[:, plate], quad)
-        mine = steps_on(plate, *own, feet, speeds, interval_s=interval_s, backwards=backwards)
-        verdicts[plate] = _misreading(mine, quad, names[plate])
+        quad = corners[plate]
+        mine = steps_on(plate, force[:, plate], moment[:, plate], quad, feet, speeds, interval_s=interval_s)
+        verdicts[plate] = _misreading(mine, quad, numbers[plate])
         steps += mine if not verdicts[plate] else []
-    for plate, verdict in _shifted(steps, names).items():
-        verdicts[plate] = verdict
-    return verdicts
+    return verdicts, steps
+
+
+def upside_down(force: Array) -> NDArray[np.bool_]:
+    """Return which plates (plate,) pull at the feet on them, by the force (time, plate, 3) in lab axes, y up."""
+    vertical = force[..., 1]
+    return np.asarray(_loaded(force) & (-np.nanmin(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
+
+
+def _loaded(force: Array) -> NDArray[np.bool_]:
+    return _largest(force[..., 1]) >= LEAST_PEAK_N
+
+
+def _largest(vertical: Array) -> Array:
+    return np.asarray(np.nanmax(np.abs(vertical), axis=0, initial=0.0))
 
 
 def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
@@ -116,14 +114,15 @@ def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
     return f"plate {name} seems {MISREADINGS[best][1]}: {said or away}"
 
 
-def _shifted(steps: Sequence[Step], names: Sequence[int]) -> dict[int, str]:
+def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, str]:
     """Return the plate that seems shifted against the others, or the plates between which this cannot be told.
 
+    Told, in one plain line, is a shift of some 5 cm and more by whole steps on two plates, of some 12 cm on one alone.
     The centre of pressure stands off the foot by a distance that is the person's own (and the markers'), a little
     different for the two feet and for each step. By generalised least squares, each plate is tried with a shift.
     """
     plates = sorted({step.plate for step in steps})
-    if len(plates) < 2:
+    if not plates:
         return {}
     axes = np.array([[step.inwards, step.ahead] for step in steps])
     off = np.array([numbers_of(step, np.eye(3)[None])[0, 3:] for step in steps]) - TYPICAL[3:, 0]
@@ -140,13 +139,13 @@ def _shifted(steps: Sequence[Step], names: Sequence[int]) -> dict[int, str]:
         gains[plate] = float(shifts[plate] @ normal @ shifts[plate])
     best = max(gains, key=gains.__getitem__)
     size = float(np.linalg.norm(shifts[best]))
-    if gains[best] < SHIFT_MARGIN or size < SHIFT_M:
+    if gains[best] < (SHIFT_MARGIN if len(plates) > 1 else ALONE_MARGIN) or size < SHIFT_M:
         return {}
     blamed = [plate for plate in plates if gains[plate] > gains[best] - EQUAL_MARGIN]
     if len(blamed) == 1:
         return {
-            best: f"plate {names[best]} seems shifted by {100 * size:.0f} cm: that far from the foot is the centre of "
-            "pressure, measured by the other plates"
+            best: f"plate {numbers[best]} seems shifted by {100 * size:.0f} cm: that far from the foot is the centre "
+            f"of pressure, measured by {'the other plates' if len(plates) > 1 else 'where feet press'}"
         }
-    both = " and ".join(str(names[plate]) for plate in blamed)
+    both = " and ".join(str(numbers[plate]) for plate in blamed)
     return dict.fromkeys(blamed, f"plates {both} seem shifted against each other by {100 * size:.0f} cm")

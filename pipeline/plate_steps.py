@@ -1,4 +1,4 @@
-"""Whole steps of one foot alone on one plate, found by the plate's load and the feet's motion, and what each shows.
+"""Steps of one foot alone on one plate, found by the plate's load and the feet's motion, and what each shows.
 
 The centre of pressure has no say in it: it may be wrong.
 """
@@ -20,6 +20,7 @@ Feet = Mapping[str, tuple[Array, Array]]
 LOADED_SHARE, SHORTEST_S, LONGEST_S = 0.05, 0.25, 2.0
 # deviation of a toe's velocity: of a swinging one at least, and of the standing one as a share of it at most
 SWING_M_S, STANDING_SHARE = 0.3, 0.4
+PAST_M = 0.2  # a foot that swings past the standing one passes it by far more
 TOGETHER_M_S, TOGETHER_S = 0.4, 0.1  # the other foot, no faster than this one so long and over the plate, stands there
 FIRST, FLAT, LAST = (0.05, 0.15), (0.15, 0.5), (0.85, 0.95)  # parts of a step
 
@@ -29,15 +30,17 @@ class Step:
     """One foot alone on one plate. Vectors (3,) in lab axes; places from the middle of the plate, m.
 
     Attributes:
-        plate, side: index; the foot.
+        plate, side, frame: index; the foot; the frame amid the step.
         ahead, inwards: horizontal unit vectors, from heel to toe and towards the other foot.
         push, aside: force per vertical force: second half of the step minus first; mean.
         first, last, mean: centre of pressure after first contact, before the last, and mean weighted by the force.
         toe, line: toe marker before the last contact; mean middle of heel and toe, weighted likewise.
+        carried: how far a belt carries the standing foot from first to last.
     """
 
     plate: int
     side: str
+    frame: int
     ahead: Array
     inwards: Array
     push: Array
@@ -47,6 +50,7 @@ class Step:
     mean: Array
     toe: Array
     line: Array
+    carried: Array
 
 
 def speeds_of(feet: Feet, interval_s: float) -> Feet:
@@ -58,19 +62,12 @@ def speeds_of(feet: Feet, interval_s: float) -> Feet:
 
 
 def steps_on(
-    plate: int,
-    force: Array,
-    moment: Array,
-    corners: Array,
-    feet: Feet,
-    speeds: Feet,
-    *,
-    interval_s: float,
-    backwards: bool,
+    plate: int, force: Array, moment: Array, corners: Array, feet: Feet, speeds: Feet, *, interval_s: float
 ) -> list[Step]:
-    """Return the whole steps of one foot alone on a plate; walking backwards is walking with time reversed.
+    """Return the steps of one foot alone on a plate; walking backwards is walking with time reversed.
 
-    Of the two feet, the one on the plate moves evenly while the other swings: it rests, or goes with a belt.
+    Of the two feet, the one on the plate moves evenly (it rests, or goes with a belt) while the other swings past
+    it, ahead or, backwards, behind.
 
     Args:
         plate: its index.
@@ -78,7 +75,6 @@ def steps_on(
         corners: (4, 3), m.
         feet, speeds: heel and toe (time, 3) of each side, m, and their velocities.
         interval_s: between frames.
-        backwards: whether the person walks backwards.
     """
     if len(feet) < 2:
         return []
@@ -92,34 +88,48 @@ def steps_on(
         if not np.isfinite(list(uneven.values())).all():
             continue
         side, other = sorted(uneven, key=uneven.__getitem__)
+        swings = uneven[other] > SWING_M_S and uneven[side] < STANDING_SHARE * uneven[other]
+        heel, toe = (point[start:stop] for point in feet[side])
+        past_m = interval_s * (middle[other] - middle[side]).sum(axis=0) @ _ahead(heel, toe)
+        belt = np.median(middle[side], axis=0)
         both = np.zeros(stop - start, dtype=bool)
         for point, speed in zip(feet[other], speeds[other], strict=True):
-            apart = np.linalg.norm(speed[start:stop] - np.median(middle[side], axis=0), axis=1)
+            apart = np.linalg.norm(speed[start:stop] - belt, axis=1)
             both |= (apart < TOGETHER_M_S) & _over(point[start:stop], corners)
-        swings = uneven[other] > SWING_M_S and uneven[side] < STANDING_SHARE * uneven[other]
-        if not swings or both.sum() * interval_s > TOGETHER_S:
+        alone = both.sum() * interval_s <= TOGETHER_S
+        if not (swings and abs(past_m) > PAST_M and alone):
             continue
-        order = slice(start, stop) if not backwards else slice(stop - 1, start - 1, -1)
+        order = slice(start, stop) if past_m > 0 else slice(stop - 1, start - 1, -1)
         own = [point[order] for point in feet[side]]
-        step = _step(plate, side, force[order], moment[order], corners, own)
+        carried = np.sign(past_m) * (stop - start) * interval_s * belt
+        step = _step(plate, side, (start + stop) // 2, force[order], moment[order], corners, own, carried)
         found += [step] if step else []
     return found
 
 
-def _step(plate: int, side: str, force: Array, moment: Array, corners: Array, foot: Sequence[Array]) -> Step | None:
-    """Return what one step shows, or None where its markers are not seen."""
+def _step(
+    plate: int,
+    side: str,
+    frame: int,
+    force: Array,
+    moment: Array,
+    corners: Array,
+    foot: Sequence[Array],
+    carried: Array,
+) -> Step | None:
+    """Return what one step shows, or None where its markers are not seen; a belt carries the foot so far all along."""
     centre = corners.mean(axis=0)
     heel, toe = (point - centre for point in foot)
     cop = centre_of_pressure(force, moment, corners)[0] - centre
     share = np.linspace(0, 1, len(force))
     first, flat, last = ((share > low) & (share < high) for low, high in (FIRST, FLAT, LAST))
-    ahead = np.mean((toe - heel)[flat], axis=0) * [1, 0, 1]
-    ahead /= np.linalg.norm(ahead)
+    ahead = _ahead(heel[flat], toe[flat])
     right = np.cross(ahead, [0.0, 1.0, 0.0])
     weight = force[:, 1] / force[:, 1].sum()
     step = Step(
         plate,
         side,
+        frame,
         ahead,
         -right if side == "right" else right,
         push=np.where(share > 0.5, 1, -1) @ force / force[:, 1].sum(),
@@ -129,8 +139,15 @@ def _step(plate: int, side: str, force: Array, moment: Array, corners: Array, fo
         mean=weight @ cop,
         toe=toe[last].mean(axis=0),
         line=weight @ (heel + toe) / 2,
+        carried=(np.mean(LAST) - np.mean(FIRST)) * carried,
     )
     return step if np.isfinite([step.ahead, step.first, step.last, step.mean, step.toe, step.line]).all() else None
+
+
+def _ahead(heel: Array, toe: Array) -> Array:
+    """Return the horizontal unit vector from heel to toe, the mean over some frames."""
+    ahead = np.mean(toe - heel, axis=0) * [1, 0, 1]
+    return np.asarray(ahead / np.linalg.norm(ahead))
 
 
 def numbers_of(step: Step, turns: Array) -> Array:
@@ -142,7 +159,8 @@ def numbers_of(step: Step, turns: Array) -> Array:
     read = turns @ np.stack([step.push, step.aside, step.last - step.first, step.mean, step.last], axis=1)
     along, across = step.ahead @ read, step.inwards @ read  # (reading, 5)
     apart = [across[:, 3] - step.line @ step.inwards, along[:, 4] - step.toe @ step.ahead]
-    return np.stack([along[:, 0], across[:, 1], along[:, 2], *apart], axis=1)
+    run = along[:, 2] - step.carried @ step.ahead
+    return np.stack([along[:, 0], across[:, 1], run, *apart], axis=1)
 
 
 def _over(points: Array, corners: Array) -> NDArray[np.bool_]:

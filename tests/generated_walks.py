@@ -14,6 +14,8 @@ from pipeline.demo.body import make_walker
 from pipeline.demo.plates import Plate, footprint
 from pipeline.demo.steps import Gait, Walk, plan_walk
 from pipeline.demo.trials import write_walk
+from pipeline.filters import stretches
+from pipeline.plates import plate_axes
 from pipeline.read import read
 
 Array = NDArray[np.float64]
@@ -79,16 +81,28 @@ def _plate(low: float, high: float, across: float) -> Plate:
     return Plate(((low + high) / 2, across), high - low, 0.6)
 
 
-def recorded(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str, *, seed: int) -> xr.Dataset:
-    """Return what the step ``read`` makes of the walk's file."""
+def written(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str, *, seed: int) -> Path:
+    """Write the walk's file and return its path."""
     path = folder / f"walk_{seed}.c3d"
     write_walk(path, walk, plates, direction=direction, events=False, first_frame=1 + seed % 50, seed=seed)
+    return path
+
+
+def recorded(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str, *, seed: int) -> xr.Dataset:
+    """Return what the step ``read`` makes of the walk's file."""
+    path = written(folder, walk, plates, direction, seed=seed)
     dataset = read(path, body_model=BODY_MODEL, lab_axes="quarter_turn")
     path.unlink()
     return dataset
 
 
-# --- faults: of a plate, with a dose ---------------------------------------------------------------------------
+def raw_walk(folder: Path, number: int) -> xr.Dataset:
+    """Return a walk over three plates of its own, as the step ``read`` leaves it."""
+    walk, direction = any_walk(number)
+    return recorded(folder, walk, own_plates(walk, direction), direction, seed=number)
+
+
+# --- faults: of a plate, with a dose; of trials as the step `read` or `clean` leaves them -----------------------
 
 
 def late(trial: xr.Dataset, plate: int, seconds: float) -> xr.Dataset:
@@ -98,6 +112,9 @@ def late(trial: xr.Dataset, plate: int, seconds: float) -> xr.Dataset:
     for name in ("plate_force", "plate_moment"):
         values = trial[name].values[:, plate]
         values[:] = np.stack([np.interp(time - seconds, time, column) for column in values.T], axis=1)
+    if "vertical_force" in trial:
+        values = trial.vertical_force.values[:, plate]
+        values[:] = np.interp(time - seconds, time, values)
     return trial
 
 
@@ -107,10 +124,11 @@ def drifting(trial: xr.Dataset, plate: int, newtons: float) -> xr.Dataset:
 
 
 def jumping(trial: xr.Dataset, plate: int, newtons: float) -> xr.Dataset:
-    """Return the trial with a baseline that jumps in the middle of the plate's load."""
+    """Return the trial with a baseline that jumps in the middle of the plate's longest load."""
     load = trial.plate_force.values[:, plate, 1]
-    middle = np.flatnonzero(load > 0.5 * load.max()).mean()
-    return _loaded_with(trial, plate, newtons * (np.arange(len(load)) > middle))
+    start, stop = max(stretches(load > 0.5 * load.max()), key=lambda ends: ends[1] - ends[0])
+    middle = (start + stop) / 2
+    return _loaded_with(trial, plate, np.where(np.arange(len(load)) > middle, newtons, 0.0))
 
 
 def _loaded_with(trial: xr.Dataset, plate: int, vertical: Array) -> xr.Dataset:
@@ -126,4 +144,38 @@ def shifted(trial: xr.Dataset, plate: int, by: Array) -> xr.Dataset:
     trial = trial.copy(deep=True)
     trial.plate_corner.values[plate] += by
     trial.plate_moment.values[:, plate] += np.cross(by, trial.plate_force.values[:, plate])
+    return trial
+
+
+def reread(trial: xr.Dataset, plate: int, order: list[int]) -> xr.Dataset:
+    """Return the trial with the corners of a plate in another order: what it measured turns with its axes."""
+    before = trial.plate_corner.values[plate]
+    turn = plate_axes(before[order]) @ plate_axes(before).T
+    result = _turned(trial, plate, turn, turn)
+    result.plate_corner.values[plate] = before[order]
+    return result
+
+
+def mirrored(trial: xr.Dataset, plate: int, axis: int) -> xr.Dataset:
+    """Return the trial with one horizontal axis of a plate turned round in its channels."""
+    turned = plate_axes(trial.plate_corner.values[plate])[:, axis]
+    mirror = np.eye(3) - 2 * np.outer(turned, turned)
+    return _turned(trial, plate, mirror, -mirror)
+
+
+def negative(trial: xr.Dataset, plate: int) -> xr.Dataset:
+    """Return the trial with the signs of all channels of a plate turned round."""
+    return _turned(trial, plate, -np.eye(3), -np.eye(3))
+
+
+def _turned(trial: xr.Dataset, plate: int, of_force: Array, of_moment: Array) -> xr.Dataset:
+    """Return the trial with force, and moment about the middle, of one plate under two matrices (3, 3)."""
+    trial = trial.copy(deep=True)
+    middle = trial.plate_corner.values[plate].mean(axis=0)
+    force, moment = trial.plate_force.values[:, plate], trial.plate_moment.values[:, plate]
+    about = (moment - np.cross(middle, force)) @ of_moment.T
+    force[:] = force @ of_force.T
+    moment[:] = about + np.cross(middle, force)
+    if "vertical_force" in trial:
+        trial.vertical_force.values[:, plate] *= of_force[1, 1]
     return trial

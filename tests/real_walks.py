@@ -38,10 +38,14 @@ FILES: dict[str, dict[str, Any]] = {
 }
 
 
+CHOSEN = read_yaml(HOUSE / "config" / "default.yaml")
+
+
+def raw_walks(shared: Path) -> dict[str, xr.Dataset]:
+    """Return every walk as the step ``read`` leaves it."""
+    return {file: read(shared / file, body_model=model, **CHOSEN["read"]) for file, model in FILES.items()}
+
+
 def cleaned_walks(shared: Path) -> dict[str, xr.Dataset]:
     """Return every walk as the step ``clean`` leaves it."""
-    chosen = read_yaml(HOUSE / "config" / "default.yaml")
-    return {
-        file: clean(read(shared / file, body_model=model, **chosen["read"]), body_model=model, **chosen["clean"])
-        for file, model in FILES.items()
-    }
+    return {file: clean(raw, body_model=FILES[file], **CHOSEN["clean"]) for file, raw in raw_walks(shared).items()}

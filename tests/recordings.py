@@ -1,8 +1,9 @@
 """Known walks: as the step ``clean`` leaves them, for the steps after it, and as C3D files, for the steps before.
 
-A walk is a list of footfalls. A foot stands still from strike to off, or moves with a belt. Its force is half a sine
-in time, shared equally by two points of the sole, 5 and 15 cm before the heel; the plate under a point carries it.
-So every crossing, centre of pressure and distance has a closed form. ISB lab axes (x forward, y up, z right), m, s, N.
+A walk is a list of footfalls. A foot stands still from strike to off, or moves with a belt. Its vertical force is half
+a sine in time. It passes evenly from one point of the sole, 3 cm before the heel, to another, 17 cm before it; the
+plate under a point carries its part. It brakes, then drives, on a cosine, and pushes the foot inwards throughout. So
+every crossing, centre of pressure and distance has a closed form. ISB lab axes (x forward, y up, z right), m, s, N.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ SIDES = ("left", "right")
 MARKER_HZ, ANALOG_HZ = 100, 1000
 SPEED_M_S, STRIDE_S, STANCE_S, FIRST_STRIKE_S = 1.2, 1.1, 0.7, 0.2
 HALF_WIDTH_M, FOOT_M, AHEAD_M = 0.08, 0.2, 0.25  # foot from the midline; heel to toe; heel before pelvis at strike
-SOLE_M = (0.05, 0.15)
+SOLE_M = (0.03, 0.17)
 PEAK_N = 800.0
-DIRECTION = np.array([-0.1, 1.0, 0.05])  # force per vertical force
+DRIVE, INWARDS = 0.2, 0.05  # force per vertical force: forwards at off (backwards at strike), and towards the midline
 FREE_MOMENT_M = 0.005  # free moment per vertical force
 BODY_MODEL: dict[str, Any] = {
     "name": "pelvis_and_feet",
@@ -144,6 +145,19 @@ def vertical(step: Footfall, time: Array) -> Array:
     return np.where((share > 0) & (share < 1), PEAK_N * np.sin(np.pi * np.clip(share, 0, 1)), 0.0)
 
 
+def pressed(step: Footfall, time: Array) -> Array:
+    """Return how far before the heel the centre of pressure of a footfall is (time,), m."""
+    share = (time - step.start_s) / (step.end_s - step.start_s)
+    return SOLE_M[0] + share * (SOLE_M[1] - SOLE_M[0])
+
+
+def direction(step: Footfall, time: Array) -> Array:
+    """Return the force per vertical force of a footfall (time, 3)."""
+    share = (time - step.start_s) / (step.end_s - step.start_s)
+    inwards = np.full_like(share, -INWARDS if step.side == "right" else INWARDS)
+    return np.stack([-DRIVE * np.cos(np.pi * share), np.ones_like(share), inwards], axis=1)
+
+
 def crossing(step: Footfall, threshold_n: float) -> tuple[float, float]:
     """Return when the whole force of a footfall rises above a threshold and falls below it, s."""
     delay = (step.end_s - step.start_s) * np.arcsin(threshold_n / PEAK_N) / np.pi
@@ -154,9 +168,10 @@ def wrenches(known: Walk, plates: Sequence[Rectangle], time: Array) -> tuple[Arr
     """Return force and moment about the lab origin (time, plate, 3) of the ground on the person."""
     force, moment = np.zeros((2, len(time), len(plates), 3))
     for step in known.steps:
-        for ahead in SOLE_M:
+        front = np.clip((time - step.start_s) / (step.end_s - step.start_s), 0, 1)
+        for ahead, share in zip(SOLE_M, (1 - front, front), strict=True):
             point = _standing(known, step, time) + np.array([ahead, -0.03, 0.0])
-            load = vertical(step, time)[:, None] / len(SOLE_M) * DIRECTION
+            load = (share * vertical(step, time))[:, None] * direction(step, time)
             for number, plate in enumerate(plates):
                 carried = np.where(plate.under(point)[:, None], load, 0.0)
                 force[:, number] += carried
