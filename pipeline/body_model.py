@@ -20,8 +20,11 @@ SIDES = ("left", "right")
 
 def landmark_labels(body_model: Mapping[str, Any]) -> dict[str, list[tuple[str, ...]]]:
     """Return, for each landmark, its alternatives; each is the labels whose mean it is."""
-    result = {}
+    result: dict[str, list[tuple[str, ...]]] = {}
     for name, alternatives in body_model["landmarks"].items():
+        if isinstance(alternatives, Mapping):
+            result |= {f"{name}_{side}": [(alternatives[side],)] for side in SIDES}
+            continue
         listed = [alternatives] if isinstance(alternatives, str) else alternatives
         groups = [(item,) if isinstance(item, str) else tuple(item) for item in listed]
         if any("{side}" in label for group in groups for label in group):

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 from pipeline import guesses, needs, tables
 from pipeline.guessed_people import people_and_sessions
 from pipeline.guesses import File
+from pipeline.joint_widths import SOURCE as BY_MASS
+from pipeline.joint_widths import width_of_mass
 from pipeline.tables import SIZE_RANGES, Row
 
-TRIAL_CELLS = ("participant_id", "session", "trial", "file", "role", "condition", "guessed")
+TRIAL_CELLS = ("participant_id", "session", "trial", "file", "subject", "role", "condition", "guessed")
 
 Models = Mapping[str, Mapping[str, Any]]
 Notes = dict[str, list[str]]
@@ -33,15 +35,15 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
     sessions, roles = _sessions(files, model_name, notes)
-    people = {file.name: person for (person, _), mine in sessions.items() for file in mine}
-    conditions = guesses.conditions({file.name: file for file in files}, roles, people)
+    people = {file.key: person for (person, _), mine in sessions.items() for file in mine}
+    conditions = guesses.conditions({file.key: file for file in files}, roles, people)
     for (person, session), mine in sessions.items():
         static = guesses.best_static(
-            [file for file in mine if roles[file.name] == "static"], model_name, models[model_name]
+            [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
         )
         names = guesses.trial_names(mine)
         for file, trial in zip(mine, names, strict=True):
-            role = roles[file.name]
+            role = roles[file.key]
             if file.problem or role == "exclude":
                 notes[_why_excluded(file, model_name)].append(file.name)
             elif role == "static" and file is not static:
@@ -49,9 +51,9 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
                 notes["left out, another static serves the session (for both, give each a session)"].append(file.name)
             elif role == "static" and not file.stands:
                 notes["static by its name, though its markers move"].append(file.name)
-            condition = "n/a" if role == "exclude" else conditions[file.name]
+            condition = "n/a" if role == "exclude" else conditions[file.key]
             rows.append(_row(person, session, trial, file, role, condition))
-        walks = [(file, trial) for file, trial in zip(mine, names, strict=True) if roles[file.name] == "gait"]
+        walks = [(file, trial) for file, trial in zip(mine, names, strict=True) if roles[file.key] == "gait"]
         if static is None and (own := _own_static(walks, model_name, models[model_name])):
             file, trial = own
             rows.append(_row(person, session, f"{trial}_as_static", file, "static", "static"))
@@ -60,6 +62,10 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
             notes["no static, and no walk that shows every marker: only contacts will come out"].append(session)
     if all(row["session"] == row["participant_id"] for row in rows):
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
+    if several := list(dict.fromkeys(file.name for file in files if file.shared)):
+        notes["several people in one file, a row for each; the column subject says whose markers"] += several
+    else:
+        rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
     return rows, notes
 
 
@@ -73,7 +79,7 @@ def participant_rows(
 
     Args:
         trials: rows of trials.tsv.
-        files: by name.
+        files: by key.
         needed: columns of sizes that the body model needs.
         mass_of: the body mass that plates show in a person's trials, asked where no file states one.
     """
@@ -82,19 +88,32 @@ def participant_rows(
         mine = [row for row in trials if row["participant_id"] == person]
         sizes: dict[str, float] = {}
         for row in sorted(mine, key=lambda row: row["role"] == "static"):
-            sizes |= {name: value for name, value in files[row["file"]].sizes.items() if _plausible(name, value)}
+            file = files[guesses.key_of(row["file"], row.get("subject", ""))]
+            sizes |= {name: value for name, value in file.sizes.items() if _plausible(name, value)}
         source = "C3D file" if "mass_kg" in sizes else "n/a"
         if source == "n/a" and (mass := mass_of(mine)):
             sizes["mass_kg"], source = round(mass.mass_kg), f"estimate: {mass.source}"
+        widths = _estimated_widths(needed, sizes)
+        sizes |= widths
         columns = (*SIZE_RANGES, *needed)
         mass_kg, height_m, *others = (f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in columns)
         people.append(
             {"participant_id": person, "mass_kg": mass_kg, "height_m": height_m, "sex": "n/a"}
             | dict(zip(needed, others, strict=True))
-            | {"mass_source": source}
+            | {"mass_source": source, "width_source": BY_MASS if widths else "n/a"}
             | {"guessed": " ".join(["participant_id", *(name for name in columns if name in sizes)])}
         )
+    if all(row["width_source"] == "n/a" for row in people):
+        people = [{name: cell for name, cell in row.items() if name != "width_source"} for row in people]
     return people
+
+
+def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
+    """Return the joint widths, m, that a body model needs and no file states, by body mass, to the millimetre."""
+    if "mass_kg" not in sizes:
+        return {}
+    guesses = {column: width_of_mass(column, sizes["mass_kg"]) for column in needed if column not in sizes}
+    return {column: round(width, 3) for column, width in guesses.items() if width}
 
 
 def _sessions(
@@ -102,7 +121,7 @@ def _sessions(
 ) -> tuple[dict[tuple[str, str], list[File]], dict[str, str]]:
     """Return the files of each session, by participant and session, and the role of each file by its name."""
     labelled = any(file.shows_a_foot(model_name) for file in files)  # else the labels are yet to be named
-    roles = {file.name: guesses.role(file, model_name, labelled=labelled) for file in files}
+    roles = {file.key: guesses.role(file, model_name, labelled=labelled) for file in files}
     folders: dict[tuple[str, str], list[File]] = defaultdict(list)
     for file, key in zip(files, people_and_sessions(files), strict=True):
         folders[key].append(file)
@@ -117,7 +136,8 @@ def _sessions(
 
 
 def _row(person: str, session: str, trial: str, file: File, role: str, condition: str) -> Row:
-    cells = (person, session, trial, file.name, role, condition, "participant_id session role condition")
+    subject = file.subject if file.shared else ""
+    cells = (person, session, trial, file.name, subject, role, condition, "participant_id session role condition")
     return dict(zip(TRIAL_CELLS, cells, strict=True))
 
 

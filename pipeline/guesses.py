@@ -38,6 +38,7 @@ class File:
         seen: its landmarks by body model.
         sizes: anthropometry it states, by participants.tsv column.
         subject: SUBJECTS:NAMES, which may name a person: never to be printed or stored unless it has a digit.
+        shared: whether the file holds several people's markers, of which these are the subject's.
     """
 
     name: str
@@ -47,6 +48,12 @@ class File:
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
     subject: str = ""
+    shared: bool = False
+
+    @property
+    def key(self) -> str:
+        """The file's name, and of a shared file whose markers: unique in a study."""
+        return key_of(self.name, self.subject if self.shared else "")
 
     @property
     def stem(self) -> str:
@@ -71,6 +78,11 @@ class File:
         """Return whether heel and toe of a side are seen, without which no file can be used."""
         seen = self.seen.get(model_name, frozenset())
         return any({f"heel_{side}", f"toe_{side}"} <= seen for side in SIDES)
+
+
+def key_of(name: str, subject: str) -> str:
+    """Return :attr:`File.key` of a file's name and of a shared file's subject."""
+    return f"{name}:{subject}" if subject else name
 
 
 def role(file: File, model_name: str, *, labelled: bool) -> str:
@@ -107,16 +119,16 @@ def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list
 
     ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions, pre and post, in one folder.
     """
-    tails = {file.name: _tail(file) for file in files}
-    used = [file for file in files if roles[file.name] != "exclude"]
-    statics = [tails[file.name] for file in used if roles[file.name] == "static"]
-    others = {tails[file.name] for file in used if roles[file.name] != "static"}
+    tails = {file.key: _tail(file) for file in files}
+    used = [file for file in files if roles[file.key] != "exclude"]
+    statics = [tails[file.key] for file in used if roles[file.key] == "static"]
+    others = {tails[file.key] for file in used if roles[file.key] != "static"}
     if len(set(statics)) < max(2, len(statics)) or others != set(statics):
         return {"": list(files)}
     common = set.intersection(*map(set, statics))
     groups = defaultdict(list)
     for file in files:
-        tail = tails[file.name] if tails[file.name] in statics else statics[0]
+        tail = tails[file.key] if tails[file.key] in statics else statics[0]
         groups["-".join(word for word in tail if word not in common) or "1"].append(file)
     return groups
 
@@ -128,7 +140,7 @@ def conditions(files: Mapping[str, File], roles: Mapping[str, str], people: Mapp
     share that or it holds a word like slow or barefoot, else ``walk``.
 
     Args:
-        files, roles, people: file, role and participant by file name.
+        files, roles, people: file, role and participant by the file's key.
     """
     bare = {name: _bare(file, people[name]) for name, file in files.items() if roles[name] == "gait"}
     count = Counter(text.lower() for text in bare.values())
@@ -167,7 +179,7 @@ def identifier(text: str, default: str) -> str:
 
 def trial_names(files: Iterable[File]) -> list[str]:
     """Return a valid name for each file of a session, unique in it."""
-    return list(identifiers({file.name: file.stem for file in files}, "trial").values())
+    return list(identifiers({file.key: file.stem for file in files}, "trial").values())
 
 
 def is_role_word(text: str) -> bool:

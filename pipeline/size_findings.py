@@ -12,6 +12,7 @@ from pipeline.body_model import SIDES
 from pipeline.errors import UserError
 from pipeline.file_facts import Facts
 from pipeline.findings import Finding
+from pipeline.joint_widths import width_of_mass
 
 TABLES_BY_SEX = ("de_leva", "dumas")
 ESTIMATE = "estimate"  # how the cell mass_source of a mass begins that plates have told
@@ -53,6 +54,10 @@ def of_sizes(
     if row.get("mass_source", "").startswith(ESTIMATE) and "mass_kg" in cells:
         what = f"mass_kg is an {row['mass_source']}"
         yield Finding("warning", person, what, "weigh the person, or ask; then clear the cell mass_source")
+    widths = [name for name in cells if "_width_" in name]
+    if row.get("width_source", "").startswith(ESTIMATE) and widths:
+        what = f"joint widths are an {row['width_source']}"
+        yield Finding("warning", person, what, "measure knees and ankles; then clear the cell width_source")
     low, high = tables.SIZE_RANGES["height_m"]
     if "height_m" not in cells and not low <= stated.get("height_m", 1.0) <= high:
         what = f"the C3D files state a height of {stated['height_m']:g} m"
@@ -90,7 +95,11 @@ def _missing(
         needed = [name for name in needed if not name.startswith("leg_length")]
     if absent := [name for name in needed if name not in sizes]:
         what = f"no {', '.join(absent)}, which body model or hip centre needs"
-        yield Finding("error", person, what, "measure, and add to participants.tsv")
+        mass_kg = sizes.get("mass_kg", 0.0)
+        by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
+        hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
+        hint = f" (by body mass {', '.join(hints)})" if hints else ""
+        yield Finding("error", person, what, f"measure, and add to participants.tsv{hint}")
 
 
 def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.body_model import SIDES, Points, point
+from pipeline.body_model import SIDES, Points, landmark_labels, point
 from pipeline.errors import UserError
 from pipeline.frames import frame
 from pipeline.joint_centres import chord, device_corner, shifted
@@ -45,7 +45,7 @@ def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tu
     Of alternative rules the first whose landmarks are all seen is taken; of clusters any three markers will do.
     Markers that stand in for a virtual landmark are asked for, and it counts as seen where they are.
     """
-    sided = {name for name, labels in body_model["landmarks"].items() if "{side}" in str(labels)}
+    sided = body_model["landmarks"].keys() - landmark_labels(body_model).keys()
     seen = {*points, *virtual_landmarks(body_model, points)}
 
     def landmarks(names: Iterable[str]) -> list[str]:

@@ -103,7 +103,12 @@ def test_every_shipped_model_is_named_in_the_page_about_them() -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_no_label_serves_two_landmarks(name: str) -> None:
     """Sides must differ, and a slip of copying would give two landmarks one marker. Means may share markers."""
-    singles = [group[0] for groups in landmark_labels(body_model(name)).values() for group in groups if len(group) == 1]
+    singles = [
+        group[0]
+        for landmark, groups in landmark_labels(body_model(name)).items()
+        for group in groups
+        if len(group) == 1 and not (name == "helen_hayes_no_heel" and landmark.startswith("heel"))  # the ankle's
+    ]
     assert sorted(singles) == sorted(set(singles))
 
 

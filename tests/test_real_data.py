@@ -6,24 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import ezc3d
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from conftest import copy_study
+from numpy.typing import NDArray
+from references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
 from studies import Session, run_study
 
-from pipeline.filters import low_pass
+from pipeline import kinematics, settings, tables
+from pipeline.joint_widths import width_of_mass
+from pipeline.kinetics import kinetics
 
-SIDES = {"left": "L", "right": "R"}
+Array = NDArray[np.float64]
 
-
-def correlation(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.corrcoef(a, b)[0, 1])
-
-
-def rms(difference: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(difference**2)))
+LIMITS = {"ankle flexion": 0.02, "knee flexion": 0.04, "knee adduction": 0.02, "hip flexion": 0.08}  # N m/kg
 
 
 # --- an exact answer -------------------------------------------------------------------------------------------
@@ -70,12 +68,6 @@ def test_terms_are_the_moment(exact: Mapping[str, Session]) -> None:
 # --- OpenSim's inverse dynamics --------------------------------------------------------------------------------
 
 
-def read_sto(path: Path) -> pd.DataFrame:
-    lines = path.read_text().splitlines()
-    start = next(i for i, line in enumerate(lines) if line.strip() == "endheader") + 1
-    return pd.read_csv(path, sep=r"\s+", skiprows=start)
-
-
 def test_gait2354_agrees_with_opensim(shared: Path) -> None:
     """OpenSim's own inverse dynamics of the same recording; its joints are fitted and have fewer freedoms."""
     study = shared / "studies" / "gait2354"
@@ -100,62 +92,23 @@ def test_gait2354_agrees_with_opensim(shared: Path) -> None:
 # --- Plug-in Gait's own results --------------------------------------------------------------------------------
 
 
-def outputs(path: Path) -> dict[str, np.ndarray]:
-    """Return every point of a C3D file (time, 3) by label, model outputs included."""
-    content = ezc3d.c3d(str(path))
-    point = content["parameters"]["POINT"]
-    labels = [label for name in ("LABELS", "LABELS2") if name in point for label in point[name]["value"]]
-    return dict(zip(labels, np.moveaxis(content["data"]["points"][:3], 0, 2), strict=True))
-
-
-def stance_rows(study: Path, session: Session) -> list[dict[str, float]]:
-    """Compare each valid stance of a session with what Plug-in Gait stored in the walking file."""
-    mass, rows = session.calibration.attrs["body_mass_kg"], []
-    for steps in session.trials.values():
-        points = outputs(study / steps["read"].attrs["source"])
-        turn = np.reshape(steps["read"].attrs["lab_rotation"], (3, 3))
-        for side, letter in SIDES.items():
-            row: dict[str, float] = {}
-            # the origin of a Plug-in Gait bone is the distal joint centre; along its length lies the proximal one
-            centres = {"ankle": f"{letter}TIO", "knee": f"{letter}FEO", "hip": f"{letter}FEP"}
-            for joint, bone in centres.items():
-                theirs = points[bone] @ turn.T / 1000
-                away = steps["kinematics"].joint_centre.sel(side=side, joint=joint).values - theirs
-                row[f"{joint} centre"] = float(np.nanmedian(np.linalg.norm(away, axis=1)))
-                name = f"{letter}{joint.title()}Angles"
-                angle = points[name if name in points else name + "V"][:, 0]
-                ours = steps["kinematics"].joint_angle.sel(side=side, joint=joint, angle="flexion").values
-                row[f"{joint} angle"] = rms((ours - angle)[np.isfinite(ours - angle)])
-            # theirs: distal segment axes; extensors and the internal abductor positive
-            loads = steps["kinetics"].joint_moment.sel(side=side) / mass
-            sign = 1 if side == "right" else -1
-            pairs = {
-                "ankle flexion": (-loads.sel(joint="ankle", local_axis="z"), points[f"{letter}AnkleMoment"][:, 0]),
-                "knee flexion": (loads.sel(joint="knee", local_axis="z"), points[f"{letter}KneeMoment"][:, 0]),
-                "knee adduction": (
-                    -sign * loads.sel(joint="knee", local_axis="x"),
-                    points[f"{letter}KneeMoment"][:, 1],
-                ),
-                "hip flexion": (-loads.sel(joint="hip", local_axis="z"), points[f"{letter}HipMoment"][:, 0]),
-            }
-            contacts = steps["contacts"]
-            for i in np.flatnonzero((contacts.contact_side.values == side) & contacts.valid.values):
-                inside = (loads.time >= contacts.contact_start[i]) & (loads.time <= contacts.contact_end[i])
-                result = dict(row)
-                for name, (ours, theirs) in pairs.items():
-                    a, b = ours.values[inside], theirs[inside.values] / 1000
-                    known = np.isfinite(a) & np.isfinite(b)
-                    result[f"{name} r"] = correlation(a[known], b[known])
-                    result[f"{name} rms"] = rms((a - b)[known])
-                rows.append(result)
-    return rows
-
-
-def compared(study: Path, body_model: str, force_cutoff_hz: float) -> pd.DataFrame:
-    """Return one row per valid stance of a study, by session."""
+def stance_rows(study: Path, shared: Path, body_model: str, force_cutoff_hz: float) -> pd.DataFrame:
+    """Return one row per valid stance of a study against what its walking files store, by session."""
     cutoffs = {"marker_cutoff_hz": 10, "force_cutoff_hz": force_cutoff_hz}
-    sessions = run_study(study, {"body_model": body_model, "clean": cutoffs})
-    return pd.DataFrame([{"session": n, **row} for n, one in sessions.items() for row in stance_rows(study, one)])
+    rows = []
+    for name, session in run_study(study, {"body_model": body_model, "clean": cutoffs}).items():
+        for steps in session.trials.values():
+            rows += [{"session": name, **row} for row in against_stored(study, shared, session, steps)]
+    return pd.DataFrame(rows)
+
+
+def against_stored(
+    study: Path, shared: Path, session: Session, steps: Mapping[str, xr.Dataset], *, cutoff_hz: float | None = None
+) -> list[dict[str, float | str]]:
+    mass_kg = session.calibration.attrs["body_mass_kg"]
+    reference = reference_of(study / steps["read"].attrs["source"], shared, steps, mass_kg=mass_kg)
+    assert reference is not None
+    return compared(reference, steps, mass_kg=mass_kg, cutoff_hz=cutoff_hz)
 
 
 @pytest.mark.parametrize("force_cutoff_hz", [50, 10])
@@ -166,45 +119,116 @@ def test_plug_in_gait_agrees_with_its_own_results(shared: Path, force_cutoff_hz:
     (10 Hz) lose more of the loading than the files' own, so that medians of the moments touch their limits.
     """
     study = shared / "studies" / "plug_in_gait"
-    flat = compared(study, "plug_in_gait_flat_foot", force_cutoff_hz)
-    plain = compared(study, "plug_in_gait", force_cutoff_hz)
+    flat = stance_rows(study, shared, "plug_in_gait_flat_foot", force_cutoff_hz)
+    plain = stance_rows(study, shared, "plug_in_gait", force_cutoff_hz)
     level = flat.session != "sub-01_noff"
-    rows = pd.concat([flat[level], plain[~level]]).drop(columns="session")
+    rows = pd.concat([flat[level], plain[~level]])
     assert len(rows) >= 15
-    median, worst = rows.median(), rows.max()
-    for joint in ("ankle", "knee", "hip"):
+    median, worst = rows.median(numeric_only=True), rows.max(numeric_only=True)
+    for joint in JOINTS:
         assert worst[f"{joint} centre"] <= 0.003  # 1 mm where the marker diameter of 16 mm is not in the file
         assert worst[f"{joint} angle"] <= 2
-    limits = {"ankle flexion": 0.02, "knee flexion": 0.04, "knee adduction": 0.02, "hip flexion": 0.08}
-    for name, limit in limits.items():
+    for name, limit in LIMITS.items():
         assert median[f"{name} rms"] <= limit, name
         assert worst[f"{name} rms"] <= 2 * limit, name
         assert median[f"{name} r"] >= 0.98, name
 
 
-def test_functional_study_agrees_with_its_own_plug_in_gait(shared: Path) -> None:
+@pytest.fixture(scope="module")
+def functional(shared: Path) -> Path:
+    return shared / "studies" / "functional"
+
+
+FLAT_FOOT = {"body_model": "plug_in_gait_flat_foot"}
+UNFILTERED = {"marker_cutoff_hz": None, "force_cutoff_hz": None, "spike_m": None}
+
+
+def test_functional_study_agrees_with_its_own_plug_in_gait(shared: Path, functional: Path) -> None:
     """Its moments come from unfiltered markers, and from plates whose offset was left in.
 
-    So they are filtered here as ours are, and looked at on plate 1, whose offset is 2 N; the 20 N of plate 3 are
-    0.2 N m/kg at the knee.
+    So theirs are filtered as ours, and ours get the plates' offset back, 18 N at plate 3: like with like.
     """
-    study = shared / "studies" / "functional"
-    session = run_study(study, {"body_model": "plug_in_gait_flat_foot"})["sub-01"]
-    steps = session.trials["walk"]
-    for row in stance_rows(study, session):
-        assert all(row[f"{joint} centre"] <= 0.003 for joint in ("ankle", "knee", "hip"))
-        assert all(row[f"{joint} angle"] <= 2 for joint in ("ankle", "knee", "hip"))
-    points, contacts = outputs(study / "sub-01" / "FunctionalWalk.c3d"), steps["contacts"]
-    (i,) = np.flatnonzero(contacts.valid.values & (contacts.plates.values == "1"))
-    loads = steps["kinetics"].joint_moment.sel(side="right") / session.calibration.attrs["body_mass_kg"]
-    inside = (loads.time >= contacts.contact_start[i]) & (loads.time <= contacts.contact_end[i])
-    for joint, column, axis, sign, limit in (
-        ("ankle", 0, "z", -1, 0.02), ("knee", 0, "z", 1, 0.04), ("knee", 1, "x", -1, 0.03), ("hip", 0, "z", -1, 0.08)
-    ):  # fmt: skip
-        stored = points[f"R{joint.title()}Moment"][:, [column]] / 1000
-        theirs = low_pass(stored, rate_hz=120.0, cutoff_hz=10.0, order=4)[:, 0]
-        difference = (sign * loads.sel(joint=joint, local_axis=axis).values - theirs)[inside.values]
-        assert rms(difference[np.isfinite(difference)]) <= limit, (joint, axis)
+    session = run_study(functional, FLAT_FOOT)["sub-01"]
+    steps = with_offsets(session, session.trials["walk"], functional)
+    rows = against_stored(functional, shared, session, steps, cutoff_hz=10.0)
+    assert len(rows) == 3
+    for row in rows:
+        assert all(float(row[f"{joint} centre"]) <= 0.003 for joint in JOINTS)
+        assert all(float(row[f"{joint} angle"]) <= 2 for joint in JOINTS)
+        assert all(float(row[f"{name} rms"]) <= limit for name, limit in LIMITS.items()), row
+
+
+def test_functional_study_unfiltered_comes_near_its_own_plug_in_gait(
+    shared: Path, functional: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processed like theirs: no filters, offsets left in, and of several ways to differentiate the nearest to theirs.
+
+    How they differentiated noise is not known, so that knee and hip flexion stay apart by it; the ankle, of which the
+    plate tells nearly all, does not, nor does knee adduction by more than twice its limit.
+    """
+    monkeypatch.setattr(kinematics, "derivatives", central_differences)
+    session = run_study(functional, FLAT_FOOT | {"clean": UNFILTERED})["sub-01"]
+    steps = with_offsets(session, session.trials["walk"], functional)
+    for row in against_stored(functional, shared, session, steps):
+        assert float(row["ankle flexion rms"]) <= LIMITS["ankle flexion"]
+        assert float(row["knee adduction rms"]) <= 2 * LIMITS["knee adduction"]
+        assert float(row["knee flexion rms"]) <= 0.1  # 0.07 to 0.23 with the spline
+        assert float(row["hip flexion rms"]) <= 0.2
+
+
+def with_offsets(session: Session, steps: Mapping[str, xr.Dataset], study: Path) -> dict[str, xr.Dataset]:
+    """Return the steps of a walk with the offset of each plate put back under the foot on it."""
+    chosen, _ = settings.load_settings(FLAT_FOOT, where="", study_path=study)
+    touched, raw, cleaned = steps["contacts"].copy(deep=True), steps["read"], steps["clean"]
+    time = touched.time.values
+    for i in np.flatnonzero(touched.valid.values):
+        inside = (time >= touched.contact_start.values[i]) & (time <= touched.contact_end.values[i])
+        side = list(touched.side.values).index(touched.contact_side.values[i])
+        plate = list(raw.plate.values).index(int(str(touched.plates.values[i])))
+        for part in ("force", "moment"):
+            taken_off = raw[f"plate_{part}"].values[:, plate] - cleaned[f"plate_{part}"].values[:, plate]
+            touched[f"ground_{part}"].values[inside, side] += np.median(taken_off, axis=0)
+    loaded = kinetics(steps["kinematics"], touched, session.calibration, **chosen["kinetics"])
+    return {**steps, "contacts": touched, "kinetics": loaded}
+
+
+def central_differences(values: Array, time: Array) -> tuple[Array, Array]:
+    """Return first and second derivatives (time, ...) by differences with the neighbours; NaN at the ends."""
+    step = (time[-1] - time[0]) / (len(time) - 1)
+    first, second = np.full((2, *values.shape), np.nan)
+    first[1:-1] = (values[2:] - values[:-2]) / (2 * step)
+    second[1:-1] = (values[2:] - 2 * values[1:-1] + values[:-2]) / step**2
+    return first, second
+
+
+def test_widths_by_body_mass_move_knees_by_a_centimetre_and_hardly_change_flexion(shared: Path, tmp_path: Path) -> None:
+    """Widths of Plug-in Gait's people, by body mass instead of measured: what docs/validation.md says they cost."""
+    study = copy_study(shared / "studies" / "plug_in_gait", tmp_path / "study")
+    people = tables.read_participants(study / "participants.tsv")
+    columns = [f"{joint}_width_{side}_m" for joint in ("knee", "ankle") for side in ("left", "right")]
+    rows = [
+        row | {column: f"{width_of_mass(column, float(row['mass_kg'])):.3f}" for column in columns}
+        for row in people.values()
+    ]
+    lines = ["\t".join(rows[0]), *("\t".join(row.values()) for row in rows)]
+    (study / "participants.tsv").write_text("\n".join(lines) + "\n")
+    found = stance_rows(study, shared, "plug_in_gait_flat_foot", 10)
+    median, worst = found.median(numeric_only=True), found.max(numeric_only=True)
+    assert median["knee centre"] <= 0.01
+    assert worst["knee centre"] <= 0.02
+    assert worst["ankle centre"] <= 0.005
+    for name in MOMENTS:
+        adduction = name == "knee adduction"
+        assert median[f"{name} rms"] <= (0.06 if adduction else 1.1 * LIMITS[name]), name
+        assert worst[f"{name} rms"] <= (0.12 if adduction else 2 * LIMITS[name]), name
+
+
+def test_widths_by_body_mass_are_those_of_people() -> None:
+    """Means of the 247 men and 260 women that they come from (78 and 61 kg), within half a standard deviation."""
+    for mass_kg, knee_m, ankle_m in ((78.1, 0.0978, 0.0737), (60.6, 0.0905, 0.0651)):
+        assert width_of_mass("knee_width_left_m", mass_kg) == pytest.approx(knee_m, abs=0.002)
+        assert width_of_mass("ankle_width_right_m", mass_kg) == pytest.approx(ankle_m, abs=0.002)
+    assert width_of_mass("leg_length_left_m", 70) is None
 
 
 def test_every_stance_that_is_not_used_says_why(shared: Path) -> None:
