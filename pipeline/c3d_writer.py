@@ -1,4 +1,4 @@
-"""Model outputs and events written into a copy of a C3D file: beside :mod:`pipeline.c3d` the module that imports ezc3d.
+"""Model outputs and events written into a copy of a C3D file: beside c3d_parser.py the one module with ezc3d.
 
 The rest of the file is carried over: markers, other model outputs, analog channels, plates, parameters.
 """
@@ -15,9 +15,9 @@ import numpy as np
 
 from pipeline.c3d import read_c3d
 from pipeline.errors import UserError
+from pipeline.event_names import kind_in
 from pipeline.model_outputs import UNITS, Output
 
-GAIT_LABELS = ("Foot Strike", "Foot Off")
 DESCRIPTIONS = {
     "Foot Strike": "The instant the heel strikes the ground",
     "Foot Off": "The instant the toe leaves the ground",
@@ -128,7 +128,7 @@ def _put_events(content: Any, events: Sequence[tuple[float, str, str]], subject:
     if times.ndim == 2 and len(times) == 2:
         for i, label in enumerate(group.get("LABELS", [])[: times.shape[1]]):
             context = group["CONTEXTS"][i] if i < len(group.get("CONTEXTS", [])) else ""
-            if context.strip() not in ("Left", "Right") and not label.strip().endswith(GAIT_LABELS):
+            if not kind_in(label):
                 kept.append((60 * times[0, i] + times[1, i], label, context))
     listed = [*kept, *sorted(events)]
     count = len(listed)

@@ -13,7 +13,7 @@ from pipeline import tables
 from pipeline.c3d_files import c3d_files
 from pipeline.errors import UserError
 from pipeline.file_facts import Facts, facts_of, opened
-from pipeline.findings import Finding, finding_of, of_file, of_session
+from pipeline.findings import Finding, finding_of, of_file, of_functional, of_session
 from pipeline.size_findings import of_sizes
 from pipeline.text_table import aligned, text_width
 from pipeline.workflow import Study, look_at
@@ -45,6 +45,7 @@ def check(folder: Path) -> list[Finding]:
             except UserError as error:
                 findings.append(finding_of("error", row["file"], str(error)))
         findings += of_session(session, rows, facts, study.body_model)
+        findings += of_functional(session, rows, study.settings)
         findings += of_sizes(rows, facts, study.participants, study.settings, study.body_model)
     for (file, *_), told in known.items():
         findings += of_file(file, told, study.settings)

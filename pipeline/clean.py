@@ -19,6 +19,7 @@ from pipeline.filters import low_pass
 from pipeline.marker_faults import SPIKE, mended
 from pipeline.marker_filters import HALF_ORDER, filter_markers
 from pipeline.plate_baseline import rest_taken_off
+from pipeline.vocabulary import REPAIRS
 
 Array = NDArray[np.float64]
 
@@ -119,6 +120,8 @@ def clean(
             "plates_left_out": read.attrs["plates_left_out"],
             "landmarks_absent": " ".join(absent),
             "filled_frames": int(rebuilt.sum()),
+            **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
+            "exchanged_markers": exchanged_markers,
             "labels_exchanged_back": exchanged,
             # the smoothing spline passes what a filter of the order 2 x HALF_ORDER does
             "marker_filter_order": filter_order if marker_filter == "butterworth" else 2 * HALF_ORDER,

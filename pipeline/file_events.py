@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pipeline.event_names import kind_in, side_in
 from pipeline.events import OFF, SAME_EVENT_S, STRIKE, GaitEvent
 
 REPEATED_S = 0.03
 SWAPPED_S = 0.08  # another foot's event, or one of the other kind, is this near to one that is mistaken for it
 
-_KINDS = (
-    (STRIKE, re.compile(r"strike|contact|touch[ _-]?down|(?<![a-z])(hs|ic|fs|fc|td)$")),
-    (OFF, re.compile(r"(foot|toe|lift)[ _-]?off|(?<![a-z])(to|fo)$")),
-)
-_SIDES = re.compile(r"^(?:(?P<left>l(?:eft)?)|(?P<right>r(?:ight)?))(?=[ _.-]|hs|to|ic|fs|fo|fc|td|heel|foot|$)")
-
 
 def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable[str], *, side: str) -> list[GaitEvent]:
     """Return one side's foot strikes and offs among the events of a C3D file.
 
-    The side is the event's context or stands at the start of its label (``LHS``, ``Right Foot Strike``).
-    Repeated events count once; those at time 0 are left behind by software.
+    The side is the event's context or stands in its label (``LHS``, ``Right Foot Strike``), in the words of
+    :mod:`pipeline.event_names`. Repeated events count once; those at time 0 are left behind by software.
     """
     found: list[GaitEvent] = []
     for time_s, label, context in sorted(zip(times_s, labels, sides, strict=True)):
-        text = str(label).strip().lower()
-        prefix = _SIDES.match(text)
-        stated = str(context) or (prefix.lastgroup if prefix else "")
-        bare = text[prefix.end() :].strip(" _.-") if prefix else text
-        kind = next((name for name, pattern in _KINDS if pattern.search(bare)), None)
-        if kind and stated == side and time_s != 0:
+        kind = kind_in(str(label))
+        if kind and (str(context) or side_in(str(label))) == side and time_s != 0:
             repeated = any(e.kind == kind and time_s - e.time_s < REPEATED_S for e in found)
             found += [] if repeated else [GaitEvent(float(time_s), kind, "c3d")]
     return sorted(found)

@@ -16,6 +16,7 @@ from pipeline import body_weight, needs, read
 from pipeline.body_model import SIDES, Points, positions
 from pipeline.c3d import Recording, read_c3d
 from pipeline.errors import UserError
+from pipeline.event_names import not_understood
 from pipeline.lab_axes import to_isb
 
 Array = NDArray[np.float64]
@@ -39,6 +40,7 @@ class Facts:
         plate_sides_m: longest side of each of these plates.
         plate_problems: what is wrong with the others.
         event_count: gait events that the file states.
+        strange_events: their labels that are not understood, see :func:`pipeline.event_names.not_understood`.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
         walking_weights_n, rough_weights_n: see :func:`pipeline.body_weight.walking_weights_n`.
         sizes: anthropometry that the file states, kg and m, by participants.tsv column.
@@ -60,6 +62,7 @@ class Facts:
     plate_sides_m: Mapping[int, float]
     plate_problems: list[str]
     event_count: int
+    strange_events: list[str]
     weight_n: float
     walking_weights_n: list[float]
     rough_weights_n: list[float]
@@ -82,7 +85,8 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
     try:
         return read_c3d(study / file, subject=subject, participant=participant)
     except UserError as error:
-        raise UserError(str(error).removeprefix(f"{study / file}: ")) from None
+        error.args = (str(error).removeprefix(f"{study / file}: "),)  # of whichever kind it is
+        raise
     except OSError as error:
         raise UserError(f"cannot be read ({error.strerror}); give yourself the right to read it") from None
 
@@ -100,7 +104,8 @@ def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
     extent_m = needs.extent_m(recording.markers)
     stands = extent_m < needs.STANDING_M and not heading_problem
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    moves = extent_m >= needs.STANDING_M and recording.analog_rate_hz > 0
+    alone = not recording.subjects  # else: whose steps are they?
+    moves = alone and extent_m >= needs.STANDING_M and recording.analog_rate_hz > 0
     good, rough = body_weight.walking_weights_n(vertical, recording.analog_rate_hz) if moves else ([], [])
     return Facts(
         labels=recording.labels,
@@ -117,6 +122,7 @@ def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
         plate_sides_m=dict(zip(numbers.tolist(), sides.tolist(), strict=True)),
         plate_problems=plate_problems,
         event_count=len(recording.events),
+        strange_events=not_understood((event.label, event.side) for event in recording.events),
         weight_n=body_weight.standing_weight_n(points, rotation, force, corners) if stands else float("nan"),
         walking_weights_n=good,
         rough_weights_n=rough,

@@ -16,6 +16,7 @@ from pipeline.body_weight import LOADED_N
 from pipeline.errors import UserError, nearest
 from pipeline.file_facts import Facts
 from pipeline.filters import design_cutoff_hz
+from pipeline.functional import hip_sides
 
 MARKER_RATES_HZ = (20, 2000)
 LOWEST_FORCE_RATE_HZ = 100
@@ -143,6 +144,11 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: Mapping[str, A
         no_events = "" if facts.event_count else " and no gait events: cycles are told by the motion of the feet"
         remedy = "angles only; for moments export it with FORCE_PLATFORM"
         yield Finding("warning", file, f"no force plate{no_events}", remedy)
+    if names := facts.strange_events:
+        listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
+        what = f"gait events not understood, and not used: {listed}{' and more' * (len(names) > MOST_LISTED)}"
+        remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion tell events as well"
+        yield Finding("warning", file, what, remedy)
     problems = [finding_of("warning", file, problem) for problem in facts.plate_problems]
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
         alike = [problem for problem in problems if problem.remedy == remedy]
@@ -168,6 +174,21 @@ def _rows(session: str, rows: Sequence[tables.Row], facts: Mapping[str, Facts]) 
             if absent := [number for number in named or () if number not in known]:
                 what = f"{column} of {row['trial']} names plate {absent[0]}, the file has {', '.join(map(str, known))}"
                 yield Finding("error", row["file"], what, "correct it, or leave it n/a to have the foot found")
+
+
+def of_functional(session: str, rows: Sequence[tables.Row], chosen: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find hip centres that settings or body model ask of functional trials which a session does not list."""
+    if chosen.get("calibrate", {}).get("hip_centre") != "functional":
+        return
+    listed = {side for row in rows if row["role"] == "functional" for side in hip_sides(row["condition"])}
+    absent = [side for side in SIDES if side not in listed]
+    remedy = f"list it in trials.tsv: role functional, condition {' or '.join(f'hip_{side}' for side in absent)}"
+    if not listed:
+        what = "calibrate.hip_centre is functional, but no functional trial of a hip is listed: the session is rejected"
+        yield Finding("error", session, what, f"{remedy}; else choose another calibrate.hip_centre, as harrington")
+    elif absent:
+        what = f"no functional trial of the {absent[0]} hip: that hip centre is found by harrington"
+        yield Finding("warning", session, what, f"{remedy}, if it was recorded; else leave it so")
 
 
 def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:

@@ -142,9 +142,7 @@ def functional_hips(
     """
     hips = {}
     for trial, condition in functional.items():
-        words = set(re.findall("[a-z]+", condition.lower()))
-        sides = [side for side in SIDES if side in words] or list(SIDES)
-        for side in sides if "hip" in words else ():
+        for side in hip_sides(condition):
             recorded = read[trial]
             try:
                 if "rejected" in recorded.attrs:
@@ -160,6 +158,12 @@ def functional_hips(
             "hip_left or hip_right"
         )
     return hips
+
+
+def hip_sides(condition: str) -> list[str]:
+    """Return whose hip a functional trial is for, by its condition: ``hip``, ``hip_left``, ``hip_right``; else none."""
+    words = set(re.findall("[a-z]+", condition.lower()))
+    return [side for side in SIDES if side in words] or list(SIDES) if "hip" in words else []
 
 
 def hip_text(hip: FunctionalHip | None, method: str) -> str:

@@ -26,14 +26,16 @@ def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
 
     A level of folders that tells people apart names the participants, else the code that every file name begins
     with (``S01_walk_1``), else what the files call their subject: its code; a text without digits may be a person's
-    name and only tells people apart. Folders of one participant that have a static trial each are sessions.
+    name and only tells people apart. Who shares a file with others is told by the subject, in the folder's other
+    files too. Folders of one participant that have a static trial each are sessions.
     """
     folders = [PurePosixPath(file.name).parent.parts for file in files]
     level = _person_level(folders)
     if level is None:
-        named, below = _codes(files) or _subjects(files), folders
+        shared = any(file.shared for file in files)
+        named, below = (not shared and _codes(files)) or _subjects(files), folders
     else:
-        named = _named_by(level, folders)
+        named = _by_subject_where_shared(files, _named_by(level, folders))
         below = [parts[level + 1 :] for parts in folders]
     ids = identifiers({name: name for name in named}, "participant")
     people = [ids[name] for name in named]
@@ -81,6 +83,16 @@ def _named_by(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]:
         name = parts[level] if len(parts) > level else "unsorted"
         named.append("_".join([*group, name]) if len(owners[name]) > 1 else name)
     return named
+
+
+def _by_subject_where_shared(files: Sequence[File], named: Sequence[str]) -> list[str]:
+    """Return the people's names; in a folder with a shared file by subject, who may have a folder of their own."""
+    result = list(named)
+    for folder in {name for file, name in zip(files, named, strict=True) if file.shared}:
+        mine = [i for i, name in enumerate(named) if name == folder]
+        for i, own in zip(mine, _subjects([files[i] for i in mine]), strict=True):
+            result[i] = own if own == files[i].subject and own in named else f"{folder}_{own}"
+    return result
 
 
 def _codes(files: Sequence[File]) -> list[str]:

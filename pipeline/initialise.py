@@ -11,17 +11,20 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pipeline import model_fit, needs, read, settings
+from pipeline.c3d import Recording
 from pipeline.c3d_files import c3d_files
 from pipeline.errors import UserError
 from pipeline.file_facts import Facts, facts_of, opened
 from pipeline.guessed_tables import Mass, Notes, participant_rows, trial_rows
 from pipeline.guesses import File
+from pipeline.labels import SeveralSubjectsError
 from pipeline.model_fit import Fit
 from pipeline.tables import Row
 from pipeline.text_table import aligned, text_width
@@ -51,7 +54,7 @@ def initialise(folder: Path) -> str:
     if len(kept) == len(WRITTEN):
         return f"{', '.join(WRITTEN)} are there already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
-    files = [_look(folder, name, models) for name in c3d_files(folder)]
+    files = [file for name in c3d_files(folder) for file in _look(folder, name, models)]
     if all(file.problem for file in files):
         lines = [f"{file.name}: {file.problem}" for file in files]
         raise UserError("\n".join([*lines, f"{folder}: none of its {len(files)} C3D files can be read"]))
@@ -63,7 +66,7 @@ def initialise(folder: Path) -> str:
         notes[f"markers of body model {other}, not of {model}: put them into a study of their own"] = names
     people = participant_rows(
         rows,
-        {file.name: file for file in files},
+        {file.key: file for file in files},
         model_fit.needed_sizes(model, models[model], [file for file in files if not file.problem]),
         lambda mine: _shown_mass(folder, mine, models[model]),
     )
@@ -81,11 +84,21 @@ def _candidates(folder: Path) -> dict[str, dict[str, Any]]:
     return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
 
 
-def _look(folder: Path, name: str, models: Models) -> File:
+def _look(folder: Path, name: str, models: Models) -> list[File]:
+    """Return what a file tells, of each person in it."""
     try:
-        recording = opened(folder, name)
+        return [_seen(name, opened(folder, name), models)]
+    except SeveralSubjectsError as error:
+        subjects = error.subjects
     except UserError as error:
-        return File(name, problem=str(error))
+        return [File(name, problem=str(error))]
+    return [
+        replace(_seen(name, opened(folder, name, subject=subject), models), subject=subject, shared=True)
+        for subject in subjects
+    ]
+
+
+def _seen(name: str, recording: Recording, models: Models) -> File:
     subjects = [text.strip() for text in recording.subject_names if text.strip()]
     return File(
         name,
@@ -93,7 +106,7 @@ def _look(folder: Path, name: str, models: Models) -> File:
         extent_m=needs.extent_m(recording.markers),
         seen={label: frozenset(needs.seen_landmarks(model, recording)) for label, model in models.items()},
         sizes=read.anthropometry(recording.processing),
-        subject=subjects[0] if len(subjects) == 1 else "",
+        subject=subjects[0] if len(subjects) == 1 else recording.owner,
     )
 
 
@@ -102,7 +115,7 @@ def _shown_mass(folder: Path, rows: Sequence[Row], model: Mapping[str, Any]) -> 
     facts: dict[str, list[Facts]] = defaultdict(list)
     for row in rows:
         if row["role"] in ("static", "gait"):
-            facts[row["role"]].append(facts_of(opened(folder, row["file"]), model))
+            facts[row["role"]].append(facts_of(opened(folder, row["file"], subject=row.get("subject", "")), model))
     walks = facts["gait"]
     for source, weights_n in (
         ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),

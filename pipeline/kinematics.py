@@ -13,6 +13,7 @@ from pipeline import joint_coordinates, segment_angles
 from pipeline.derivatives import angular_rates, derivatives
 from pipeline.errors import UserError
 from pipeline.skeleton import Skeleton, model_of, moving_leg, moving_pelvis
+from pipeline.static_exchanges import refuse_exchanged
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")
@@ -27,6 +28,7 @@ def kinematics(
     body_model: Mapping[str, Any],
     smallest_floating_axis: float,
     angle_convention: str,
+    static_offset: str,
 ) -> xr.Dataset:
     """Return the motion of both legs in one trial.
 
@@ -36,6 +38,7 @@ def kinematics(
         body_model: the model of the calibration.
         smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
         angle_convention: ``isb``, or ``plug_in_gait``, which turns the ankle in another order.
+        static_offset: ``keep``, or ``subtract`` the static trial's joint angles.
 
     Returns:
         ``rotation`` (time, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
@@ -45,8 +48,9 @@ def kinematics(
         What markers do not show is NaN.
 
     Raises:
-        UserError: no segment of either side can be followed.
+        UserError: no segment of either side can be followed, or two markers are exchanged against the static trial.
     """
+    refuse_exchanged(clean, calibrate)
     count, time = clean.sizes["time"], clean.time.values
     position = clean.marker_position.values
     points = {str(name): position[:, i] for i, name in enumerate(clean.marker.values)}
@@ -62,6 +66,10 @@ def kinematics(
     com = _centres_of_mass(rotation, origin, calibrate)
     first, second = _derivatives(rotation, com, centre, time)
     velocity, acceleration = angular_rates(rotation, first.rotation, second.rotation)
+    joint_angle = segment_angles.joint_angles(rotation, angle_convention, smallest_floating_axis)
+    if static_offset == "subtract":
+        static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
+        joint_angle = joint_angle - segment_angles.joint_angles(static[None], angle_convention, smallest_floating_axis)
     hidden = np.full(count, np.nan)
     vector = ("time", "side", "segment", "local_axis")
     return xr.Dataset(
@@ -75,10 +83,7 @@ def kinematics(
             "com_acceleration": (("time", "side", "segment", "axis"), second.com),
             "angular_velocity": (vector, velocity),
             "angular_acceleration": (vector, acceleration),
-            "joint_angle": (
-                ("time", "side", "joint", "angle"),
-                segment_angles.joint_angles(rotation, angle_convention, smallest_floating_axis),
-            ),
+            "joint_angle": (("time", "side", "joint", "angle"), joint_angle),
             "pelvis_angle": (
                 ("time", "side", "angle"),
                 segment_angles.pelvis_angles(rotation[:, :, -1], smallest_floating_axis),

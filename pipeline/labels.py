@@ -20,6 +20,14 @@ FEWEST = 4
 NOT_LISTS = ("LABELS", "DESCRIPTIONS")
 
 
+class SeveralSubjectsError(UserError):
+    """A file holds markers of several people, and nothing tells whose are meant."""
+
+    def __init__(self, text: str, subjects: Sequence[str]) -> None:
+        super().__init__(text)
+        self.subjects = list(subjects)
+
+
 class Marker(NamedTuple):
     """A marker's column among the points of the file, its subject (or empty) and its name."""
 
@@ -50,14 +58,10 @@ def markers_of(
         participant: taken where the file holds several subjects and one has this name.
 
     Raises:
-        UserError: the file does not tell which of several subjects is meant, or lacks the subject asked for.
+        SeveralSubjectsError: the file does not tell which of them is meant.
+        UserError: it lacks the subject asked for.
     """
-    outputs = _outputs(point)
-    markers = [
-        Marker(column, *_owned(label, subjects))
-        for column, label in enumerate(_listed(point, "LABELS"))
-        if label and not label.startswith("*") and label not in outputs
-    ]
+    markers = _owned_markers(point, subjects)
     owner = _chosen_owner(markers, subject, participant)
     if owner is not None:
         markers = [marker for marker in markers if marker.owner in ("", owner)]
@@ -72,6 +76,20 @@ def markers_of(
             where = f"points {', '.join(str(marker.column + 1) for marker in same)}"
             notes.append(f"{name} stands {len(same)} times ({where}): point {kept[-1].column + 1} is taken")
     return sorted(kept), notes
+
+
+def subjects_among(point: Mapping[str, Any], subjects: Sequence[str]) -> list[str]:
+    """Return the subjects whose markers a file holds under the same names; none where it holds one person's."""
+    return _rivals(_owned_markers(point, subjects))
+
+
+def _owned_markers(point: Mapping[str, Any], subjects: Sequence[str]) -> list[Marker]:
+    outputs = _outputs(point)
+    return [
+        Marker(column, *_owned(label, subjects))
+        for column, label in enumerate(_listed(point, "LABELS"))
+        if label and not label.startswith("*") and label not in outputs
+    ]
 
 
 def _listed(point: Mapping[str, Any], name: str) -> list[str]:
@@ -98,25 +116,32 @@ def _owned(label: str, subjects: Iterable[str]) -> tuple[str, str]:
 
 def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> str | None:
     """Return the subject whose markers are meant; None where there is nothing to choose."""
-    names: dict[str, set[str]] = defaultdict(set)
-    for marker in markers:
-        if marker.owner:
-            names[marker.owner].add(marker.name)
     if subject:
+        names = dict.fromkeys(marker.owner for marker in markers if marker.owner)
         found = _same(subject, names)
         if names and not found:
             raise UserError(f"no subject '{subject}'; it has {', '.join(names)}{nearest(subject, names)}")
         return found or None
-    often = Counter(name for own in names.values() for name in own)
-    rivals = [owner for owner, own in names.items() if any(often[name] > 1 for name in own)]
+    rivals = _rivals(markers)
     if not rivals:
         return None
     if found := _same(participant, rivals):
         return found
-    raise UserError(
+    raise SeveralSubjectsError(
         f"holds several subjects ({', '.join(rivals)}); name one in the column 'subject' of trials.tsv "
-        "or participants.tsv"
+        "or participants.tsv",
+        rivals,
     )
+
+
+def _rivals(markers: Sequence[Marker]) -> list[str]:
+    """Return the owners that share a marker's name with another one."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for marker in markers:
+        if marker.owner:
+            names[marker.owner].add(marker.name)
+    often = Counter(name for own in names.values() for name in own)
+    return [owner for owner, own in names.items() if any(often[name] > 1 for name in own)]
 
 
 def _same(name: str, known: Iterable[str]) -> str:

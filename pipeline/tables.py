@@ -52,14 +52,18 @@ SEGMENT_COLUMNS = (
 # what the results call their own: a participant's column of that name would take its place
 RESERVED = (
     *("cycle", "participant", "session", "trial", "condition", "side", "start_time", "end_time"),
-    *("kinetics_valid", "reason", "joint", "angle", "axis", "phase"),
+    *("kinetics_valid", "reason", "joint", "angle", "axis", "phase", "stance_phase"),
     *("joint_angle", "joint_moment_jcs", "joint_force", "joint_power", "ground_force"),
     *("stride_time", "stance_time", "stance_share", "cadence", "stride_length", "step_length", "step_width"),
     *("walking_speed", "step_time", "single_support_share", "double_support_share", "effective_foot_mass"),
     *("leg_length", *(f"work_{phase}" for phase in ("a1", "a2", "k1", "k2", "k3", "k4", "h1", "h2", "h3"))),
-    *(f"{name}_dimensionless" for name in ("walking_speed", "step_length", "stride_time")),
+    *(f"{name}_dimensionless" for name in ("walking_speed", "stride_length", "step_length", "step_width")),
+    *("stride_time_dimensionless", "cadence_dimensionless", "stride_length_per_height", "step_length_per_height"),
 )
-RESERVED_BEGINNINGS = ("peak_", "phase_of_", "range_of_", "impulse_of_")
+RESERVED_BEGINNINGS = (
+    *("peak_", "phase_of_", "range_of_", "impulse_of_"),
+    *("gait_profile_score", "gait_variable_score", "gait_deviation_index"),
+)
 
 
 def read_participants(path: Path) -> dict[str, Row]:

@@ -357,6 +357,30 @@ def test_a_functional_trial_must_name_its_joint(study: Path) -> None:
     )
 
 
+def test_a_functional_hip_centre_needs_its_trials(study: Path) -> None:
+    """None: the session is rejected; one side's: the other takes harrington (see test_functional.py)."""
+    edit(study / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {hip_centre: functional}")
+    none = [finding for finding in check(study) if "hip_centre is functional" in finding.what]
+    assert [finding[:2] for finding in none] == [("error", "sub-01"), ("error", "sub-02")]
+    assert "condition hip_left or hip_right" in none[0].remedy
+    edit(study / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_01.c3d\tfunctional\tHip left")
+    assert about(check(study), "sub-01")[:1] == ("warning",)
+    assert "right hip: that hip centre is found by harrington" in about(check(study), "sub-01").what
+    edit(study / "trials.tsv", "sub-01/fast_02.c3d\tgait\tfast", "sub-01/fast_02.c3d\tfunctional\thip_right")
+    assert [finding for finding in check(study) if finding.where == "sub-01"] == []
+
+
+def test_events_that_are_not_understood_are_named(study: Path) -> None:
+    def name(content: ezc3d.c3d) -> None:
+        content.add_parameter("EVENT", "LABELS", ["Foot Strike", "Schritt", "Foot Off"])
+        content.add_parameter("EVENT", "CONTEXTS", ["Rechts", "Links", "General"])
+        content.add_parameter("EVENT", "TIMES", np.array([[0, 0, 0], [0.3, 0.5, 0.9]], dtype=float))
+
+    rewrite(study / "sub-01" / "fast_01.c3d", name)
+    what = "gait events not understood, and not used: 'Schritt', 'Foot Off'"
+    assert found(study) == {("warning", "sub-01/fast_01.c3d", what)}
+
+
 def test_sex_is_asked_for_where_the_table_needs_it(study: Path) -> None:
     edit(study / "participants.tsv", "1.78\tM", "1.78\tn/a")
     assert check(study) == []

@@ -22,7 +22,7 @@ from pipeline.errors import UserError
 from pipeline.filters import low_pass
 from pipeline.plates import centre_of_pressure
 from pipeline.read import read
-from pipeline.vocabulary import described
+from pipeline.vocabulary import REPAIRS, described
 
 Array = NDArray[np.float64]
 
@@ -340,6 +340,14 @@ def test_what_was_done_is_written_as_flags() -> None:
     meanings = dict(zip(fill.attrs["flag_values"].tolist(), fill.attrs["flag_meanings"].split(), strict=True))
     assert fill.attrs["flag_values"].dtype == fill.dtype
     assert {meanings[code] for code in np.unique(fill).tolist()} == {"none", "spline"}
+
+
+def test_what_was_done_is_counted() -> None:
+    """Eight frames hidden, one 5 cm off its path for a frame."""
+    points = with_gap(cubic(), 60, 68)
+    points[120] += 0.05
+    attributes = cleaned(trial({"LHEE": points}), spike_m=0.02).attrs
+    assert [attributes[name] for name in REPAIRS] == [8, 0, 0, 1, 0]
 
 
 def test_a_landmark_made_of_two_markers_is_filled_marker_by_marker() -> None:

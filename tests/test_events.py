@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recordings import SIDES, SPEED_M_S, Footfall, Walk, cleaned, crossing, vertical, walk
 from stances import ROUNDING, SAMPLE_S, THRESHOLD_N, events_of, file_list, found, side_of, under, within
 
+from pipeline.event_names import kind_in, not_understood, side_in
 from pipeline.events import OFF, STRIKE, GaitEvent, merge, stances
 from pipeline.file_events import file_events
 from pipeline.kinematic_events import zeni
@@ -83,6 +84,55 @@ def test_labels_of_every_style_are_understood(known: Walk, style: str) -> None:
         assert file_events(*zip(*events, strict=True), side=side) == expected
 
 
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [
+        *((label, STRIKE) for label in (
+            "Foot Strike", "RHS", "Heel Strike", "Initial Contact", "FOOT_CONTACT", "Fußaufsatz", "Fussaufsatz",
+            "Fersenkontakt", "Initialer Bodenkontakt", "Hielcontact", "Contact initial", "Attaque du talon",
+            "Début de l\u2019appui", "Pose du pied", "Appoggio", "Contatto iniziale", "Contacto inicial", "Apoyo",
+            "Contato inicial")),
+        *((label, OFF) for label in (
+            "Foot Off", "RTO", "Toe Off", "toe_off", "Zehenablösung", "Fußabhebung", "Zehenabstoß",
+            "Décollement des orteils", "Levée du pied", "Fin d'appui", "Distacco", "Fine appoggio", "Despegue",
+            "End of contact", "Teenloslating")),
+        *((label, "") for label in (
+            "Opposite Foot Off", "Contralateral contact", "Mid-stance", "Mi-appui", "Doppio appoggio", "Heel Off",
+            "Strike and Toe Off", "Event", "Trigger", "Lado 2", "")),
+    ],
+)  # fmt: skip
+def test_names_of_many_makers_and_languages(label: str, kind: str) -> None:
+    assert kind_in(label) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        *((text, "left") for text in ("Left", "L", "LEFT", "Links", "Gauche", "g", "Sinistro", "SX", "Izquierdo",
+                                      "esquerda", "left foot")),
+        *((text, "right") for text in ("Right", "r", "Rechts", "Droit", "droite", "D", "Destro", "Derecho", "dx",
+                                       "direito")),
+        *((text, "") for text in ("General", "", "Left and right", "Lateral", "Reference", "Both", "2")),
+    ],
+)  # fmt: skip
+def test_contexts_of_many_languages(text: str, side: str) -> None:
+    assert side_in(text, context=True) == side
+
+
+def test_a_side_in_a_label_is_a_word_and_no_article() -> None:
+    sides = {"Contact initial gauche": "left", "Foot Strike (R)": "right", "L'appui droit": "right", "RTO": "right",
+             "L Toe Off": "left", "D. Kontakt": "", "Contact d'appui": "", "Left of right": ""}  # fmt: skip
+    assert {label: side_in(label) for label in sides} == sides
+
+
+def test_what_is_half_understood_is_said() -> None:
+    good = [("Foot Strike", "left"), ("RTO", "")]
+    assert not_understood([*good, ("Trigger", "")]) == []
+    assert not_understood([*good, ("Knikpunkt", "right"), ("Foot Off", "")]) == ["Knikpunkt", "Foot Off"]
+    assert not_understood([("Passo", ""), ("Passo", "")]) == ["Passo"], "nothing of this file is understood"
+    assert not_understood([]) == []
+
+
 @pytest.mark.parametrize("label", ["Event", "General", "Trigger", "Stop", "Photo", "Left", "Right turn"])
 def test_other_labels_are_no_gait_events(label: str) -> None:
     assert [file_events([1.0], [label], [side], side=side) for side in SIDES] == [[], []]
@@ -97,6 +147,8 @@ def test_repeated_events_count_once(known: Walk) -> None:
     step = known.seen()[0]
     events = [(step.start_s, "Foot Strike", "right"), (step.start_s + 0.004, "Foot Strike", "right"),
               (step.end_s, "Foot Off", "right"), (step.end_s, "Foot Off", "right")]  # fmt: skip
+    once = [GaitEvent(step.start_s, STRIKE, "c3d"), GaitEvent(step.end_s, OFF, "c3d")]
+    assert file_events(*zip(*events, strict=True), side="right") == once
     trial = found(cleaned(known, events=events))
     listed = [event for event in events_of(trial, "right") if event.source == "c3d"]
     assert listed == [GaitEvent(step.start_s, STRIKE, "c3d"), GaitEvent(step.end_s, OFF, "c3d")]

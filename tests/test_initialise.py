@@ -12,13 +12,16 @@ import ezc3d
 import numpy as np
 import pytest
 from conftest import HOUSE, copy_study
+from recordings import write_c3d
 
 from pipeline import guesses, needs, settings, tables
+from pipeline.c3d import read_c3d
 from pipeline.check import check
 from pipeline.errors import UserError
 from pipeline.guessed_people import people_and_sessions
 from pipeline.guesses import File
 from pipeline.initialise import WRITTEN, initialise
+from pipeline.read import read
 
 DEMO = HOUSE / "data" / "demo"
 
@@ -251,6 +254,72 @@ def test_people_and_sessions_from_folders(names: list[str], people: list[str], s
 def test_people_from_what_files_call_their_subject(subjects: list[str], people: list[str]) -> None:
     files = [replace(moving(f"{number}.c3d"), subject=name) for number, name in enumerate(subjects)]
     assert [person for person, _ in people_and_sessions(files)] == people
+
+
+@pytest.mark.parametrize(
+    ("folder", "people"),
+    [
+        ("", ["A22", "B07", "A22", "B07"]),  # a static of each, then both in two files
+        ("Session 1/", ["A22", "B07", "A22", "B07"]),
+        ("pair1/", ["pair1_A22", "pair1_B07", "pair1_A22", "pair1_B07"]),
+    ],
+)
+def test_people_who_share_a_file_are_told_by_their_markers(folder: str, people: list[str]) -> None:
+    files = [
+        replace(standing(f"{folder}S1_a.c3d"), subject="A22"),
+        replace(standing(f"{folder}S1_b.c3d"), subject="B07"),
+    ]
+    files += [replace(moving(f"{folder}S2_walk.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
+    assert [person for person, _ in people_and_sessions(files)] == people
+
+
+def test_who_shares_a_file_may_have_a_folder_of_their_own() -> None:
+    own = [replace(standing(f"{name}/static.c3d"), subject=name) for name in ("A22", "B07")]
+    both = [replace(moving("A22/duo.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
+    assert [person for person, _ in people_and_sessions(own + both)] == ["A22", "B07", "A22", "B07"]
+
+
+def together(path: Path, files: dict[str, Path], **processing: float) -> None:
+    """Write a C3D file of several people, each from a file of their own."""
+    found = {name: read_c3d(file) for name, file in files.items()}
+    frames = min(len(recording.markers) for recording in found.values())
+    points = {
+        f"{name}:{label}": recording.markers[:frames, i]
+        for name, recording in found.items()
+        for i, label in enumerate(recording.labels)
+    }
+    write_c3d(path, points, processing=processing)
+
+
+def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
+    """A static of each, and walks that show both; the step read then takes each one's markers from the same file."""
+    (tmp_path / "data").mkdir()
+    own = {"A22": DEMO / "sub-01", "B07": DEMO / "sub-02"}
+    for name, folder in own.items():
+        together(tmp_path / "data" / f"static_{name}.c3d", {name: folder / "static.c3d"}, Bodymass=70.0)
+    for walk in ("comfortable_01", "fast_01"):
+        both = {name: folder / f"{walk}.c3d" for name, folder in own.items()}
+        together(tmp_path / "data" / f"{walk}.c3d", both, Bodymass=99.0)  # whose?
+    assert "Several people in one file" in initialise(tmp_path)
+    people = tables.read_participants(tmp_path / "participants.tsv")
+    assert {name: float(row["mass_kg"]) for name, row in people.items()} == {"A22": 70, "B07": 70}
+    for name, rows in tables.read_trials(tmp_path / "trials.tsv", people).items():
+        assert {row["file"] for row in rows if row["role"] == "static"} == {f"data/static_{name}.c3d"}
+        walks = {(row["trial"], row["subject"]) for row in rows if row["role"] == "gait"}
+        assert walks == {("comfortable_01", name), ("fast_01", name)}
+    assert {finding.what for finding in check(tmp_path)} == {
+        "no force plate and no gait events: cycles are told by the motion of the feet"
+    }
+    model = settings.load_body_model(name_of_model(tmp_path), where="study.yaml", study_path=tmp_path)
+    for rows in tables.read_trials(tmp_path / "trials.tsv", people).values():
+        for row in rows:
+            mine = read(tmp_path / row["file"], body_model=model, lab_axes="quarter_turn", **tables.whose(row, people))
+            source = own[row["participant_id"]] / Path(row["file"]).name.replace(
+                f"static_{row['participant_id']}", "static"
+            )
+            alone = read(source, body_model=model, lab_axes="quarter_turn").isel(time=slice(mine.sizes["time"]))
+            # written again in single precision, mm
+            np.testing.assert_allclose(mine.marker_position, alone.marker_position, atol=1e-6)
 
 
 def test_statics_in_one_folder_make_sessions_where_names_pair_them() -> None:

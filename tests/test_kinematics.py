@@ -313,7 +313,12 @@ def motion(points: Landmarks, name: str = "isb_clusters", static: xr.Dataset | N
     model = body_model(name)
     static = calibration(name) if static is None else static
     return kinematics(
-        cleaned(model, points, TIME), static, body_model=model, smallest_floating_axis=LOCK, angle_convention="isb"
+        cleaned(model, points, TIME),
+        static,
+        body_model=model,
+        smallest_floating_axis=LOCK,
+        angle_convention="isb",
+        static_offset="keep",
     )
 
 

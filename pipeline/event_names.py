@@ -1,0 +1,86 @@
+"""What C3D files call foot strikes, foot offs and sides, in the words of several makers and languages.
+
+A name that is not understood is said, not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from pipeline.events import OFF, STRIKE
+
+# parts of a label in lower case, without accents, blanks, hyphens and underscores
+KINDS = {
+    STRIKE: (
+        "strike|contact|touchdown|landing|footon|heelon"
+        "|kontakt|aufsatz|aufsetz|auftritt|hielaanraking"  # German, Dutch
+        "|attaque|appui|posedu(pied|talon)"  # French
+        "|contatto|appoggio"  # Italian
+        "|contacto|contato|apoyo|apoio|choque"  # Spanish, Portuguese
+    ),
+    OFF: (
+        "(foot|toe|lift)off|takeoff"
+        "|abheb|ablos|abstoss|loslat"
+        "|decoll|leve(r|e)du(pied|talon)"
+        "|stacco"
+        "|despeg|desprendimento"
+    ),
+}
+SHORT = {STRIKE: ("hs", "ic", "fs", "fc", "td"), OFF: ("to", "fo")}  # HS, LHS, L HS
+END = re.compile("ende?(of)?|fin|fim")  # of contact: an off
+# events of the other foot, and parts of a stance
+OTHERS = re.compile(
+    "opposite|opposee|opposto|opuest|contralateral|controlateral|gegenseit|doubl|doppi|dobl|dupl|mid|miappui"
+)
+
+SIDES = {
+    "left": "left lft lt links linke linkes gauche sinistro sinistra sx izquierdo izquierda izq esquerdo esquerda",
+    "right": "right rgt rt rechts rechte rechtes droit droite destro destra dx derecho derecha der direito direita",
+}
+LETTERS = {"left": "lg", "right": "rd"}  # alone; in a label, first or last, only those of English
+
+
+def kind_in(label: str) -> str:
+    """Return ``foot_strike`` or ``foot_off``; an empty text where the label says neither, or both."""
+    words = _words(label)
+    text, last = "".join(words), words[-1] if words else ""
+    if OTHERS.search(text):
+        return ""
+    short = last[1:] if len(last) == 3 and last[0] in "lr" else last
+    found = [kind for kind, parts in KINDS.items() if re.search(parts, text) or short in SHORT[kind]]
+    if found == [STRIKE] and END.match(text):
+        return OFF
+    return found[0] if len(found) == 1 else ""
+
+
+def side_in(text: str, *, context: bool = False) -> str:
+    """Return the side that a label, or an event's context, names: ``left``, ``right``, or empty where none or both."""
+    words = _words(text)
+    ends = {word[0] for word in (*words[:1], *words[-1:]) if len(word) == 1 or word[1:] in SHORT[STRIKE] + SHORT[OFF]}
+    named = [side for side, names in SIDES.items() if set(words) & set(names.split())]
+    found = named or [side for side, known in LETTERS.items() if ends & set(known if context else known[0])]
+    return found[0] if len(found) == 1 else ""
+
+
+def not_understood(events: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the labels that look like gait events of which not all is understood.
+
+    Those of which only the kind, or only the side, is understood; where no event of the file is, all. Others
+    (``Trigger``) are taken for something else.
+
+    Args:
+        events: label, and the side that the context gives, or empty.
+    """
+    told = {label: (bool(kind_in(label)), bool(side or side_in(label))) for label, side in events}
+    if any(all(parts) for parts in told.values()):
+        return [label for label, (kind, side) in told.items() if kind != side]
+    return list(told)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words in lower case without accents and French articles: ``RightFootOff``, ``Fuß-Aufsatz``."""
+    apart = re.sub(r"(?<=[a-zß])(?=[A-Z])", " ", text).replace("\u2019", "'")
+    plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()
+    return re.findall("[a-z]+", re.sub(r"\b[ld]'", " ", plain))

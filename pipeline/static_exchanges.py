@@ -1,0 +1,91 @@
+"""Labels exchanged throughout a trial: told by the distances between markers in the static trial.
+
+Within the trial nothing jumps, and markers that are exchanged from first to last frame keep steady, wrong distances.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.body_model import Points
+from pipeline.errors import UserError
+from pipeline.marker_distances import FARTHEST_M, RIGID_M, steadiness
+
+Array = NDArray[np.float64]
+
+FEWEST = 2  # distances by which each of two markers is judged
+WRONG_M = 0.015  # how far off they are at least, on average
+CURE = 0.4  # largest share of that which is left where exchanging two labels explains it
+
+
+def static_distances(points: Points) -> xr.DataArray:
+    """Return the distances (landmark, landmark_2) in a static trial, m: the median over its frames, NaN where unseen.
+
+    Args:
+        points: landmarks (time, 3), m.
+    """
+    names, position = list(points), np.stack(list(points.values()), axis=1)
+    distance = np.full((len(names), len(names)), np.nan)
+    for i in range(len(names)):
+        away = np.linalg.norm(position - position[:, [i]], axis=2)
+        seen = np.isfinite(away).any(axis=0)
+        distance[i, seen] = np.nanmedian(away[:, seen], axis=0)
+    return xr.DataArray(distance, {"landmark": names, "landmark_2": names}, ("landmark", "landmark_2"))
+
+
+def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
+    """Stop where two markers of a trial are exchanged against the static trial.
+
+    Args:
+        clean: the trial; its setting ``exchanged_markers``, if ``ignore``, holds here too.
+        calibrate: the session's calibration.
+
+    Raises:
+        UserError: two markers are exchanged.
+    """
+    if clean.attrs["exchanged_markers"] == "ignore":
+        return
+    known = [str(name) for name in clean.marker.values if name in calibrate.landmark.values]
+    static = calibrate.static_distance.sel(landmark=known, landmark_2=known).values
+    here = clean.sel(marker=known)
+    if pair := exchanged_throughout(here.marker_position.values, static):
+        one, other = (f"{here.label.values[i]} ({known[i].replace('_', ' ')})" for i in pair)
+        raise UserError(
+            f"{one} and {other} seem to be exchanged throughout, here or in the static trial: their distances from "
+            "other markers fit when they are exchanged; label them in the capture software and export again, or set "
+            "clean.exchanged_markers to ignore"
+        )
+
+
+def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | None:
+    """Return the two markers whose exchange makes the distances of a trial most like those of the static trial.
+
+    Of each marker those distances count that keep steady in the trial, to markers of its segment or of the next one.
+
+    Args:
+        position: (time, marker, 3), m, NaN where unseen.
+        static: (marker, marker) median distances in the static trial, m, NaN where it does not show both.
+
+    Returns:
+        Numbers of the markers; None where the labels explain the distances as well as any exchange.
+    """
+    median, spread = steadiness(position)
+    np.fill_diagonal(spread, np.nan)
+    with np.errstate(invalid="ignore"):
+        near = (spread < RIGID_M) & (np.fmin(median, static) < FARTHEST_M)
+    off = np.where(near, np.abs(median - static), np.nan)
+    as_is = np.broadcast_to(off[:, None], (len(off), *off.shape)).copy()  # marker, the other one, a third
+    cured = np.where(near[:, None], np.abs(median[:, None] - static), np.nan)
+    unknown = ~np.isfinite(as_is + cured) | np.eye(len(off), dtype=bool)
+    as_is[unknown] = cured[unknown] = 0.0
+    count = (~unknown).sum(axis=2)
+    before, after = (values.sum(axis=2) + values.sum(axis=2).T for values in (as_is, cured))
+    enough = (np.minimum(count, count.T) >= 1) & (count + count.T >= 2 * FEWEST)
+    explained = enough & (before > WRONG_M * (count + count.T)) & (after < CURE * before)
+    gain = np.where(np.triu(explained, 1), before - after, 0.0)
+    if not gain.any():
+        return None
+    i, j = np.unravel_index(int(np.argmax(gain)), gain.shape)
+    return int(i), int(j)
