@@ -54,13 +54,15 @@ def output_tables() -> str:
 def _variables(step: str) -> str:
     heading = f"### {step}.nc\n\n{vocabulary.TITLES[step]}"
     variables, cycles = vocabulary.VARIABLES[step], vocabulary.VARIABLES["cycles"]
-    if step == "study" and variables.items() <= cycles.items():
+    told = ""
+    if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
-        return f"{heading}: the variables of cycles.nc, without {absent}.\n"
+        told = f": the variables of cycles.nc, without {absent}; and, where `study.reference` is given"
+        variables = {name: variable for name, variable in variables.items() if cycles.get(name) != variable}
     rows = [
         (f"`{name}`", f"`({', '.join(dims)})`", units, meaning) for name, (dims, units, meaning) in variables.items()
     ]
-    return f"{heading}.\n\n" + _table(("variable", "dimensions", "units", "meaning"), rows)
+    return f"{heading}{told}.\n\n" + _table(("variable", "dimensions", "units", "meaning"), rows)
 
 
 PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings_tables, "outputs.md": output_tables}

@@ -27,11 +27,19 @@ def leg_lengths(kinematics: xr.Dataset) -> Array:
 
 
 def dimensionless(metrics: Mapping[str, float], *, leg_length_m: float) -> dict[str, float]:
-    """Return a cycle's leg length and its dimensionless speed, step length and stride time."""
+    """Return a cycle's leg length and its dimensionless speed, lengths, stride time and cadence."""
     time_s = np.sqrt(leg_length_m / STANDARD_GRAVITY_M_S2)
     return {
         "leg_length": leg_length_m,
         "walking_speed_dimensionless": metrics["walking_speed"] * time_s / leg_length_m,
+        "stride_length_dimensionless": metrics["stride_length"] / leg_length_m,
         "step_length_dimensionless": metrics["step_length"] / leg_length_m,
+        "step_width_dimensionless": metrics["step_width"] / leg_length_m,
         "stride_time_dimensionless": metrics["stride_time"] / time_s,
+        "cadence_dimensionless": metrics["cadence"] / 60 * time_s,
     }
+
+
+def per_height(metrics: Mapping[str, float], *, height_m: float) -> dict[str, float]:
+    """Return a cycle's stride and step length over body height; NaN without one."""
+    return {f"{name}_per_height": metrics[name] / height_m for name in ("stride_length", "step_length")}

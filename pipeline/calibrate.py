@@ -17,9 +17,11 @@ from pipeline.body_model import Points, missing, positions
 from pipeline.errors import UserError
 from pipeline.functional import functional_hips, hip_text
 from pipeline.marker_noise import sensitivity
+from pipeline.rigid import mean_rotation
 from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table, has_its_axes
 from pipeline.skeleton import ORDER, Skeleton, model_of
 from pipeline.standing import static_rules, static_skeleton, with_virtual
+from pipeline.static_exchanges import static_distances
 from pipeline.tables import ANTHROPOMETRY, number
 
 Array = NDArray[np.float64]
@@ -56,7 +58,8 @@ def calibrate(
         A flat dataset. Per segment: ``segment_mass``, ``segment_com`` (from the proximal joint centre, segment
         axes), ``segment_inertia``, ``segment_length``. For the motion: ``cluster_position`` of the markers that
         show each segment's pose, ``joint_position`` of each joint centre in the segment that carries it,
-        ``technical_rotation`` from the axes built in motion to the anatomical ones, ``chord_radius``.
+        ``technical_rotation`` from the axes built in motion to the anatomical ones, ``chord_radius``;
+        ``static_rotation``, the posture of the static trial, ``static_distance`` between its landmarks.
 
     Raises:
         UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
@@ -69,7 +72,8 @@ def calibrate(
             "(the C3D files' PROCESSING group has none either)"
         )
     labels = [str(label) for label in static.marker.values]
-    points = with_virtual(positions(body_model, labels, static.marker_position.values), body_model)
+    shown = positions(body_model, labels, static.marker_position.values)
+    points = with_virtual(shown, body_model)
     hips = functional_hips(read, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
     sides, problems = {}, []
@@ -85,7 +89,10 @@ def calibrate(
         raise UserError(f"{static.attrs.get('source', name)}: {'; '.join(dict.fromkeys(problems))}")
     dataset = _dataset({side: parts[:2] for side, parts in sides.items()})
     dataset = dataset.assign(_per_marker(dataset, body_model, labels, static.marker_position.values, points))
+    dataset = dataset.assign(static_distance=static_distances(shown))
     notes = [_note(participant, segment_table, measured), *(parts[2] for parts in sides.values())]
+    if _guessed(source := participant.get("width_source", "")):
+        notes.append(f"joint widths are an {source}")
     dataset.attrs = {
         "body_mass_kg": sizes["mass_kg"],
         "body_mass_source": origin["mass_kg"],
@@ -155,7 +162,14 @@ def _anthropometry(
     for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
         if value := number(participant, column, where="participants.tsv"):
             sizes[column], origin[column] = value, "participants.tsv"
+    if origin.get("mass_kg") == "participants.tsv" and _guessed(participant.get("mass_source", "")):
+        origin["mass_kg"] += f", {participant['mass_source']}"
     return sizes, origin
+
+
+def _guessed(source: str) -> bool:
+    """Return whether a cell mass_source or width_source says that the size is an estimate, as ``init`` writes it."""
+    return source.startswith("estimate")
 
 
 def _note(participant: Mapping[str, str], table: Mapping[str, Any], measured: Mapping[Any, Any]) -> str:
@@ -223,6 +237,10 @@ def _dataset(sides: Mapping[str, tuple[Skeleton, Mapping[str, SegmentParameters]
             "technical_rotation": (
                 ("side", "pose", "local_axis", "technical_axis"),
                 np.array([[still[side].technical[name] for name in ORDER] for side in SIDES]),
+            ),
+            "static_rotation": (
+                ("side", "pose", "local_axis", "axis"),
+                np.array([[mean_rotation(still[side].frames[name]) for name in ORDER] for side in SIDES]),
             ),
             "cluster_position": (
                 ("cluster_marker", "local_axis"),

@@ -10,15 +10,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline import stances
-from pipeline.body_size import dimensionless, leg_lengths
+from pipeline.body_size import dimensionless, leg_lengths, per_height
 from pipeline.effective_mass import at_foot_strikes
 from pipeline.events import LONGEST_SWING_S
-from pipeline.further_curves import further
-from pipeline.joint_work import impulses, work
+from pipeline.further_curves import IN_STANCE, further
+from pipeline.joint_work import force_impulses, impulses, work
 from pipeline.leg import SIDES
 from pipeline.peaks import peaks, ranges
 from pipeline.spatiotemporal import Heels, belt_speed, spatiotemporal, support
-from pipeline.vocabulary import METRICS
+from pipeline.vocabulary import METRICS, REPAIRS
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
@@ -33,6 +33,13 @@ class Cycle(NamedTuple):
     start_s: float
     off_s: float
     end_s: float
+
+
+class Sizes(NamedTuple):
+    """Lengths of the legs (side,) and of the body, m, NaN where not known."""
+
+    legs_m: Array
+    height_m: float
 
 
 def cycles(
@@ -83,7 +90,9 @@ def cycles(
     valid = np.array([reason == "" for reason in used], dtype=bool)
     wanted = [kinematics.joint_angle, kinematics.pelvis_angle, kinematics.foot_progression, kinetics.joint_moment_jcs]
     wanted += [kinetics.joint_force, kinetics.joint_power, contacts.ground_force]
-    wanted += further(further_curves, kinetics, kinematics, calibrate)
+    others = [name for name in further_curves if not name.endswith(IN_STANCE)]
+    wanted += further(others, kinetics, kinematics, calibrate)
+    wanted += [curve.rename(name) for curve in wanted if (name := f"{curve.name}{IN_STANCE}") in further_curves]
     curves = {str(quantity.name): _curves(quantity, found, valid, mass) for quantity in wanted}
     strikes = [(cycle.side, cycle.start_s) for cycle in found]
     struck_kg = at_foot_strikes(strikes, kinematics, contacts, clean, calibrate)
@@ -91,13 +100,14 @@ def cycles(
     gone = np.array([cycle[:2] in by_hand for cycle in found], dtype=bool)
     for array in (struck_kg, *values.values()):
         array[gone] = np.nan
-    metrics = _metrics(values, struck_kg, leg_lengths(kinematics), found, clean, contacts, belt_speed_m_s)
+    sizes = Sizes(leg_lengths(kinematics), float(calibrate.attrs["body_height_m"]))
+    metrics = _metrics(values, struck_kg, sizes, found, clean, contacts, belt_speed_m_s)
     return xr.Dataset(
         {**curves, **metrics, **stance.variables()},
         {
             **{str(dim): kinetics[dim] for dim in dict.fromkeys(dim for curve in wanted for dim in curve.dims[2:])},
             "segment": kinetics.segment,
-            "phase": PHASE,
+            **{dim: PHASE for dim in ("phase", "stance_phase") if any(dim in dims for dims, _ in curves.values())},
             "side": ("cycle", np.array([cycle.side for cycle in found], dtype=str)),
             "start_time": ("cycle", np.array([cycle.start_s for cycle in found], dtype=float)),
             "end_time": ("cycle", np.array([cycle.end_s for cycle in found], dtype=float)),
@@ -105,6 +115,7 @@ def cycles(
             "reason": ("cycle", np.array(used, dtype=str)),
             **stance.coordinates(),
         },
+        {name: clean.attrs[name] for name in REPAIRS if name in clean.attrs},
     )
 
 
@@ -122,12 +133,14 @@ def _cycles(contacts: xr.Dataset, longest_s: float) -> list[Cycle]:
     return sorted(found, key=lambda cycle: cycle.start_s)
 
 
-def _resampled(values: Array, time: Array, cycle: Cycle) -> Array:
-    """Return (..., 101) of a quantity (time, ...) over a cycle, linear between frames.
+def _resampled(values: Array, time: Array, start_s: float, end_s: float) -> Array:
+    """Return (..., 101) of a quantity (time, ...) from start to end, linear between frames; NaN without an end.
 
-    Where the frame after the cycle's end is missing (the next stance may not be known), the last one is kept.
+    Where the frame after the end is missing (the next stance may not be known), the last one is kept.
     """
-    instants = cycle.start_s + PHASE / 100 * (cycle.end_s - cycle.start_s)
+    if np.isnan(end_s):
+        return np.full((*values.shape[1:], len(PHASE)), np.nan)
+    instants = start_s + PHASE / 100 * (end_s - start_s)
     right = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     share = np.clip((instants - time[right - 1]) / (time[right] - time[right - 1]), 0, 1)
     share = share.reshape(-1, *[1] * (values.ndim - 1))
@@ -135,7 +148,7 @@ def _resampled(values: Array, time: Array, cycle: Cycle) -> Array:
     low = np.where(share == 1, 0, values[right - 1]) * (1 - share)
     high = np.where(share == 0, 0, values[right]) * share
     result = low + high
-    last = np.searchsorted(time, cycle.end_s + 1e-9, side="right") - 1
+    last = np.searchsorted(time, end_s + 1e-9, side="right") - 1
     late = instants > time[last]
     result[late] = np.where(np.isnan(result[late]), values[last], result[late])
     return np.moveaxis(result, 0, -1)
@@ -144,14 +157,25 @@ def _resampled(values: Array, time: Array, cycle: Cycle) -> Array:
 def _curves(
     quantity: xr.DataArray, found: Sequence[Cycle], valid: NDArray[np.bool_], mass: float
 ) -> tuple[tuple[str, ...], Array]:
-    """Return dimensions and values (cycle, ..., phase): angles as they are, kinetics per body mass where valid."""
-    dims = ("cycle", *(str(dim) for dim in quantity.dims[2:]), "phase")
-    values = quantity.values
+    """Return dimensions and values (cycle, ..., phase): angles as they are, kinetics per body mass where valid.
+
+    ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
+    """
+    name = str(quantity.name)
+    in_stance = name.endswith(IN_STANCE)
+    dims = ("cycle", *(str(dim) for dim in quantity.dims[2:]), "stance_phase" if in_stance else "phase")
+    values, time = quantity.values, quantity.time.values
     if not found:
         return dims, np.empty((0, *values.shape[2:], len(PHASE)))
-    rows = np.stack([_resampled(values[:, SIDES.index(cycle.side)], quantity.time.values, cycle) for cycle in found])
-    if quantity.name not in ANGLES:
-        rows /= 1 if quantity.name in SHARES else mass
+    ends = [cycle.off_s if in_stance else cycle.end_s for cycle in found]
+    rows = np.stack(
+        [
+            _resampled(values[:, SIDES.index(cycle.side)], time, cycle.start_s, end_s)
+            for cycle, end_s in zip(found, ends, strict=True)
+        ]
+    )
+    if name.removesuffix(IN_STANCE) not in ANGLES:
+        rows /= 1 if name in SHARES else mass
         rows[~valid] = np.nan
     return dims, rows
 
@@ -159,7 +183,7 @@ def _curves(
 def _metrics(
     curves: Mapping[str, Array],
     struck_kg: Array,
-    legs_m: Array,
+    sizes: Sizes,
     found: Sequence[Cycle],
     clean: xr.Dataset,
     contacts: xr.Dataset,
@@ -174,14 +198,17 @@ def _metrics(
         share = 100 * (cycle.off_s - cycle.start_s) / (cycle.end_s - cycle.start_s)
         mine = {name: values[i] for name, values in curves.items()}
         angle, moment = mine["joint_angle"], mine["joint_moment_jcs"]
+        stride_s = cycle.end_s - cycle.start_s
         covered = spatiotemporal(heels, **cycle._asdict(), belt_speed_m_s=speed)
         rows.append(
             covered
-            | dimensionless(covered, leg_length_m=legs_m[SIDES.index(cycle.side)])
+            | dimensionless(covered, leg_length_m=sizes.legs_m[SIDES.index(cycle.side)])
+            | per_height(covered, height_m=sizes.height_m)
             | support(contacts, **cycle._asdict())
             | peaks(mine, stance_share=share)
             | ranges(mine)
-            | impulses(moment, stance_share=share, stride_s=cycle.end_s - cycle.start_s)
+            | impulses(moment, stance_share=share, stride_s=stride_s)
+            | force_impulses(mine["ground_force"], stance_share=share, stride_s=stride_s)
             | work(angle, moment, stance_share=share)
             | {"effective_foot_mass": struck_kg[i]}
         )

@@ -1,4 +1,8 @@
-"""Curves that a study has on request: joint moments in other axes, of the other sign or by body size, ..."""
+"""Curves that a study has on request: joint moments in other axes, of the other sign or by body size, ...
+
+Of the usual curves there is also one over stance, 0 at foot strike and 100 at foot off, named with :data:`IN_STANCE`;
+the step ``cycles`` cuts these.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from pipeline.body_size import STANDARD_GRAVITY_M_S2, leg_lengths
 from pipeline.dynamics.block_matrix import rotate
 from pipeline.leg import SEGMENTS
 
+IN_STANCE = "_in_stance"
 SOURCES = {  # of the curve's values, or of its dimensions
     "joint_moment_distal": "joint_moment",
     "joint_moment_proximal": "joint_moment",

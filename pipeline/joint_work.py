@@ -1,4 +1,4 @@
-"""What joint moments add up to over a gait cycle: their impulses in stance, and the work of each phase of power.
+"""What a gait cycle adds up to: impulses of moments and of the ground's force, and the work of each phase of power.
 
 Phases after Winter DA (1991) The Biomechanics and Motor Control of Human Gait, and Eng JJ, Winter DA (1995)
 J Biomech 28:753-758, of the flexion axes of ankle (A), knee (K) and hip (H).
@@ -25,6 +25,8 @@ IMPULSES = {  # joint, angle, sign of the moment
     "impulse_of_hip_abductor_moment": (HIP, ADDUCTION, -1),
 }
 
+FORCE_IMPULSES = {"impulse_of_braking_force": -1, "impulse_of_propulsive_force": 1}  # sign of the forward force
+
 
 class Burst(NamedTuple):
     """A phase of power: joint, sign, and between where its peak lies: 0-1 is stance, 1-2 swing."""
@@ -49,24 +51,40 @@ BURSTS = {
 
 
 def impulses(moment: Array, *, stance_share: float, stride_s: float) -> dict[str, float]:
-    """Return the integral over stance of what a moment has of one sign, N m s/kg.
-
-    Between samples a moment is taken as linear, where it changes sign too. NaN where a sample of the stance is
-    missing or the foot off is not known.
+    """Return the integral over stance of what a moment has of one sign, N m s/kg; see :func:`_impulse`.
 
     Args:
         moment: ``joint_moment_jcs`` (joint, angle, 101), N m/kg.
         stance_share: percent of the cycle at which the foot leaves the ground.
         stride_s: duration of the cycle.
     """
-    if np.isnan(stance_share):
-        return dict.fromkeys(IMPULSES, np.nan)
-    phase = np.append(np.arange(np.ceil(stance_share)), stance_share)
-    step_s = np.diff(phase) / 100 * stride_s
     return {
-        name: float(_area_above_zero(sign * np.interp(phase, np.arange(101.0), moment[joint, angle])) @ step_s)
+        name: _impulse(sign * moment[joint, angle], stance_share, stride_s)
         for name, (joint, angle, sign) in IMPULSES.items()
     }
+
+
+def force_impulses(force: Array, *, stance_share: float, stride_s: float) -> dict[str, float]:
+    """Return the braking and the propulsive impulse of stance, N s/kg, both positive; see :func:`_impulse`.
+
+    Args:
+        force: ``ground_force`` (axis, 101), N/kg, x forward.
+        stance_share, stride_s: as :func:`impulses`.
+    """
+    return {name: _impulse(sign * force[0], stance_share, stride_s) for name, sign in FORCE_IMPULSES.items()}
+
+
+def _impulse(values: Array, stance_share: float, stride_s: float) -> float:
+    """Return the integral over stance of what a curve (101,) has above zero.
+
+    Between samples it is taken as linear, where it changes sign too. NaN where a sample of the stance is missing or
+    the foot off is not known.
+    """
+    if np.isnan(stance_share):
+        return float("nan")
+    phase = np.append(np.arange(np.ceil(stance_share)), stance_share)
+    step_s = np.diff(phase) / 100 * stride_s
+    return float(_area_above_zero(np.interp(phase, np.arange(101.0), values)) @ step_s)
 
 
 def _area_above_zero(values: Array) -> Array:

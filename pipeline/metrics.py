@@ -27,6 +27,8 @@ METRICS = {
     "peak_hip_abductor_moment": ("N m kg-1", "largest internal hip abductor moment in stance"),
     "peak_ankle_power": ("W kg-1", "largest power generated at the ankle"),
     "peak_vertical_force": ("N kg-1", "largest vertical ground reaction force"),
+    "peak_braking_force": ("N kg-1", "largest ground reaction force backwards, positive"),
+    "peak_propulsive_force": ("N kg-1", "largest ground reaction force forwards"),
     "effective_foot_mass": (
         "kg",
         "mass with which the leg resists the ground at foot strike: its task-space inertia along the vertical, at the "
@@ -53,6 +55,8 @@ METRICS = {
             ("hip_abductor", "hip abductor", ""),
         )
     },
+    "impulse_of_braking_force": ("N s kg-1", "integral over stance of the ground reaction force backwards, positive"),
+    "impulse_of_propulsive_force": ("N s kg-1", "integral over stance of the ground reaction force forwards"),
     **{
         f"work_{name}": ("J kg-1", f"work about the flexion axis in phase {name.upper()}: {meaning}")
         for name, meaning in (
@@ -71,11 +75,42 @@ METRICS = {
 METRICS |= {
     "leg_length": ("m", "length of the leg from hip to knee to ankle centre, median of the trial"),
     "walking_speed_dimensionless": ("1", "walking speed over the root of gravity times leg length"),
+    "stride_length_dimensionless": ("1", "stride length over leg length"),
     "step_length_dimensionless": ("1", "step length over leg length"),
+    "step_width_dimensionless": ("1", "step width over leg length"),
     "stride_time_dimensionless": ("1", "stride time over the root of leg length over gravity"),
+    "cadence_dimensionless": ("1", "steps in the root of leg length over gravity"),
+    "stride_length_per_height": ("1", "stride length over body height"),
+    "step_length_per_height": ("1", "step length over body height"),
 }
 METRICS |= {
     f"phase_of_{name}": ("percent", f"share of the gait cycle at which {name} stands")
     for name in METRICS
     if name.startswith("peak_")
+}
+
+GAIT_ANGLES = (
+    *("pelvis_tilt", "pelvis_obliquity", "pelvis_rotation", "hip_flexion", "hip_adduction", "hip_rotation"),
+    *("knee_flexion", "ankle_flexion", "foot_progression"),
+)
+SCORES = {  # where a reference is given
+    "gait_profile_score": ("degree", "Gait Profile Score: root mean square of the nine gait variable scores"),
+    "gait_profile_score_overall": (
+        "degree",
+        "Gait Profile Score of both sides, with the other side's cycle that overlaps most; the pelvis of the left",
+    ),
+    **{
+        f"gait_variable_score_{name}": (
+            "degree",
+            f"root-mean-square difference of {name.replace('_', ' ')} from the reference's mean over the cycle",
+        )
+        for name in GAIT_ANGLES
+    },
+}
+DEVIATION_INDEX = {  # where the reference tells its cycles
+    "gait_deviation_index": ("1", "Gait Deviation Index: 100 is the reference's mean, 10 less its standard deviation"),
+    "gait_deviation_index_share": (
+        "percent",
+        "share of the squared difference from the reference's mean curves that the features of the index hold",
+    ),
 }

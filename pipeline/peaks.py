@@ -13,7 +13,7 @@ JOINTS = ("ankle", "knee", "hip")
 ANGLES = ("flexion", "adduction", "rotation")
 ANKLE, KNEE, HIP = range(3)
 FLEXION, ADDUCTION = range(2)
-UP = 1
+FORWARD, UP = range(2)
 USUAL_STANCE_SHARE = 60.0
 
 
@@ -40,6 +40,8 @@ _PEAKS = {
     "peak_hip_abductor_moment": _Peak("joint_moment_jcs", (HIP, ADDUCTION), -1, "stance"),
     "peak_ankle_power": _Peak("joint_power", (ANKLE,)),
     "peak_vertical_force": _Peak("ground_force", (UP,)),
+    "peak_braking_force": _Peak("ground_force", (FORWARD,), -1),
+    "peak_propulsive_force": _Peak("ground_force", (FORWARD,)),
 }
 
 

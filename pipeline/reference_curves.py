@@ -45,8 +45,8 @@ def key_of(variable: str, component: Mapping[str, str]) -> Key:
     return (variable, *(component[dim] for dim in COMPONENTS[variable]))
 
 
-def read_reference(path: Path) -> dict[Key, Reference]:
-    """Return the curves of a table.
+def read_reference(path: Path, *, setting: str) -> dict[Key, Reference]:
+    """Return the curves of a table; ``setting`` is the one that names it.
 
     Raises:
         UserError: no such file, not UTF-8, or what :func:`reference_of` refuses.
@@ -54,9 +54,9 @@ def read_reference(path: Path) -> dict[Key, Reference]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UserError(f"report.reference: {path}: cannot be read ({error.strerror})") from None
+        raise UserError(f"{setting}: {path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
-        raise UserError(f"report.reference: {path}: not UTF-8 text") from None
+        raise UserError(f"{setting}: {path}: not UTF-8 text") from None
     return reference_of(text, where=path.name)
 
 

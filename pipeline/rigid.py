@@ -55,3 +55,13 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     with np.errstate(invalid="ignore", divide="ignore"):
         residual = np.sqrt((error**2).sum(axis=(-1, -2)) / count[..., 0])
     return np.swapaxes(segment_to_lab, -1, -2), position, residual
+
+
+def mean_rotation(rotation: Array) -> Array:
+    """Return the rotation nearest to the mean of rotations (time, 3, 3), NaN frames left out.
+
+    The one that maximises the trace with the mean (chordal mean: Hartley R et al. 2013, Int J Comput Vis 103:267-305).
+    """
+    u, _, vt = np.linalg.svd(np.nanmean(rotation, axis=0))
+    u[:, -1] *= np.sign(np.linalg.det(u @ vt))
+    return np.asarray(u @ vt)

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pipeline.gait_scores import reference_gait, scores
 from pipeline.participant_means import participant_means, symmetry
 from pipeline.tables import ABSENT
-from pipeline.vocabulary import METRICS
+from pipeline.vocabulary import METRICS, REPAIRS, SCORES
 
 IDENTITY = (
     "participant",
@@ -27,25 +28,35 @@ IDENTITY = (
 QUALITY = (
     "participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason",
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
-    "energy_closure_w",
+    "energy_closure_w", *REPAIRS,
 )  # fmt: skip
 NOT_COORDINATES = ("participant_id", "guessed")
 
 
 def study(
-    cycles: Mapping[str, Mapping[str, xr.Dataset]], *, sessions: Mapping[str, Mapping[str, Any]]
+    cycles: Mapping[str, Mapping[str, xr.Dataset]],
+    *,
+    sessions: Mapping[str, Mapping[str, Any]],
+    reference: xr.Dataset | str | None,
+    gdi_features: int | None,
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
     """Gather every session.
 
     Args:
         cycles: trials by name, by session; a rejected trial is a group with the attribute ``rejected``.
         sessions: per session the participant's row of participants.tsv and, per trial, its condition and role.
+        reference: other people's study.nc, or the text of a table of their mean curves, for the gait scores.
+        gdi_features: number of features of the Gait Deviation Index; None for all directions.
 
     Returns:
         study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
         validity and every column of participants.tsv as coordinates. metrics.csv: one row per cycle.
         quality.csv: one row per trial, side and stance, used or rejected and why, with the largest disagreement of
-        the formulations of the trial and the closures of the side; a rejected trial is one row.
+        the formulations of the trial, the closures of the side, and how many marker samples of the trial were mended
+        and how; a rejected trial is one row.
+
+    Raises:
+        UserError: the reference cannot be used.
     """
     parts = []
     for session, trial, group in _trials(cycles):
@@ -68,15 +79,20 @@ def study(
     for name in columns:
         if name in dataset.coords:
             dataset = dataset.assign_coords({name: ("cycle", _typed([str(v) for v in dataset[name].values]))})
-    metrics = dataset[[*METRICS]].to_dataframe().reset_index()
-    order = ["cycle", *IDENTITY, *(name for name in columns if name not in NOT_COORDINATES), *METRICS]
+    if reference is not None:
+        found = scores(dataset, reference_gait(reference), gdi_features=gdi_features)
+        dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
+    names = [*METRICS, *(name for name in SCORES if name in dataset)]
+    metrics = dataset[names].to_dataframe().reset_index()
+    order = ["cycle", *IDENTITY, *(name for name in columns if name not in NOT_COORDINATES), *names]
     return dataset, metrics.reindex(columns=order), _quality(cycles, sessions)
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return participants.csv, means of each side, and symmetry.csv, the symmetry index, from metrics.csv."""
-    means = participant_means(metrics, METRICS)
-    return means, symmetry(means, METRICS)
+    names = [*METRICS, *(name for name in SCORES if name in metrics)]
+    means = participant_means(metrics, names)
+    return means, symmetry(means, names)
 
 
 def _trials(cycles: Mapping[str, Mapping[str, xr.Dataset]]) -> Iterator[tuple[str, str, xr.Dataset]]:
@@ -99,7 +115,9 @@ def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[s
         about = sessions[session]
         own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if "rejected" in group.attrs:
-            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *[np.nan] * 5])
+            rows.append(
+                [*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *[pd.NA] * (len(QUALITY) - 10)]
+            )
             continue
         for i in range(group.sizes["stance"]):
             row = group.isel(stance=i)
@@ -115,9 +133,11 @@ def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[s
                     reason,
                     *(_short(value) for value in (row.stance_disagreement, *row.stance_forward_closure.values)),
                     _short(row.stance_energy_closure.max()),
+                    *(group.attrs.get(name, pd.NA) for name in REPAIRS),
                 ]
             )
-    return pd.DataFrame(rows, columns=list(QUALITY))
+    kinds = dict.fromkeys(QUALITY[10:], "Float64") | dict.fromkeys(REPAIRS, "Int64")
+    return pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
 
 
 def _short(value: Any) -> float:
@@ -133,7 +153,7 @@ def _empty() -> xr.Dataset:
     variables = {
         name: (variable.dims, np.empty([sizes[dim] for dim in variable.dims]))
         for name, variable in VARIABLES["study"].items()
-        if name not in ON_REQUEST
+        if name not in (*ON_REQUEST, *SCORES)
     }
     text = np.array([], dtype="U1")
     coordinates: dict[str, Any] = dict.fromkeys(IDENTITY, ("cycle", text))

@@ -65,6 +65,10 @@ _CURVES = {
     ),
     **{name: Variable(("cycle",), units, meaning) for name, (units, meaning) in metrics.METRICS.items()},
 }
+SCORES = {
+    name: Variable(("cycle",), units, meaning)
+    for name, (units, meaning) in (metrics.SCORES | metrics.DEVIATION_INDEX).items()
+}
 
 _BAND = "percentiles of Monte Carlo draws of errors"
 _SHARE = "share of each source of error in the variance of joint_moment_jcs"
@@ -76,6 +80,11 @@ WITH_DRAWS = {
     "joint_moment_variance_share": Variable(("time", "side", "joint", "angle", "error_source"), "1", _SHARE),
 }
 ON_REQUEST = {
+    **{
+        f"{name}_in_stance": Variable((*dims[:-1], "stance_phase"), units, f"{long_name}; over stance")
+        for name, (dims, units, long_name) in _CURVES.items()
+        if dims[-1] == "phase"
+    },
     "joint_moment_band": Variable(
         ("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1", f"{_BAND} of joint_moment_jcs; {_JCS}"
     ),
@@ -138,6 +147,14 @@ VARIABLES: dict[str, dict[str, Variable]] = {
             ("side", "joint", "local_axis"),
             "m",
             "joint centre in the axes, from the origin, of the segment that carries it",
+        ),
+        "static_rotation": Variable(
+            ("side", "pose", "local_axis", "axis"),
+            "1",
+            "rotation matrix in the static trial, mean over its frames: v_segment = rotation . v_lab",
+        ),
+        "static_distance": Variable(
+            ("landmark", "landmark_2"), "m", "distance of two landmarks in the static trial, median over its frames"
         ),
         "chord_radius": Variable(("side", "joint"), "m", "half joint width plus marker radius"),
         "technical_rotation": Variable(
@@ -285,13 +302,21 @@ VARIABLES: dict[str, dict[str, Variable]] = {
         ),
         "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
     },
-    "study": {**_CURVES, **ON_REQUEST},
+    "study": {**_CURVES, **SCORES, **ON_REQUEST},
 }
 
-OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": ON_REQUEST}
+OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": SCORES | ON_REQUEST}
 FLAGS = {
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock",
+}
+# attributes of clean.nc and cycles.nc, columns of quality.csv: how many marker samples of a trial have a flag of `fill`
+REPAIRS = {
+    "filled_by_spline": 1,
+    "filled_by_cluster": 2,
+    "filled_by_neighbours": 3,
+    "spikes_removed": 4,
+    "labels_put_right": 5,
 }
 
 COORDINATES = {
@@ -311,6 +336,7 @@ COORDINATES = {
     "percentile": ("percent", "share of the draws that lie below"),
     "error_source": ("", "source of error: see Uncertainty in theory.md"),
     "phase": ("percent", "share of the gait cycle"),
+    "stance_phase": ("percent", "share of the stance, foot strike to foot off"),
     "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
     "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
     "mass_kg": ("kg", "body mass"),
@@ -320,7 +346,36 @@ COORDINATES = {
     "measured_share": ("1", "share of the frames in which the landmark was measured"),
     "filled_share": ("1", "share of the frames in which the landmark was filled; the rest is missing"),
     "cutoff_hz": ("Hz", "-3 dB point of the marker's filter"),
+    "marker": ("", "marker: label of the file, or from clean on its name in the body model"),
+    "label": ("", "the file's label, or labels, of the marker"),
+    "plate": ("", "number of the plate"),
+    "corner": ("", "number of the plate's corner, as in the file"),
+    "event": ("", "gait event"),
+    "event_side": ("", "side of the gait event"),
+    "source": ("", "what told the gait event: plate, c3d or kinematic"),
+    "contact_side": ("", "side of the foot on the ground"),
+    "plates": ("", "plates under the foot"),
+    "valid": ("", "whether the ground reaction of the stance could be used"),
+    "stance_side": ("", "side of the stance"),
+    "stance_plates": ("", "plates under the foot"),
+    "stance_reason": ("", "why the kinetics of the stance are left out"),
+    "pose": ("", "body segment that has a pose"),
+    "local_axis_2": ("", "second segment axis of a tensor"),
+    "landmark": ("", "landmark that the static trial shows"),
+    "landmark_2": ("", "second landmark of a pair"),
+    "technical_axis": ("", "axis built from markers in motion"),
+    "joint_carrier": ("", "segment that carries the joint centre; empty where it is found in every frame"),
+    "cluster_marker": ("", "marker of a rigid cluster"),
+    "cluster_side": ("", "side of the cluster's segment"),
+    "cluster_segment": ("", "segment of the cluster"),
+    "cycle": ("", "number of the gait cycle in the study"),
+    "participant": ("", "participant_id of participants.tsv"),
+    "session": ("", "lab session"),
+    "trial": ("", "trial of trials.tsv"),
+    "condition": ("", "condition of trials.tsv"),
 }
+VERDICTS = ("valid", "kinetics_valid")
+COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 
 def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
@@ -348,7 +403,18 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
         if meanings := FLAGS.get((step, name)):
             values = np.arange(len(meanings.split()), dtype=result[name].dtype)
             result[name].attrs |= {"flag_values": values, "flag_meanings": meanings}
-    for name, (units, long_name) in COORDINATES.items():
-        if name in result.coords:
-            result[name].attrs = ({"units": units} if units else {}) | {"long_name": long_name}
+    for name in map(str, result.coords):
+        if name not in COORDINATES and step != "study":
+            continue
+        units, long_name = COORDINATES.get(name) or _column(name, result[name])
+        result[name].attrs = ({"units": units} if units else {}) | {"long_name": long_name}
+        if name in VERDICTS:
+            result[name].attrs |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "left_out used"}
     return result[list(table)]
+
+
+def _column(name: str, values: xr.DataArray) -> tuple[str, str]:
+    """Return the units, by the end of its name, and the long name of a column of participants.tsv."""
+    numeric = values.dtype.kind in "if"
+    units = [unit for ending, unit in COLUMN_UNITS.items() if numeric and name.endswith(ending)]
+    return "".join(units[:1]), f"column {name} of participants.tsv"

@@ -153,6 +153,18 @@ def test_body_mass_of_the_table_wins_then_the_static_files_then_the_others() -> 
         calibrated(model, standing(), participant=PARTICIPANT | {"mass_kg": "n/a"})
 
 
+def test_sizes_that_are_estimates_are_called_so() -> None:
+    person = PARTICIPANT | {"mass_kg": "70", "mass_source": "estimate: plates", "width_source": "estimate: body mass"}
+    found = calibrated(body_model(ISB), standing(), participant=person)
+    assert found.attrs["body_mass_source"] == "participants.tsv, estimate: plates"
+    assert "joint widths are an estimate: body mass" in found.attrs["note"]
+    measured = calibrated(
+        body_model(ISB), standing(), participant=person | dict.fromkeys(("mass_source", "width_source"), "n/a")
+    )
+    assert measured.attrs["body_mass_source"] == "participants.tsv"
+    assert "widths" not in measured.attrs["note"]
+
+
 def test_unknown_sex_is_said_where_the_table_asks_for_it() -> None:
     def note(table: str, sex: str) -> str:
         person = PARTICIPANT | {"sex": sex}

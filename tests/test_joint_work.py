@@ -8,7 +8,7 @@ from conftest import HOUSE
 from numpy.typing import NDArray
 from studies import run_study
 
-from pipeline.joint_work import BURSTS, IMPULSES, impulses, work
+from pipeline.joint_work import BURSTS, IMPULSES, force_impulses, impulses, work
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
@@ -46,6 +46,17 @@ def test_an_impulse_is_missing_with_the_stance_not_with_the_swing() -> None:
     assert np.isnan([*impulses(moment, stance_share=np.nan, stride_s=1).values()]).all()
     moment[..., 30] = np.nan
     assert np.isnan([*impulses(moment, stance_share=60, stride_s=1).values()]).all()
+
+
+def test_braking_and_propulsion_change_the_speed() -> None:
+    """From -2 to 3 N/kg: braked by the triangle before the crossing, sped up by the other; nothing of the swing."""
+    force = np.full((3, 101), 7.0)
+    force[0] = np.where(PHASE <= 60, -2 + 5 * PHASE / 60, -7)
+    got = force_impulses(force, stance_share=60, stride_s=1.2)
+    assert got == pytest.approx(
+        {"impulse_of_braking_force": 2 * 0.288 / 2, "impulse_of_propulsive_force": 3 * 0.432 / 2}
+    )
+    assert np.isnan([*force_impulses(force, stance_share=np.nan, stride_s=1.2).values()]).all()
 
 
 def motion_of(power: Array) -> tuple[Array, Array]:

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import HOUSE
 from report_studies import Page, three_people
 
 from pipeline.errors import UserError
 from pipeline.gait_panels import PANELS
 from pipeline.reference_curves import COMPONENTS, key_of, read_reference, reference_of
 from pipeline.vocabulary import VARIABLES
+from pipeline.workflow import look_at
 
 HEADER = "variable,joint,angle,phase,mean,sd\n"
 KNEE = "joint_angle,knee,flexion,20,10,4\njoint_angle,knee,flexion,60,50,8\n"
@@ -76,9 +78,28 @@ def test_many_mistakes_are_counted_not_all_said() -> None:
         reference_of(HEADER + "x,,,0,1,1\n" * 100, where="normal.csv")
 
 
+def test_a_reference_is_looked_at_before_anything_runs(tmp_path: Path) -> None:
+    """A table with a mistake, no file, an output of the study itself; another study's is fine."""
+    for name in ("participants.tsv", "trials.tsv"):
+        (tmp_path / name).write_bytes((HOUSE / "data" / "demo" / name).read_bytes())
+    (tmp_path / "bad.csv").write_text(HEADER)
+    (tmp_path / "others.nc").touch()
+    said = {
+        "others.nc": "", "bad.csv": "bad.csv: no curves", "none.nc": "no such file", "none.csv": "cannot be read",
+        "derived/study.nc": "is an output of this study itself",
+    }  # fmt: skip
+    for reference, words in said.items():
+        for section in ("study", "report"):
+            settings = f"body_model: isb_clusters\n{section}:\n  reference: {reference}\n"
+            (tmp_path / "study.yaml").write_text(settings)
+            problems = [line for line in look_at(tmp_path)[1] if reference in line]
+            assert len(problems) == bool(words), problems
+            assert all(words in line for line in problems)
+
+
 def test_a_missing_or_binary_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read"):
-        read_reference(tmp_path / "none.csv")
+    with pytest.raises(UserError, match=r"^study\.reference.*cannot be read"):
+        read_reference(tmp_path / "none.csv", setting="study.reference")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match="not UTF-8"):
-        read_reference(tmp_path / "binary.csv")
+        read_reference(tmp_path / "binary.csv", setting="study.reference")

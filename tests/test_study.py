@@ -16,8 +16,10 @@ from pipeline.bridge import rejected
 from pipeline.errors import UserError
 from pipeline.study import IDENTITY, QUALITY, per_participant, study
 from pipeline.tables import read_participants
-from pipeline.vocabulary import METRICS, ON_REQUEST, VARIABLES, described
+from pipeline.vocabulary import METRICS, ON_REQUEST, REPAIRS, SCORES, VARIABLES, described
 
+ABSENT = (*ON_REQUEST, *SCORES)
+ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}
 Gathered = tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]
 NAMES: dict[str, Any] = {
     "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),
@@ -41,7 +43,7 @@ def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: t
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(count)], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
     variables = {}
-    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in ON_REQUEST}
+    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in ABSENT}
     for name, dims in (usual | {name: ON_REQUEST[name].dims for name in further}).items():
         shape = [count, *(len(NAMES[dim]) for dim in dims[1:])]
         data = np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy()
@@ -91,7 +93,7 @@ def sessions(**columns: str) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def gathered() -> Gathered:
-    return study(CYCLES, sessions=sessions())
+    return study(CYCLES, sessions=sessions(), **ALONE)
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +185,19 @@ def test_the_table_of_quality_tells_the_checks_of_every_stance(gathered: Gathere
     assert lost[["disagreement_n_m", *closures, "energy_closure_w"]].isna().all(axis=None)
 
 
+def test_the_table_of_quality_counts_what_was_mended(tmp_path: Path) -> None:
+    """Whole numbers in the file as well, the trial's on each of its stances, none of a rejected trial."""
+    mended = {name: 10 + number for number, name in enumerate(REPAIRS)}
+    cycles = {"s1": {**CYCLES["s1"], "fast_1": trial(10, "rl").assign_attrs(mended)}, "s2": CYCLES["s2"]}
+    study(cycles, sessions=sessions(), **ALONE)[2].to_csv(tmp_path / "quality.csv", index=False)
+    rows = pd.read_csv(tmp_path / "quality.csv", dtype=str, keep_default_na=False)
+    assert (
+        rows[(rows.trial == "fast_1") & (rows.session == "s1")][[*REPAIRS]].values.tolist()
+        == [["10", "11", "12", "13", "14"]] * 3
+    )
+    assert set(rows[rows.trial == "lost"][[*REPAIRS]].values.ravel()) == {""}
+
+
 def test_participants_have_the_means_of_their_cycles(gathered: Gathered) -> None:
     """Of those that are known: the left slow cycle has no kinetics; its stride time counts."""
     means, symmetry = per_participant(gathered[1])
@@ -199,19 +214,19 @@ def test_further_curves_reach_the_study(tmp_path: Path) -> None:
     """As a user opens them, with the names of their dimensions; the tables know nothing of them."""
     further = ("interaction_torque", "joint_moment_lab")
     cycles = {"s1": {"fast_1": trial(10, "rl", further=further)}, "s2": {"fast_1": trial(30, "l", further=further)}}
-    dataset, metrics, _ = study(cycles, sessions=sessions())
+    dataset, metrics, _ = study(cycles, sessions=sessions(), **ALONE)
     netcdf.save(tmp_path / "study.nc", described("study", dataset))
     opened = xr.load_dataset(tmp_path / "study.nc")
     share = opened.interaction_torque.sel(joint="knee", angle="flexion", cause="hip", motion="velocity")
     assert list(share[:, 50].values) == [10, 11, 30]
     assert opened.interaction_torque.attrs["units"] == "N m kg-1"
     assert list(opened.joint_moment_lab.sel(joint="hip", axis="y")[:, 0].values) == [10, 11, 30]
-    assert list(metrics.columns) == list(study(CYCLES, sessions=sessions())[1].columns)
+    assert list(metrics.columns) == list(study(CYCLES, sessions=sessions(), **ALONE)[1].columns)
     assert len(metrics) == 3
 
 
 def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:
-    assert not set(opened.variables) & {*ON_REQUEST, "cause", "motion", "stance", "segment"}
+    assert not set(opened.variables) & {*ABSENT, "cause", "motion", "stance", "segment"}
 
 
 def test_a_table_read_back_is_the_same(gathered: Gathered, tmp_path: Path) -> None:
@@ -234,12 +249,12 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: dict[str, dict[str,
         session: {"participant": PEOPLE[person], "trials": {trial: {"condition": "x"} for trial in cycles[session]}}
         for session, person in (("s1", "p1"), ("s2", "p2"))
     }
-    dataset, metrics, quality = study(cycles, sessions=about)
+    dataset, metrics, quality = study(cycles, sessions=about, **ALONE)
     netcdf.save(tmp_path / "study.nc", described("study", dataset))
     opened = xr.load_dataset(tmp_path / "study.nc")
     assert opened.sizes["cycle"] == 0
     assert set(IDENTITY) <= set(opened.coords)
-    assert set(opened.data_vars) == set(VARIABLES["study"]) - set(ON_REQUEST)
+    assert set(opened.data_vars) == set(VARIABLES["study"]) - set(ABSENT)
     assert metrics.empty
     assert [len(table) for table in per_participant(metrics)] == [0, 0]
     assert list(metrics.columns) == ["cycle", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS]
@@ -247,7 +262,19 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: dict[str, dict[str,
     assert set(quality.verdict) == {"rejected"}
 
 
-TAKEN = ["side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", *METRICS]
+TAKEN = [
+    "side",
+    "condition",
+    "reason",
+    "trial",
+    "session",
+    "start_time",
+    "joint",
+    "phase",
+    "stance_phase",
+    *METRICS,
+    *SCORES,
+]
 
 
 @pytest.mark.parametrize("column", TAKEN)
@@ -260,8 +287,8 @@ def test_a_column_of_participants_replaces_nothing(column: str, tmp_path: Path) 
     except UserError as error:
         assert column in str(error)  # noqa: PT017 (refusing is one of two good answers)
         return
-    plain = study(CYCLES, sessions=sessions())[0]
-    dataset = study(CYCLES, sessions=sessions(**{column: "left"}))[0]
+    plain = study(CYCLES, sessions=sessions(), **ALONE)[0]
+    dataset = study(CYCLES, sessions=sessions(**{column: "left"}), **ALONE)[0]
     np.testing.assert_array_equal(dataset[column].values, plain[column].values)
 
 
