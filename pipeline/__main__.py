@@ -1,4 +1,4 @@
-"""The command line: ``init | check | demo DIR``, ``body-model NAME [C3D]``, ``export | write-c3d STUDY``."""
+"""Commands: ``init | check | demo DIR``, ``body-model NAME [C3D]``, ``export | write-c3d STUDY``, ``show NC``."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("name", metavar="NAME", help="a shipped body model, or the path of one")
     command.add_argument("file", metavar="C3D", type=Path, nargs="?", help="a static trial")
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
+    text = "say what an output file holds; with --variable its numbers"
+    command = commands.add_parser("show", help=text, description=text)
+    command.add_argument("file", metavar="NC", type=Path, help="an output, such as derived/study.nc")
+    command.add_argument("--group", metavar="G", help="one trial only")
+    command.add_argument("--variable", metavar="V", help="the numbers of one variable")
     text = "write study.nc as one long table, a row per cycle, variable, joint, angle and percent"
     command = commands.add_parser("export", help=text, description=text)
     command.add_argument("study", metavar="STUDY", type=Path, help="the study's directory, or its study.nc")
@@ -42,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             text, code = _body_model(chosen.name, chosen.file, chosen.output)
         elif chosen.command == "export":
             text, code = _export(chosen.study, chosen.format, chosen.output)
+        elif chosen.command == "show":
+            text, code = _show(chosen.file, chosen.group, chosen.variable)
         elif chosen.command == "write-c3d":
             text, code = _write_c3d(chosen.folder, chosen.session)
         else:
@@ -76,6 +83,18 @@ def _export(study: Path, form: str, output: Path | None) -> tuple[str, int]:
     from pipeline.export import export
 
     return f"Table: {export(study, form=form, output=output)}", 0
+
+
+def _show(file: Path, group: str | None, variable: str | None) -> tuple[str, int]:
+    from pipeline.show import LEVELS, show
+    from pipeline.text_table import text_width
+
+    try:
+        LEVELS.encode(sys.stdout.encoding or "ascii")
+        levels = LEVELS
+    except UnicodeEncodeError:
+        levels = ""
+    return show(file, group=group, variable=variable, width=text_width(), levels=levels), 0
 
 
 def _write_c3d(folder: Path, session: str | None) -> tuple[str, int]:
