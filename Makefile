@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench docs format clean
 
 demo: .venv/ready
 	$(BIN)/snakemake --cores all
@@ -23,13 +23,17 @@ check: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
+docs: .venv/ready
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build
+	@echo "Open $(CURDIR)/docs/_build/index.html in a browser."
+
 format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache docs/_build
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -1,4 +1,4 @@
-"""The documentation: in step with schema and vocabulary, no dead links, its code runs, its example works.
+"""The documentation: in step with schema and vocabulary, no dead links, its code runs, its examples work.
 
 Convention: every block fenced as ``python`` in README.md and docs/ runs as it stands, page by page, from the
 project's folder after ``make demo``.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -16,15 +18,17 @@ import numpy as np
 import pytest
 import xarray as xr
 import yaml
-from conftest import HOUSE, copy_study, snakemake
+from conftest import HOUSE, copy_study, planned, snakemake
 
 from docs import reference
 from pipeline import settings, tables
+from pipeline.__main__ import main
 from pipeline.calibrate import calibrate
 from pipeline.clean import clean
 from pipeline.kinematics import kinematics
 from pipeline.read import read
 from pipeline.study import QUALITY
+from pipeline.workflow import STEPS
 
 DEMO = HOUSE / "data" / "demo"
 DOCS = HOUSE / "docs"
@@ -133,6 +137,7 @@ def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (study / "trials.tsv").write_text("\n".join([rows[0], *kept]) + "\n")
     result = snakemake(study)
     assert result.returncode == 0, result.stdout + result.stderr
+    (house / "my_study").symlink_to(study)  # as the tutorial calls it
     return house
 
 
@@ -152,6 +157,71 @@ def test_every_coordinate_is_explained(after_demo: Path) -> None:
             found |= {str(name) for node in tree.subtree for name in node.coords}
     own = set((DEMO / "participants.tsv").read_text().splitlines()[0].split("\t"))
     assert found - own <= set(re.findall(r"`(\w+)`", text_of("outputs.md")))
+
+
+# --- the tutorial and the answers of the how-to page -----------------------------------------------------------------
+
+
+def commands(page: Path) -> list[tuple[str, str]]:
+    """Return each command of a page's console blocks with the output printed below it."""
+    parts = [part for block in blocks(page, "console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+def test_commands_of_the_tutorial_print_what_it_says(
+    after_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").symlink_to(after_demo / "data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    done = []
+    for command, output in commands(DOCS / "tutorial.md"):
+        words = shlex.split(command)
+        if "my_study" not in command or words[0] == "snakemake":
+            continue
+        if words[:3] == ["python", "-m", "pipeline"]:
+            assert main(words[3:]) == 0
+            # how many body models the table leaves out is no matter of the tutorial
+            printed = re.sub(r"^\d+ more( +)less$", r"15 more\1less", capsys.readouterr().out, flags=re.MULTILINE)
+            assert printed == output, command
+        else:
+            assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == output, command
+        done.append(words[0])
+    assert done == ["mkdir", "cp", "python", "cat", "python"]
+
+
+def test_jobs_of_the_tutorial_are_those_that_run(after_demo: Path, tmp_path: Path) -> None:
+    """All steps at first, and after its change of a filter those that the dry run names; per person and once."""
+    outputs = [output for command, output in commands(DOCS / "tutorial.md") if "Job stats" in output]
+    first, after_change = (dict(re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)) for output in outputs)
+    assert set(first) - {"all", "total"} == set(STEPS)
+    study = Path(shutil.copytree(after_demo / "data" / "demo", tmp_path / "study", copy_function=shutil.copy2))
+    (edited,) = blocks(DOCS / "tutorial.md", "yaml")
+    (study / "study.yaml").write_text(edited)
+    jobs = planned(study)
+    assert {job.partition(":")[0] for job in jobs} == set(after_change) - {"all", "total"}
+    for counts in (first, after_change):
+        expected = {name: "1" if name in ("study", "report", "all") else "2" for name in counts if name != "total"}
+        assert counts == expected | {"total": str(sum(map(int, expected.values())))}
+
+
+def test_settings_and_body_model_of_the_answers_are_taken(tmp_path: Path) -> None:
+    for block in blocks(DOCS / "how_to.md", "yaml"):
+        written = yaml.safe_load(block)
+        if "extends" in written:
+            (tmp_path / "our_lab.yaml").write_text(block)
+            written = {"body_model": "our_lab.yaml"}
+        settings.load_settings({"body_model": "plug_in_gait"} | written, where="how_to.md", study_path=tmp_path)
+
+
+def test_tables_of_the_answers_are_taken(tmp_path: Path) -> None:
+    for name, block in zip(("trials.tsv", "cycles.tsv"), blocks(DOCS / "how_to.md", "text"), strict=True):
+        (tmp_path / name).write_text(block)
+    sessions, problems = tables.trials_of(tmp_path / "trials.tsv", None)
+    left_out, further = tables.cycles_of(tmp_path / "cycles.tsv", sessions)
+    assert problems + further == []
+    assert [row["role"] for row in sessions["sub-01"]] == ["gait", "static"]
+    assert len(left_out) == 1
 
 
 # --- the body model of the page ------------------------------------------------------------------------------------

@@ -1,0 +1,39 @@
+"""How Sphinx makes a site of this folder: ``make docs`` writes it to docs/_build, complete in itself."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS))
+
+project = "Gait-lab pipeline"
+release = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]["version"]
+copyright = ""  # noqa: A001 (Sphinx' name)
+extensions = ["myst_parser", "sphinx_pages"]
+exclude_patterns = ["_build", "examples"]
+source_suffix = {".md": "markdown"}
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4  # as on GitHub, so that page.md#heading works in both places
+myst_dmath_double_inline = True
+
+html_theme = "furo"
+html_title = f"{project} {release}"
+html_math_renderer = "mathml"
+html_static_path = ["_static", str(files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")]
+html_css_files = ["pages.css"]
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+
+# the side bar; index.md has the same pages in words
+navigation = {
+    "Tutorial": ["tutorial"],
+    "How-to": ["how_to", "study_directory", "body_models", "statistics", "other_languages"],
+    "Reference": ["settings", "outputs"],
+    "Explanation": ["theory", "validation", "comparison"],
+}
