@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import xarray as xr
 
 from pipeline import joint_coordinates
 from pipeline.leg import JOINTS, SEGMENTS
-from pipeline.report_numbers import Array, shortened
+from pipeline.report_numbers import Array, shortened, taken
 
 PHASE = np.arange(101.0)
 
@@ -47,15 +47,14 @@ def projected_terms(kinematics: xr.Dataset, kinetics: xr.Dataset, side: str) -> 
 
     Its sum over the terms is ``joint_moment_jcs``; NaN in gimbal lock.
     """
-    order = {"side": side, "segment": list(SEGMENTS)}
-    rotation = kinematics.rotation.sel(order).transpose("time", "segment", "local_axis", "axis").values
+    rotation = taken(kinematics.rotation, "time", "segment", "local_axis", "axis", side=side, segment=SEGMENTS)
     proximal, distal = rotation[:, 1:], rotation[:, :-1]
     onto = joint_coordinates.axes(proximal, distal) @ np.swapaxes(distal, -1, -2)
     signs = np.stack([joint_coordinates.signs(joint, side) for joint in JOINTS])
-    of_side = kinetics.sel(side=side, joint=list(JOINTS))
-    terms = of_side.joint_moment_term.transpose("time", "joint", "term", "local_axis").values
+    mine: dict[str, Any] = {"side": side, "joint": JOINTS}
+    terms = taken(kinetics.joint_moment_term, "time", "joint", "term", "local_axis", **mine)
     projected = np.einsum("tjal,tjkl->tjka", onto * signs[:, :, None], terms)
-    known = np.isfinite(of_side.joint_moment_jcs.transpose("time", "joint", "angle").values)
+    known = np.isfinite(taken(kinetics.joint_moment_jcs, "time", "joint", "angle", **mine))
     return np.where(known[:, :, None], projected, np.nan)
 
 
@@ -74,13 +73,11 @@ def contributions(
         Moments (joint, angle, phase): by term, and what motion (the terms inertia and velocity) makes of them by
         cause, of :data:`pipeline.agreement.CAUSES`.
     """
-    by_cause = kinetics.interaction_torque.sel(side=side, joint=list(JOINTS)).sum("motion", skipna=False)
+    dims = ("motion", "time", "joint", "cause", "angle")
+    by_cause = taken(kinetics.interaction_torque, *dims, side=side, joint=JOINTS).sum(axis=0)
     parts = {
         "terms": ([str(name) for name in kinetics.term.values], projected_terms(kinematics, kinetics, side)),
-        "causes": (
-            [str(name) for name in kinetics.cause.values],
-            by_cause.transpose("time", "joint", "cause", "angle").values,
-        ),
+        "causes": ([str(name) for name in kinetics.cause.values], by_cause),
     }
     result = {}
     for name, (labels, values) in parts.items():

@@ -9,8 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from pipeline.events import OFF, STRIKE
-
+STRIKE, OFF = "foot_strike", "foot_off"
 # parts of a label in lower case, without accents, blanks, hyphens and underscores
 KINDS = {
     STRIKE: (

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline import event_names
+
 Array = NDArray[np.float64]
 
-STRIKE, OFF = "foot_strike", "foot_off"
+STRIKE, OFF = event_names.STRIKE, event_names.OFF
 SAME_EVENT_S = 0.15
 LONGEST_SWING_S = 1.0
 

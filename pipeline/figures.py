@@ -17,27 +17,35 @@ from pipeline.vocabulary import VARIABLES
 SIDES = ("left", "right")
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
 PHASE = np.arange(101.0)
+BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
 
 
 class Cycles(NamedTuple):
-    """Curves (cycle, panel, phase), end of stance (cycle,) in percent, and whose cycles they are (cycle,)."""
+    """Curves (cycle, panel, phase), end of stance (cycle,) in percent, and whose cycles they are (cycle,).
+
+    Band: where errors were drawn, their lower and upper percentile (cycle, panel, 2, phase), NaN beside moments and
+    powers.
+    """
 
     curve: Array
     foot_off: Array
     participant: Text
     condition: Text
     side: Text
+    band: Array | None
 
     def of(self, participant: str) -> Cycles:
         """Return one participant's cycles."""
         mine = self.participant == participant
-        return Cycles(*(values[mine] for values in self))
+        parts = {name: values[mine] for name, values in self._asdict().items() if values is not None}
+        return Cycles(**({"band": None} | parts))
 
 
 class Curve(TypedDict):
     """Mean and standard deviation along the phase; None where unknown. n counts cycles or participants.
 
-    Where some lack samples, n is the largest along the phase.
+    Where some lack samples, n is the largest along the phase. Band: the mean lower and upper percentile of the errors
+    drawn; None without.
     """
 
     side: str
@@ -47,6 +55,7 @@ class Curve(TypedDict):
     foot_off: float | None
     mean: list[float | None]
     sd: list[float | None]
+    band: list[list[float | None]] | None
 
 
 class Band(TypedDict):
@@ -70,8 +79,20 @@ class Figure(TypedDict):
 def cycles_of(study: xr.Dataset) -> Cycles:
     """Take from a study what the figures show."""
     curves = [study[panel.variable].sel(panel.component).transpose("cycle", "phase").values for panel in PANELS]
-    about = (study[name].values.astype(str) for name in ("participant", "condition", "side"))
-    return Cycles(np.stack(curves, axis=1).astype(float), study.stance_share.values.astype(float), *about)
+    participant, condition, side = (study[name].values.astype(str) for name in ("participant", "condition", "side"))
+    foot_off = study.stance_share.values.astype(float)
+    return Cycles(np.stack(curves, axis=1).astype(float), foot_off, participant, condition, side, _bands(study))
+
+
+def _bands(study: xr.Dataset) -> Array | None:
+    if "joint_moment_band" not in study:
+        return None
+    result = np.full((study.sizes["cycle"], len(PANELS), 2, len(PHASE)), np.nan)
+    for i, panel in enumerate(PANELS):
+        if panel.variable in BANDS:
+            band = study[BANDS[panel.variable]].sel(panel.component).isel(percentile=[0, -1])
+            result[:, i] = band.transpose("cycle", "percentile", "phase").values
+    return result
 
 
 def dash_styles(conditions: list[str]) -> dict[str, str]:
@@ -111,13 +132,18 @@ def figures(
             mean, sd, n = average(cycles.curve[mine], people, over_participants=over_participants)
             off = average(cycles.foot_off[mine], people, over_participants=over_participants).mean
             means, sds = shortened(mean), shortened(sd)
+            bands = [None] * len(result)
+            if cycles.band is not None:
+                band = average(cycles.band[mine], people, over_participants=over_participants)
+                bands = [shortened(part) if n.any() else None for part, n in zip(band.mean, band.n, strict=True)]
             for i, figure in enumerate(result):
                 if n[i].any():
                     count = int(n[i].max())
-                    about = {"side": side, "condition": condition, "dash": dash}
-                    figure["curves"].append(
-                        Curve(**about, n=count, foot_off=shortened(off), mean=means[i], sd=sds[i])  # type: ignore[typeddict-item]
-                    )
+                    curve = Curve(
+                        side=side, condition=condition, dash=dash, n=count, foot_off=shortened(off),
+                        mean=means[i], sd=sds[i], band=bands[i],
+                    )  # fmt: skip
+                    figure["curves"].append(curve)
     return result
 
 

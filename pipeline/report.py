@@ -6,13 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
 
 from pipeline import report_quality as checked
 from pipeline import report_tables as tables
 from pipeline.contributions import contributions
+from pipeline.csv_text import rows_of
 from pipeline.figures import SIDES, Cycles, cycles_of, dash_styles, figures
 from pipeline.reference_curves import Key, Reference, reference_of
+from pipeline.report_errors import band_percent, shares
 from pipeline.report_files import OVERVIEW, own_pages
 from pipeline.report_page import filled
 from pipeline.representative import Shown, representative
@@ -30,6 +33,8 @@ class Content(NamedTuple):
     reference: Mapping[Key, Reference]
     metrics: list[tables.Row]
     quality: list[tables.Row]
+    means: list[tables.Row]
+    symmetry: list[tables.Row]
     clean: dict[str, dict[str, dict[str, Any]]]
 
 
@@ -37,6 +42,8 @@ def report(
     study: xr.Dataset,
     metrics: str,
     quality: str,
+    means: str,
+    symmetry: str,
     clean: Sessions,
     contacts: Sessions,
     kinematics: Sessions,
@@ -53,6 +60,7 @@ def report(
         study: derived/study.nc: curves and metrics along ``cycle``, provenance in the attributes.
         metrics: text of derived/metrics.csv, one row per cycle.
         quality: text of derived/quality.csv, one row per rejected trial and per stance.
+        means, symmetry: text of derived/participants.csv and derived/symmetry.csv.
         clean: trials by session with their attributes; of those that are shown the marker positions.
         contacts, kinematics, kinetics: by session, the trials that are shown, see :mod:`pipeline.representative`.
         title: heading of the pages.
@@ -69,8 +77,10 @@ def report(
         cycles=cycles,
         dashes=dash_styles(list(dict.fromkeys(cycles.condition.tolist()))),
         reference=reference_of(reference, where="report.reference") if reference else {},
-        metrics=tables.rows_of(metrics),
-        quality=tables.rows_of(quality),
+        metrics=rows_of(metrics),
+        quality=rows_of(quality),
+        means=rows_of(means),
+        symmetry=rows_of(symmetry),
         clean={name: {trial: dict(data.attrs) for trial, data in trials.items()} for name, trials in clean.items()},
     )
     shown = representative(study)
@@ -85,7 +95,7 @@ def report(
     own = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
     common = {"title": title, "version": study.attrs.get("pipeline_version", ""), **_settings(study)}
     common |= {"sides": [side for side in SIDES if side in cycles.side], "dashes": content.dashes}
-    common |= {"has_reference": bool(content.reference)}
+    common |= {"has_reference": bool(content.reference), "band_percent": band_percent(study)}
     pages = {OVERVIEW: filled("overview.html", **common, **_overview(content, people, own))}
     names = list(own)
     for i, name in enumerate(names):
@@ -104,7 +114,10 @@ def _overview(content: Content, people: dict[str, dict[str, Any]], own: Mapping[
         "figures": whole,
         "people": [] if own else [*people.values()],
         "participants": tables.participants(people, content.metrics, content.quality, links=own),
-        "metrics": tables.metrics(content.metrics, over_participants=True) if several else None,
+        "metrics": tables.metrics(content.metrics, content.symmetry, over_participants=True) if several else None,
+        "means": tables.means(content.means, links=own),
+        "symmetry": tables.symmetry_indices(content.symmetry, links=own),
+        "shares": shares(content.study, np.isin(content.cycles.participant, [*people])) if several else None,
         "rejected": None if own else checked.rejected(content.quality),
         "checks": None if own else checked.checks(content.quality, content.clean),
         "reasons": checked.reasons(content.metrics, content.quality),
@@ -127,7 +140,8 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None, *, al
         "about": list(zip(about.header[5:], about.rows[0][5:], strict=True)),
         "figures": shown if len(mine.side) else None,
         "walk": walk,
-        "metrics": tables.metrics(rows, over_participants=False),
+        "metrics": tables.metrics(rows, tables.of(content.symmetry, name), over_participants=False),
+        "shares": shares(content.study, content.cycles.participant == name),
         "rejected": checked.rejected(judged),
         "checks": checked.checks(judged, content.clean),
         "sources": checked.sources(content.clean, sessions),
@@ -143,11 +157,11 @@ def _walk(
     kinetics: xr.Dataset,
 ) -> dict[str, Any]:
     """Return the shown trial: who, when, and the JSON of its three kinds of picture."""
-    rows = {side: study.isel(cycle=cycle) for side, cycle in shown.cycle.items()}
-    times = {side: (float(row.start_time), float(row.end_time)) for side, row in rows.items()}
-    masses = [float(row.mass_kg) for row in rows.values() if "mass_kg" in row.coords]
+    start, end, with_kinetics = (study[name].values for name in ("start_time", "end_time", "kinetics_valid"))
+    times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
+    masses = [float(study.mass_kg.values[cycle]) for cycle in shown.cycle.values() if "mass_kg" in study.coords]
     mass_kg = masses[0] if masses and masses[0] > 0 else None
-    valid = {side: cycle for side, cycle in shown.cycle.items() if bool(rows[side].kinetics_valid)}
+    valid = {side: cycle for side, cycle in shown.cycle.items() if with_kinetics[cycle]}
     return {
         "session": shown.session,
         "trial": shown.trial,

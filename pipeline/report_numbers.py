@@ -1,13 +1,29 @@
-"""Numbers as the report's JSON carries them: short, and null where unknown."""
+"""Numbers for the report: taken out of datasets, and as its JSON carries them: short, and null where unknown."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+def taken(data: xr.DataArray, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
+    """Return the values with their dimensions in this order, of some labels: one, which ends its dimension, or several.
+
+    What ``sel`` and ``transpose`` do, at a tenth of the cost, which is most of a report's.
+    """
+    array, left = data.variable.values, list(data.dims)
+    for dim, chosen in labels.items():
+        known = data.coords[dim].variable.values.tolist()
+        where = known.index(chosen) if isinstance(chosen, str) else [known.index(label) for label in chosen]
+        array = array.take(where, axis=left.index(dim))
+        if isinstance(chosen, str):
+            left.remove(dim)
+    return array.transpose([left.index(dim) for dim in dims])
 
 
 def shortened(values: Array, *, digits: int = 4) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.report_tables import ABSENT, Row, Table, has_kinetics, rejected_trials
+from pipeline.vocabulary import REPAIRS
 
 CHECKS = {
     "disagreement_n_m": "Formulations differ by, N m",
@@ -18,6 +19,7 @@ CHECKS = {
     "forward_closure_hip_deg": "hip, deg",
     "energy_closure_w": "Energy closure, W",
 }
+FILLED = "filled_by_"
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # but not one within a name, as of a file
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
@@ -48,8 +50,9 @@ def checks(quality: list[Row], clean: Trials) -> Table:
         if mine[0]["side"]:
             cells = [[float(row[name] or "nan") for name in CHECKS] for row in mine]
             about = clean.get(trial[0], {}).get(trial[1], {})
-            filled = str(about.get("filled_frames", ABSENT))
-            rows.append([*trial, filled, _notes(about), *(_worst(column) for column in zip(*cells, strict=True))])
+            rows.append(
+                [*trial, _filled(about), _notes(about), *(_worst(column) for column in zip(*cells, strict=True))]
+            )
     return Table(["Session", "Trial", "Marker samples filled", "Other repairs", *CHECKS.values()], rows)
 
 
@@ -88,9 +91,21 @@ def _stance(row: Row) -> str:
     return f"{row['side']} {float(row['start_s']):.2f} to {float(row['end_s']):.2f} s{plates}"
 
 
+def _filled(about: Mapping[str, Any]) -> str:
+    """Return how many marker samples were filled, and how where that is known: ``17 (12 spline, 5 cluster)``."""
+    how = [
+        f"{about[name]} {name.removeprefix(FILLED)}" for name in REPAIRS if name.startswith(FILLED) and about.get(name)
+    ]
+    return str(about.get("filled_frames", ABSENT)) + (f" ({', '.join(how)})" if how else "")
+
+
 def _notes(about: Mapping[str, Any]) -> str:
-    said = {"labels exchanged back": "labels_exchanged_back", "plates left out": "plates_left_out"}
-    return "; ".join(f"{what}: {about[name]}" for what, name in said.items() if str(about.get(name, ""))) or "none"
+    said = {
+        "spikes removed": "spikes_removed",
+        "labels exchanged back": "labels_exchanged_back",
+        "plates left out": "plates_left_out",
+    }
+    return "; ".join(f"{what}: {about[name]}" for what, name in said.items() if about.get(name)) or "none"
 
 
 def _worst(column: Iterable[float]) -> str:

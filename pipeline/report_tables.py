@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -12,7 +10,7 @@ import numpy as np
 from pipeline.averages import Average, average
 from pipeline.figures import SIDES
 from pipeline.gait_panels import UNITS
-from pipeline.vocabulary import METRICS, VARIABLES
+from pipeline.vocabulary import METRICS, SCORES, VARIABLES
 
 Row = dict[str, str]
 ABSENT = "n/a"
@@ -25,8 +23,19 @@ GROUPS = {
     "work_": "Work by phase of power",
     "phase_of_": "When the peaks are",
     "_dimensionless": "Per size of the body",
+    "_per_height": "Per size of the body",
+    "gait_": "Gait scores",
 }
 OTHERS = "Times and distances"
+NAMES = (*METRICS, *SCORES)
+MAIN = (
+    "walking_speed", "cadence", "stride_length", "step_length", "step_width", "stance_share", "double_support_share",
+    "gait_profile_score", "gait_deviation_index",
+)  # fmt: skip
+ONE_SIDED = (
+    "step_length", "step_time", "stance_share", "single_support_share", "range_of_hip_flexion", "range_of_knee_flexion",
+    "range_of_ankle_flexion", "peak_ankle_plantarflexor_moment", "peak_ankle_power", "peak_vertical_force",
+)  # fmt: skip
 
 
 class Table(NamedTuple):
@@ -48,11 +57,6 @@ class Totals(NamedTuple):
     cycles_with_kinetics: int
     stances: int
     stances_used: int
-
-
-def rows_of(text: str) -> list[Row]:
-    """Return the rows of a CSV file as text."""
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def totals(cycles: list[Row], quality: list[Row]) -> Totals:
@@ -105,28 +109,68 @@ def participants(
     return Table(["Participant", "Sessions", "Trials used", "Gait cycles", "with kinetics", *own], rows, links or {})
 
 
-def metrics(cycles: list[Row], *, over_participants: bool) -> dict[str, Table]:
-    """Return tables by group, one row per metric: mean (standard deviation) per condition and side, n in the header."""
-    cells_of = ([float(row[name] or "nan") for name in METRICS] for row in cycles)
-    values = np.array([*cells_of]).reshape(-1, len(METRICS))
-    about = ("participant", "condition", "side")
-    people, condition, side = (np.array([row[name] for row in cycles], dtype=str) for name in about)
+def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) -> dict[str, Table]:
+    """Return tables by group, one row per metric.
+
+    Mean (standard deviation) per condition and side, n in the header, and per condition the symmetry index, percent:
+    over participants, or over a participant's sessions.
+
+    Args:
+        cycles: rows of metrics.csv.
+        symmetry: rows of symmetry.csv.
+        over_participants: whether to average participants' means instead of cycles.
+    """
+    shown = [name for name in NAMES if cycles and name in cycles[0]]
     header, columns = [], []
+    fixed: list[int | None] = []  # decimals of a column; None for those of the unit
     for group in names(cycles, "condition"):
-        for name in SIDES:
-            mine = (condition == group) & (side == name)
-            if mine.any():
-                columns.append(average(values[mine], people[mine], over_participants=over_participants))
-                header.append(f"{group}, {name} (n {columns[-1].n.max()})")
+        for side in SIDES:
+            mine = [row for row in cycles if (row["condition"], row["side"]) == (group, side)]
+            if mine:
+                columns.append(_averaged(mine, shown, over_participants=over_participants))
+                header.append(f"{group}, {side} (n {columns[-1].n.max()})")
+                fixed.append(None)
+        if mine := [row for row in symmetry if row["condition"] == group]:
+            index = _averaged(mine, shown, over_participants=over_participants)
+            if index.n.any():
+                columns.append(index)
+                header.append(f"{group}, symmetry, %")
+                fixed.append(1)
     header = ["Metric", "Unit", *header, "Meaning"]
     result = {OTHERS: Table(header, [])}
-    for i, name in enumerate(METRICS):
-        _, units, meaning = VARIABLES["study"][name]
-        cells = [_mean_sd(column, i, DECIMALS.get(units, 2)) for column in columns]
-        row = [name.replace("_", " ").capitalize(), UNITS.get(units, units), *cells, meaning]
+    for i, name in enumerate(shown):
+        _, units, meaning = VARIABLES["study"].get(name) or SCORES[name]
+        usual = DECIMALS.get(units, 2)
+        cells = [
+            _mean_sd(column, i, usual if decimals is None else decimals)
+            for column, decimals in zip(columns, fixed, strict=True)
+        ]
+        row = [_title(name), UNITS.get(units, units), *cells, meaning]
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         result.setdefault(group, Table(header, [])).rows.append(row)
     return result
+
+
+def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
+    """Return participants.csv in brief: a row per participant, session, condition and side, the main metrics."""
+    shown = [name for name in MAIN if rows and name in rows[0]]
+    header = [f"{_title(name)}, {UNITS.get(unit, unit)}".removesuffix(", ") for name, unit in _units(shown)]
+    cells = [
+        [*(row[name] for name in ("participant", "session", "condition", "side", "cycles"))]
+        + [_number(row[name], DECIMALS.get(unit, 2)) for name, unit in _units(shown)]
+        for row in rows
+    ]
+    return Table(["Participant", "Session", "Condition", "Side", "Cycles", *header], cells, links)
+
+
+def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
+    """Return symmetry.csv in brief: a row per participant, session and condition, metrics that tell sides apart."""
+    shown = [name for name in ONE_SIDED if rows and name in rows[0]]
+    cells = [
+        [row["participant"], row["session"], row["condition"], *(_number(row[name], 1) for name in shown)]
+        for row in rows
+    ]
+    return Table(["Participant", "Session", "Condition", *map(_title, shown)], cells, links)
 
 
 def rejected_trials(quality: list[Row]) -> list[Row]:
@@ -139,9 +183,31 @@ def has_kinetics(cycle: Row) -> bool:
     return cycle["kinetics_valid"] == "True"
 
 
+def _averaged(rows: list[Row], shown: list[str], *, over_participants: bool) -> Average:
+    values = np.array([[float(row[name] or "nan") for name in shown] for row in rows])
+    people = np.array([row["participant"] for row in rows], dtype=str)
+    return average(values, people, over_participants=over_participants)
+
+
+def _units(shown: list[str]) -> list[tuple[str, str]]:
+    return [(name, (VARIABLES["study"].get(name) or SCORES[name]).units) for name in shown]
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _number(cell: str, decimals: int) -> str:
+    return _fixed(float(cell), decimals) if cell else ABSENT
+
+
+def _fixed(value: float, decimals: int) -> str:
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"  # never "-0.0"
+
+
 def _mean_sd(column: Average, i: int, decimals: int) -> str:
     mean, sd, n = column.mean[i], column.sd[i], column.n[i]
     if n == 0:
         return ABSENT
     spread = f" ({sd:.{decimals}f})" if n > 1 else ""
-    return f"{mean:.{decimals}f}{spread}" + (f", n {n}" if n < column.n.max() else "")
+    return f"{_fixed(mean, decimals)}{spread}" + (f", n {n}" if n < column.n.max() else "")

@@ -17,6 +17,8 @@ def closing_lines(derived: Path, *, fail: bool) -> str:
     Raises:
         SystemExit: trials were rejected and ``fail`` is set.
     """
+    if not (derived / "report.html").is_file() or not (derived / "quality.csv").is_file():
+        return "Done; the report was not asked for."
     with (derived / "quality.csv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     trials = {(row["session"], row["trial"]) for row in rows}
@@ -33,5 +35,5 @@ def closing_lines(derived: Path, *, fail: bool) -> str:
         f"Report: {(derived / 'report.html').resolve()}",
     ]
     if lost and fail:
-        raise SystemExit("\n".join(lines))
+        raise SystemExit("\n".join([*lines, "Exit code 1, for trials were rejected (run.fail_on_rejection)."]))
     return "\n".join(lines)

@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.contributions import PHASE, at_phases
-from pipeline.report_numbers import Array, rounded, whole
+from pipeline.report_numbers import Array, rounded, taken, whole
 
 SIDES = ("left", "right")
 MOST_FRAMES = 150
@@ -63,14 +63,12 @@ def scene(
     frames = np.flatnonzero((time >= start - MARGIN_S) & (time <= end + MARGIN_S))
     frames = frames[:: int(np.ceil(len(frames) / MOST_FRAMES))]
     points: dict[str, Array] = {}
+    markers = clean.marker.values.tolist()
     for side in SIDES:
         for joint in ("hip", "knee", "ankle"):
-            centre = kinematics.joint_centre.sel(side=side, joint=joint).transpose("time", "axis").values
-            points[f"{joint} {side}"] = centre[frames]
-        for name in LANDMARKS:
-            if f"{name}_{side}" in clean.marker.values:
-                marker = clean.marker_position.sel(marker=f"{name}_{side}").transpose("time", "axis").values
-                points[f"{name} {side}"] = marker[frames]
+            points[f"{joint} {side}"] = taken(kinematics.joint_centre, "time", "axis", side=side, joint=joint)[frames]
+        for name in (landmark for landmark in LANDMARKS if f"{landmark}_{side}" in markers):
+            points[f"{name} {side}"] = taken(clean.marker_position, "time", "axis", marker=f"{name}_{side}")[frames]
     names = [name for name, where in points.items() if np.isfinite(where).any()]
     number = {name: i for i, name in enumerate(names)}
     lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
@@ -81,14 +79,14 @@ def scene(
         bones={
             of: [(number[a], number[b]) for a, b in pairs if a in number and b in number] for of, pairs in lines.items()
         },
-        forces={side: _force(contacts.sel(side=side), frames) for side in SIDES},
+        forces={side: _force(contacts, side, frames) for side in SIDES},
         cycles=cycles,
     )
 
 
-def _force(contacts: xr.Dataset, frames: NDArray[np.int64]) -> Force:
-    at = contacts.centre_of_pressure.transpose("time", "axis").values[frames]
-    force = contacts.ground_force.transpose("time", "axis").values[frames]
+def _force(contacts: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
+    at = taken(contacts.centre_of_pressure, "time", "axis", side=side)[frames]
+    force = taken(contacts.ground_force, "time", "axis", side=side)[frames]
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
 
     def or_none(values: Array) -> list[list[int] | None]:
@@ -105,11 +103,10 @@ def step(study: xr.Dataset, contacts: xr.Dataset, *, cycle: int) -> Step | None:
         contacts: the cycle's trial.
         cycle: number along ``cycle``.
     """
-    row = study[["ground_force"]].isel(cycle=cycle)
-    trial = contacts.sel(side=str(row.side.item()))
-    force = row.ground_force.transpose("phase", "axis").values
-    pressure = trial.centre_of_pressure.transpose("time", "axis").values
-    at = at_phases(pressure, trial.time.values, float(row.start_time), float(row.end_time))
+    side, start, end = (study[name].values[cycle] for name in ("side", "start_time", "end_time"))
+    force = taken(study.ground_force, "cycle", "phase", "axis")[cycle]
+    pressure = taken(contacts.centre_of_pressure, "time", "axis", side=str(side))
+    at = at_phases(pressure, contacts.time.values, float(start), float(end))
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
     known &= np.where(known, force[:, 1], 0) > 0
     if not known.any():

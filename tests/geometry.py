@@ -207,9 +207,13 @@ def cleaned(model: Mapping[str, Any], points: Landmarks, time: Array) -> xr.Data
             "time": time,
             "marker": list(found),
             "axis": list("xyz"),
+            "label": ("marker", list(found)),
             "cutoff_hz": ("marker", np.full(len(found), np.nan)),
         },
-        {"direction_of_travel": "forwards", "landmarks_absent": "", "marker_filter_order": 4},
+        {
+            **{"direction_of_travel": "forwards", "landmarks_absent": "", "marker_filter_order": 4},
+            "exchanged_markers": "repair",
+        },
     )
 
 

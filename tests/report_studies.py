@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
@@ -10,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.report import report
-from pipeline.study import study
+from pipeline.study import per_participant, study
 from pipeline.vocabulary import METRICS, ON_REQUEST, VARIABLES, described
 
 PHASE = np.arange(101.0)
@@ -49,13 +51,15 @@ class Made(NamedTuple):
     study: xr.Dataset
     metrics: str
     quality: str
+    means: str
+    symmetry: str
     steps: dict[str, dict[str, dict[str, xr.Dataset]]]
     participants: list[str]
 
     def pages(self, title: str = "A study", *, reference: str | None = None, most: int = 8) -> dict[str, str]:
         """Return all pages."""
         return report(
-            self.study, self.metrics, self.quality, **self.steps,
+            self.study, self.metrics, self.quality, self.means, self.symmetry, **self.steps,
             title=title, reference=reference, max_participants_on_one_page=most, participants=self.participants,
         )  # fmt: skip
 
@@ -159,7 +163,9 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
         }
         for person, groups in trials.items()
     }
-    dataset, metrics, quality = study(trials, sessions=sessions)[:3]
+    dataset, metrics, quality = study(trials, sessions=sessions, reference=None, gdi_features=None)
+    tables = (metrics, quality, *per_participant(metrics))
+    texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
     dataset = described("study", dataset)
     dataset.attrs = {
         "title": "Gait cycles of a study",
@@ -175,7 +181,19 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
         for trial, group in groups.items():
             for name, data in trial_steps(group).items() if "rejected" not in group.attrs else ():
                 steps[name][person][trial] = data
-    return Made(dataset, metrics.to_csv(index=False), quality.to_csv(index=False), steps, list(trials))
+    return Made(dataset, **texts, steps=steps, participants=list(trials))
+
+
+def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Dataset:
+    """Return a study with bands around its moments and powers, and shares 1, 2, 3 and 4 tenths of four sources."""
+    bands = {
+        f"{band}_band": xr.concat([dataset[name] - below, dataset[name] + above], dim="percentile")
+        for band, name in (("joint_moment", "joint_moment_jcs"), ("joint_power", "joint_power"))
+    }
+    tenths = xr.DataArray([0.1, 0.2, 0.3, 0.4], {"error_source": ["marker_noise", "b", "c", "d"]}, ["error_source"])
+    shares = tenths * xr.ones_like(dataset.joint_moment_jcs).where(dataset.joint_moment_jcs.notnull())
+    extended = dataset.assign(bands | {"joint_moment_variance_share": shares})
+    return extended.assign_coords(percentile=[2.5, 97.5])
 
 
 def three_people() -> Made:
@@ -229,8 +247,10 @@ class Page(HTMLParser):
         return [data for data in self._data() if isinstance(data, dict)]
 
     def programs(self) -> list[str]:
-        """Return the scripts that run."""
-        return [text for kind, text in self._scripts() if kind != "application/json"]
+        """Return the scripts that run, the drawing library first, which the page unpacks."""
+        (packed,) = [text for kind, text in self._scripts() if kind == "application/gzip"]
+        library = gzip.decompress(base64.b64decode(packed)).decode()
+        return [library, *(text for kind, text in self._scripts() if kind is None)]
 
     def _data(self) -> list[Any]:
         return [json.loads(text) for kind, text in self._scripts() if kind == "application/json"]

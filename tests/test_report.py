@@ -23,11 +23,13 @@ from report_studies import (
     made,
     mean_flexion,
     trial_cycles,
+    with_errors,
 )
 from report_studies import three_people as make_three_people
 
 from pipeline import netcdf
 from pipeline.gait_panels import PANELS
+from pipeline.report_quality import CHECKS, checks
 from pipeline.vocabulary import METRICS
 
 # what one figure's four-digit rounding may cost: half a unit of the fourth digit
@@ -109,6 +111,35 @@ def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) ->
         assert name.replace("_", " ").capitalize() in words
 
 
+def test_bands_of_errors_stand_beside_moments_and_powers_and_nowhere_else(three_people: Made) -> None:
+    sure = three_people.page()
+    assert "errors" not in Page(sure).words
+    study = with_errors(three_people.study, below=0.5, above=1.5)
+    html = three_people._replace(study=study).page()
+    for figures in Page(html).figures():
+        for figure in figures:
+            drawn = figure["group"] in ("Internal moments", "Powers")
+            for curve in figure["curves"]:
+                assert (curve["band"] is not None) == drawn
+                if drawn:
+                    low, high = np.array(curve["band"]) - np.array(curve["mean"])
+                    # three numbers of up to 50, each rounded to four digits
+                    np.testing.assert_allclose(low, -0.5, atol=0.02)
+                    np.testing.assert_allclose(high, 1.5, atol=0.02)
+    words = Page(html).words
+    assert "Dotted lines enclose 95 %" in words
+    # of the study and of each of three participants
+    assert len(re.findall(r"Knee flexion moment\s+10\s+20\s+30\s+40 ", words)) == 4
+
+
+def test_means_and_symmetry_of_each_participant_stand_in_the_overview(three_people: Made) -> None:
+    words = Page(three_people.page()).words
+    # metrics are 1 + shift on both sides, stance share 60 + shift: symmetry 0, whatever the size
+    assert re.search(r"sub-03\s+sub-03\s+slow\s+left\s+6\s+3\.00\s", words)
+    assert re.search(r"sub-03\s+sub-03\s+slow\s+0\.0\s+0\.0\s", words)
+    assert re.search(r"Stance share\W+62\.0 \(0\.5\)\s+62\.0 \(0\.5\)\s+0\.0\s", words)
+
+
 def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
     words = Page(three_people.page()).words
     summary = "3 participants, 3 sessions; 7 trials used, 1 rejected; 54 gait cycles;"
@@ -124,6 +155,13 @@ def test_repairs_and_checks_stand_in_a_row_per_trial(three_people: Made) -> None
     words = Page(three_people.page()).words
     row = r"sub-01\s+walk_1\s+17\s+labels exchanged back: LKNE and RKNE\s+2e-13\s+0.2\s+0.2\s+0.2\s+0.1"
     assert re.search(row, words)
+
+
+def test_how_gaps_were_filled_and_spikes_taken_out_is_told() -> None:
+    mended = {"filled_frames": 17, "filled_by_spline": 12, "filled_by_cluster": 5, "filled_by_neighbours": 0}
+    row = {"session": "s1", "trial": "walk", "side": "left", **dict.fromkeys(CHECKS, "")}
+    (cells,) = checks([row], {"s1": {"walk": mended | {"spikes_removed": 3}}}).rows
+    assert cells[2:4] == ["17 (12 spline, 5 cluster)", "spikes removed: 3"]
 
 
 def test_provenance_stands_on_the_page(three_people: Made) -> None:

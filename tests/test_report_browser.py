@@ -41,10 +41,12 @@ def written(pages: dict[str, str], folder: Path) -> Path:
 
 
 def opened(tab: Tab, page: Path) -> Tab:
+    """Open a page and look at all of it, for figures are drawn when they come near."""
     tab.console.clear()
-    tab.size(1200, 900)
+    tab.size(1200, 12_000)
     tab.open(page)
     tab.until(f"{WAITING} === 0")
+    tab.size(1200, 900)
     return tab
 
 
@@ -77,12 +79,28 @@ def test_every_figure_is_drawn_in_light_dark_phone_and_print(tab: Tab, pages: Pa
     assert tab.console == []
 
 
+def test_figures_are_drawn_when_they_come_near_and_all_for_paper(tab: Tab, pages: Path) -> None:
+    tab.console.clear()
+    tab.size(1200, 900)
+    tab.open(pages / "report" / "sub-01.html")
+    in_view = f"{UNFOLDED}.filter((p) => p.getBoundingClientRect().top < 900)"
+    tab.until(f"{in_view}.every((p) => p.querySelector('.main-svg'))")
+    assert 0 < drawn(tab) < PANELS
+    tab.evaluate("document.querySelector('[data-parts=terms]').scrollIntoView()")
+    tab.until("document.querySelector('[data-parts=terms] .main-svg')")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert drawn(tab) == PANELS + OF_A_WALK
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.console == []
+
+
 def test_folded_participants_are_drawn_when_opened_and_hostile_text_stays_text(tab: Tab, tmp_path: Path) -> None:
     trials = {person: {HOSTILE: trial_cycles(person, HOSTILE, ["left", "right"])} for person in ("sub-01", "sub-02")}
     opened(tab, written(made(trials, {HOSTILE: HOSTILE}).pages(HOSTILE), tmp_path) / "report.html")
     assert drawn(tab) == PANELS
     tab.evaluate("document.querySelector('details.participant summary').focus()")
     tab.press("Enter")
+    tab.size(1200, 24_000)
     tab.until(f"{WAITING} === 0 && document.querySelector('details.participant').open")
     assert drawn(tab) == 2 * PANELS + OF_A_WALK
     assert tab.evaluate("document.querySelectorAll('x-evil').length") == 0

@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 from geometry import ROUNDING, Array, close, landmarks, walk
 from numpy.testing import assert_allclose
+from references import outputs
 from scipy.spatial.transform import Rotation
 from test_kinetics import ground, loads
-from test_real_data import outputs
 from walking import CALIBRATION, TIME, moving
 
 from pipeline import joint_coordinates

@@ -23,7 +23,8 @@
     { ...outline(curve), mode: "lines", line: { width: 0 }, fill: "toself", fillcolor, hoverinfo: "skip" }
   );
 
-  const spread = (curve, i) => (curve.sd[i] === null ? "" : ` \u00b1 ${number(curve.sd[i])}`);
+  const within = (band, i) => (band && band[0][i] !== null ? `; errors ${number(band[0][i])} to ${number(band[1][i])}` : "");
+  const spread = (curve, i) => (curve.sd[i] === null ? "" : ` \u00b1 ${number(curve.sd[i])}`) + within(curve.band, i);
   const readings = (curve, ending) => curve.mean.map((value, i) => (value === null ? "" : number(value) + spread(curve, i) + ending));
 
   function reference(curve) {
@@ -38,7 +39,11 @@
       y: curve.mean, x0: 0, dx: 1, mode: "lines", line: { color: line, dash: curve.dash || "solid", width: 2 },
       name: plain(`${curve.side}, ${curve.condition}`), text: readings(curve, ` (n ${curve.n})`), hovertemplate: "%{text}",
     };
-    return [band(curve, `${line}2e`), mean];
+    return [band(curve, `${line}2e`), ...(hidden.has("errors") || !curve.band ? [] : curve.band.map(edge)), mean];
+
+    function edge(y) {
+      return { y, x0: 0, dx: 1, mode: "lines", line: { color: line, dash: "dot", width: 1 }, hoverinfo: "skip" };
+    }
   }
 
   const footOff = (curve) => ({

@@ -1,9 +1,10 @@
 "use strict";
-// What all figures share: colours of the style sheet, layout, drawing one after another, themes, printing.
+// What all figures share: colours of the style sheet, layout, drawing what is looked at, themes, printing.
 const figures = (() => {
   const root = document.documentElement;
   const draws = new Map(); // element -> how to draw it as it should be now
-  const waiting = new Set();
+  const stale = new Set(); // not drawn as it should be now
+  const near = new Set(); // seen, or soon
 
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
   // Plotly reads its texts as HTML
@@ -33,28 +34,39 @@ const figures = (() => {
   const gaitCycle = { title: "gait cycle", range: [0, 100], dtick: 20, tickangle: 0, ticksuffix: " %", showticksuffix: "last", zeroline: false };
 
   function draw(element) {
-    waiting.delete(element);
+    stale.delete(element);
     const { data, layout } = draws.get(element)();
     const render = element.classList.contains("js-plotly-plot") ? Plotly.react : Plotly.newPlot;
-    const onPaper = element.classList.contains("tall") ? { width: 340, height: 300 } : { width: 235, height: 190 };
-    render(element, data, root.classList.contains("printing") ? { ...layout, ...onPaper } : layout, config);
+    const onPaper = element.classList.contains("tall") ? { width: 340, height: 300 } : { width: 235, height: 170 };
+    if (root.classList.contains("printing")) Object.assign(layout, onPaper, { font: { ...layout.font, size: 9 } });
+    render(element, data, layout, config);
   }
 
-  // One figure per turn, the nearest to what is seen first, so that the page answers meanwhile.
-  function work() {
-    const away = (element) => Math.abs(element.getBoundingClientRect().top);
-    const next = [...waiting].reduce((best, other) => (best && away(best) <= away(other) ? best : other), null);
-    if (!next) return;
-    draw(next);
-    if (waiting.size) setTimeout(work);
+  // One figure per turn, the uppermost first, so that the page answers meanwhile.
+  let working = false;
+  async function work() {
+    if (working || !(await library) || working) return;
+    working = true;
+    const top = (element) => element.getBoundingClientRect().top;
+    const next = () => [...near].filter((element) => stale.has(element)).sort((a, b) => top(a) - top(b))[0];
+    for (let element = next(); element; element = next()) {
+      draw(element);
+      await new Promise((done) => setTimeout(done));
+    }
+    working = false;
   }
 
-  // Draws an element now or soon, and whenever theme or paper change; content returns its data and layout.
+  const watcher = new IntersectionObserver((changes) => {
+    for (const { target, isIntersecting } of changes) near[isIntersecting ? "add" : "delete"](target);
+    work();
+  }, { rootMargin: "50%" });
+
+  // Draws an element when it comes near, and anew whenever theme or paper change; content returns data and layout.
   function show(element, content) {
-    if (draws.has(element)) { draws.set(element, content); draw(element); return; }
     draws.set(element, content);
-    if (!waiting.size) setTimeout(work);
-    waiting.add(element);
+    stale.add(element);
+    watcher.observe(element);
+    work();
   }
 
   // Runs once, when no fold hides the element.
@@ -64,8 +76,15 @@ const figures = (() => {
     else fold.addEventListener("toggle", () => whenOpen(element, run), { once: true });
   }
 
-  const redraw = () => [...draws.keys()].forEach(draw);
-  const printing = (on) => () => { root.classList.toggle("printing", on); redraw(); };
+  function redraw() {
+    for (const element of draws.keys()) stale.add(element);
+    work();
+  }
+  const printing = (on) => () => {
+    root.classList.toggle("printing", on);
+    if (!on) redraw();
+    else if (window.Plotly) [...draws.keys()].forEach(draw); // paper shows all, and does not wait
+  };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("beforeprint", printing(true));
   addEventListener("afterprint", printing(false));

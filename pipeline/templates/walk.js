@@ -59,7 +59,7 @@
       show(plot, () => ({
         data: data(),
         layout: layout({
-          x: gaitCycle, y: { title: plain(unit) }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 56, b: 40 },
+          x: gaitCycle, y: { title: plain(unit) }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 70, b: 40 },
           legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
         }),
       }));

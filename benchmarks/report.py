@@ -1,0 +1,96 @@
+"""The report of a study of forty sessions, against reading the files that it shows and writing the study's own.
+
+``python -m benchmarks.report``: the demonstration study is worked through once and stands for each session.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+from pipeline import bridge, netcdf, vocabulary
+from pipeline.report import report
+from pipeline.study import per_participant, study
+
+HOUSE = Path(__file__).resolve().parent.parent
+SESSIONS = [f"sub-{i:02d}" for i in range(40)]
+SHOWN = ("clean", "contacts", "kinematics", "kinetics")
+STEPS = (*SHOWN, "cycles")
+
+
+def measure() -> dict[str, float]:
+    """Return the processor time of the report over that of the step before it, and over writing study.nc, and sizes."""
+    with tempfile.TemporaryDirectory() as folder:
+        derived = Path(folder) / "forty" / "derived"
+        _run_demo(Path(folder) / "demo", derived)
+        gathered_s = _seconds(lambda: _study(derived))
+        written = netcdf.load(derived / "study.nc")
+        written_s = min(_seconds(lambda: netcdf.save(derived / "again.nc", written)) for _ in range(3))
+        report_s = min(_seconds(lambda: _report(derived)) for _ in range(2))
+        sizes = [page.stat().st_size / 1e6 for page in derived.rglob("*.html")]
+    return {
+        "report of 40 sessions over the step study": report_s / gathered_s,
+        "report of 40 sessions over twice writing study.nc plus 10 s": report_s / (2 * written_s + 10),
+        "report of 40 sessions, its largest page, MB": max(sizes),
+    }
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def _run_demo(demo: Path, derived: Path) -> None:
+    """Work the demonstration study through and link its sessions' files as forty."""
+    shutil.copytree(HOUSE / "data" / "demo", demo, ignore=shutil.ignore_patterns("derived", ".snakemake", "logs"))
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(demo)]
+    subprocess.run(command, cwd=HOUSE, check=True, capture_output=True)  # noqa: S603
+    for i, session in enumerate(SESSIONS):
+        (derived / session).mkdir(parents=True)
+        for step in STEPS:
+            (derived / session / f"{step}.nc").hardlink_to(demo / "derived" / f"sub-0{i % 2 + 1}" / f"{step}.nc")
+
+
+def _study(derived: Path) -> None:
+    """Do what the step study does, each session with a participant of its own."""
+    cycles = {session: netcdf.load_tree(derived / session / "cycles.nc")[0] for session in SESSIONS}
+    sessions = {
+        session: {
+            "participant": {"participant_id": session, "mass_kg": "70"},
+            "trials": {name: {"condition": name.rpartition("_")[0], "role": "gait"} for name in trials},
+        }
+        for session, trials in cycles.items()
+    }
+    dataset, metrics, quality = study(cycles, sessions=sessions, reference=None, gdi_features=None)
+    netcdf.save(derived / "study.nc", vocabulary.described("study", dataset))
+    means, symmetry = per_participant(metrics)
+    for name, table in {"metrics": metrics, "quality": quality, "means": means, "symmetry": symmetry}.items():
+        table.to_csv(derived / f"{name}.csv", index=False)
+
+
+class _Inputs(dict[str, object]):
+    """A job's inputs, by key and by attribute."""
+
+    __getattr__ = dict.__getitem__
+
+
+def _report(derived: Path) -> None:
+    """Run the step report as the workflow does."""
+    inputs = _Inputs({name: derived / f"{name}.csv" for name in ("metrics", "quality", "means", "symmetry")})
+    inputs["study"] = derived / "study.nc"
+    inputs |= {step: [derived / session / f"{step}.nc" for session in SESSIONS] for step in SHOWN}
+    job = SimpleNamespace(input=inputs, output=SimpleNamespace(report=str(derived / "report.html")))
+    settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
+    bridge._report(job, report, settings)
+
+
+if __name__ == "__main__":
+    for name, value in measure().items():
+        print(f"{value:10.3g}  {name}")  # noqa: T201
