@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check bench docs format clean
+.PHONY: demo test test-slurm check faults fuzz bench bench-study docs format clean
 
 demo: .venv/ready
 	$(BIN)/snakemake --cores all
@@ -11,6 +11,16 @@ demo: .venv/ready
 
 test: .venv/ready
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+# On a Slurm of one node, started here; as root on Debian. The plugins stand beside .venv's packages, for Snakemake
+# loads each one that it finds at every start.
+test-slurm: .venv/slurm/ready
+	tests/slurm/cluster install
+	$(BIN)/pytest -rs tests/slurm
+
+# Runs killed and disks full, hundreds of times (two hours; mounting a small disk takes root, else: unshare -rm make ...).
+test-faults: .venv/ready
+	$(BIN)/python tests/faults/interruptions.py
 
 # One lint is not followed: the environment is this project's own, made by pip from pyproject.toml.
 check: .venv/ready
@@ -20,8 +30,21 @@ check: .venv/ready
 	$(BIN)/snakefmt --check Snakefile
 	! $(BIN)/snakemake --lint 2>&1 | grep '^    \* ' | grep -v 'Specify a conda environment'
 
+# Damaged C3D files, 11,000 of them: each is read or refused by name (10 minutes).
+fuzz: .venv/ready
+	$(BIN)/python tests/fuzz_c3d.py
+
+# Recordings with faults of known dose: how many are told, and for the right reason (6 minutes).
+faults: .venv/ready
+	$(BIN)/python tests/fault_campaign.py
+
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
+
+# A study of 20 sessions with 20 walks each, and the memory of the steps (10 minutes).
+bench-study: .venv/ready
+	$(BIN)/python -m benchmarks.study 20 20
+	$(BIN)/python -m benchmarks.memory
 
 docs: .venv/ready
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build
@@ -38,4 +61,9 @@ clean:
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+.venv/slurm/ready: .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv/slurm \
+		snakemake-executor-plugin-slurm snakemake-executor-plugin-slurm-jobstep snakemake-executor-plugin-cluster-generic
 	touch $@

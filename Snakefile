@@ -6,7 +6,9 @@ HOUSE = Path(workflow.basedir)
 sys.path.insert(0, str(HOUSE))
 
 from pipeline.errors import UserError
+from pipeline.running import hold
 from pipeline.summary import closing_lines
+from pipeline.terminal import tell
 from pipeline.workflow import SESSION_STEPS, open_study
 
 # without --directory, which makes Snakemake ignore this, the demonstration study is run
@@ -15,10 +17,22 @@ if not Path("study.yaml").exists():
     workdir: HOUSE / "data" / "demo"
 
 
+def close():
+    print(closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]))
+
+
+if workflow.is_main_process and not (workflow.output_settings.dryrun or workflow.output_settings.verbose):
+    # Snakemake has no hook for a run with nothing to do: it is told by its message
+    tell(workflow.logger_manager.logger, nothing_to_do=close)
+
 try:
-    STUDY = open_study(Path.cwd(), overrides=config, forced=bool({"-F", "--forceall"} & set(sys.argv)))
+    # a job on a cluster opens the study anew, in the midst of a first run
+    forced = not workflow.is_main_process or bool({"-F", "--forceall"} & set(sys.argv))
+    STUDY = open_study(Path.cwd(), overrides=config, forced=forced)
 except UserError as error:
     raise WorkflowError(str(error)) from None
+if not workflow.output_settings.dryrun:
+    hold(Path.cwd())
 
 
 wildcard_constraints:
@@ -42,6 +56,9 @@ rule read:
         "derived/{session}/read.nc",
     log:
         "logs/{session}/read.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=10,
     params:
         key=STUDY.key("read"),
     script:
@@ -55,6 +72,9 @@ rule calibrate:
         "derived/{session}/calibrate.nc",
     log:
         "logs/{session}/calibrate.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=10,
     params:
         key=STUDY.key("calibrate"),
     script:
@@ -68,6 +88,9 @@ rule clean:
         "derived/{session}/clean.nc",
     log:
         "logs/{session}/clean.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=10,
     params:
         key=STUDY.key("clean"),
     script:
@@ -81,6 +104,9 @@ rule contacts:
         "derived/{session}/contacts.nc",
     log:
         "logs/{session}/contacts.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=10,
     params:
         key=STUDY.key("contacts"),
     script:
@@ -95,6 +121,9 @@ rule kinematics:
         "derived/{session}/kinematics.nc",
     log:
         "logs/{session}/kinematics.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=10,
     params:
         key=STUDY.key("kinematics"),
     script:
@@ -110,6 +139,9 @@ rule kinetics:
         "derived/{session}/kinetics.nc",
     log:
         "logs/{session}/kinetics.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=10,
     params:
         key=STUDY.key("kinetics"),
     script:
@@ -127,6 +159,9 @@ rule cycles:
         "derived/{session}/cycles.nc",
     log:
         "logs/{session}/cycles.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=10,
     params:
         key=STUDY.key("cycles"),
     script:
@@ -144,6 +179,9 @@ rule study:
         symmetry="derived/symmetry.csv",
     log:
         "logs/study.log",
+    resources:
+        mem_mb=STUDY.memory_mb["study"],
+        runtime=10,
     params:
         key=STUDY.key("study"),
     script:
@@ -155,6 +193,8 @@ rule report:
         study="derived/study.nc",
         metrics="derived/metrics.csv",
         quality="derived/quality.csv",
+        means="derived/participants.csv",
+        symmetry="derived/symmetry.csv",
         clean=expand("derived/{session}/clean.nc", session=STUDY.sessions),
         contacts=expand("derived/{session}/contacts.nc", session=STUDY.sessions),
         kinematics=expand("derived/{session}/kinematics.nc", session=STUDY.sessions),
@@ -164,6 +204,9 @@ rule report:
         pages=[f"derived/{page}" for page in STUDY.report_pages],
     log:
         "logs/report.log",
+    resources:
+        mem_mb=STUDY.memory_mb["study"],
+        runtime=10,
     params:
         key=STUDY.key("report"),
     script:
@@ -171,10 +214,10 @@ rule report:
 
 
 onsuccess:
-    print(closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]))
+    close()
 
 
 onerror:
     print(
-        "Some jobs failed: the messages above and logs/ say why; other sessions are finished, older results of failed ones stay."
+        "Some steps failed, see above and logs/; what does not depend on them is finished, older results of theirs stay."
     )

@@ -19,11 +19,15 @@ if "snakemake" in globals():  # Snakemake runs a copy of this file; the package 
 
 import xarray as xr
 
-from pipeline import netcdf, vocabulary
+from pipeline import manifest, netcdf, vocabulary
+from pipeline.csv_text import csv_of
 from pipeline.errors import UserError
+from pipeline.running import hold
 
 log = logging.getLogger("pipeline")
 Groups = dict[str, xr.Dataset]
+DERIVED = Path("derived")  # jobs run in the study's directory
+TABLES = ("metrics", "quality", "means", "symmetry")
 INHERITED = ("source", "source_sha256", "role")
 
 
@@ -33,6 +37,11 @@ def run(job: Any) -> None:
     step = key["step"]
     function = getattr(importlib.import_module(f"pipeline.{step}"), step)
     arguments = key["settings"] | key.get("arguments", {})
+    outputs = [Path(str(file)) for file in job.output]
+    manifest.withdraw(DERIVED, outputs)
+    used = [Path(str(file)) for file in job.input]
+    # of the sessions' files the report takes a few trials; it does not read them whole
+    inputs = manifest.as_written(DERIVED, [file for file in used if step != "report" or file.parent == DERIVED])
     if step == "read":
         _save_session(job, key, *_read(function, key["trials"], arguments))
     elif step == "calibrate":
@@ -45,6 +54,7 @@ def run(job: Any) -> None:
         loaded = {name: _load(Path(str(file))) for name, file in job.input.items()}
         groups = _map_over_trials(function, loaded, arguments, key.get("by_trial", {}))
         _save_session(job, key, groups, [root for _, root in loaded.values()])
+    manifest.record(DERIVED, outputs, inputs=inputs, key=key)
 
 
 def rejected(reason: str, attributes: Mapping[str, Any] | None = None) -> xr.Dataset:
@@ -118,18 +128,39 @@ def _study(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str,
     from pipeline.study import per_participant
 
     loaded = {Path(file).parent.name: netcdf.load_tree(Path(file)) for file in job.input.cycles}
+    own = _provenance(key, [root for _, root in loaded.values()])
+    if arguments["reference"]:
+        own["reference_sha256"] = key["reference"]
+        arguments["reference"] = _reference(arguments["reference"])
+        if isinstance(arguments["reference"], xr.Dataset):
+            own |= _reference_differs(arguments["reference"], own)
     dataset, metrics, quality = function({name: groups for name, (groups, _) in loaded.items()}, **arguments)
     dataset = vocabulary.described("study", dataset)
-    dataset.attrs |= _provenance(key, [root for _, root in loaded.values()])
+    dataset.attrs |= own
     netcdf.save(Path(job.output.study), dataset)
     means, symmetry = per_participant(metrics)
     tables = {"metrics": metrics, "quality": quality, "participants": means, "symmetry": symmetry}
     for name, table in tables.items():
-        netcdf.write_whole(Path(job.output[name]), table.to_csv(index=False, lineterminator="\n").encode())
+        netcdf.write_whole(Path(job.output[name]), csv_of(table))
+
+
+def _reference(file: str) -> xr.Dataset | str:
+    """Return a study.nc of other people, or the text of a table of their curves."""
+    path = Path(file)
+    return netcdf.load(path) if path.suffix == ".nc" else path.read_text(encoding="utf-8-sig")
+
+
+def _reference_differs(reference: xr.Dataset, own: Mapping[str, Any]) -> dict[str, str]:
+    from pipeline.reference_study import differences
+
+    if found := differences(reference.attrs, own):
+        log.warning("study.reference: %s; angles may mean something else", found)
+    return {"reference_differs": found} if found else {}
 
 
 def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
     """Load the study, of its sessions the trials that the report shows, and write the pages."""
+    from pipeline.reference_study import table_of
     from pipeline.representative import VARIABLES, representative
 
     study = netcdf.load(Path(job.input.study))
@@ -139,13 +170,14 @@ def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
         files = {Path(file).parent.name: Path(file) for file in getattr(job.input, step)}
         wanted = {session: {trial for of, trial in shown if of == session} for session in files}
         trials[step] = {
-            session: netcdf.load_trials(file, wanted[session], variables=variables)
+            session: netcdf.load_trials(file, wanted[session], variables=variables, others=step == "clean")
             for session, file in files.items()
             if step == "clean" or wanted[session]
         }
-    texts = {name: Path(job.input[name]).read_text(encoding="utf-8") for name in ("metrics", "quality")}
+    texts = {name: Path(job.input[name]).read_text(encoding="utf-8") for name in TABLES}
     if arguments["reference"]:
-        arguments["reference"] = Path(arguments["reference"]).read_text(encoding="utf-8-sig")
+        reference = _reference(arguments["reference"])
+        arguments["reference"] = reference if isinstance(reference, str) else table_of(reference)
     folder = Path(job.output.report).parent
     pages = function(study, **texts, **trials, **arguments)
     for stale in {*folder.glob("report/*.html")} - {folder / name for name in pages}:
@@ -183,13 +215,14 @@ def _provenance(key: Mapping[str, Any], roots: list[Mapping[str, Any]]) -> dict[
 
 
 def _main(job: Any) -> None:
+    hold(Path())
     Path(job.log[0]).parent.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(filename=job.log[0], filemode="w", format="%(levelname)s %(message)s", level=logging.INFO)
     try:
         run(job)
     except UserError as error:
         log.error("%s", error)
-        sys.exit(f"{json.loads(job.params.key)['step']}: {error}")
+        sys.exit(1)
     except Exception:
         log.error("%s", traceback.format_exc())
         raise

@@ -1,23 +1,31 @@
-"""C3D files, read: with c3d_writer.py the only module that imports ezc3d. SI units, the file's own axes."""
+"""C3D files, read: SI units, the file's own axes.
+
+A file's bytes are walked first (:mod:`pipeline.c3d_records`), then parsed by a child process
+(:mod:`pipeline.c3d_guard`), and what it found is judged here: no file harms the process that reads it.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import ezc3d
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.c3d_guard import parse
+from pipeline.c3d_records import refuse_damaged
 from pipeline.errors import UserError
-from pipeline.labels import markers_of
+from pipeline.event_names import side_in
+from pipeline.labels import SEPARATORS, markers_of, subjects_among
 
 Array = NDArray[np.float64]
 
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
-BLOCK_BYTES = 512
+RATE_HZ = (0.1, 1e5)  # of marker frames; others are damage
+FARTHEST_M, LARGEST_READING = 1e3, 1e9  # beyond these, and where it is no number, a value is missing
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,10 @@ class Recording:
         force_platform: the FORCE_PLATFORM parameters by name.
         analog_units: unit text of each channel.
         events: gait events on the time axis whose 0 is frame 0.
-        processing: numbers of the PROCESSING group by name without spaces, in the file's units.
+        processing: numbers of the PROCESSING group by name without spaces, in the file's units; of a file of several
+            people those that name the person meant.
+        subjects: of several people, whose markers the file holds; empty where they are one person's.
+        owner: what stands before the labels of the markers taken (``A22:LKNE``), or empty.
         subject_names: SUBJECTS:NAMES, free text that may name a person: never to be printed or stored.
         label_notes: what is to be said about the labels, as which of two of a name is taken.
     """
@@ -61,6 +72,8 @@ class Recording:
     processing: Mapping[str, float]
     subject_names: list[str]
     label_notes: list[str] = field(default_factory=list)
+    subjects: list[str] = field(default_factory=list)
+    owner: str = ""
 
 
 def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recording:
@@ -72,63 +85,66 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
             :func:`pipeline.labels.markers_of`.
 
     Raises:
-        UserError: absent, not a C3D file, shorter than its header says, without markers, or of several subjects.
+        UserError: absent, not a C3D file, damaged or cut off, without markers, or of several subjects
+            (then a :class:`pipeline.labels.SeveralSubjectsError`).
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; correct trials.tsv or restore the file")
-    _refuse_short_file(path)
-    try:
-        content = ezc3d.c3d(str(path))
-    except Exception as error:  # ezc3d raises whatever its C++ code throws
-        said = " ".join(str(error).split()).split(" If you want to ignore")[0].rstrip(".")
-        raise UserError(f"{path}: not readable as C3D ({said}); export it again") from None
-    parameters = {
-        group: {name: entry["value"] for name, entry in entries.items() if name != "__METADATA__"}
-        for group, entries in content["parameters"].items()
-    }
-    point, header = parameters["POINT"], content["header"]
-    rate = float(header["points"]["frame_rate"])
-    points = content["data"]["points"]
-    if not points.size or rate <= 0:
+    header = refuse_damaged(path)
+    content = parse(path, header)
+    parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
+    point = parameters["POINT"]
+    if not points.size or rate == 0:
         raise UserError(f"{path}: holds no marker frames; exclude it in trials.tsv or export it again")
+    if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
+        raise UserError(f"{path}: POINT:RATE is {rate:g} frames a second; correct it or export the file again")
+    _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
     unit = _first(point.get("UNITS"), "mm").strip().lower()
     if unit not in LENGTH_UNITS_M:
+        unit = unit if unit.isalpha() and len(unit) < 12 else "no unit"
         raise UserError(f"{path}: POINT:UNITS is '{unit}', expected one of {', '.join(LENGTH_UNITS_M)}")
-    subjects = [str(text) for text in parameters.get("SUBJECTS", {}).get("NAMES", [])]
+    group = parameters.get("SUBJECTS", {})
+    subjects = [str(text) for text in group.get("NAMES", [])]
+    prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
+    known = list(dict.fromkeys([*subjects, *prefixes]))
     filled = (np.isfinite(points[:3]) & (points[:3] != 0)).any(axis=(0, 2))
     try:
-        found, notes = markers_of(point, subjects, list(filled), subject=subject, participant=participant)
+        found, notes = markers_of(point, known, list(filled), subject=subject, participant=participant)
     except UserError as error:
-        raise UserError(f"{path}: {error}") from None
-    kept = [marker.column for marker in found]
+        error.args = (f"{path}: {error}",)  # of whichever kind it is
+        raise
+    kept, owner = [marker.column for marker in found], max((marker.owner for marker in found), default="")
+    several = subjects_among(point, known)
     markers = np.moveaxis(points[:3, kept], 0, 2).transpose(1, 0, 2) * LENGTH_UNITS_M[unit]
-    markers[(markers == 0).all(axis=-1) | ~(np.abs(markers) < 1e3).all(axis=-1)] = np.nan
+    markers[(markers == 0).all(axis=-1) | ~(np.abs(markers) < FARTHEST_M).all(axis=-1)] = np.nan
     return Recording(
         labels=[marker.name for marker in found],
         markers=markers,
         marker_rate_hz=rate,
-        first_frame=int(header["points"]["first_frame"]),
-        analog=_analog(content["data"]["analogs"], parameters),
-        analog_rate_hz=float(header["analogs"]["frame_rate"]),
+        first_frame=max(header.first, 1) - 1,
+        analog=_analog(content["analogs"], parameters),
+        analog_rate_hz=content["analog_rate_hz"],
         length_unit_m=LENGTH_UNITS_M[unit],
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
-        events=_events(parameters.get("EVENT", {}), owner=max((marker.owner for marker in found), default="")),
-        processing=_processing(parameters.get("PROCESSING", {})),
+        events=_events(parameters.get("EVENT", {}), owner=owner),
+        processing=_processing(parameters.get("PROCESSING", {}), of=owner if several else ""),
         subject_names=subjects,
         label_notes=notes,
+        subjects=several,
+        owner=owner,
     )
 
 
 def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array:
-    """Return the channels (sample, channel) as scaled by the file.
+    """Return the channels (sample, channel) as scaled by the file, NaN where that is no reading.
 
     Where the file stores integers (POINT:SCALE positive) and ANALOG:FORMAT says UNSIGNED, ezc3d 1.7.2 takes the
     counts for signed ones: from 32768 on they come 65536 too low.
     """
     if not values.size:
         return np.empty((0, 0))
-    analog: Array = values[0].T
+    analog: Array = np.where(np.abs(values[0].T) < LARGEST_READING, values[0].T, np.nan)
     group = parameters.get("ANALOG", {})
     unsigned = _first(group.get("FORMAT"), "").strip().upper() == "UNSIGNED"
     if not unsigned or float(_first(parameters["POINT"].get("SCALE"), "-1")) <= 0:
@@ -155,52 +171,48 @@ def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
     ``owner`` are left out where EVENT:SUBJECTS names it.
     """
     labels = [str(label).strip() for label in event.get("LABELS", [])]
-    contexts = [str(context).strip().lower()[:1] for context in event.get("CONTEXTS", [])]
+    sides = [side_in(str(context), context=True) for context in event.get("CONTEXTS", [])]
     subjects = [str(name).strip() for name in event.get("SUBJECTS", [])]
-    times = np.asarray(event.get("TIMES", []), dtype=float)
+    times = np.asarray(event.get("TIMES", []))
+    if times.dtype.kind not in "iuf":
+        return []
     if times.ndim == 1:
         times = times[: len(times) // 2 * 2].reshape(-1, 2).T
     if times.ndim != 2 or len(times) < 2 or not labels:
         return []
-    contexts += [""] * (len(labels) - len(contexts))
+    sides += [""] * (len(labels) - len(sides))
     subjects = (subjects if owner in subjects else []) + [owner] * len(labels)
     return [
-        Event(float(second), label, {"l": "left", "r": "right"}.get(context, ""))
-        for second, label, context, subject in zip(60 * times[0] + times[1], labels, contexts, subjects, strict=False)
-        if subject == owner
+        Event(float(second), label, side)
+        for second, label, side, subject in zip(60 * times[0] + times[1], labels, sides, subjects, strict=False)
+        if subject == owner and math.isfinite(second)
     ]
 
 
-def _processing(group: Mapping[str, Any]) -> dict[str, float]:
+def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:
+    """Return the numbers of the group; where ``of`` names a person, those whose names begin with it, without it."""
     numbers = {}
-    for name, value in group.items():
+    mine = {name[len(of) :].lstrip(f":{SEPARATORS}"): value for name, value in group.items() if name.startswith(of)}
+    for name, value in mine.items():
         array = np.asarray(value)
-        if array.size == 1 and array.dtype.kind in "iuf" and float(array.flat[0]):
-            numbers[name.replace(" ", "")] = float(array.flat[0])
+        number = float(array.flat[0]) if array.size == 1 and array.dtype.kind in "iuf" else 0.0
+        if number and math.isfinite(number):
+            numbers[name.replace(" ", "")] = number
     return numbers
 
 
-def _refuse_short_file(path: Path) -> None:
-    """Compare the file's size with what its header promises: ezc3d reads a cut file as a shorter trial.
+def _refuse_out_of_step(path: Path, analog: Array, frame_count: int, stated: int) -> None:
+    """Compare the analog values of a marker frame by parameters, as ezc3d reads them, with the header's number.
+
+    They stand between the markers of one frame and the next, so that one too few puts everything out of place.
 
     Raises:
-        UserError: not a C3D file, or cut off.
+        UserError: the two differ.
     """
-    with path.open("rb") as handle:
-        header = handle.read(BLOCK_BYTES)
-        if len(header) < BLOCK_BYTES or header[1] != 0x50:
-            raise UserError(f"{path}: not a C3D file (no C3D header); check the export")
-        handle.seek(BLOCK_BYTES * (max(header[0], 1) - 1))
-        processor = handle.read(4)[3:]
-    order: Any = "big" if processor == b"\x56" else "little"
-    word = [int.from_bytes(header[i : i + 2], order) for i in range(0, 24, 2)]
-    points, analog, first, last, start = word[1], word[2], word[3], word[4], word[8]
-    sign = {b"\x55": 13, b"\x56": 12}.get(processor, 15)  # the byte that holds the sign of the header's scale
-    value_bytes = 4 if header[sign] & 0x80 else 2
-    frames = last - first + 1
-    if frames < 1:
-        return  # a long file's last frame, 65535 here, is a lower bound: the count stands in parameters
-    promised = BLOCK_BYTES * (start - 1) + frames * (4 * points + analog) * value_bytes
-    size = path.stat().st_size
-    if size < promised:
-        raise UserError(f"{path}: cut off: {size} bytes, its header promises {promised}; copy or export it again")
+    channels, samples = analog.shape[1:]
+    counted = channels * samples // frame_count
+    if counted != stated:
+        raise UserError(
+            f"{path}: markers and analog values are out of step: the header counts {stated} analog values per frame, "
+            f"ANALOG:USED and ANALOG:RATE {counted}; correct these, or export it again"
+        )

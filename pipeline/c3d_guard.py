@@ -6,6 +6,7 @@ files of a process, one after the other, and is started again after a file that 
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import signal
@@ -13,51 +14,90 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from pipeline.c3d_records import Header
 from pipeline.errors import UserError
 
-LONGEST_S, LONGEST_S_PER_BYTE = 10.0, 2e-7  # measured: 2.5e-8 s per byte
-_child: list[subprocess.Popen[bytes]] = []
+if TYPE_CHECKING:  # it runs in the child; naming it here makes it count among the code a result depends on
+    from pipeline.c3d_parser import Content
+
+COMMAND = [sys.executable, "-P", "-m", "pipeline.c3d_parser"]  # -P: nothing is imported from where it is called
+FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP")  # the parser's own limits end it by SIGPROF or an answer
+NUMPY = ("ndarray", "dtype", "_reconstruct", "_frombuffer")
+_children: dict[int, subprocess.Popen[bytes]] = {}  # by the process that started them: a fork has none yet
+_one_at_a_time = threading.Lock()
 
 
-def parse(path: Path) -> dict[str, Any]:
-    """Return what :func:`pipeline.c3d_parser.content` finds in a file.
+def parse(path: Path, header: Header) -> Content:
+    """Return what a file holds whose records have been walked.
 
     Raises:
         UserError: the parser refused the file, crashed, or ran beyond its limits.
+        RuntimeError: the parser cannot be started, or was killed from outside: no fault of the file.
     """
-    child = _running()
-    requests, answers = cast("BinaryIO", child.stdin), cast("BinaryIO", child.stdout)
-    late = threading.Timer(LONGEST_S + LONGEST_S_PER_BYTE * path.stat().st_size, child.kill)
-    late.start()
-    try:
-        pickle.dump(str(path.resolve()), requests)
-        requests.flush()
-        answer: dict[str, Any] | str = pickle.load(answers)  # noqa: S301 - of the child, whose code is ours
-    except (OSError, EOFError, pickle.UnpicklingError):
-        _child.remove(child)
-        child.kill()
-        code = child.wait()
-        crashed = f"crashed ({signal.Signals(-code).name})" if code < 0 else f"ended with {code}"
-        how = crashed if late.is_alive() else "did not come to an end"
-        raise UserError(f"{path}: damaged: its parser {how}; copy or export it again") from None
-    finally:
-        late.cancel()
+    with _one_at_a_time:
+        requests, answers = _running()
+        try:
+            pickle.dump((str(path.absolute()), header), requests)
+            requests.flush()
+            answer: Content | str = _Plain(answers).load()
+        except (OSError, EOFError):
+            raise _died(path, _dismiss()) from None
+        except pickle.UnpicklingError:
+            _dismiss()
+            raise UserError(f"{path}: damaged: its parser gave no answer; copy or export it again") from None
+        except BaseException:  # half an answer may still be under way
+            _dismiss()
+            raise
     if isinstance(answer, str):
         raise UserError(f"{path}: not readable as C3D ({answer}); export it again")
     return answer
 
 
-def _running() -> subprocess.Popen[bytes]:
-    """Return the child, started where there is none; its input ends with this process, and so does it."""
-    if not _child:
-        house = str(Path(__file__).resolve().parent.parent)
-        paths = os.pathsep.join(filter(None, (house, os.environ.get("PYTHONPATH"))))
-        _child.append(
-            subprocess.Popen(
-                [sys.executable, "-m", "pipeline.c3d_parser"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths},
-            )
+class _Plain(pickle.Unpickler):
+    """Arrays, numbers and texts: a child that a file has taken over cannot make its parent run anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] != "numpy" or name not in NUMPY:
+            raise pickle.UnpicklingError(name)
+        return super().find_class(module, name)
+
+
+def _running() -> tuple[BinaryIO, BinaryIO]:
+    """Return the child's input and output, started where there is none; it ends when its input does."""
+    child = _children.get(os.getpid())
+    if child is None or child.poll() is not None:
+        paths = filter(None, (str(Path(__file__).resolve().parent.parent), os.environ.get("PYTHONPATH")))
+        child = subprocess.Popen(  # noqa: S603 - this interpreter and our own module
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )  # fmt: skip
-    return _child[0]
+        _children[os.getpid()] = child
+        try:
+            _Plain(cast("BinaryIO", child.stdout)).load()
+        except EOFError:
+            raise RuntimeError(f"the C3D parser does not start: {' '.join(COMMAND)} ended with {_dismiss()}") from None
+        except BaseException:
+            _dismiss()
+            raise
+    return cast("BinaryIO", child.stdin), cast("BinaryIO", child.stdout)
+
+
+def _died(path: Path, code: int) -> Exception:
+    ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    if ended in FROM_OUTSIDE:
+        return RuntimeError(f"{path}: the C3D parser was killed from outside ({ended})")
+    how = "did not come to an end" if ended == "SIGPROF" else f"crashed ({ended})"
+    return UserError(f"{path}: damaged: its parser {how}; copy or export it again")
+
+
+@atexit.register
+def _dismiss() -> int:
+    """End the child, if there is one, and return its exit code."""
+    child = _children.pop(os.getpid(), None)
+    if child is None:
+        return 0
+    child.kill()
+    child.communicate()  # closes the pipes and waits
+    return child.returncode

@@ -2,6 +2,7 @@
 
 Parsers trust these bytes: damaged ones make ezc3d crash, hang or take all memory, and a file that is cut off within its
 data reads as a shorter trial. So header and parameter records are walked here first, and nothing else is read.
+Messages name bytes, records and standard parameters, never other text of the file, which may name a person.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,14 +20,34 @@ from pipeline.errors import UserError
 BLOCK_BYTES = 512
 INTEL, DEC, MIPS = 84, 85, 86
 PROCESSORS = (INTEL, DEC, MIPS)
-TYPES = {-1: "text", 1: "byte", 2: "integer", 4: "real"}
-MOST_DIMENSIONS = 7
-UNKNOWN_COUNT = 65535  # the largest that the header's words can say: a longer file states its length in parameters
+BYTES_OF_TYPE = {-1: 1, 1: 1, 2: 2, 4: 4}  # text, byte, integer, real
+MOST_GROUPS, MOST_DIMENSIONS, MOST_PASSES = 127, 7, 65535
+MOST_SECTION_BYTES = 4 << 20  # the largest of real files has 54 kB
+MOST_SAMPLES = 10_000  # per frame, where there are no channels
+RATE_TOLERANCE = 0.01  # the header's rate may be rounded
+MOST_FRAMES = 65535  # that the header's words can count: a longer file states its length in parameters
+ROTATION_VALUES = 17  # a 4 x 4 matrix and its reliability, per rotation and sample
+NUMBERS = {
+    "POINT": ("USED", "SCALE", "RATE", "FRAMES", "DATA_START"),
+    "ANALOG": ("USED", "GEN_SCALE", "RATE"),
+    "ROTATION": ("USED", "DATA_START", "RATIO", "RATE"),
+}
+STANDARD = """
+POINT ANALOG FORCE_PLATFORM EVENT EVENT_CONTEXT TRIAL SUBJECTS PROCESSING ROTATION MANUFACTURER ANALYSIS
+USED SCALE RATE FRAMES LONG_FRAMES DATA_START LABELS LABELS2 LABELS3 DESCRIPTIONS DESCRIPTIONS2 UNITS X_SCREEN Y_SCREEN
+GEN_SCALE OFFSET FORMAT BITS GAIN RATIO TYPE TYPE_GROUPS ANGLES FORCES MOMENTS POWERS SCALARS ZERO CORNERS ORIGIN
+CHANNEL CAL_MATRIX MOVIE_DELAY CONTEXTS TIMES NAMES ACTUAL_START_FIELD ACTUAL_END_FIELD
+"""
+NAMES = frozenset(STANDARD.split())
 
 
 class Header(NamedTuple):
-    """What the first block says: counts, the numbers of the first and last frame, block where the data start."""
+    """What the first block says; ``first`` and ``frames`` as parameters have it where its words are too short.
 
+    ``in_other_form``: ezc3d 1.7.2 cannot read the file, or reads it wrongly, see :mod:`pipeline.c3d_forms`.
+    """
+
+    processor: int
     points: int
     analog_per_frame: int
     first: int
@@ -34,16 +55,34 @@ class Header(NamedTuple):
     data_block: int
     scale: float
     rate_hz: float
+    frames: int = 0
+    in_other_form: bool = False
+
+    @property
+    def data_at(self) -> int:
+        """Return the byte at which the data begin."""
+        return BLOCK_BYTES * (self.data_block - 1)
+
+    @property
+    def frame_bytes(self) -> int:
+        """Return the size of one frame: its points, then its analog values."""
+        return (4 * self.points + self.analog_per_frame) * (4 if self.scale < 0 else 2)
 
 
 class Record(NamedTuple):
-    """A parameter: its group's id, name, type (of :data:`TYPES`), dimensions and raw bytes."""
+    """A group (negative number, type 0) or a parameter, with the bytes at which the link to the next and data stand."""
 
-    group: int
+    number: int
     name: str
-    kind: int
-    shape: tuple[int, ...]
-    data: bytes
+    link_at: int
+    kind: int = 0
+    shape: tuple[int, ...] = ()
+    data_at: int = 0
+    data: bytes = b""
+
+
+class _DamagedError(Exception):
+    """What is wrong, and at which byte, record or parameter."""
 
 
 def refuse_damaged(path: Path) -> Header:
@@ -54,31 +93,29 @@ def refuse_damaged(path: Path) -> Header:
     """
     size = path.stat().st_size
     with path.open("rb") as file:
-        first = file.read(BLOCK_BYTES)
-        if len(first) < BLOCK_BYTES or first[1] != 0x50:
+        block = file.read(BLOCK_BYTES)
+        if len(block) < BLOCK_BYTES or block[1] != 0x50:
             raise UserError(f"{path}: not a C3D file (no C3D header); check the export")
-        start = BLOCK_BYTES * (max(first[0], 1) - 1)
+        start = BLOCK_BYTES * (max(block[0], 1) - 1)
         file.seek(start)
         section = file.read(4)
         if len(section) < 4:
             raise UserError(f"{path}: cut off: {size} bytes, its parameters begin at {start}; copy or export it again")
         try:
-            header = _header(first, section[3])
-            # the count of parameter blocks is one byte, and wrong in long sections: the data end them
-            end = BLOCK_BYTES * (header.data_block - 1)
-            end = end if start < end < size else size
+            header = _header(block, section[3])
             file.seek(start)
-            parameters = _named(_records(file.read(end - start), start, little=section[3] != MIPS))
-            promised = _promised(header, parameters, processor=section[3])
+            # the count of parameter blocks is one byte, and wrong in long sections: the data end them
+            end = header.data_at if start < header.data_at < size else size
+            section = file.read(min(end - start, MOST_SECTION_BYTES))
+            parameters = named(records(section, start, header.processor))
+            header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
+            promised = _promised(header, parameters, size)
+            header = header._replace(in_other_form=_in_other_form(header, parameters))
         except _DamagedError as error:
             raise UserError(f"{path}: damaged: {error}; copy or export it again") from None
     if size < promised:
         raise UserError(f"{path}: cut off: {size} bytes, its header promises {promised}; copy or export it again")
     return header
-
-
-class _DamagedError(Exception):
-    """What is wrong, and at which byte, record or parameter."""
 
 
 def _header(block: bytes, processor: int) -> Header:
@@ -87,105 +124,181 @@ def _header(block: bytes, processor: int) -> Header:
     order = ">" if processor == MIPS else "<"
     points, analog, first, last = struct.unpack(f"{order}4H", block[2:10])
     (data_block,) = struct.unpack(f"{order}H", block[16:18])
-    scale, rate_hz = (_real(block[at : at + 4], processor) for at in (12, 20))
-    header = Header(points, analog, first, last, data_block, scale, rate_hz)
-    for name, value, at in (("scale", header.scale, 13), ("frame rate", header.rate_hz, 21)):
-        if not math.isfinite(value) or value == 0 or (name == "frame rate" and value < 0):
-            raise _DamagedError(f"{name} {value:g} in byte {at} of the header")
-    return header
+    scale, rate_hz = (real(block[at : at + 4], processor) for at in (12, 20))
+    if not math.isfinite(scale) or scale == 0:
+        raise _DamagedError(f"scale {scale:g} in byte 13 of the header")
+    if not math.isfinite(rate_hz) or rate_hz < 0:
+        raise _DamagedError(f"frame rate {rate_hz:g} in byte 21 of the header")
+    return Header(processor, points, analog, first, last, data_block, scale, rate_hz)
 
 
-def _real(four: bytes, processor: int) -> float:
+def real(four: bytes, processor: int) -> float:
     """Return a real number: IEEE of either order, or DEC's, whose words are exchanged and exponent is 2 higher."""
     if processor == DEC:
         return float(struct.unpack("<f", four[2:] + four[:2])[0]) / 4
     return float(struct.unpack("<f" if processor == INTEL else ">f", four)[0])
 
 
-def _records(section: bytes, start: int, *, little: bool) -> Iterator[Record | tuple[int, str]]:
-    """Walk the parameter section: groups as their id and name, parameters as records."""
-    order = "<" if little else ">"
+def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
+    """Walk the parameter section, which begins at byte ``start`` of the file."""
+    order = ">" if processor == MIPS else "<"
     at = 4
     while at + 2 <= len(section):
         length, number = struct.unpack("bb", section[at : at + 2])
         if length == 0 or number == 0:
             return
-        name_end = at + 2 + abs(length)
-        name = section[at + 2 : name_end].decode("latin-1").strip()
-        where = f"'{name}' at byte {start + at}" if name.isprintable() else f"at byte {start + at}"
-        if name_end + 2 > len(section):
+        link_at = at + 2 + abs(length)
+        name = section[at + 2 : link_at].decode("latin-1").strip()
+        where = f"'{name}' at byte {start + at}" if name.upper() in NAMES else f"at byte {start + at}"
+        if link_at + 2 > len(section):
             raise _DamagedError(f"the record {where} runs beyond the parameters")
-        (step,) = struct.unpack(f"{order}H", section[name_end : name_end + 2])  # to the next record; 0 ends them
-        after = name_end + step if step else len(section)
+        (step,) = struct.unpack(f"{order}H", section[link_at : link_at + 2])  # to the next record; 0 ends them
+        after = link_at + step if step else len(section)
         if after > len(section):
             raise _DamagedError(f"the record {where} points beyond the parameters, to byte {start + after}")
-        yield (-number, name) if number < 0 else _parameter(number, name, section[name_end + 2 : after], where)
+        record, body = Record(number, name, start + link_at), section[link_at + 2 : after]
+        if number < 0 and (number < -MOST_GROUPS or not body or 1 + body[0] > len(body)):
+            raise _DamagedError(f"the group {where} has no number, or no end")
+        yield record if number < 0 else _parameter(record, body, where)
         if not step:
             return
-        if step < 3:
-            raise _DamagedError(f"the record {where} is shorter than a record can be")
         at = after
     raise _DamagedError("the parameters have no end")
 
 
-def _parameter(group: int, name: str, body: bytes, where: str) -> Record:
+def _parameter(record: Record, body: bytes, where: str) -> Record:
     if len(body) < 2:
         raise _DamagedError(f"the parameter {where} is cut short")
     kind, dimensions = struct.unpack("bB", body[:2])
-    if kind not in TYPES or dimensions > MOST_DIMENSIONS:
+    if kind not in BYTES_OF_TYPE or dimensions > MOST_DIMENSIONS or (kind == -1 and not dimensions):
         raise _DamagedError(f"the parameter {where} is of type {kind} with {dimensions} dimensions")
     shape = tuple(body[2 : 2 + dimensions])
-    count = abs(kind) * math.prod(shape)
-    text_at = 2 + dimensions + count
-    if len(shape) < dimensions or text_at >= len(body) or text_at + 1 + body[text_at] > len(body):
+    data_end = 2 + dimensions + BYTES_OF_TYPE[kind] * math.prod(shape)
+    passes = math.prod(max(length, 1) for length in shape)  # of the parser's loops, for an empty table too
+    if (
+        len(shape) < dimensions
+        or passes > MOST_PASSES
+        or data_end >= len(body)
+        or data_end + 1 + body[data_end] > len(body)
+    ):
         raise _DamagedError(f"the parameter {where} promises more bytes than its record holds")
-    return Record(group, name, kind, shape, body[2 + dimensions : text_at])
+    data_at = 2 + dimensions
+    return record._replace(kind=kind, shape=shape, data_at=record.link_at + 2 + data_at, data=body[data_at:data_end])
 
 
-def _named(records: Iterator[Record | tuple[int, str]]) -> dict[tuple[str, str], Record]:
-    """Return the parameters by group and name, in capitals; some programs write a few that belong to no group."""
+def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
+    """Return the parameters by group and name as parsers look for them; a few programs write some of no group."""
     groups: dict[int, str] = {}
-    found = []
-    for record in records:
-        if isinstance(record, Record):
-            found.append(record)
+    parameters = []
+    for record in found:
+        if record.number > 0:
+            parameters.append(record)
+        elif -record.number in groups:
+            raise _DamagedError(f"two groups have one number, {-record.number}, the second at byte {record.link_at}")
         else:
-            number, name = record
-            if number in groups:
-                raise _DamagedError(f"the groups '{groups[number]}' and '{name}' have one number, {number}")
-            groups[number] = name
-    return {(groups.get(record.group, "").upper(), record.name.upper()): record for record in found}
+            groups[-record.number] = record.name
+    return {(groups.get(record.number, ""), record.name): record for record in parameters}
 
 
-def _refuse_without_needed(parameters: dict[tuple[str, str], Record], *, analog: bool) -> None:
-    """Refuse where a number is absent or empty without which the data cannot be read."""
-    needed = [("POINT", name) for name in ("USED", "SCALE", "FRAMES", "DATA_START")]
-    needed += [("ANALOG", name) for name in ("USED", "GEN_SCALE", "SCALE", "OFFSET")] if analog else []
+def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, processor: int) -> float:
+    """Return a parameter's first number, integers as unsigned ones, two as one long; 0 where it is absent."""
+    record = parameters.get((group, name))
+    if record is None or not record.data or record.kind == -1:
+        return 0.0
+    if record.kind == 4:
+        return real(record.data[:4], processor)
+    count = len(record.data) // record.kind
+    words = struct.unpack(f"{'>' if processor == MIPS else '<'}{count}{'B' if record.kind == 1 else 'H'}", record.data)
+    return float(words[0] + 65536 * words[1] if count == 2 else words[0])
+
+
+def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
+    """Return the number of frames.
+
+    The header's words hold 65535 at most. Of a longer trial the last frame stands there as 65535 or without its
+    multiples of 65536, and the count in POINT:FRAMES as a real number, POINT:LONG_FRAMES or TRIAL:ACTUAL_END_FIELD.
+    """
+
+    def stated(group: str, name: str) -> int:
+        value = number(parameters, group, name, header.processor)
+        return int(value) if math.isfinite(value) else 0
+
+    frames, counted = header.last - header.first + 1, stated("POINT", "FRAMES")
+    trial = stated("TRIAL", "ACTUAL_END_FIELD") - stated("TRIAL", "ACTUAL_START_FIELD") + 1
+    for count in (counted, stated("POINT", "LONG_FRAMES"), trial):
+        if count > MOST_FRAMES and (header.last == MOST_FRAMES or (count - frames) % (MOST_FRAMES + 1) == 0):
+            return count
+    if header.last == MOST_FRAMES:
+        frames = max(frames, counted)
+        left = size - header.data_at - frames * header.frame_bytes
+        if left >= BLOCK_BYTES + header.frame_bytes and not stated("ROTATION", "USED"):
+            raise _DamagedError(f"no parameter states more than the {frames} frames that the header can count, but "
+                                f"{left} bytes follow these")  # fmt: skip
+    if frames < 1:
+        raise _DamagedError(f"the header counts frames from {header.first} to {header.last}")
+    if counted not in (0, frames):
+        raise _DamagedError(f"POINT:FRAMES is {counted}, the header counts {frames} frames")
+    return frames
+
+
+def _first(header: Header, parameters: Mapping[tuple[str, str], Record]) -> int:
+    """Return the number of the first frame; the header has it without its multiples of 65536."""
+    first = number(parameters, "TRIAL", "ACTUAL_START_FIELD", header.processor)
+    return int(first) if first > MOST_FRAMES and first % (MOST_FRAMES + 1) == header.first else header.first
+
+
+def _in_other_form(header: Header, parameters: Mapping[tuple[str, str], Record]) -> bool:
+    counted, points = parameters.get(("POINT", "FRAMES")), number(parameters, "POINT", "USED", header.processor)
+    by_real = counted is not None and counted.kind == 4
+    return header.processor == MIPS or header.frames > MOST_FRAMES or by_real or points != header.points
+
+
+def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
+    """Return how many bytes header and parameters promise, once they have been found to agree.
+
+    Where they count points differently and the file has just the size that the header says, the header is right.
+    """
+
+    def stated(group: str, name: str) -> float:
+        return number(parameters, group, name, header.processor)
+
+    _refuse_without_needed(parameters, analog=header.analog_per_frame > 0)
+    ends = [header.data_at + header.frames * header.frame_bytes]
+    fits = 0 <= size - ends[0] < BLOCK_BYTES
+    for name, said in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
+        real_data = name == "SCALE" and max(stated("POINT", name), said) < 0  # which no scale applies to
+        beside = real_data or (name == "USED" and fits)
+        if stated("POINT", name) != said and not beside and (name != "DATA_START" or stated("POINT", name)):
+            raise _DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {said:g}")
+    rate_hz = stated("POINT", "RATE") or header.rate_hz
+    if not abs(rate_hz - (header.rate_hz or rate_hz)) <= RATE_TOLERANCE * rate_hz:
+        raise _DamagedError(f"POINT:RATE is {rate_hz:g}, the header says {header.rate_hz:g}")
+    samples = stated("ANALOG", "RATE") / (rate_hz or math.inf)  # of these the parser makes room at once
+    most = header.analog_per_frame / (stated("ANALOG", "USED") or math.inf) + 1
+    if not 0 <= samples <= (most if header.analog_per_frame else MOST_SAMPLES):
+        raise _DamagedError(
+            f"ANALOG:RATE is {stated('ANALOG', 'RATE'):g}, the header counts {header.analog_per_frame} analog values "
+            "per frame"
+        )
+    if rotations := stated("ROTATION", "USED"):
+        ratio = stated("ROTATION", "RATIO") or stated("ROTATION", "RATE") / (rate_hz or 1.0)
+        start = BLOCK_BYTES * (stated("ROTATION", "DATA_START") - 1)
+        end = start + 4 * ROTATION_VALUES * header.frames * rotations * ratio
+        if not math.isfinite(end):
+            raise _DamagedError("one of ROTATION:USED, DATA_START, RATIO and RATE is no number")
+        ends.append(int(end))
+    return max(ends)
+
+
+def _refuse_without_needed(parameters: Mapping[tuple[str, str], Record], *, analog: bool) -> None:
+    """Refuse where a number is absent without which the data cannot be read, or one is there that is none."""
+    needed = [("POINT", name) for name in ("USED", "SCALE")]
+    needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []
     for group, name in needed:
         if (group, name) not in parameters or not parameters[group, name].data:
             raise _DamagedError(f"the parameter {group}:{name} is missing or empty")
-
-
-def _promised(header: Header, parameters: dict[tuple[str, str], Record], *, processor: int) -> int:
-    """Return how many bytes header and parameters promise."""
-
-    def number(group: str, name: str) -> float | None:
-        record = parameters.get((group, name))
-        if record is None or not record.data or abs(record.kind) not in (1, 2, 4):
-            return None
-        if record.kind == 4:
-            return _real(record.data[:4], processor)
-        return int.from_bytes(record.data[: abs(record.kind)], "big" if processor == MIPS else "little")
-
-    _refuse_without_needed(parameters, analog=header.analog_per_frame > 0)
-    for name, stated in (("USED", header.points), ("SCALE", header.scale)):
-        value = number("POINT", name)
-        if value is not None and value != stated:
-            raise _DamagedError(f"POINT:{name} is {value:g}, the header says {stated:g}")
-    frames = header.last - header.first + 1
-    if header.last == UNKNOWN_COUNT:
-        frames = max(frames, int(number("POINT", "FRAMES") or 0))
-    if frames < 1:
-        raise _DamagedError(f"the header counts frames from {header.first} to {header.last}")
-    value_bytes = 4 if header.scale < 0 else 2
-    return BLOCK_BYTES * (header.data_block - 1) + frames * (4 * header.points + header.analog_per_frame) * value_bytes
+    for group, names in NUMBERS.items():
+        for name in names:
+            record = parameters.get((group, name))
+            if record and (record.kind == -1 or not record.data):
+                raise _DamagedError(f"the parameter {group}:{name} holds no number")

@@ -14,6 +14,7 @@ import ezc3d
 import numpy as np
 
 from pipeline.c3d import read_c3d
+from pipeline.c3d_anonymous import without_person
 from pipeline.errors import UserError
 from pipeline.event_names import kind_in
 from pipeline.model_outputs import UNITS, Output
@@ -32,6 +33,7 @@ def write_c3d(
     *,
     subject: str = "",
     participant: str = "",
+    anonymous: bool = False,
 ) -> None:
     """Write a copy of a C3D file with model outputs and gait events in it, whole or not at all.
 
@@ -43,6 +45,8 @@ def write_c3d(
         outputs: each with as many frames as the recording.
         events: time in s on the file's axis, label, context.
         subject, participant: whose markers are meant, as for :func:`pipeline.c3d.read_c3d`.
+        anonymous: whether to leave out what free text may say of a person, see
+            :func:`pipeline.c3d_anonymous.without_person`.
 
     Raises:
         UserError: the source cannot be read, or is the target.
@@ -51,6 +55,12 @@ def write_c3d(
         raise UserError(f"{target}: is the recording itself; the copy goes elsewhere")
     recording = read_c3d(source, subject=subject, participant=participant)
     content = ezc3d.c3d(str(source))
+    if anonymous:
+        kept = without_person(content["parameters"], [*recording.subject_names, recording.owner])
+        for group in [*content["parameters"]]:
+            del content["parameters"][group]
+        for group, entries in kept.items():
+            content["parameters"][group] = entries
     _put_outputs(content, outputs)
     if recording.analog.size:  # with the repair of unsigned counts that reading does
         content["data"]["analogs"] = recording.analog.T[None].copy()

@@ -17,6 +17,7 @@ from pipeline.body_model import Points, missing, positions
 from pipeline.errors import UserError
 from pipeline.functional import functional_hips, hip_text
 from pipeline.marker_noise import sensitivity
+from pipeline.named_points import names_in_centre
 from pipeline.rigid import mean_rotation
 from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table, has_its_axes
 from pipeline.skeleton import ORDER, Skeleton, model_of
@@ -98,10 +99,12 @@ def calibrate(
         "body_mass_source": origin["mass_kg"],
         "body_height_m": sizes.get("height_m", np.nan),
         "anthropometry": json.dumps(sizes, sort_keys=True),
+        "anthropometry_source": json.dumps(origin, sort_keys=True),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
         "note": "; ".join(dict.fromkeys(filter(None, notes))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
+        **{f"{joint}_centre_{side}": sides[side][3][joint] for joint in ("knee", "ankle") for side in SIDES},
     }
     return dataset
 
@@ -117,8 +120,8 @@ def _side(
     hip_centre: str | Array,
     table: Mapping[str, Any],
     sex: str,
-) -> tuple[Skeleton, dict[str, SegmentParameters], str]:
-    """Return the skeleton of one side, its body-segment parameters, and what is to be said about them."""
+) -> tuple[Skeleton, dict[str, SegmentParameters], str, dict[str, str]]:
+    """Return the skeleton of one side, its body-segment parameters, what to say about them, joint-centre rules."""
     rules, absent = static_rules(points, body_model, side)
     if absent:
         raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
@@ -135,7 +138,8 @@ def _side(
         if not has_its_axes(table, segment, landmarks):
             unturned.append(segment)
     said = f"parameters of {', '.join(unturned)} are used in the body model's axes" if unturned else ""
-    return still, parameters, said
+    told = {joint: f"{rule['method']}: {', '.join(names_in_centre(rule))}" for joint, rule in rules.items()}
+    return still, parameters, said, told
 
 
 def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
@@ -164,6 +168,9 @@ def _anthropometry(
             sizes[column], origin[column] = value, "participants.tsv"
     if origin.get("mass_kg") == "participants.tsv" and _guessed(participant.get("mass_source", "")):
         origin["mass_kg"] += f", {participant['mass_source']}"
+    if _guessed(source := participant.get("width_source", "")):
+        widths = [name for name, where in origin.items() if "_width_" in name and where == "participants.tsv"]
+        origin |= dict.fromkeys(widths, f"participants.tsv, {source}")
     return sizes, origin
 
 

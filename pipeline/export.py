@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
+from pipeline.csv_text import guarded
 from pipeline.errors import UserError
 from pipeline.study_file import load_study, study_path
 
@@ -27,7 +28,7 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
         if form == "parquet":
             table.to_parquet(output, index=False, engine="pyarrow")
         else:
-            table.to_csv(output, index=False)
+            guarded(table).to_csv(output, index=False)
     except ImportError:
         raise UserError("parquet needs pyarrow: pip install pyarrow; or take --format csv") from None
     except OSError as error:

@@ -45,7 +45,7 @@ class Facts:
         walking_weights_n, rough_weights_n: see :func:`pipeline.body_weight.walking_weights_n`.
         sizes: anthropometry that the file states, kg and m, by participants.tsv column.
         label_notes: what is to be said about the labels, as which of two of a name is taken.
-        may_name_a_person: whether SUBJECTS:NAMES looks like a name rather than a code.
+        name_words: the words of subjects that look like a name rather than a code: never to be printed or stored.
     """
 
     labels: list[str]
@@ -68,7 +68,7 @@ class Facts:
     rough_weights_n: list[float]
     sizes: Mapping[str, float]
     label_notes: list[str]
-    may_name_a_person: bool
+    name_words: frozenset[str]
 
     @property
     def stands(self) -> bool:
@@ -128,7 +128,12 @@ def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
         rough_weights_n=rough,
         sizes=read.anthropometry(recording.processing),
         label_notes=recording.label_notes,
-        may_name_a_person=any(looks_like_a_name(text) for text in recording.subject_names),
+        name_words=frozenset(
+            word
+            for text in (*recording.subject_names, recording.owner)
+            if looks_like_a_name(text)
+            for word in words_of(text)
+        ),
     )
 
 
@@ -154,6 +159,11 @@ def _quietly(function: Any, values: Any) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # markers never seen together give NaN
         return float(function(values))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of three letters or more, lower case."""
+    return re.findall(r"[^\W\d_]{3,}", text.lower())
 
 
 def looks_like_a_name(text: str) -> bool:

@@ -14,7 +14,7 @@ from pipeline import needs, tables
 from pipeline.body_model import SIDES, chosen_labels, landmark_labels
 from pipeline.body_weight import LOADED_N
 from pipeline.errors import UserError, nearest
-from pipeline.file_facts import Facts
+from pipeline.file_facts import Facts, words_of
 from pipeline.filters import design_cutoff_hz
 from pipeline.functional import hip_sides
 
@@ -64,9 +64,12 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
     if facts.label_notes:
         more = f" (and {len(facts.label_notes) - 1} more labels)" if facts.label_notes[1:] else ""
         yield Finding("warning", file, facts.label_notes[0] + more, "give every marker a label of its own")
-    if facts.may_name_a_person:
+    if facts.name_words:
         what = "SUBJECTS:NAMES may hold a person's name"
         yield Finding("warning", file, what, "put the participant's id there before the file is passed on")
+    if facts.name_words & {*words_of(file)}:
+        what = "the path has a name that stands in SUBJECTS:NAMES"
+        yield Finding("warning", file, what, "outputs name their sources: rename it, here and in trials.tsv")
 
 
 def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ CONDITION_WORD = re.compile(
     r"up|down|ramp|incline|decline|run\w*|jog\w*|turn\w*|dual|load\w*|left|right"
 )
 SHORT_FRAMES = 10
+LONGEST_IDENTIFIER = 50  # what tells equal ones apart comes to it
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
 def identifier(text: str, default: str) -> str:
     """Return a text as letters, digits, '-' and '_': accents dropped, the rest made '-'."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_") or default
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_")[:LONGEST_IDENTIFIER] or default
 
 
 def trial_names(files: Iterable[File]) -> list[str]:

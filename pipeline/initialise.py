@@ -20,7 +20,8 @@ import numpy as np
 from pipeline import model_fit, needs, read, settings
 from pipeline.c3d import Recording
 from pipeline.c3d_files import c3d_files
-from pipeline.errors import UserError
+from pipeline.csv_text import FORMULA
+from pipeline.errors import UserError, hidden_in
 from pipeline.file_facts import Facts, facts_of, opened
 from pipeline.guessed_tables import Mass, Notes, participant_rows, trial_rows
 from pipeline.guesses import File
@@ -54,7 +55,12 @@ def initialise(folder: Path) -> str:
     if len(kept) == len(WRITTEN):
         return f"{', '.join(WRITTEN)} are there already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
-    files = [file for name in c3d_files(folder) for file in _look(folder, name, models)]
+    names = c3d_files(folder)
+    strange = {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}
+    if strange:
+        said = "its name has a character that no table should hold"
+        raise UserError("\n".join(f"{name}: {said}, {character}; rename it" for name, character in strange.items()))
+    files = [file for name in names for file in _look(folder, name, models)]
     if all(file.problem for file in files):
         lines = [f"{file.name}: {file.problem}" for file in files]
         raise UserError("\n".join([*lines, f"{folder}: none of its {len(files)} C3D files can be read"]))
@@ -144,7 +150,9 @@ def _table(rows: Sequence[Row]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), delimiter="\t", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:  # a spreadsheet would run a file name that is a formula
+        file = row.get("file", "")
+        writer.writerow(row | ({"file": f"./{file}"} if file.startswith(FORMULA) else {}))
     return text.getvalue()
 
 

@@ -120,7 +120,8 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
         names = dict.fromkeys(marker.owner for marker in markers if marker.owner)
         found = _same(subject, names)
         if names and not found:
-            raise UserError(f"no subject '{subject}'; it has {', '.join(names)}{nearest(subject, names)}")
+            hint = nearest(subject, [name for name in names if is_code(name)])
+            raise UserError(f"no subject '{subject}'; it has {_codes_of(names)}{hint}")
         return found or None
     rivals = _rivals(markers)
     if not rivals:
@@ -128,10 +129,23 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
     if found := _same(participant, rivals):
         return found
     raise SeveralSubjectsError(
-        f"holds several subjects ({', '.join(rivals)}); name one in the column 'subject' of trials.tsv "
+        f"holds several subjects ({_codes_of(rivals)}); name one in the column 'subject' of trials.tsv "
         "or participants.tsv",
         rivals,
     )
+
+
+def is_code(text: str) -> bool:
+    """Return whether a subject's text is a code: without a digit it may be a person's name, and is not told."""
+    return bool(re.search(r"\d", text))
+
+
+def _codes_of(names: Iterable[str]) -> str:
+    """Return the names that are codes, and how many are not."""
+    every = list(names)
+    codes = [name for name in every if is_code(name)]
+    untold = len(every) - len(codes)
+    return ", ".join([*codes, *([f"{untold} not told here: they may be people's names"] if untold else [])])
 
 
 def _rivals(markers: Sequence[Marker]) -> list[str]:

@@ -13,21 +13,41 @@ from typing import Any
 import jsonschema
 import yaml
 
-from pipeline.errors import UserError, nearest
+from pipeline.errors import UserError, hidden_in, nearest
 from pipeline.named_points import loose_ends
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 LARGEST_FILE_BYTES = 200_000
+DEEPEST = 20
+LARGEST_NUMBER = 1e15
 FROM_DRAWS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """YAML without aliases (no exponential documents) and without duplicate keys."""
+    """YAML without aliases (no exponential documents), duplicate keys, depths, unseen characters and no numbers."""
+
+    depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError(f"aliases (*name) are not allowed{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
-        return super().compose_node(parent, index)
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise yaml.YAMLError(f"more than {DEEPEST} levels deep{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep=deep)
+        except (ValueError, AttributeError, OverflowError):  # 2001-99-99, !!float abc, 5000 digits
+            raise yaml.YAMLError(f"'{str(node.value)[:40]}' is not what it looks like{node.start_mark}") from None
+        if isinstance(value, str) and (hidden := hidden_in(value.replace("\n", ""))):
+            raise yaml.YAMLError(f"a text with the character {hidden}, which cannot be seen{node.start_mark}")
+        if isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER:
+            raise yaml.YAMLError(f"'{node.value[:40]}' is no number to reckon with{node.start_mark}")
+        return value
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -41,7 +61,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML mapping.
 
     Raises:
-        UserError: the file is absent, too large, not YAML, not a mapping, or uses aliases or a key twice.
+        UserError: the file is absent, too large, not YAML, not a mapping, or has aliases, a key twice, numbers that are
+            none or characters that cannot be seen.
     """
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
@@ -155,6 +176,14 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[s
     return model
 
 
+def is_file(path: Path) -> bool:
+    """Return whether there is a regular file of a path, whatever the path."""
+    try:
+        return path.is_file()
+    except OSError:  # too long for a name
+        return False
+
+
 def _with_its_base(
     name: str | None, above: tuple[str, ...], *, where: str, study_path: Path
 ) -> tuple[dict[str, Any], str]:
@@ -165,7 +194,7 @@ def _with_its_base(
     if name in above:
         raise UserError(f"{where}: extends goes round in a circle: {' > '.join((*above, name))}")
     path = CONFIG / "body_models" / f"{name}.yaml" if name in shipped else study_path / name
-    if not path.is_file():
+    if not is_file(path):
         raise UserError(
             f"{where}: no body model '{name}'{nearest(name, shipped)} (shipped: {', '.join(shipped)}; or a file)"
         )

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pipeline.errors import UserError, nearest
+from pipeline.errors import UserError, hidden_in, nearest
 from pipeline.tsv import ABSENT, Row, misspelt, number, out_of_range, read_table, rows_of
 
 __all__ = ["ABSENT", "Row", "number", "read_participants", "read_segments", "read_table", "read_trials"]
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+COLUMN = re.compile(r"\w[^/]*")  # what NetCDF takes for a name
+LONGEST_IDENTIFIER, LONGEST_COLUMN, LONGEST_CELL = 64, 64, 1000
 ROLES = ("static", "gait", "functional", "exclude")
 SIDES = ("left", "right")
 SEGMENTS = ("foot", "shank", "thigh")
@@ -53,7 +55,7 @@ SEGMENT_COLUMNS = (
 RESERVED = (
     *("cycle", "participant", "session", "trial", "condition", "side", "start_time", "end_time"),
     *("kinetics_valid", "reason", "joint", "angle", "axis", "phase", "stance_phase"),
-    *("joint_angle", "joint_moment_jcs", "joint_force", "joint_power", "ground_force"),
+    *("percentile", "error_source", "local_axis", "cause", "motion"),
     *("stride_time", "stance_time", "stance_share", "cadence", "stride_length", "step_length", "step_width"),
     *("walking_speed", "step_time", "single_support_share", "double_support_share", "effective_foot_mass"),
     *("leg_length", *(f"work_{phase}" for phase in ("a1", "a2", "k1", "k2", "k3", "k4", "h1", "h2", "h3"))),
@@ -62,6 +64,8 @@ RESERVED = (
 )
 RESERVED_BEGINNINGS = (
     *("peak_", "phase_of_", "range_of_", "impulse_of_"),
+    *("joint_angle", "joint_force", "joint_moment", "joint_power", "ground_force", "external_moment"),
+    *("pelvis_angle", "foot_progression", "interaction_torque"),
     *("gait_profile_score", "gait_variable_score", "gait_deviation_index"),
 )
 
@@ -81,6 +85,7 @@ def participants_of(path: Path) -> tuple[dict[str, Row], list[str]]:
     """Return the rows of participants.tsv by participant_id, and every problem."""
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
     problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
+    problems += _hostile_cells(rows, path.name) + _bad_columns(rows, path.name)
     problems += [
         f"{path.name}: column '{name}' has the name of a result; call it otherwise, as 'participant_{name}'"
         for name in (rows[0] if rows else ())
@@ -122,7 +127,7 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
     where participants.tsv could not be read.
     """
     rows, problems = rows_of(path, required=("participant_id", "trial", "file", "role", "condition"))
-    problems += misspelt(rows, TRIAL_COLUMNS, path.name)
+    problems += misspelt(rows, TRIAL_COLUMNS, path.name) + _hostile_cells(rows, path.name)
     sessions: dict[str, list[Row]] = {}
     for row in rows:
         row["session"] = session = row.get("session") or row["participant_id"]
@@ -245,6 +250,7 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row],
     if not path.exists():
         return [], []
     rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)
+    problems += _hostile_cells(rows, path.name)
     seen = set()
     for row in rows:
         session, trial = row["session"], row["trial"]
@@ -270,7 +276,35 @@ def _raise(problems: Iterable[str]) -> None:
         raise UserError("\n".join(problems))
 
 
+def _hostile_cells(rows: Sequence[Row], where: str) -> list[str]:
+    """Return a line for each cell that is very long or has a character that cannot be seen, as a line end in quotes."""
+    problems = []
+    for place, row in enumerate(rows, start=1):
+        for column, cell in row.items():
+            if len(cell) > LONGEST_CELL:
+                problems.append(
+                    f"{where}: row {place}: {column} has {len(cell)} characters, expected {LONGEST_CELL} at most"
+                )
+            if hidden := hidden_in(cell):
+                problems.append(
+                    f"{where}: row {place}: {column} has the character {hidden}, which cannot be seen; remove it"
+                )
+    return problems
+
+
+def _bad_columns(rows: Sequence[Row], where: str) -> list[str]:
+    """Return a line for each column whose name cannot become that of a coordinate."""
+    return [
+        f"{where}: column {name[:LONGEST_COLUMN]!r} must begin with a letter, a digit or '_', have no '/' and "
+        f"{LONGEST_COLUMN} characters at most"
+        for name in (rows[0] if rows else ())
+        if not COLUMN.fullmatch(name) or len(name) > LONGEST_COLUMN or hidden_in(name)
+    ]
+
+
 def _bad_identifier(name: str, column: str, where: str) -> list[str]:
+    if len(name) > LONGEST_IDENTIFIER:
+        return [f"{where}: {column} {name[:LONGEST_IDENTIFIER]!r}... is longer than {LONGEST_IDENTIFIER} characters"]
     if IDENTIFIER.fullmatch(name):
         return []
     return [f"{where}: {column} {name!r} must be letters, digits, '-' and '_', and begin with a letter or digit"]

@@ -25,6 +25,10 @@ UNTOLD = (
 )
 NOTHING_TO_DO = "Nothing to be done"
 LONGEST_REASON = 8  # lines
+LOCKED = (
+    "The study is locked: another run is at work on it, or one was killed. "
+    "'python -m pipeline recover STUDY' unlocks it where none is, and takes the run up."
+)
 
 
 class Terminal(logging.Handler):
@@ -129,6 +133,8 @@ def _session(job: Mapping[str, Any]) -> str:
 
 def _without_place(text: str) -> str:
     """Return what is wrong with a study without where in the Snakefile that was found."""
+    if text.startswith("LockException"):
+        return LOCKED
     if not text.startswith("WorkflowError in file"):
         return text
     return "\n".join(line for line in text.splitlines()[1:] if not line.startswith('  File "'))

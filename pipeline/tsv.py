@@ -12,6 +12,7 @@ from pathlib import Path
 from pipeline.errors import UserError, nearest
 
 ABSENT = ("", "n/a", "na", "nan")
+LARGEST_FILE_BYTES = 50_000_000
 
 Row = dict[str, str]
 
@@ -98,6 +99,8 @@ def misspelt(rows: Sequence[Row], known: Sequence[str], where: str) -> list[str]
 
 def _lines(path: Path) -> list[list[str]]:
     try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise UserError(f"{path.name}: larger than {LARGEST_FILE_BYTES // 1_000_000} MB; is this the table?")
         with path.open(encoding="utf-8-sig", newline="") as handle:
             lines = [[cell.strip() for cell in line] for line in csv.reader(handle, delimiter="\t")]
     except FileNotFoundError:

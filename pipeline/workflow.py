@@ -9,8 +9,10 @@ arguments from it, so that a step cannot use what does not trigger it.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ LIBRARIES = {
     "report": ("jinja2", "plotly"),
 }
 STORAGE = ("xarray", "netCDF4")
+BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,12 @@ class Study:
     left_out: Sequence[tables.Row] = ()
 
     def c3d_files(self, session: str) -> list[str]:
-        """Return the session's files that are there, relative to the study, each once."""
-        return list(dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256))
+        """Return the session's files that are there, relative to the study, each once.
+
+        Snakemake would take braces in a name for a wildcard: what such a file holds stands in the key alone.
+        """
+        there = (row["file"] for row in self.sessions[session] if row["file"] in self.sha256)
+        return [file for file in dict.fromkeys(there) if "{" not in file]
 
     @property
     def people(self) -> list[str]:
@@ -58,6 +65,16 @@ class Study:
         """Return the pages of the report besides report.html, relative to derived/."""
         most = self.settings["report"]["max_participants_on_one_page"]
         return list(own_pages(self.people, max_participants_on_one_page=most).values())
+
+    @cached_property
+    def memory_mb(self) -> dict[str, int]:
+        """Return what a cluster is asked for: for a job of the largest session, for one of the whole study.
+
+        1.4 to 2.3 times the most that was measured, see docs/scale.md.
+        """
+        mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
+        largest = max(sum(mb[file] for file in self.c3d_files(session)) for session in self.sessions)
+        return {"session": round(400 + 25 * largest), "study": round(400 + 4 * sum(mb.values()))}
 
     def key(self, step: str) -> Callable[[Any], str]:
         """Return the function of the wildcards that gives a job's key."""
@@ -91,7 +108,8 @@ class Study:
 
     def _calibrate_needs(self, session: str) -> dict[str, Any]:
         row = self.participants[self.sessions[session][0]["participant_id"]]
-        participant = {name: row[name] for name in tables.PARTICIPANT_COLUMNS if row.get(name)}
+        columns = (*tables.PARTICIPANT_COLUMNS, "mass_source", "width_source")
+        participant = {name: row[name] for name in columns if row.get(name)}
         segments = self.segments.get(row["participant_id"], [])
         functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
         return {
@@ -128,11 +146,11 @@ class Study:
 
     def _report_needs(self, _: None) -> dict[str, Any]:
         templates = sorted((provenance.PACKAGE / "templates").iterdir())
-        reference = self.settings["report"]["reference"]
+        reference = self.settings["report"]["reference"] or self.settings["study"]["reference"]
         return {
             "templates": {path.name: provenance.sha256(path) for path in templates},
             "reference": provenance.sha256(self.path / reference) if reference else None,
-            "arguments": {"participants": self.people},
+            "arguments": {"participants": self.people, "reference": reference},
         }
 
     def _study_needs(self, _: None) -> dict[str, Any]:
@@ -143,7 +161,11 @@ class Study:
             }
             for name, rows in self.sessions.items()
         }
-        return {"arguments": {"sessions": sessions}}
+        reference = self.settings["study"]["reference"]
+        return {
+            "reference": provenance.sha256(self.path / reference) if reference else None,
+            "arguments": {"sessions": sessions},
+        }
 
 
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> Study:
@@ -160,6 +182,8 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
     study, problems = look_at(path, overrides=overrides, forced=forced)
     if problems:
         raise UserError("\n".join(problems))
+    if not os.access(path, os.W_OK):
+        raise UserError(f"{path}: cannot be written to; copy the study to where you may write")
     files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}
     present = {name: file for name, file in files.items() if file.is_file()}
     digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
@@ -197,8 +221,9 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: b
     )
     if own is not None:
         chosen, model = attempt(lambda: settings.load_settings(own, **where), ({}, {}))
-    if reference := chosen.get("report", {}).get("reference"):
-        attempt(lambda: read_reference(path / reference), None)
+    for section in ("study", "report"):
+        if reference := chosen.get(section, {}).get("reference"):
+            attempt(partial(_check_reference, path, reference, f"{section}.reference"), None)
     if own and not model:  # wrong settings do not hide a wrong body model
         model = attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), {})
     participants = collect(tables.participants_of(path / "participants.tsv"))
@@ -207,14 +232,34 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: b
     left_out = collect(tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else []
     if not forced:
         attempt(lambda: refuse_lost_records(path), None)
-    study = Study(path, chosen, model, participants, sessions, segments, {}, left_out)
+    study = Study(path, _with_bands(chosen), model, participants, sessions, segments, {}, left_out)
     return study, list(dict.fromkeys(problems))
+
+
+def _check_reference(study: Path, name: str, setting: str) -> None:
+    """Raise UserError where a reference is not there, is a table with mistakes, or is an output of this study."""
+    file = study / name
+    if file.resolve().is_relative_to((study / "derived").resolve()):
+        raise UserError(f"{setting}: {name}: is an output of this study itself; give another study's, or a copy")
+    if not settings.is_file(file):
+        raise UserError(f"{setting}: {file}: no such file")
+    if file.suffix != ".nc":
+        read_reference(file, setting=setting)
+
+
+def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return settings by which the uncertainty, where it is drawn, reaches study.nc and the report."""
+    if not chosen or not chosen["kinetics"]["uncertainty_draws"]:
+        return chosen
+    further = dict.fromkeys((*chosen["cycles"]["further_curves"], *BANDS))
+    return chosen | {"cycles": chosen["cycles"] | {"further_curves": [*further]}}
 
 
 def refuse_lost_records(path: Path) -> None:
     """Stop where results stand without the records that tell whether they are up to date."""
     results = any((path / "derived").glob("*/*.nc"))
-    records = any((path / ".snakemake" / "metadata").glob("*"))
+    # of a first run that was killed the only record may be that of a step under way
+    records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
     if results and not records:
         raise UserError(
             f"{path / 'derived'}: there are results, but .snakemake with the records of how they were made is gone, "

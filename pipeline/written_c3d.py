@@ -13,8 +13,15 @@ from pipeline.model_outputs import gait_events, model_outputs
 from pipeline.workflow import look_at
 
 
-def write_c3d_files(study_path: Path, *, session: str | None = None) -> tuple[list[Path], list[str]]:
+def write_c3d_files(
+    study_path: Path, *, session: str | None = None, anonymous: bool = False
+) -> tuple[list[Path], list[str]]:
     """Write ``derived/<session>/c3d/<trial>.c3d`` for every gait trial with results.
+
+    Args:
+        study_path: the study's directory.
+        session: one only.
+        anonymous: whether to leave out the free text of the recordings, which may name people.
 
     Returns:
         The files written, and one line for each trial that was left out, with the reason.
@@ -49,6 +56,7 @@ def write_c3d_files(study_path: Path, *, session: str | None = None) -> tuple[li
             )
             target = folder / "c3d" / f"{row['trial']}.c3d"
             whose = tables.whose(row, study.participants)
-            write_c3d(study_path / row["file"], target, outputs, gait_events(trial["contacts"]), **whose)
+            events = gait_events(trial["contacts"])
+            write_c3d(study_path / row["file"], target, outputs, events, **whose, anonymous=anonymous)
             written.append(target)
     return written, left_out

@@ -211,7 +211,9 @@ def cleaned(model: Mapping[str, Any], points: Landmarks, time: Array) -> xr.Data
             "cutoff_hz": ("marker", np.full(len(found), np.nan)),
         },
         {
-            **{"direction_of_travel": "forwards", "landmarks_absent": "", "marker_filter_order": 4},
+            "direction_of_travel": "forwards",
+            "landmarks_absent": "",
+            "marker_filter_order": 4,
             "exchanged_markers": "repair",
         },
     )

@@ -250,7 +250,7 @@ def test_a_name_is_warned_of_but_not_printed(study: Path) -> None:
     chosen = open_study(study)
     facts = facts_of(read_c3d(study / "sub-01" / "static.c3d"), chosen.body_model)
     assert list(of_file("x.c3d", facts, chosen.settings)) == []
-    (finding,) = of_file("x.c3d", replace(facts, may_name_a_person=True), chosen.settings)
+    (finding,) = of_file("x.c3d", replace(facts, name_words=frozenset({"jane"})), chosen.settings)
     assert finding.severity == "warning"
     assert "SUBJECTS:NAMES" in finding.what
 

@@ -62,10 +62,14 @@ def test_of_several_subjects_the_one_that_is_meant(whose: dict[str, str]) -> Non
 
 
 def test_several_subjects_are_refused_where_nothing_tells_which() -> None:
-    with pytest.raises(UserError, match=r"holds several subjects \(Ann, Bob\); name one in the column 'subject'"):
+    """Codes are told, with the nearest; what may be people's names is not."""
+    with pytest.raises(UserError, match=r"holds several subjects \(2 not told.*\); name one in the column 'subject'"):
         names(TWO, participant="sub-01")
-    with pytest.raises(UserError, match=r"no subject 'Bib'; it has Ann, Bob; did you mean 'Bob'\?"):
-        names(TWO, subject="Bib")
+    coded = [label.replace("Ann", "Ann1").replace("Bob", "Bob2") for label in TWO]
+    with pytest.raises(UserError, match=r"holds several subjects \(Ann1, Bob2\)"):
+        names(coded, participant="sub-01")
+    with pytest.raises(UserError, match=r"no subject 'Bob3'; it has Ann1, Bob2; did you mean"):
+        names(coded, subject="Bob3")
 
 
 def test_things_in_the_lab_are_no_second_subject() -> None:

@@ -85,7 +85,7 @@ def test_a_reference_is_looked_at_before_anything_runs(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text(HEADER)
     (tmp_path / "others.nc").touch()
     said = {
-        "others.nc": "", "bad.csv": "bad.csv: no curves", "none.nc": "no such file", "none.csv": "cannot be read",
+        "others.nc": "", "bad.csv": "bad.csv: no curves", "none.nc": "no such file", "none.csv": "no such file",
         "derived/study.nc": "is an output of this study itself",
     }  # fmt: skip
     for reference, words in said.items():

@@ -1,0 +1,64 @@
+"""The jobs of a study as the workflow has them, files and all, without Snakemake: the work itself.
+
+``python -m benchmarks.jobs STUDY read,calibrate,... SESSION...`` runs them in one process, in the order given, and
+prints the most memory that this process and its children took, MB.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+from snakemake.iocontainers import Namedlist
+
+from pipeline.workflow import Study, open_study
+
+
+def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
+    """Run these steps for one session after another; the process stays in the study's directory."""
+    from pipeline import bridge
+
+    os.chdir(study)
+    opened = open_study(study, forced=True)
+    for session in sessions:
+        for step in steps:
+            bridge.run(job(opened, step, session))
+
+
+def job(study: Study, step: str, session: str) -> SimpleNamespace:
+    """Return what Snakemake would hand over: inputs are named by the step's arguments, as in the Snakefile."""
+    folder = Path("derived") / session
+    function = getattr(importlib.import_module(f"pipeline.{step}"), step)
+    data = [name for name, one in inspect.signature(function).parameters.items() if one.kind != one.KEYWORD_ONLY]
+    inputs = {"c3d": study.c3d_files(session)} if step == "read" else {name: f"{folder}/{name}.nc" for name in data}
+    folder.mkdir(parents=True, exist_ok=True)
+    return SimpleNamespace(
+        input=Namedlist(fromdict=inputs),
+        output=[f"{folder}/{step}.nc"],
+        params=SimpleNamespace(key=study.key(step)(SimpleNamespace(session=session))),
+    )
+
+
+def peak_memory_mb() -> float:
+    """Return the most memory that this process and its children had resident, MB.
+
+    Not by ``getrusage``, whose figure a child takes over from the process that started it.
+    """
+    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    return sum(_high_water_kb(process.pid) for process in processes) / 1000
+
+
+def _high_water_kb(pid: int) -> int:
+    lines: dict[str, Any] = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(lines["VmHWM"].split()[0])
+
+
+if __name__ == "__main__":
+    run_jobs(Path(sys.argv[1]).resolve(), sys.argv[2].split(","), sys.argv[3:])
+    print(f"{peak_memory_mb():.1f}")  # noqa: T201
