@@ -3,11 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slurm check faults fuzz bench bench-study docs format clean
+.PHONY: demo test test-slurm test-faults check faults fuzz bench bench-study docs format clean
 
 demo: .venv/ready
 	$(BIN)/snakemake --cores all
-	@echo "Open $(CURDIR)/data/demo/derived/report.html in a browser."
 
 test: .venv/ready
 	$(BIN)/pytest --numprocesses auto --dist loadfile

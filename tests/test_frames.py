@@ -57,8 +57,10 @@ def test_axes_of_a_standing_person_point_forward_up_and_right(name: str, side: s
     for segment, rotation in skeleton_of(name, standing(), side).frames.items():
         close(rotation @ np.swapaxes(rotation, 1, 2), np.eye(3) + 0 * rotation)
         close(np.linalg.det(rotation), 1)
-        # the lines between skin markers are tilted against the true axes, by up to 15 degrees here
-        assert (np.diagonal(rotation, axis1=1, axis2=2) > np.cos(np.radians(15))).all(), segment
+        # the lines between skin markers are tilted against the true axes, by up to 15 degrees here; that from ankle to
+        # toe, which is the foot's where there is no heel marker, falls by 20
+        tilt = 21 if (name, segment) == ("helen_hayes_no_heel", "foot") else 15
+        assert (np.diagonal(rotation, axis1=1, axis2=2) > np.cos(np.radians(tilt))).all(), segment
 
 
 @pytest.mark.parametrize("side", SIDES)
