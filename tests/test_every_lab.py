@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import ezc3d
 import numpy as np
@@ -18,19 +16,15 @@ from recordings import Channels, write_c3d
 from references import MOMENTS
 from studies import run_study
 
-from pipeline import settings, tables
+from pipeline import tables
 from pipeline.c3d import read_c3d
 from pipeline.check import check
 from pipeline.errors import UserError
-from pipeline.file_facts import Facts, facts_of, opened
-from pipeline.findings import Finding
 from pipeline.initialise import initialise
 from pipeline.plate_parameters import plates_from_parameters
 from pipeline.plates import centre_of_pressure, decode, moment_unit_n_m, plate_axes
-from pipeline.size_findings import POUNDS_PER_KG, of_sizes
 
 WITHOUT_WIDTHS = ("codamotion 1997", "codamotion 2015", "sample10 2, 4", "sample10 2a, 4a")  # joint widths not stated
-CLEAN = ("exact", "functional", "gait2354", "plug_in_gait")
 DOSES = 20
 
 Array = NDArray[np.float64]
@@ -102,69 +96,6 @@ def test_a_mass_that_plates_have_told_is_marked(shared: Path, tmp_path: Path, la
     assert "mass_kg" in row["guessed"].split()
     assert 30 < float(row["mass_kg"]) < 90  # a child and two grown-ups
     assert any(finding.what == f"mass_kg is an {row['mass_source']}" for finding in findings)
-
-
-Session = tuple[list[tables.Row], dict[str, Facts], dict[str, tables.Row], dict[str, Any], dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def sessions(shared: Path) -> list[Session]:
-    """Return, of every session of the clean studies: its rows, its files' facts, participants, settings, body model."""
-    found = []
-    for name in CLEAN:
-        study = shared / "studies" / name
-        own = settings.read_yaml(study / "study.yaml")
-        chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
-        participants = tables.read_participants(study / "participants.tsv")
-        for rows in tables.read_trials(study / "trials.tsv", participants).values():
-            facts = {row["file"]: facts_of(opened(study, row["file"]), model) for row in rows}
-            found.append((rows, facts, participants, chosen, model))
-    return found
-
-
-def with_mass(session: Session, factor: float) -> list[Finding]:
-    """Return what is found of sizes where a session's person has another mass in the table."""
-    rows, facts, participants, chosen, model = session
-    person = participants[rows[0]["participant_id"]]
-    wrong = {**person, "mass_kg": f"{factor * float(person['mass_kg']):.4g}"}
-    return list(of_sizes(rows, facts, {person["participant_id"]: wrong}, chosen, model))
-
-
-def unstated(sessions: list[Session]) -> list[Session]:
-    """Return the sessions as if their files did not state a mass, so that plates alone can tell it."""
-
-    def without(facts: Facts) -> Facts:
-        return replace(facts, sizes={name: value for name, value in facts.sizes.items() if name != "mass_kg"})
-
-    return [(s[0], {name: without(told) for name, told in s[1].items()}, *s[2:]) for s in sessions]
-
-
-def test_clean_studies_raise_no_alarm_about_sizes(sessions: list[Session]) -> None:
-    assert [finding for session in sessions for finding in with_mass(session, 1.0)] == []
-
-
-@pytest.mark.parametrize("stated", [True, False])
-def test_pounds_are_told(sessions: list[Session], stated: bool) -> None:
-    """Twenty doses: pounds as read from scales that are up to 5 % wrong, with clothes and shoes or without."""
-    sessions = sessions if stated else unstated(sessions)
-    for dose in range(DOSES):
-        for session in sessions:
-            findings = with_mass(session, POUNDS_PER_KG * (0.95 + 0.1 * dose / (DOSES - 1)))
-            assert any(found.severity == "error" and "pounds?" in found.remedy for found in findings)
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("stated", [True, False])
-def test_a_wrong_mass_is_told(sessions: list[Session], sign: int, stated: bool) -> None:
-    """From 15 % off in twenty steps to 72 %, at most one in twenty may pass; by plates alone if no file states it."""
-    sessions = sessions if stated else unstated(sessions)
-    assert [finding for session in sessions for finding in with_mass(session, 1.0)] == []
-    flagged = [
-        any("mass_kg is" in found.what for found in with_mass(session, 1 + sign * (0.15 + 0.03 * dose)))
-        for dose in range(DOSES)
-        for session in sessions
-    ]
-    assert sum(flagged) >= 0.95 * len(flagged)
 
 
 @pytest.mark.parametrize("factor", [1000, 100])
