@@ -51,7 +51,7 @@ def run(job: Any) -> None:
     elif step == "report":
         _report(job, function, arguments)
     else:
-        loaded = {name: _load(Path(str(file))) for name, file in job.input.items()}
+        loaded = {name: netcdf.load_groups(Path(str(file))) for name, file in job.input.items()}
         groups = _map_over_trials(function, loaded, arguments, key.get("by_trial", {}))
         _save_session(job, key, groups, [root for _, root in loaded.values()])
     manifest.record(DERIVED, outputs, inputs=inputs, key=key)
@@ -95,6 +95,7 @@ def _map_over_trials(
     for trial, group in first.items():
         if group.attrs.get("role") != "gait":
             continue
+        # a flat file (calibrate) is the group of every trial
         datasets = {name: groups.get(trial, groups.get("")) for name, (groups, _) in inputs.items()}
         reasons = [
             data.attrs["rejected"] for data in datasets.values() if data is not None and "rejected" in data.attrs
@@ -105,15 +106,6 @@ def _map_over_trials(
         extra = by_trial.get(trial, {})
         results[trial] = _attempt(trial, partial(function, **datasets, **arguments, **extra), group.attrs)
     return results
-
-
-def _load(path: Path) -> tuple[Groups, Mapping[str, Any]]:
-    """Return the groups and root attributes; a flat file (calibrate) is the group of every trial."""
-    groups, attributes = netcdf.load_tree(path)
-    if groups:
-        return groups, attributes
-    flat = netcdf.load(path)
-    return {"": flat}, flat.attrs
 
 
 def _calibrate(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:

@@ -7,7 +7,8 @@ not at all: it is written beside its place, flushed to disk and renamed.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,37 @@ from pipeline.errors import UserError
 MEND = "remove it and run again"
 
 
-def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Say of a file that cannot be read what mends it."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise UserError(f"{path}: damaged ({error}); {MEND}") from None
+
+
+def load_groups(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
     """Return the groups of a session file, loaded, in their order, and the attributes of its root.
+
+    A flat file is one group, called "".
 
     Raises:
         UserError: the file is damaged.
     """
-    try:
+    with _damage_told(path):
         groups = xr.open_groups(path, engine="netcdf4")
         loaded = {name.lstrip("/"): group.load() for name, group in groups.items()}
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
-        raise UserError(f"{path}: damaged ({error}); {MEND}") from None
     for group in groups.values():
         group.close()
     root = loaded.pop("")
-    return loaded, dict(root.attrs)
+    return loaded or {"": root}, dict(root.attrs)
+
+
+def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
+    """Return what :func:`load_groups` does of a session file, which has no groups where no trial is listed."""
+    groups, attributes = load_groups(path)
+    groups.pop("", None)
+    return groups, attributes
 
 
 def load_trials(
@@ -51,12 +68,9 @@ def load_trials(
     Raises:
         UserError: the file is damaged.
     """
-    try:
-        with netCDF4.Dataset(path) as file:
-            groups = {name: group for name, group in file.groups.items() if others or name in wanted}
-            return {name: _some(group, variables if name in wanted else ()) for name, group in groups.items()}
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
-        raise UserError(f"{path}: damaged ({error}); {MEND}") from None
+    with _damage_told(path), netCDF4.Dataset(path) as file:
+        groups = {name: group for name, group in file.groups.items() if others or name in wanted}
+        return {name: _some(group, variables if name in wanted else ()) for name, group in groups.items()}
 
 
 def _some(group: netCDF4.Group, variables: Container[str]) -> xr.Dataset:
@@ -83,17 +97,14 @@ def read_through(path: Path) -> dict[str, Any]:
     Raises:
         UserError: the file is damaged.
     """
-    try:
-        with netCDF4.Dataset(path) as file:
-            file.set_auto_maskandscale(False)
-            for part in (file, *file.groups.values()):
-                for variable in part.variables.values():
-                    _attributes(variable)
-                    variable[...]
-                _attributes(part)
-            return _attributes(file)
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
-        raise UserError(f"{path}: damaged ({error}); {MEND}") from None
+    with _damage_told(path), netCDF4.Dataset(path) as file:
+        file.set_auto_maskandscale(False)
+        for part in (file, *file.groups.values()):
+            for variable in part.variables.values():
+                _attributes(variable)
+                variable[...]
+            _attributes(part)
+        return _attributes(file)
 
 
 def is_netcdf(path: Path) -> bool:
@@ -108,10 +119,8 @@ def load(path: Path) -> xr.Dataset:
     Raises:
         UserError: the file is damaged.
     """
-    try:
+    with _damage_told(path):
         return xr.load_dataset(path, engine="netcdf4")
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
-        raise UserError(f"{path}: damaged ({error}); {MEND}") from None
 
 
 def save_tree(path: Path, groups: Mapping[str, xr.Dataset], attributes: Mapping[str, Any]) -> None:

@@ -68,8 +68,7 @@ def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[str, object]]:
         raise UserError(f"{path}: no such file")
     if not netcdf.is_netcdf(path):
         raise UserError(f"{path}: not a NetCDF file")
-    groups, attributes = netcdf.load_tree(path)
-    return groups or {"": netcdf.load(path)}, attributes
+    return netcdf.load_groups(path)
 
 
 def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> None:
