@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slurm test-faults check faults fuzz bench bench-study docs format clean
+.PHONY: demo test test-slurm test-faults test-versions check faults fuzz bench bench-study docs format clean
 
 demo: .venv/ready
 	$(BIN)/snakemake --cores all
@@ -20,6 +20,11 @@ test-slurm: .venv/slurm/ready
 # Runs killed and disks full, hundreds of times (two hours; mounting a small disk takes root, else: unshare -rm make ...).
 test-faults: .venv/ready
 	$(BIN)/python tests/faults/interruptions.py
+
+# The same numbers from the oldest libraries that pyproject.toml allows and from newer Pythons, as far as they are here.
+VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=newest
+test-versions: .venv/ready
+	$(BIN)/python tests/versions/matrix.py $(VERSIONS)
 
 # One lint is not followed: the environment is this project's own, made by pip from pyproject.toml.
 check: .venv/ready

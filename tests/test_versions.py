@@ -1,0 +1,44 @@
+"""What compares the outputs of two environments (tests/versions) sees what differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from versions.matrix import RELATIVE, differences
+
+from pipeline import netcdf
+
+DATA = xr.Dataset(
+    {"moment": ("time", [10.0, np.nan, 0.0]), "disagreement": ("time", [1e-14, 2e-14, 0.0])},
+    coords={"side": ("time", ["left", "left", "right"])},
+)
+
+
+def difference(folder: Path, other: xr.Dataset) -> float:
+    for name, data in (("one", DATA), ("other", other)):
+        (folder / name / "derived").mkdir(parents=True)
+        netcdf.save_tree(folder / name / "derived" / "kinetics.nc", {"walk": data}, {})
+    return differences(folder / "one", folder / "other")[0]
+
+
+def test_equal_outputs_do_not_differ(tmp_path: Path) -> None:
+    assert difference(tmp_path, DATA) == 2e-14  # what is rounding by itself counts as it stands
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        DATA.assign(moment=DATA.moment + 1e-7),
+        DATA.assign(moment=DATA.moment.fillna(0.0)),
+        DATA.assign(disagreement=DATA.disagreement + 1e-7),
+        DATA.assign_coords(side=("time", ["left", "left", "left"])),
+        DATA.drop_vars("moment"),
+        DATA.isel(time=slice(2)),
+    ],
+    ids=["number", "gap", "rounding", "text", "variable", "frame"],
+)
+def test_what_differs_is_told(other: xr.Dataset, tmp_path: Path) -> None:
+    assert difference(tmp_path, other) > RELATIVE
