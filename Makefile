@@ -17,7 +17,7 @@ test-slurm: .venv/slurm/ready
 	tests/slurm/cluster install
 	$(BIN)/pytest -rs tests/slurm
 
-# Runs killed and disks full, hundreds of times (two hours; mounting a small disk takes root, else: unshare -rm make ...).
+# Runs killed and disks full, hundreds of times (half an hour; mounting a small disk takes root, else: unshare -rm make ...).
 test-faults: .venv/ready
 	$(BIN)/python tests/faults/interruptions.py
 
@@ -34,21 +34,25 @@ check: .venv/ready
 	$(BIN)/snakefmt --check Snakefile
 	! $(BIN)/snakemake --lint 2>&1 | grep '^    \* ' | grep -v 'Specify a conda environment'
 
-# Damaged C3D files, 11,000 of them: each is read or refused by name (10 minutes).
+# Damaged C3D files, 11,000 of them: each is read or refused by name (10 minutes). Then settings and tables, results, and
+# a hundred trials of which up to half are bad (10 minutes).
 fuzz: .venv/ready
 	$(BIN)/python tests/fuzz_c3d.py
+	$(BIN)/python tests/fuzz_texts.py
+	$(BIN)/python tests/fuzz_netcdf.py
+	$(BIN)/python tests/bad_trials.py
 
 # Recordings with faults of known dose: how many are told, and for the right reason (6 minutes).
 faults: .venv/ready
 	$(BIN)/python tests/fault_campaign.py
 
+# What a study costs, against other ways and against goals (8 minutes); OpenSim, too, after pip install -e '.[bench]'.
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
-# A study of 20 sessions with 20 walks each, and the memory of the steps (10 minutes).
+# The same with a study of 20 sessions of 20 walks, and with 1 to 100 sessions run (half an hour).
 bench-study: .venv/ready
-	$(BIN)/python -m benchmarks.study 20 20
-	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks full
 
 docs: .venv/ready
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build

@@ -5,10 +5,13 @@ from pathlib import Path
 HOUSE = Path(workflow.basedir)
 sys.path.insert(0, str(HOUSE))
 
+from snakemake.script import PythonScript
+
 from pipeline.errors import UserError
 from pipeline.running import hold
 from pipeline.summary import closing_lines
 from pipeline.terminal import tell
+from pipeline.warm import start_jobs_warm
 from pipeline.workflow import SESSION_STEPS, open_study
 
 # without --directory, which makes Snakemake ignore this, the demonstration study is run
@@ -33,6 +36,7 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 if not workflow.output_settings.dryrun:
     hold(Path.cwd())
+start_jobs_warm(PythonScript, modules=("pipeline.bridge", "snakemake.iocontainers", "snakemake.logging"))
 
 
 wildcard_constraints:

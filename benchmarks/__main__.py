@@ -1,39 +1,30 @@
-"""Run every benchmark, print the ratios, store them as JSON: ``python -m benchmarks``."""
+"""Run every benchmark, print its figures with their goals, store them as JSON: ``python -m benchmarks [full]``.
+
+``full``: the study of 20 x 20 and the runs of 1 to 100 sessions, instead of 3 x 10 and their planning.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-from datetime import UTC, datetime
-from pathlib import Path
+import sys
+from collections.abc import Callable
+from functools import partial
 
-from benchmarks import kernel, report, study, trial, workflow
-from pipeline.provenance import versions
-
-RESULTS = Path(__file__).parent / "results"
+from benchmarks import growth, kernel, memory, opensim_tool, report, study, trial
+from benchmarks.figures import Figure, plain, run_all
 
 
-def main() -> None:
-    """Measure side by side in one run: machines differ, ratios hold."""
-    keep(kernel.measure() | trial.measure() | workflow.measure() | report.measure() | study.measure())
-
-
-def keep(ratios: dict[str, float]) -> None:
-    """Print ratios and store them with what they were measured on."""
-    for name, value in ratios.items():
-        print(f"{value:10.3g}  {name}")  # noqa: T201
-    record = {
-        "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": {"cores": os.cpu_count(), "processor": platform.machine(), "python": platform.python_version()},
-        "versions": versions(["numpy", "scipy", "xarray", "netCDF4", "ezc3d", "snakemake"]),
-        "ratios": ratios,
+def parts(*, full: bool) -> dict[str, Callable[[], list[Figure]]]:
+    """Return what there is to measure, by title."""
+    return {
+        "The kernel": lambda: plain(kernel.measure()),
+        trial.TITLE: trial.measure,
+        opensim_tool.TITLE: opensim_tool.measure,
+        study.TITLE: partial(study.measure, *((20, 20) if full else ())),
+        "The report": lambda: plain(report.measure()),
+        memory.TITLE: memory.measure,
+        growth.TITLE: partial(growth.measure, full=full),
     }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{record['when'].replace(':', '')}.json"  # type: ignore[attr-defined]
-    path.write_text(json.dumps(record, indent=2) + "\n")
-    print(f"stored in {path}")  # noqa: T201
 
 
 if __name__ == "__main__":
-    main()
+    run_all(parts(full="full" in sys.argv))

@@ -6,7 +6,9 @@ on all alike: the ratios hold; the microseconds are this machine's in its best m
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ ROUNDS = 12
 PLAIN, TERMS = "kernel", "kernel, four terms"
 COPY, COPY_TERMS = "plain copy of inputs and outputs", "plain copy of inputs and outputs, four terms"
 INVERSE, SOLVE, RNEA = "12 x 12 inverse in every frame", "batched numpy.linalg.solve", "pinocchio's rnea in a loop"
+PARALLEL = "pinocchio's parallel batch, all cores, nothing on the foot"  # it takes no external forces
 
 
 def measure(rounds: int = ROUNDS) -> dict[str, float]:
@@ -37,11 +40,11 @@ def measure(rounds: int = ROUNDS) -> dict[str, float]:
         INVERSE: (lambda: by_inverse(*few), FEW),
     }
     try:
-        actions[RNEA] = by_rnea(SOME), SOME
+        actions |= {RNEA: (by_rnea(SOME), SOME), PARALLEL: (by_rnea_in_parallel(SOME), SOME)}
     except ImportError:
         print("pinocchio (pip install pin): not installed")  # noqa: T201
     cost = microseconds(actions, rounds)
-    others = [name for name in (INVERSE, SOLVE, RNEA) if name in cost]
+    others = [name for name in (INVERSE, SOLVE, RNEA, PARALLEL) if name in cost]
     return (
         {f"foot and shank, {name}, microseconds a frame": value for name, value in cost.items()}
         | {f"{other} over the {own}": cost[other] / cost[own] for own in (PLAIN, TERMS) for other in others}
@@ -112,20 +115,47 @@ def by_rnea(frames: int) -> Callable[[], object]:
     """
     import pinocchio as pin
 
+    model = two_free_bodies()
+    data = model.createData()
+    random = np.random.default_rng(0)
+    states = []
+    for q, v, a in zip(*(each.T for each in random_states(model, frames)), strict=True):
+        wrenches = pin.StdVec_Force()
+        wrenches.extend([pin.Force.Zero(), pin.Force.Zero(), pin.Force(random.normal(size=6))])
+        states.append((q, v, a, wrenches))
+    return lambda: [pin.rnea(model, data, *state) for state in states]
+
+
+def by_rnea_in_parallel(frames: int) -> Callable[[], object]:
+    """Return the same for all states in one call on all cores, without the wrench, for which it has no argument."""
+    import pinocchio as pin
+
+    model, threads = two_free_bodies(), os.cpu_count() or 1
+    pool = pin.ModelPool(model, threads)
+    states = random_states(model, frames)
+    return lambda: pin.rneaInParallel(threads, pool, *states)
+
+
+def two_free_bodies() -> Any:
+    """Return pinocchio's model of shank and foot."""
+    import pinocchio as pin
+
     model = pin.Model()
     for joint, mass in (("knee", 3.0), ("ankle", 1.0)):
         body = model.addJoint(model.njoints - 1, pin.JointModelFreeFlyer(), pin.SE3.Identity(), joint)
         inertia = pin.Inertia(mass, np.array([0.0, -0.2, 0.0]), np.diag([0.01, 0.02, 0.03]))
         model.appendBodyToJoint(body, inertia, pin.SE3.Identity())
-    data = model.createData()
+    return model
+
+
+def random_states(model: Any, frames: int) -> tuple[Array, Array, Array]:
+    """Return random q, v and a, one column a frame, as pinocchio takes many."""
+    import pinocchio as pin
+
     random = np.random.default_rng(0)
-    states = []
-    for _ in range(frames):
-        wrenches = pin.StdVec_Force()
-        wrenches.extend([pin.Force.Zero(), pin.Force.Zero(), pin.Force(random.normal(size=6))])
-        q = pin.normalize(model, random.normal(size=model.nq))
-        states.append((q, random.normal(size=model.nv), random.normal(size=model.nv), wrenches))
-    return lambda: [pin.rnea(model, data, *state) for state in states]
+    q = np.array([pin.normalize(model, each) for each in random.normal(size=(frames, model.nq))]).T
+    v, a = (np.asfortranarray(random.normal(size=(model.nv, frames))) for _ in range(2))
+    return np.asfortranarray(q), v, a
 
 
 if __name__ == "__main__":

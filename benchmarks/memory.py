@@ -5,48 +5,56 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
+from benchmarks.growth import grown
+from benchmarks.timing import output_of
 from pipeline.workflow import SESSION_STEPS
 
-HOUSE = Path(__file__).resolve().parent.parent
-LENGTHS_S = (10.0, 40.0, 160.0)
-MANY = 20  # trials of the shortest length in one session
+TITLE = "Memory of a job at its peak"
+LENGTHS_S = (5.0, 75.0, 150.0, 300.0)  # the first fits in what importing has taken and given back, and tells no growth
+MANY, MANY_S = 20, 10.0
+MOST_MB = 1074.0  # 1 GiB
 
 
-def measure() -> dict[str, float]:
-    """Return MB at the peak for each step, and how a longer trial's share grows with its length.
-
-    That is 1 where memory is linear in it: MB a second from the second to the longest trial over those from the
-    shortest to the second. What importing takes hides the growth among short trials, which makes it larger.
-    """
-    found: dict[str, float] = {}
+def measure() -> list[Figure]:
+    """Return MB for a session of 20 trials, and how a trial's memory grows with its length."""
     with tempfile.TemporaryDirectory() as folder:
-        for trials, length_s in [*((1, length) for length in LENGTHS_S), (MANY, LENGTHS_S[0])]:
-            study = Path(folder) / f"{trials}_{length_s:g}"
-            write_study(study, sessions=1, trials=trials, duration_s=length_s)
-            for step in SESSION_STEPS:
-                found[f"{step}, {trials} x {length_s:g} s, MB at peak"] = peak_mb(study, step)
-    short, middle, long = LENGTHS_S
-    for step in SESSION_STEPS:
-        at = {length: found[f"{step}, 1 x {length:g} s, MB at peak"] for length in LENGTHS_S}
-        first, then = (at[middle] - at[short]) / (middle - short), (at[long] - at[middle]) / (long - middle)
-        found[f"{step}, MB a second from {middle:g} to {long:g} s"] = then
-        found[f"{step}, that over MB a second from {short:g} to {middle:g} s"] = then / first if first > 0.05 else 1.0
-    return found
+        session = Path(folder) / "session"
+        write_study(session, sessions=1, trials=MANY, duration_s=MANY_S)
+        of_session = peaks_mb(session)
+        at = {}
+        for length_s in LENGTHS_S:
+            study = Path(folder) / f"{length_s:g}"
+            write_study(study, sessions=1, trials=1, duration_s=length_s)
+            at[length_s] = peaks_mb(study)
+    most = {length_s: max(peaks.values()) for length_s, peaks in at.items()}
+    return [
+        Figure(
+            f"a session of {MANY} trials of {MANY_S:g} s, MB", max(of_session.values()), at_most=MOST_MB,
+            detail=_by_step(of_session),
+        ),
+        *(Figure(f"one trial of {length_s:g} s, MB", most[length_s], detail=_by_step(at[length_s])) for length_s in at),
+        grown("MB a second of recording", {length_s: most[length_s] for length_s in LENGTHS_S[1:]}),
+    ]  # fmt: skip
 
 
-def peak_mb(study: Path, step: str) -> float:
-    """Return the most memory of one step's job for the only session of a study, MB."""
-    command = [sys.executable, "-m", "benchmarks.jobs", str(study), step, "sub-0001"]
-    return float(subprocess.run(command, cwd=HOUSE, check=True, capture_output=True, text=True).stdout)  # noqa: S603
+def peaks_mb(study: Path) -> dict[str, float]:
+    """Return the most memory of each step's job for the only session of a study, MB."""
+    return {step: _peak_mb(study, step) for step in SESSION_STEPS}
+
+
+def _peak_mb(study: Path, step: str) -> float:
+    return float(output_of([sys.executable, "-m", "benchmarks.jobs", str(study), step, "sub-0001"]))
+
+
+def _by_step(peaks: dict[str, float]) -> str:
+    return ", ".join(f"{step} {mb:.0f}" for step, mb in peaks.items())
 
 
 if __name__ == "__main__":
-    from benchmarks.__main__ import keep
-
-    keep(measure())
+    run_alone(TITLE, measure)

@@ -1,8 +1,7 @@
-"""A whole study: run cold, run again, one trial changed, one setting changed; against its jobs without Snakemake.
+"""A whole study: run cold, run again, one trial changed, one setting changed; against its work alone.
 
-``python -m benchmarks.study SESSIONS TRIALS`` generates it, of trials of 2.5 s. The jobs without Snakemake are run by
-two processes at once, half the sessions each, before and after the cold run, so that what else the machine does
-falls on all alike: the ratios hold.
+``python -m benchmarks.study SESSIONS TRIALS [SECONDS]`` generates it; trials are of 2.5 s unless told. What it is
+compared with is measured before and after the cold run, so that what else the machine does falls on all alike.
 """
 
 from __future__ import annotations
@@ -14,53 +13,82 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks import per_trial
+from benchmarks.figures import Figure, cores, run_alone
 from benchmarks.generated import write_study
+from benchmarks.timing import HOUSE, command_s
+from benchmarks.trial import TO_KINETICS, seconds
 from pipeline.workflow import SESSION_STEPS
 
-HOUSE = Path(__file__).resolve().parent.parent
-CORES = 2
+TITLE = "A study"
+SNAKEMAKE = [sys.executable, "-m", "snakemake"]
+MOST_TIMES_WORK, MOST_VERSIONS, MOST_OF_COLD, LEAST_TIMES_FASTER = 2.0, 3.0, 0.1, 8.0
+FULL = 20  # sessions; of fewer, one alone is more than a tenth of the study
 
 
-def measure(sessions: int = 2, trials: int = 3) -> dict[str, float]:
-    """Return the seconds of each run, and each over the work of the same trials without Snakemake."""
+def measure(sessions: int = 3, trials: int = 10, duration_s: float = 2.5) -> list[Figure]:
+    """Return the seconds of each run, and what they are to the work of the trials and to other ways to run it."""
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
-        write_study(study, sessions=sessions, trials=trials)
-        work_s = bare_work_s(study)
-        seconds = {"cold": run_s(study)}
-        work_s = (work_s + bare_work_s(study)) / 2
-        seconds["nothing to do"] = run_s(study)
+        write_study(study, sessions=sessions, trials=trials, duration_s=duration_s)
+        trial_s, alone_s = seconds(study, rounds=5)[TO_KINETICS], alone_run_s(study)
+        cold_s = run_s(study)
+        trial_s, alone_s = min(trial_s, seconds(study, rounds=5)[TO_KINETICS]), min(alone_s, alone_run_s(study))
+        again_s = min(run_s(study) for _ in range(3))
+        version_s = min(command_s([*SNAKEMAKE, "--version"]) for _ in range(3))
         shutil.copy(study / "sub-0001/walk_01.c3d", study / "sub-0001/walk_02.c3d")
-        seconds["one changed trial"] = run_s(study)
+        trial_changed_s = run_s(study)
         with (study / "study.yaml").open("a") as handle:
             handle.write("kinetics: {gravity_m_s2: 9.81}\n")
-        seconds["one changed setting of kinetics"] = run_s(study)
-    what = f"study of {sessions} x {trials}"
-    return (
-        {f"{what}, {name}, s": value for name, value in seconds.items()}
-        | {f"{what}, its sessions' jobs without Snakemake, {CORES} processes, s": work_s}
-        | {f"{what}, {name}, over that": value / work_s for name, value in seconds.items()}
-    )
+        setting_changed_s = run_s(study)
+    in_memory_s = sessions * trials * trial_s / cores()
+    jobs = per_trial.jobs(sessions, trials)
+    whole, a_job = per_trial.measure(duration_s=duration_s)
+    scaled_s = jobs * a_job.value
+    return [
+        Figure(f"{sessions} x {trials} trials of {duration_s:g} s, cold, s", cold_s),
+        Figure(
+            f"cold over {sessions * trials} times one trial's read to kinetics over {cores()} cores",
+            cold_s / in_memory_s, at_most=MOST_TIMES_WORK, detail=f"that is {in_memory_s:.1f} s",
+        ),
+        Figure(
+            f"cold over the sessions' jobs, files and all, in {cores()} processes without Snakemake",
+            cold_s / alone_s, detail=f"that is {alone_s:.1f} s, without study and report",
+        ),
+        Figure(
+            "nothing to do over snakemake --version", again_s / version_s, at_most=MOST_VERSIONS,
+            detail=f"{again_s:.1f} s over {version_s:.1f} s",
+        ),
+        Figure(
+            "one changed trial over cold", trial_changed_s / cold_s,
+            at_most=MOST_OF_COLD if sessions >= FULL else None,
+            detail=f"{trial_changed_s:.1f} s" + ("" if sessions >= FULL else f"; the goal is for {FULL} sessions"),
+        ),
+        Figure("one setting of kinetics over cold", setting_changed_s / cold_s, detail=f"{setting_changed_s:.1f} s"),
+        whole,
+        a_job,
+        Figure(
+            "the study with one job per trial and step over cold", scaled_s / cold_s, at_least=LEAST_TIMES_FASTER,
+            detail=f"{scaled_s:.0f} s, reckoned: {jobs} jobs of the seconds above; without study and report",
+        ),
+    ]  # fmt: skip
 
 
 def run_s(study: Path) -> float:
     """Return the wall time of the workflow, s."""
-    start = time.perf_counter()
-    command = [sys.executable, "-m", "snakemake", "--cores", str(CORES), "--directory", str(study)]
-    subprocess.run(command, cwd=HOUSE, check=True, capture_output=True)  # noqa: S603
-    return time.perf_counter() - start
+    return command_s([*SNAKEMAKE, "--cores", str(cores()), "--directory", str(study)])
 
 
-def bare_work_s(study: Path) -> float:
+def alone_run_s(study: Path) -> float:
     """Return the wall time of every session's jobs on a copy of the study, a process per core, s."""
     sessions = [path.name for path in sorted(study.glob("sub-*"))]
-    copy = study.with_name("bare")
+    copy = study.with_name("alone")
     shutil.copytree(study, copy, ignore=shutil.ignore_patterns("derived", "logs", ".snakemake"))
     start = time.perf_counter()
     command = [sys.executable, "-m", "benchmarks.jobs", str(copy), ",".join(SESSION_STEPS)]
     running = [
-        subprocess.Popen([*command, *sessions[core::CORES]], cwd=HOUSE, stdout=subprocess.DEVNULL)  # noqa: S603
-        for core in range(CORES)
+        subprocess.Popen([*command, *sessions[core :: cores()]], cwd=HOUSE, stdout=subprocess.DEVNULL)  # noqa: S603
+        for core in range(cores())
     ]
     ended = [process.wait() for process in running]
     if any(ended):
@@ -71,6 +99,4 @@ def bare_work_s(study: Path) -> float:
 
 
 if __name__ == "__main__":
-    from benchmarks.__main__ import keep
-
-    keep(measure(*map(int, sys.argv[1:])))
+    run_alone(TITLE, lambda: measure(*map(int, sys.argv[1:3]), *map(float, sys.argv[3:4])))

@@ -1,16 +1,45 @@
-"""Best of several runs: the least disturbed one on a noisy machine."""
+"""How long things take: the best of several runs, the least disturbed one on a noisy machine."""
 
 from __future__ import annotations
 
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parent.parent
 
 
 def best_s(action: Callable[[], object], *, runs: int = 5) -> float:
     """Return the shortest wall time of ``runs`` calls, s."""
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return best_in_turn_s({"": action}, rounds=runs)[""]
+
+
+def best_in_turn_s(actions: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
+    """Return the shortest wall time of each action, s: run in turns, so that a busy minute falls on all alike."""
+    best = dict.fromkeys(actions, float("inf"))
+    for _ in range(rounds):
+        for name, action in actions.items():
+            start = time.perf_counter()
+            action()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def command_s(command: Sequence[str]) -> float:
+    """Return the wall time of a command run in the project's folder, s."""
+    start = time.perf_counter()
+    output_of(command)
+    return time.perf_counter() - start
+
+
+def output_of(command: Sequence[str]) -> str:
+    """Return what a command run in the project's folder prints.
+
+    Raises:
+        RuntimeError: it failed; with the end of what it said.
+    """
+    done = subprocess.run(command, cwd=HOUSE, check=False, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}:\n{(done.stdout + done.stderr)[-3000:]}")
+    return done.stdout

@@ -1,12 +1,23 @@
-"""One walking trial through all steps in one process, NetCDF aside, against ezc3d's parse of its file."""
+"""One walking trial from C3D to joint moments in one process, NetCDF aside, against ezc3d's parse of its file.
+
+``python -m benchmarks.trial [STUDY ...]``. All is wall time, since ``read`` parses in a child process; the first run,
+which starts it, does not count.
+"""
 
 from __future__ import annotations
 
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import ezc3d
 
-from benchmarks.timing import best_s
+from benchmarks.figures import Figure, run_alone
+from benchmarks.generated import write_study
+from benchmarks.timing import HOUSE, best_s
 from pipeline import settings, tables
 from pipeline.calibrate import calibrate
 from pipeline.clean import clean
@@ -16,18 +27,57 @@ from pipeline.kinematics import kinematics
 from pipeline.kinetics import kinetics
 from pipeline.read import read
 
-HOUSE = Path(__file__).resolve().parent.parent
-STUDIES = (HOUSE / "data" / "demo", *sorted((HOUSE.parent / "shared" / "studies").glob("*/study.yaml")))
+TITLE = "One trial, C3D to kinetics in one process"
+OTHERS = HOUSE.parent / "shared"  # recordings that are not the project's to give away; may be absent
+STUDIES = (HOUSE / "data" / "demo", *(file.parent for file in sorted((OTHERS / "studies").glob("*/study.yaml"))))
+GENERATED: dict[str, dict[str, Any]] = {
+    "generated, 2.5 s": {"duration_s": 2.5},
+    "generated, 10 s": {"duration_s": 10.0},
+    "generated, 60 s": {"duration_s": 60.0},
+    "generated, 10 s, 40 markers at 200 Hz, 2 plates": {
+        "duration_s": 10.0, "marker_hz": 200, "markers": 40, "plates": 2,
+    },
+}  # fmt: skip
+ROUNDS = 9
+PARSE, TO_KINETICS, TO_CYCLES = "parse", "read to kinetics", "read to cycles"
+MOST_PARSES = 2.0
 
 
-def measure() -> dict[str, float]:
-    """Return the ratio for the first walking trial of each study at hand."""
-    studies = [study if study.is_dir() else study.parent for study in STUDIES]
-    return {f"one trial of {study.name}, all steps, over ezc3d's parse": ratio(study) for study in studies}
+def measure() -> list[Figure]:
+    """Return what each trial takes, as multiples of the parse of its file."""
+    found = [figure for study in STUDIES for figure in ratios(study, name=study.name)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, options in GENERATED.items():
+            study = Path(folder) / name
+            write_study(study, sessions=1, trials=1, **options)
+            found += ratios(study, name=name)
+    return found
 
 
-def ratio(study: Path) -> float:
-    """Return the time of all steps on a study's first walking trial over the time ezc3d needs to parse its file."""
+def ratios(study: Path, *, name: str) -> list[Figure]:
+    """Return a study's first walking trial over the parse of its file."""
+    cost = seconds(study)
+    ms = "ms: " + ", ".join(f"{step} {1e3 * s:.1f}" for step, s in cost.items() if step not in {TO_KINETICS, TO_CYCLES})
+    to_kinetics, to_cycles = cost[TO_KINETICS] / cost[PARSE], cost[TO_CYCLES] / cost[PARSE]
+    return [
+        Figure(f"{name}: {TO_KINETICS} over parse", to_kinetics, at_most=MOST_PARSES, detail=ms),
+        Figure(f"{name}: {TO_CYCLES} over parse", to_cycles),
+    ]
+
+
+def seconds(study: Path, *, rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the best wall time of the parse, of each step and of them together, for a study's first walk, s."""
+    actions = first_trial(study)
+    runs = [{name: best_s(action, runs=1) for name, action in actions.items()} for _ in range(1 + rounds)][1:]
+    best = {name: min(run[name] for run in runs) for name in actions}
+    steps = [name for name in actions if name != PARSE]
+    for name, some in {TO_KINETICS: steps[: steps.index("kinetics") + 1], TO_CYCLES: steps}.items():
+        best[name] = min(sum(run[step] for step in some) for run in runs)
+    return best
+
+
+def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
+    """Return the parse of a study's first walk and its steps, in their order; each works on what those before left."""
     chosen, model = settings.load_settings(settings.read_yaml(study / "study.yaml"), where="", study_path=study)
     participants = tables.read_participants(study / "participants.tsv")
     segments = tables.read_segments(study / "segments.tsv", participants)
@@ -36,7 +86,7 @@ def ratio(study: Path) -> float:
     still, moving = (read(study / row["file"], body_model=model, **chosen["read"]) for row in (static, walk))
     still.attrs["role"] = "static"
     person = static["participant_id"]
-    calibration = calibrate(
+    model_of_session = calibrate(
         {"static": still, "walk": moving},
         body_model=model,
         participant=participants[person],
@@ -44,14 +94,26 @@ def ratio(study: Path) -> float:
         segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
         **chosen["calibrate"],
     )
+    file, left = study / walk["file"], dict[str, Any]()
+    work: dict[str, Callable[[], Any]] = {
+        PARSE: lambda: ezc3d.c3d(str(file)),
+        "read": lambda: read(file, body_model=model, **chosen["read"]),
+        "clean": lambda: clean(left["read"], body_model=model, **chosen["clean"]),
+        "contacts": lambda: contacts(left["clean"], **chosen["contacts"]),
+        "kinematics": lambda: kinematics(left["clean"], model_of_session, body_model=model, **chosen["kinematics"]),
+        "kinetics": lambda: kinetics(left["kinematics"], left["contacts"], model_of_session, **chosen["kinetics"]),
+        "cycles": lambda: cycles(
+            left["kinetics"], left["kinematics"], left["contacts"], left["clean"], model_of_session, **chosen["cycles"]
+        ),
+    }  # fmt: skip
 
-    def all_steps() -> object:
-        recorded = read(study / walk["file"], body_model=model, **chosen["read"])
-        cleaned = clean(recorded, body_model=model, **chosen["clean"])
-        touched = contacts(cleaned, **chosen["contacts"])
-        moved = kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
-        loaded = kinetics(moved, touched, calibration, **chosen["kinetics"])
-        return cycles(loaded, moved, touched, cleaned, calibration, **chosen["cycles"])
+    def run(step: str) -> Any:
+        left[step] = work[step]()
+        return left[step]
 
-    all_steps()
-    return best_s(all_steps, runs=9) / best_s(lambda: ezc3d.c3d(str(study / walk["file"])), runs=9)
+    return {step: partial(run, step) for step in work}
+
+
+if __name__ == "__main__":
+    given = [Path(path).resolve() for path in sys.argv[1:]]
+    run_alone(TITLE, lambda: [figure for study in given for figure in ratios(study, name=study.name)] or measure())

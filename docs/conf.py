@@ -33,7 +33,7 @@ html_show_sphinx = False
 # the side bar; index.md has the same pages in words
 navigation = {
     "Tutorial": ["tutorial"],
-    "How-to": ["how_to", "study_directory", "body_models", "statistics", "other_languages", "scale", "audit"],
+    "How-to": ["how_to", "study_directory", "body_models", "statistics", "other_languages", "scale", "speed", "audit"],
     "Reference": ["settings", "outputs"],
     "Explanation": ["theory", "validation", "reliability", "comparison"],
 }

@@ -57,7 +57,8 @@ def _variables(step: str) -> str:
     told = ""
     if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
-        told = f": the variables of cycles.nc, without {absent}; and, where `study.reference` is given"
+        told = f": the variables of cycles.nc, without {absent}; and the numbers of each cycle one by one, "
+        told += "the scores among them where `study.reference` is given"
         variables = {name: variable for name, variable in variables.items() if cycles.get(name) != variable}
     rows = [
         (f"`{name}`", f"`({', '.join(dims)})`", units, meaning) for name, (dims, units, meaning) in variables.items()

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from pipeline.dynamics import limb, wrenches
 from pipeline.dynamics.block_matrix import cross, rotate
-from pipeline.dynamics.screws import transpose
 from pipeline.leg import OUTWARDS, Legs
 
 Array = NDArray[np.float64]
@@ -131,17 +130,17 @@ def open_chain(legs: Legs) -> Chain:
     )
     twists = limb.twists(legs.spin[:, :, OUTWARDS], legs.spin_rate[:, :, OUTWARDS], point, velocity, acceleration)
     motion = limb.joint_motion(at, *twists)
-    load = np.zeros((*com.shape[:-1], 6))
+    load = np.zeros((6, *com.shape[-2::-1])).T
     load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
-    share = np.moveaxis(limb.contributions(at, motion), -3, -1)  # (..., joint, motion, source, 6)
-    rows = share.reshape(*share.shape[:-3], -1, 6)
-    total = np.ones(rows.shape[-2]) @ rows + recursion.static
-    on_hinges = rows @ np.ascontiguousarray(transpose(at.screw[..., limb.HINGES, :]))
-    interaction = _by_cause(on_hinges.reshape(*share.shape[:-1], 3))
+    share = limb.contributions(at, motion)  # (..., joint, motion, source, 6)
+    by_cause = _by_cause(share)
+    about_centre = by_cause[..., :3] - cross(at.centre[..., None, None, :], by_cause[..., 3:])
+    interaction = rotate(at.hinges[..., None, None, :, :], about_centre)
+    total = by_cause.sum(axis=(-2, -3)) + recursion.static
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
-    return Chain(by_recursion, _loads(legs, at, total), np.swapaxes(interaction, -3, -1)[:, :, OUTWARDS])
+    return Chain(by_recursion, _loads(legs, at, total), interaction[:, :, OUTWARDS].transpose(0, 1, 2, 5, 4, 3))
 
 
 def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
@@ -154,7 +153,7 @@ def _on_axes(legs: Legs, moment: Array) -> Array:
     return rotate(legs.axes, moment)
 
 
-def _by_cause(interaction: Array) -> Array:
-    """Return (..., cause, 3) of :data:`CAUSES` from base, and slides and hinges of hip, knee and ankle."""
-    slides = sum(interaction[..., i : i + 1, :] for i in (1, 3, 5))
-    return np.concatenate([interaction[..., ::-2, :], slides], axis=-2)
+def _by_cause(share: Array) -> Array:
+    """Return (..., cause, 6) of :data:`CAUSES` from base, and slides and hinges of hip, knee and ankle."""
+    slides = share[..., 1:2, :] + share[..., 3:4, :] + share[..., 5:6, :]
+    return np.concatenate([share[..., ::-2, :], slides], axis=-2)

@@ -21,13 +21,14 @@ def leg_lengths(kinematics: xr.Dataset) -> Array:
 
     It is known wherever joint angles are, and measured alike for everybody; sole to ankle is not in it.
     """
-    centre = kinematics.joint_centre.sel(joint=["ankle", "knee", "hip"]).values
+    names = kinematics.joint.values.tolist()
+    centre = kinematics.joint_centre.values[:, :, [names.index(name) for name in ("ankle", "knee", "hip")]]
     lengths = np.linalg.norm(np.diff(centre, axis=2), axis=-1).sum(axis=-1)
     return np.array([np.median(own[np.isfinite(own)]) if np.isfinite(own).any() else np.nan for own in lengths.T])
 
 
-def dimensionless(metrics: Mapping[str, float], *, leg_length_m: float) -> dict[str, float]:
-    """Return a cycle's leg length and its dimensionless speed, lengths, stride time and cadence."""
+def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[str, Array]:
+    """Return leg length and dimensionless speed, lengths, stride time and cadence of cycles, all (cycle,)."""
     time_s = np.sqrt(leg_length_m / STANDARD_GRAVITY_M_S2)
     return {
         "leg_length": leg_length_m,
@@ -40,6 +41,6 @@ def dimensionless(metrics: Mapping[str, float], *, leg_length_m: float) -> dict[
     }
 
 
-def per_height(metrics: Mapping[str, float], *, height_m: float) -> dict[str, float]:
-    """Return a cycle's stride and step length over body height; NaN without one."""
+def per_height(metrics: Mapping[str, Array], *, height_m: float) -> dict[str, Array]:
+    """Return stride and step length of cycles over body height; NaN without one."""
     return {f"{name}_per_height": metrics[name] / height_m for name in ("stride_length", "step_length")}

@@ -78,7 +78,14 @@ def _read(function: Any, trials: list[dict[str, Any]], arguments: dict[str, Any]
     for row in trials:
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
         whose = {name: row[name] for name in ("subject", "participant")}
-        groups[row["trial"]] = _attempt(row["trial"], partial(function, Path(row["file"]), **whose, **arguments), about)
+        step = partial(function, Path(row["file"]), **whose, **arguments)
+        try:
+            groups[row["trial"]] = _attempt(row["trial"], step, about)
+        except OSError as error:
+            if row["sha256"]:  # it could be read when the run began
+                raise UserError(f"{row['file']}: {error.strerror}; {manifest.LOST}") from None
+            groups[row["trial"]] = rejected(f"{row['file']}: {error.strerror}", about)
+        manifest.refuse_changed(Path(row["file"]), row["sha256"])
     sources = {row["file"]: row["sha256"] for row in trials if row["sha256"]}
     return groups, [{"source_sha256": json.dumps(sources, sort_keys=True)}]
 

@@ -115,11 +115,9 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
         raise
     kept, owner = [marker.column for marker in found], max((marker.owner for marker in found), default="")
     several = subjects_among(point, known)
-    markers = np.moveaxis(points[:3, kept], 0, 2).transpose(1, 0, 2) * LENGTH_UNITS_M[unit]
-    markers[(markers == 0).all(axis=-1) | ~(np.abs(markers) < FARTHEST_M).all(axis=-1)] = np.nan
     return Recording(
         labels=[marker.name for marker in found],
-        markers=markers,
+        markers=_markers(points[:3, kept], LENGTH_UNITS_M[unit]),
         marker_rate_hz=rate,
         first_frame=max(header.first, 1) - 1,
         analog=_analog(content["analogs"], parameters),
@@ -136,6 +134,14 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
     )
 
 
+def _markers(points: Array, length_unit_m: float) -> Array:
+    """Return positions (time, marker, 3), m, of points (3, marker, time); NaN where the file has none."""
+    points = points * length_unit_m
+    missing = (points == 0).all(axis=0) | ~(np.abs(points) < FARTHEST_M).all(axis=0)
+    np.copyto(points, np.nan, where=missing)
+    return points.T
+
+
 def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array:
     """Return the channels (sample, channel) as scaled by the file, NaN where that is no reading.
 
@@ -144,7 +150,10 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array
     """
     if not values.size:
         return np.empty((0, 0))
-    analog: Array = np.where(np.abs(values[0].T) < LARGEST_READING, values[0].T, np.nan)
+    readings = values[0]
+    if not (readings.max() < LARGEST_READING and readings.min() > -LARGEST_READING):
+        readings = np.where(np.abs(readings) < LARGEST_READING, readings, np.nan)
+    analog: Array = readings.T
     group = parameters.get("ANALOG", {})
     unsigned = _first(group.get("FORMAT"), "").strip().upper() == "UNSIGNED"
     if not unsigned or float(_first(parameters["POINT"].get("SCALE"), "-1")) <= 0:

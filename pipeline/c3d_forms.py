@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pipeline.c3d_records import BLOCK_BYTES, INTEL, MIPS, Header, Record, named, records
+from pipeline.c3d_records import BLOCK_BYTES, Header
+from pipeline.c3d_walk import INTEL, MIPS, Record, named, records
 
 PIECE_FRAMES = 32767  # the most that a signed word holds
 

@@ -16,6 +16,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipeline.c3d_records import Header
 from pipeline.errors import UserError
 
@@ -39,12 +42,13 @@ def parse(path: Path, header: Header) -> Content:
     with _one_at_a_time:
         requests, answers = _running()
         try:
-            pickle.dump((str(path.absolute()), header), requests)
+            pickle.dump((str(path.absolute()), tuple(header) if header.in_other_form else None), requests)
             requests.flush()
-            answer: Content | str = _Plain(answers).load()
+            answer, shapes = _Plain(answers).load()
+            arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
         except (OSError, EOFError):
             raise _died(path, _dismiss()) from None
-        except pickle.UnpicklingError:
+        except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
             _dismiss()
             raise UserError(f"{path}: damaged: its parser gave no answer; copy or export it again") from None
         except BaseException:  # half an answer may still be under way
@@ -52,7 +56,15 @@ def parse(path: Path, header: Header) -> Content:
             raise
     if isinstance(answer, str):
         raise UserError(f"{path}: not readable as C3D ({answer}); export it again")
-    return answer
+    return cast("Content", answer | arrays)
+
+
+def _array(answers: BinaryIO, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array whose bytes come next; they go to their place at once."""
+    array = np.empty(shape)
+    if answers.readinto(array.reshape(-1).view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
+        raise EOFError
+    return array
 
 
 class _Plain(pickle.Unpickler):

@@ -1,7 +1,8 @@
 """The child process that parses C3D files for :mod:`pipeline.c3d_guard`: it may die, its parent goes on.
 
-With c3d_writer.py the only module that imports ezc3d. Paths and headers come in by standard input, contents go out by
-standard output, all pickled. It ends when its input does, at the latest with the file it is parsing then.
+With c3d_writer.py the only module that imports ezc3d, and little else, for it starts with every job that reads. Paths
+and headers come in by standard input, pickled; contents go out by standard output: parameters pickled, then the bytes
+of points and analogs. It ends when its input does, at the latest with the file it is parsing then.
 """
 
 from __future__ import annotations
@@ -11,17 +12,14 @@ import os
 import pickle
 import signal
 import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, BinaryIO, TypedDict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict
 
-import ezc3d
 import numpy as np
-from numpy.typing import NDArray
+from ezc3d import ezc3d  # the inner interface: the outer one copies residuals, camera masks and rotations too
 
-from pipeline.c3d_forms import pieces
-from pipeline.c3d_records import Header
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 try:
     import resource
@@ -31,6 +29,7 @@ except ImportError:  # Windows has no limits
 # ezc3d keeps a value of 2 or 4 bytes in an object of some 100
 MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 3 << 29, 64
 LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # of the processor, so that a busy machine harms nobody; measured: 8e-8
+GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING")  # no other leaves this process
 TOO_MUCH = "asks for more memory than a file of its size should"
 
 
@@ -44,14 +43,25 @@ class Content(TypedDict):
     analogs: NDArray[np.float64]
 
 
-def content(path: str, header: Header) -> Content:
-    """Parse a file whose records have been walked; a form that ezc3d cannot read goes to it rewritten."""
-    with Path(path).open("rb") as file:
-        if not header.in_other_form:
-            return _parsed(file, path)
-        whole = file.read()
+def content(path: str, other_form: Sequence[Any] | None) -> Content:
+    """Parse a file whose records have been walked; a form that ezc3d cannot read goes to it rewritten.
+
+    Args:
+        path: the file.
+        other_form: of such a form the values of :class:`pipeline.c3d_records.Header`.
+    """
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes time to import
+        return _parsed(file, path) if other_form is None else _parsed_in_pieces(file.read(), other_form)
+
+
+def _parsed_in_pieces(whole: bytes, other_form: Sequence[Any]) -> Content:
+    import tempfile
+
+    from pipeline.c3d_forms import pieces
+    from pipeline.c3d_records import Header
+
     parts = []
-    for piece in pieces(whole, header):
+    for piece in pieces(whole, Header(*other_form)):
         with tempfile.TemporaryFile() as file:
             file.write(piece)
             file.seek(0)
@@ -63,26 +73,38 @@ def content(path: str, header: Header) -> Content:
 def _parsed(file: BinaryIO, path: str) -> Content:
     """Return what ezc3d finds in an open file, so that its name, whatever it is, does not matter."""
     by_number = f"/dev/fd/{file.fileno()}"
-    found = ezc3d.c3d(by_number if Path(by_number).exists() else path)
-    header, data = found["header"], found["data"]
+    found = ezc3d.c3d(by_number if os.path.exists(by_number) else path)  # noqa: PTH110 - see above
+    header = found.header()
+    parameters: dict[str, dict[str, Any]] = {}
+    for group in found.parameters().groups():
+        if (name := _text(group.name())) in GROUPS:
+            values = {_text(parameter.name()): _values(parameter) for parameter in group.parameters()}
+            parameters.setdefault(name, {}).update(values)
     return {
-        "parameters": {
-            _text(group): {_text(name): _texts(entry["value"]) for name, entry in entries.items() if name[:2] != "__"}
-            for group, entries in found["parameters"].items()
-        },
-        "point_rate_hz": float(header["points"]["frame_rate"]),
-        "analog_rate_hz": float(header["analogs"]["frame_rate"]),
-        "points": data["points"],
-        "analogs": data["analogs"],
+        "parameters": parameters,
+        "point_rate_hz": float(header.frameRate()),
+        "analog_rate_hz": float(header.nbAnalogByFrame() * header.frameRate()),
+        "points": found.get_points(),
+        "analogs": found.get_analogs(),
     }
 
 
-def _texts(value: Any) -> Any:
-    return [_text(text) for text in value] if isinstance(value, list) else value
+def _values(parameter: Any) -> list[str] | NDArray[Any]:
+    """Return the texts of a parameter, or its numbers, first index fastest."""
+    kind = parameter.type()
+    if kind == ezc3d.CHAR:
+        return [_text(text) for text in parameter.valuesAsString()]
+    if kind == ezc3d.FLOAT:
+        numbers = np.array(parameter.valuesAsDouble(), dtype=float)
+    else:
+        numbers = np.array(parameter.valuesAsByte() if kind == ezc3d.BYTE else parameter.valuesAsInt(), dtype=int)
+    return numbers.reshape(parameter.dimension(), order="F")
 
 
 def _text(text: str) -> str:
     """Return a text of the file as characters: UTF-8 or else Latin-1; what would steer a terminal is a blank."""
+    if text.isascii() and text.isprintable():
+        return text
     raw = text.encode("utf-8", "surrogateescape")
     try:
         text = raw.decode("utf-8")
@@ -92,21 +114,30 @@ def _text(text: str) -> str:
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer each path and header with the content, or with a line that says why there is none."""
+    """Answer each request for the content of a file with it, or with a line that says why there is none.
+
+    A request has the arguments of :func:`content`. An answer is what can be pickled at little cost with the shapes of
+    the arrays by name; the bytes of the arrays follow.
+    """
     pickle.dump("ready", answers)
     answers.flush()
-    for path, header in _requests(requests):
+    for path, other_form in _requests(requests):
+        arrays: dict[str, NDArray[np.float64]] = {}
         try:
-            _limit(Path(path).stat().st_size)
-            answer = pickle.dumps(content(path, header), protocol=pickle.HIGHEST_PROTOCOL)
+            _limit(os.stat(path).st_size)  # noqa: PTH116 - see above
+            found = content(path, other_form).items()
+            arrays = {name: np.ascontiguousarray(value) for name, value in found if isinstance(value, np.ndarray)}
+            rest: Any = {name: value for name, value in found if name not in arrays}
         except Exception as error:  # ezc3d raises whatever its C++ code throws
-            answer = pickle.dumps(_said(error))
+            rest = _said(error)
         _limit(None)
-        answers.write(answer)
+        pickle.dump((rest, {name: array.shape for name, array in arrays.items()}), answers)
+        for array in arrays.values():
+            answers.write(array.data)
         answers.flush()
 
 
-def _requests(requests: BinaryIO) -> Iterator[tuple[str, Header]]:
+def _requests(requests: BinaryIO) -> Iterator[tuple[str, Sequence[Any] | None]]:
     with contextlib.suppress(EOFError):
         while True:
             yield pickle.load(requests)  # noqa: S301 - of the parent

@@ -1,7 +1,7 @@
 """The bytes of a C3D file before anything parses them: header, parameter records, promised size.
 
 Parsers trust these bytes: damaged ones make ezc3d crash, hang or take all memory, and a file that is cut off within its
-data reads as a shorter trial. So header and parameter records are walked here first, and nothing else is read.
+data reads as a shorter trial. So header and parameter records are looked at here first, and nothing else is read.
 Messages name bytes, records and standard parameters, never other text of the file, which may name a person.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from pipeline.c3d_walk import DEC, INTEL, MIPS, DamagedError, Record, named, number, real, records
 from pipeline.errors import UserError
 
 BLOCK_BYTES = 512
-INTEL, DEC, MIPS = 84, 85, 86
 PROCESSORS = (INTEL, DEC, MIPS)
-BYTES_OF_TYPE = {-1: 1, 1: 1, 2: 2, 4: 4}  # text, byte, integer, real
-MOST_GROUPS, MOST_DIMENSIONS, MOST_PASSES = 127, 7, 65535
 MOST_SECTION_BYTES = 4 << 20  # the largest of real files has 54 kB
 MOST_SAMPLES = 10_000  # per frame, where there are no channels
 RATE_TOLERANCE = 0.01  # the header's rate may be rounded
@@ -32,13 +30,6 @@ NUMBERS = {
     "ANALOG": ("USED", "GEN_SCALE", "RATE"),
     "ROTATION": ("USED", "DATA_START", "RATIO", "RATE"),
 }
-STANDARD = """
-POINT ANALOG FORCE_PLATFORM EVENT EVENT_CONTEXT TRIAL SUBJECTS PROCESSING ROTATION MANUFACTURER ANALYSIS
-USED SCALE RATE FRAMES LONG_FRAMES DATA_START LABELS LABELS2 LABELS3 DESCRIPTIONS DESCRIPTIONS2 UNITS X_SCREEN Y_SCREEN
-GEN_SCALE OFFSET FORMAT BITS GAIN RATIO TYPE TYPE_GROUPS ANGLES FORCES MOMENTS POWERS SCALARS ZERO CORNERS ORIGIN
-CHANNEL CAL_MATRIX MOVIE_DELAY CONTEXTS TIMES NAMES ACTUAL_START_FIELD ACTUAL_END_FIELD
-"""
-NAMES = frozenset(STANDARD.split())
 
 
 class Header(NamedTuple):
@@ -69,22 +60,6 @@ class Header(NamedTuple):
         return (4 * self.points + self.analog_per_frame) * (4 if self.scale < 0 else 2)
 
 
-class Record(NamedTuple):
-    """A group (negative number, type 0) or a parameter, with the bytes at which the link to the next and data stand."""
-
-    number: int
-    name: str
-    link_at: int
-    kind: int = 0
-    shape: tuple[int, ...] = ()
-    data_at: int = 0
-    data: bytes = b""
-
-
-class _DamagedError(Exception):
-    """What is wrong, and at which byte, record or parameter."""
-
-
 def refuse_damaged(path: Path) -> Header:
     """Walk header and parameter records, and compare the file's size with what they promise.
 
@@ -111,7 +86,7 @@ def refuse_damaged(path: Path) -> Header:
             header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
             promised = _promised(header, parameters, size)
             header = header._replace(in_other_form=_in_other_form(header, parameters))
-        except _DamagedError as error:
+        except DamagedError as error:
             raise UserError(f"{path}: damaged: {error}; copy or export it again") from None
     if size < promised:
         raise UserError(f"{path}: cut off: {size} bytes, its header promises {promised}; copy or export it again")
@@ -120,96 +95,16 @@ def refuse_damaged(path: Path) -> Header:
 
 def _header(block: bytes, processor: int) -> Header:
     if processor not in PROCESSORS:
-        raise _DamagedError(f"processor type {processor} in byte 4 of the parameters, expected 84, 85 or 86")
+        raise DamagedError(f"processor type {processor} in byte 4 of the parameters, expected 84, 85 or 86")
     order = ">" if processor == MIPS else "<"
     points, analog, first, last = struct.unpack(f"{order}4H", block[2:10])
     (data_block,) = struct.unpack(f"{order}H", block[16:18])
     scale, rate_hz = (real(block[at : at + 4], processor) for at in (12, 20))
     if not math.isfinite(scale) or scale == 0:
-        raise _DamagedError(f"scale {scale:g} in byte 13 of the header")
+        raise DamagedError(f"scale {scale:g} in byte 13 of the header")
     if not math.isfinite(rate_hz) or rate_hz < 0:
-        raise _DamagedError(f"frame rate {rate_hz:g} in byte 21 of the header")
+        raise DamagedError(f"frame rate {rate_hz:g} in byte 21 of the header")
     return Header(processor, points, analog, first, last, data_block, scale, rate_hz)
-
-
-def real(four: bytes, processor: int) -> float:
-    """Return a real number: IEEE of either order, or DEC's, whose words are exchanged and exponent is 2 higher."""
-    if processor == DEC:
-        return float(struct.unpack("<f", four[2:] + four[:2])[0]) / 4
-    return float(struct.unpack("<f" if processor == INTEL else ">f", four)[0])
-
-
-def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
-    """Walk the parameter section, which begins at byte ``start`` of the file."""
-    order = ">" if processor == MIPS else "<"
-    at = 4
-    while at + 2 <= len(section):
-        length, number = struct.unpack("bb", section[at : at + 2])
-        if length == 0 or number == 0:
-            return
-        link_at = at + 2 + abs(length)
-        name = section[at + 2 : link_at].decode("latin-1").strip()
-        where = f"'{name}' at byte {start + at}" if name.upper() in NAMES else f"at byte {start + at}"
-        if link_at + 2 > len(section):
-            raise _DamagedError(f"the record {where} runs beyond the parameters")
-        (step,) = struct.unpack(f"{order}H", section[link_at : link_at + 2])  # to the next record; 0 ends them
-        after = link_at + step if step else len(section)
-        if after > len(section):
-            raise _DamagedError(f"the record {where} points beyond the parameters, to byte {start + after}")
-        record, body = Record(number, name, start + link_at), section[link_at + 2 : after]
-        if number < 0 and (number < -MOST_GROUPS or not body or 1 + body[0] > len(body)):
-            raise _DamagedError(f"the group {where} has no number, or no end")
-        yield record if number < 0 else _parameter(record, body, where)
-        if not step:
-            return
-        at = after
-    raise _DamagedError("the parameters have no end")
-
-
-def _parameter(record: Record, body: bytes, where: str) -> Record:
-    if len(body) < 2:
-        raise _DamagedError(f"the parameter {where} is cut short")
-    kind, dimensions = struct.unpack("bB", body[:2])
-    if kind not in BYTES_OF_TYPE or dimensions > MOST_DIMENSIONS or (kind == -1 and not dimensions):
-        raise _DamagedError(f"the parameter {where} is of type {kind} with {dimensions} dimensions")
-    shape = tuple(body[2 : 2 + dimensions])
-    data_end = 2 + dimensions + BYTES_OF_TYPE[kind] * math.prod(shape)
-    passes = math.prod(max(length, 1) for length in shape)  # of the parser's loops, for an empty table too
-    if (
-        len(shape) < dimensions
-        or passes > MOST_PASSES
-        or data_end >= len(body)
-        or data_end + 1 + body[data_end] > len(body)
-    ):
-        raise _DamagedError(f"the parameter {where} promises more bytes than its record holds")
-    data_at = 2 + dimensions
-    return record._replace(kind=kind, shape=shape, data_at=record.link_at + 2 + data_at, data=body[data_at:data_end])
-
-
-def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
-    """Return the parameters by group and name as parsers look for them; a few programs write some of no group."""
-    groups: dict[int, str] = {}
-    parameters = []
-    for record in found:
-        if record.number > 0:
-            parameters.append(record)
-        elif -record.number in groups:
-            raise _DamagedError(f"two groups have one number, {-record.number}, the second at byte {record.link_at}")
-        else:
-            groups[-record.number] = record.name
-    return {(groups.get(record.number, ""), record.name): record for record in parameters}
-
-
-def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, processor: int) -> float:
-    """Return a parameter's first number, integers as unsigned ones, two as one long; 0 where it is absent."""
-    record = parameters.get((group, name))
-    if record is None or not record.data or record.kind == -1:
-        return 0.0
-    if record.kind == 4:
-        return real(record.data[:4], processor)
-    count = len(record.data) // record.kind
-    words = struct.unpack(f"{'>' if processor == MIPS else '<'}{count}{'B' if record.kind == 1 else 'H'}", record.data)
-    return float(words[0] + 65536 * words[1] if count == 2 else words[0])
 
 
 def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
@@ -232,12 +127,12 @@ def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: 
         frames = max(frames, counted)
         left = size - header.data_at - frames * header.frame_bytes
         if left >= BLOCK_BYTES + header.frame_bytes and not stated("ROTATION", "USED"):
-            raise _DamagedError(f"no parameter states more than the {frames} frames that the header can count, but "
+            raise DamagedError(f"no parameter states more than the {frames} frames that the header can count, but "
                                 f"{left} bytes follow these")  # fmt: skip
     if frames < 1:
-        raise _DamagedError(f"the header counts frames from {header.first} to {header.last}")
+        raise DamagedError(f"the header counts frames from {header.first} to {header.last}")
     if counted not in (0, frames):
-        raise _DamagedError(f"POINT:FRAMES is {counted}, the header counts {frames} frames")
+        raise DamagedError(f"POINT:FRAMES is {counted}, the header counts {frames} frames")
     return frames
 
 
@@ -269,14 +164,14 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
         real_data = name == "SCALE" and max(stated("POINT", name), said) < 0  # which no scale applies to
         beside = real_data or (name == "USED" and fits)
         if stated("POINT", name) != said and not beside and (name != "DATA_START" or stated("POINT", name)):
-            raise _DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {said:g}")
+            raise DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {said:g}")
     rate_hz = stated("POINT", "RATE") or header.rate_hz
     if not abs(rate_hz - (header.rate_hz or rate_hz)) <= RATE_TOLERANCE * rate_hz:
-        raise _DamagedError(f"POINT:RATE is {rate_hz:g}, the header says {header.rate_hz:g}")
+        raise DamagedError(f"POINT:RATE is {rate_hz:g}, the header says {header.rate_hz:g}")
     samples = stated("ANALOG", "RATE") / (rate_hz or math.inf)  # of these the parser makes room at once
     most = header.analog_per_frame / (stated("ANALOG", "USED") or math.inf) + 1
     if not 0 <= samples <= (most if header.analog_per_frame else MOST_SAMPLES):
-        raise _DamagedError(
+        raise DamagedError(
             f"ANALOG:RATE is {stated('ANALOG', 'RATE'):g}, the header counts {header.analog_per_frame} analog values "
             "per frame"
         )
@@ -285,7 +180,7 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
         start = BLOCK_BYTES * (stated("ROTATION", "DATA_START") - 1)
         end = start + 4 * ROTATION_VALUES * header.frames * rotations * ratio
         if not math.isfinite(end):
-            raise _DamagedError("one of ROTATION:USED, DATA_START, RATIO and RATE is no number")
+            raise DamagedError("one of ROTATION:USED, DATA_START, RATIO and RATE is no number")
         ends.append(int(end))
     return max(ends)
 
@@ -296,9 +191,9 @@ def _refuse_without_needed(parameters: Mapping[tuple[str, str], Record], *, anal
     needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []
     for group, name in needed:
         if (group, name) not in parameters or not parameters[group, name].data:
-            raise _DamagedError(f"the parameter {group}:{name} is missing or empty")
+            raise DamagedError(f"the parameter {group}:{name} is missing or empty")
     for group, names in NUMBERS.items():
         for name in names:
             record = parameters.get((group, name))
             if record and (record.kind == -1 or not record.data):
-                raise _DamagedError(f"the parameter {group}:{name} holds no number")
+                raise DamagedError(f"the parameter {group}:{name} holds no number")

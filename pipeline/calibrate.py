@@ -6,7 +6,7 @@ Joint centres, marker clusters and body-segment parameters in segment axes; moti
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -217,54 +217,64 @@ def _mean(values: Array) -> Array:
 
 
 def _dataset(sides: Mapping[str, tuple[Skeleton, Mapping[str, SegmentParameters]]]) -> xr.Dataset:
-    def stack(field: str) -> Array:
-        return np.array([[getattr(sides[side][1][segment], field) for segment in SEGMENTS] for side in SIDES])
+    """Return what is known of both sides, but for what their markers do and what the static trial looks like."""
+    still = {side: skeleton for side, (skeleton, _) in sides.items()}
+    coordinates = {
+        "side": list(SIDES),
+        "segment": list(SEGMENTS),
+        "joint": list(JOINTS),
+        "joint_carrier": (("side", "joint"), [[still[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
+        "pose": list(ORDER),
+        **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
+    }
+    content = _of_segments({side: parameters for side, (_, parameters) in sides.items()}) | _of_skeletons(still)
+    return xr.Dataset(content, coordinates).merge(_of_clusters(still))
 
-    clusters = [
-        (side, segment, marker, position)
+
+def _of_segments(parameters: Mapping[str, Mapping[str, SegmentParameters]]) -> dict[str, Any]:
+    """Return the body-segment parameters of each side as variables."""
+
+    def stack(field: str) -> Array:
+        return np.array([[getattr(parameters[side][segment], field) for segment in SEGMENTS] for side in SIDES])
+
+    return {
+        "segment_mass": (("side", "segment"), stack("mass_kg")),
+        "segment_com": (("side", "segment", "local_axis"), stack("com")),
+        "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), stack("inertia")),
+        "segment_length": (("side", "segment"), stack("length_m")),
+    }
+
+
+def _of_skeletons(still: Mapping[str, Skeleton]) -> dict[str, Any]:
+    """Return what motion needs of each side's joint centres and poses, as variables."""
+
+    def stack(part: Callable[[Skeleton, str], Any], names: Sequence[str]) -> Array:
+        return np.array([[part(still[side], name) for name in names] for side in SIDES])
+
+    turn = ("side", "pose", "local_axis")
+    return {
+        "joint_position": (("side", "joint", "local_axis"), stack(lambda leg, joint: leg.carried[joint], JOINTS)),
+        "chord_radius": (("side", "joint"), stack(lambda leg, joint: leg.chord_radius.get(joint, np.nan), JOINTS)),
+        "technical_rotation": ((*turn, "technical_axis"), stack(lambda leg, name: leg.technical[name], ORDER)),
+        "static_rotation": ((*turn, "axis"), stack(lambda leg, name: mean_rotation(leg.frames[name]), ORDER)),
+    }
+
+
+def _of_clusters(still: Mapping[str, Skeleton]) -> xr.Dataset:
+    """Return the places of the markers in their clusters."""
+    rows = [
+        (side, segment, marker, place)
         for side in SIDES
-        for segment, cluster in sides[side][0].clusters.items()
-        for marker, position in cluster.items()
+        for segment, cluster in still[side].clusters.items()
+        for marker, place in cluster.items()
     ]
-    still = {side: sides[side][0] for side in SIDES}
+    side, segment, marker = (np.array([row[i] for row in rows], dtype=str) for i in range(3))
+    places = np.array([place for *_, place in rows]).reshape(-1, 3)
     return xr.Dataset(
+        {"cluster_position": (("cluster_marker", "local_axis"), places)},
         {
-            "segment_mass": (("side", "segment"), stack("mass_kg")),
-            "segment_com": (("side", "segment", "local_axis"), stack("com")),
-            "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), stack("inertia")),
-            "segment_length": (("side", "segment"), stack("length_m")),
-            "joint_position": (
-                ("side", "joint", "local_axis"),
-                np.array([[still[side].carried[joint] for joint in JOINTS] for side in SIDES]),
-            ),
-            "chord_radius": (
-                ("side", "joint"),
-                np.array([[still[side].chord_radius.get(joint, np.nan) for joint in JOINTS] for side in SIDES]),
-            ),
-            "technical_rotation": (
-                ("side", "pose", "local_axis", "technical_axis"),
-                np.array([[still[side].technical[name] for name in ORDER] for side in SIDES]),
-            ),
-            "static_rotation": (
-                ("side", "pose", "local_axis", "axis"),
-                np.array([[mean_rotation(still[side].frames[name]) for name in ORDER] for side in SIDES]),
-            ),
-            "cluster_position": (
-                ("cluster_marker", "local_axis"),
-                np.array([position for *_, position in clusters]).reshape(-1, 3),
-            ),
-        },
-        {
-            "side": list(SIDES),
-            "segment": list(SEGMENTS),
-            "joint": list(JOINTS),
-            "joint_carrier": (("side", "joint"), [[still[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
-            "pose": list(ORDER),
-            "local_axis": list("xyz"),
-            "local_axis_2": list("xyz"),
-            "technical_axis": list("xyz"),
-            "cluster_marker": np.array([marker for _, _, marker, _ in clusters], dtype=str),
-            "cluster_side": ("cluster_marker", np.array([side for side, *_ in clusters], dtype=str)),
-            "cluster_segment": ("cluster_marker", np.array([segment for _, segment, *_ in clusters], dtype=str)),
+            "cluster_marker": marker,
+            "cluster_side": ("cluster_marker", side),
+            "cluster_segment": ("cluster_marker", segment),
         },
     )

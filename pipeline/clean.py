@@ -22,6 +22,8 @@ from pipeline.plate_baseline import rest_taken_off
 from pipeline.vocabulary import REPAIRS
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Chosen = dict[str, tuple[str, ...]]  # labels of each landmark
 
 
 def clean(
@@ -63,62 +65,36 @@ def clean(
             too high for the file's rate.
     """
     rate_hz = read.attrs["marker_rate_hz"]
-    labels = [str(label) for label in read.marker.values]
-    recorded = read.marker_position.values
-    chosen = chosen_labels(body_model, seen_labels(labels, recorded))
-    if not chosen:
-        here = ", ".join(labels[:9])
-        raise UserError(f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)")
-    column = {label: i for i, label in enumerate(labels)}
-    used = {label: recorded[:, column[label]] for group in chosen.values() for label in group}
-    clusters = [[label for name in cluster for label in chosen.get(name, ())] for cluster in _clusters(body_model)]
+    chosen, labels, recorded = _markers(read, body_model)
     whole, mends, exchanged = mended(
-        used,
+        recorded,
+        labels,
         chosen,
         body_model,
-        first_frame=1 + round(float(read.time[0]) * rate_hz),
+        first_frame=1 + round(float(read.variables["time"].values[0]) * rate_hz),
         spike_m=spike_m,
         exchanged_markers=exchanged_markers,
     )
+    clusters = _clusters(body_model, chosen, labels)
     filled, code = gaps.fill(whole, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s)
-    code = {label: np.where((code[label] == 0) | (mends[label] == SPIKE), mends[label], code[label]) for label in code}
-    position = _of_landmarks(np.mean, filled, chosen)
-    fills = _of_landmarks(np.max, code, chosen)
-    measured = np.isfinite(_of_landmarks(np.mean, whole, chosen)).all(axis=-1)
+    code = np.where((code == 0) | (mends == SPIKE), mends, code)
+    position, fills = _of_landmarks(np.mean, filled, labels, chosen), _of_landmarks(np.max, code, labels, chosen)
+    measured = _of_landmarks(np.all, np.isfinite(whole).all(axis=-1), labels, chosen)
     rebuilt = np.isfinite(position).all(axis=-1) & ~measured
     filtered, cutoffs_hz = filter_markers(
         position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
     )
-    force, moment, vertical, baseline, drift = _plates(read, cutoff_hz=force_cutoff_hz, order=filter_order)
-    plate = ("plate_time", "plate", "axis")
-    absent = [name for name in landmark_labels(body_model) if name not in chosen]
     return xr.Dataset(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
             "fill": (("time", "marker"), fills),
-            "plate_force": (plate, force),
-            "plate_moment": (plate, moment),
-            "plate_corner": read.plate_corner,
-            "vertical_force": (plate[:2], vertical),
-            "plate_baseline": (plate[1:], baseline),
-            "plate_drift": (plate[1:2], drift),
-            "event_time": read.event_time,
+            **_plates(read, cutoff_hz=force_cutoff_hz, order=filter_order),
+            "event_time": read.variables["event_time"],
         },
+        read.drop_dims("marker").coords | _of_each_marker(chosen, measured, rebuilt, cutoffs_hz),
         {
-            "time": read.time,
-            "plate_time": read.plate_time,
-            "axis": read.axis,
-            "marker": list(chosen),
-            "label": ("marker", [" + ".join(group) for group in chosen.values()]),
-            "measured_share": ("marker", measured.mean(axis=0)),
-            "filled_share": ("marker", rebuilt.mean(axis=0)),
-            "cutoff_hz": ("marker", cutoffs_hz),
-        },
-        {
-            "marker_rate_hz": rate_hz,
-            "direction_of_travel": read.attrs["direction_of_travel"],
-            "plates_left_out": read.attrs["plates_left_out"],
-            "landmarks_absent": " ".join(absent),
+            **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
+            "landmarks_absent": " ".join(name for name in landmark_labels(body_model) if name not in chosen),
             "filled_frames": int(rebuilt.sum()),
             **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
             "exchanged_markers": exchanged_markers,
@@ -129,36 +105,81 @@ def clean(
     )
 
 
-def _of_landmarks(
-    combine: Callable[..., Any], markers: Mapping[str, Any], chosen: Mapping[str, tuple[str, ...]]
-) -> Any:
-    """Return (time, landmark, ...): markers combined, by their mean say, where a landmark is made of several."""
-    return np.stack([combine([markers[label] for label in group], axis=0) for group in chosen.values()], axis=1)
+def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, list[str], Array]:
+    """Return the labels of each landmark, all of these labels, and their positions (time, label, 3).
+
+    In memory time is last: that is how positions are worked on.
+
+    Raises:
+        UserError: none is seen.
+    """
+    labels, recorded = [str(label) for label in read.marker.values], read.marker_position.values
+    chosen = chosen_labels(body_model, seen_labels(labels, recorded))
+    if not chosen:
+        here = ", ".join(labels[:9])
+        raise UserError(f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)")
+    used = list(dict.fromkeys(label for group in chosen.values() for label in group))
+    column = {label: i for i, label in enumerate(labels)}
+    paths = np.ascontiguousarray(np.moveaxis(recorded, 0, -1)[[column[label] for label in used]])
+    return chosen, used, np.moveaxis(paths, -1, 0)
 
 
-def _clusters(body_model: Mapping[str, Any]) -> list[list[str]]:
-    """Return the landmark names of each rigid cluster, of each side."""
-    known = landmark_labels(body_model)
+def _clusters(body_model: Mapping[str, Any], chosen: Chosen, labels: list[str]) -> list[list[int]]:
+    """Return the numbers of the markers of each rigid cluster, of each side."""
     clusters = []
     for side in SIDES:
         for segment in body_model["segments"].values():
-            names = [name if name in known else f"{name}_{side}" for name in segment.get("cluster", [])]
-            clusters.append([name for name in names if name in known])
+            groups = [chosen.get(name, chosen.get(f"{name}_{side}", ())) for name in segment.get("cluster", ())]
+            clusters.append([labels.index(label) for group in groups for label in group])
     return clusters
 
 
-def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Return force and moment, filtered, the unfiltered vertical force, the force at rest, and its unknown drift."""
-    force, time = read.plate_force.values, read.plate_time.values
-    if not force.size:
-        return force, read.plate_moment.values, force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
-    rate_hz = (len(time) - 1) / (time[-1] - time[0])
-    wrench, baseline, drift = rest_taken_off(
-        force, read.plate_moment.values, read.plate_corner.values, rate_hz=rate_hz, named=_zero_window(read, rate_hz)
+def _of_landmarks(combine: Callable[..., Any], values: Any, labels: list[str], chosen: Chosen) -> Any:
+    """Return (time, landmark, ...): values of markers combined, by their mean say, where several make a landmark."""
+    groups = [[labels.index(label) for label in group] for group in chosen.values()]
+    if len(labels) == len(groups) == sum(map(len, groups)):
+        return values  # each landmark is a marker, in this order
+    result = values[:, [group[0] for group in groups]]
+    for i, group in enumerate(groups):
+        if len(group) > 1:
+            result[:, i] = combine(values[:, group], axis=1)
+    return result
+
+
+def _of_each_marker(chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> xr.Coordinates:
+    """Return what is known along ``marker``; flags are (time, landmark)."""
+    return xr.Coordinates(
+        {
+            "marker": list(chosen),
+            "label": ("marker", [" + ".join(group) for group in chosen.values()]),
+            "measured_share": ("marker", measured.mean(axis=0)),
+            "filled_share": ("marker", rebuilt.mean(axis=0)),
+            "cutoff_hz": ("marker", cutoffs_hz),
+        }
     )
-    vertical = wrench[..., 1].copy()
-    wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
-    return wrench[..., :3], wrench[..., 3:], vertical, baseline, drift
+
+
+def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
+    """Return the variables of the plates: what they read without what they read at rest, and that."""
+    force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
+    vertical, baseline, drift = force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
+    if force.size:
+        time = read.variables["plate_time"].values
+        rate_hz = (len(time) - 1) / (time[-1] - time[0])
+        named = _zero_window(read, rate_hz)
+        wrench, baseline, drift = rest_taken_off(force, moment, corners, rate_hz=rate_hz, named=named)
+        vertical = wrench[..., 1].copy()
+        wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
+        force, moment = wrench[..., :3], wrench[..., 3:]
+    plate = ("plate_time", "plate", "axis")
+    return {
+        "plate_force": (plate, force),
+        "plate_moment": (plate, moment),
+        "plate_corner": read.variables["plate_corner"],
+        "vertical_force": (plate[:2], vertical),
+        "plate_baseline": (plate[1:], baseline),
+        "plate_drift": (plate[1:2], drift),
+    }
 
 
 def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:

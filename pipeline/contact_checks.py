@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline import plate_contacts as reasons
@@ -54,9 +54,9 @@ def _lag(lags: Array) -> Array:
     """Return the median lag of start and end of a plate's contacts (contact, 2); of whole ones if there are any."""
     whole = lags[np.isfinite(lags).all(axis=1)]
     if whole.size:
-        return np.asarray(np.median(whole, axis=0))
+        return np.array([median(ends) for ends in whole.T])
     one = lags[np.isfinite(lags)]
-    return np.array([np.nan, np.median(one) if one.size else 0.0])
+    return np.array([np.nan, median(one) if one.size else 0.0])
 
 
 def _offset(lag: Array) -> float:
@@ -111,12 +111,15 @@ def in_place(contacts: Sequence[Contact], time: Array, steps: Sequence[Step], nu
     ]
 
 
-def on_good_plates(contacts: Sequence[Contact], clean: xr.Dataset, *, max_drift_n: float) -> list[Contact]:
-    """Return the contacts, refused where the baseline of a plate drifts by more than the step ``clean`` could mend."""
-    if "plate_drift" not in clean:
-        return list(contacts)
-    drift = clean.plate_drift.values
-    worst = [float(np.nanmax(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
+def on_good_plates(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:
+    """Return the contacts, refused where the baseline of a plate drifts by more than the step ``clean`` could mend.
+
+    Args:
+        contacts: of one plate or more.
+        drift: (plate,) that is unknown, N; NaN where it cannot be told.
+        max_drift_n: largest allowed.
+    """
+    worst = [float(np.fmax.reduce(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
     return [
         replace(contact, reason=f"{reasons.DRIFT} {drifted:.0f} N")
         if not contact.reason and drifted > max_drift_n
@@ -152,16 +155,18 @@ def plausible(
     if contact.cop_distance_m > max_cop_distance_m:
         away = f"centre of pressure {100 * contact.cop_distance_m:.0f} {reasons.COP_AWAY}"
         return replace(contact, reason=away)
-    inside = (time >= contact.start_s) & (time <= contact.end_s)
-    loaded = inside & (force[:, 1] > 0.5 * np.max(force[inside, 1], initial=0.0))
-    ankle = foot.heel + ANKLE_SHARE * (foot.toe - foot.heel) + [0, ANKLE_HEIGHT_M, 0]
-    arm = np.linalg.norm(moment - np.cross(ankle, force), axis=1)[loaded] / np.linalg.norm(force[loaded], axis=1)
+    inside = contact.frames(time)
+    time, force, moment, heel, toe = (of[inside] for of in (time, force, moment, foot.heel, foot.toe))
+    loaded = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
+    ankle = (heel + ANKLE_SHARE * (toe - heel) + [0, ANKLE_HEIGHT_M, 0])[loaded]
+    about_ankle = moment[loaded] - np.cross(ankle, force[loaded])
+    arm = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[loaded], axis=1)
     arm = arm[np.isfinite(arm)]
     if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
         return replace(contact, reason=f"force {100 * lever:.0f} {reasons.LEVER_ARM}")
-    fore = np.einsum("ti,ti->t", force, foot.ahead)
+    fore = (force * foot.ahead[inside]).sum(axis=1)
     middle = (contact.start_s + contact.end_s) / 2
-    halves = [half & np.isfinite(fore) for half in (inside & (time < middle), inside & (time >= middle))]
+    halves = [half & np.isfinite(fore) for half in (time < middle, time >= middle)]
     if forwards and contact.begins and contact.ends and all(half.any() for half in halves):
         first, second = (fore[half].sum() / force[half, 1].sum() for half in halves)
         if first > PUSH_SHARE and second < -PUSH_SHARE:

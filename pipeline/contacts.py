@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline import contact_checks, file_events, foot_contacts, plate_checks, plate_contacts
+from pipeline import contact_checks, foot_contacts, plate_checks, plate_contacts
 from pipeline import events as gait
-from pipeline import kinematic_events as motion
 from pipeline import plate_contacts as reasons
+from pipeline.contact_events import SIDES, events_of, plate_events, stances, weaker_events
 from pipeline.foot_contacts import OTHER, Feet
 from pipeline.ground_wrench import at_instants, ground_wrench
 from pipeline.plate_contacts import Contact
 
 Array = NDArray[np.float64]
-Events = Mapping[str, Sequence[gait.GaitEvent]]
-Weaker = Mapping[str, Sequence[Sequence[gait.GaitEvent]]]
-SIDES = ("left", "right")
 UNSURE_S = 0.04  # foot events from motion alone are this far off: see validation.md
 
 
@@ -63,36 +62,44 @@ def contacts(
     Raises:
         UserError: trials.tsv gives a foot a plate that the file does not have.
     """
-    time, corners = clean.time.values, clean.plate_corner.values
-    names = ("plate_force", "plate_moment")
-    force, moment = (at_instants(clean[name].values, clean.plate_time.values, time) for name in names)
-    feet = _feet(clean)
-    chosen, numbers = {"left": plates_left, "right": plates_right}, clean.plate.values.tolist()
+    # the arrays once: to look one up in a Dataset takes as long as to work on it
+    known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
+    time, corners, numbers = known["time"], known["plate_corner"], known["plate"].tolist()
+    force, moment = (at_instants(known[name], known["plate_time"], time) for name in ("plate_force", "plate_moment"))
+    names, position = known["marker"].tolist(), known["marker_position"]
+    landmarks = {name: position[:, i] for i, name in enumerate(names)}
+    feet = _feet(time, landmarks, clean.attrs["direction_of_travel"])
+    chosen = {"left": plates_left, "right": plates_right}
     given = {side: foot_contacts.choice(text, numbers, side=side) for side, text in chosen.items()}
     shown = {side: (foot.heel, foot.toe) for side, foot in feet.items()} if misread_plates == "reject" else {}
     verdicts, steps = plate_checks.misread_plates(time, force, moment, corners, shown, numbers=numbers)
+    within = cache(partial(foot_contacts.within, time=time, feet=feet, corners=corners, edge_margin_m=edge_margin_m))
     found = [
         foot_contacts.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
-        for contact in _detected(clean, verdicts, threshold_n=threshold_n, min_contact_s=min_contact_s)
+        for contact in _detected(known, verdicts, threshold_n=threshold_n, min_contact_s=min_contact_s)
         for i in contact.plates
     ]
-    found = contact_checks.on_good_plates(found, clean, max_drift_n=max_drift_n)
-    whole = [
-        foot_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
-        for contact in foot_contacts.combine(found)
-    ]
+    found = contact_checks.on_good_plates(found, known["plate_drift"], max_drift_n=max_drift_n)
+    whole = [within(contact) for contact in foot_contacts.combine(found)]
     in_time = contact_checks.in_time(whole, feet, max_time_offset_s=max_time_offset_s)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
-    weaker = _weaker_events(clean, feet, _plate_events(in_time), kinematic_events)
-    judged = _on_one_foot(found, time, feet, corners, _stances(in_time, weaker, span), edge_margin_m=edge_margin_m)
+    stated = [known[name] for name in ("event_time", "event", "event_side")]
+    weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), kinematic_events)
+    standing = stances(in_time, weaker, span)
+    # one foot's contacts on several plates are joined, where no other foot and no half of one is on them
+    alone = [
+        foot_contacts.shared(contact, time, feet, standing.get(OTHER.get(contact.side, ""), []), corners)
+        for contact in found
+    ]
+    judged = [within(contact) for contact in foot_contacts.combine(alone)]
     judged = contact_checks.in_time(judged, feet, max_time_offset_s=max_time_offset_s)
     judged = contact_checks.in_place(judged, time, steps, numbers)
     judged = [
         contact_checks.plausible(
             contact,
             time,
-            force[:, list(contact.plates)].sum(axis=1),
-            moment[:, list(contact.plates)].sum(axis=1),
+            _together(force, contact.plates),
+            _together(moment, contact.plates),
             feet.get(contact.side),
             max_cop_distance_m=max_cop_distance_m,
             max_lever_arm_m=max_lever_arm_m,
@@ -100,7 +107,7 @@ def contacts(
         )
         for contact in judged
     ]
-    events = {side: _events(judged, side, weaker[side]) for side in SIDES}
+    events = {side: events_of(judged, side, weaker) for side in SIDES}
     listed = {
         side: [
             _explained(stance, judged, side, foot_known=side in feet, plates_left_out=clean.attrs["plates_left_out"])
@@ -109,103 +116,40 @@ def contacts(
         for side in SIDES
     }
     wrenches = [ground_wrench(time, listed[side], force, moment, corners, threshold_n=threshold_n) for side in SIDES]
-    return _dataset(clean, wrenches, [row for side in SIDES for row in listed[side]], gait.of_both_sides(events))
-
-
-def _feet(clean: xr.Dataset) -> Feet:
-    """Return the feet whose heel and toe are in the file."""
-    here, position = list(clean.marker.values), clean.marker_position.values
-    feet = {}
-    for side in SIDES:
-        names = [f"heel_{side}", f"toe_{side}"]
-        if set(names) <= set(here):
-            heel, toe = (position[:, here.index(name)] for name in names)
-            feet[side] = foot_contacts.foot_of(heel, toe, clean.time.values, travel=clean.attrs["direction_of_travel"])
-    return feet
-
-
-def _detected(clean: xr.Dataset, verdicts: Sequence[str], *, threshold_n: float, min_contact_s: float) -> list[Contact]:
-    """Return the contacts on every plate, with the verdict on it; a plate upside down is loaded where it pulls."""
-    time, force = clean.plate_time.values, clean.plate_force.values
-    up = np.where(plate_checks.upside_down(force) & (np.array(verdicts, dtype=str) != ""), -1.0, 1.0)
-    vertical, smooth = up * clean.vertical_force.values, up * force[..., 1]
-    return [
-        replace(contact, reason=contact.reason or verdict)
-        for i, verdict in enumerate(verdicts)
-        for contact in plate_contacts.detect(
-            time, vertical[:, i], smooth[:, i], i, threshold_n=threshold_n, min_contact_s=min_contact_s
-        )
-    ]
-
-
-def _weaker_events(clean: xr.Dataset, feet: Feet, plates: Events, method: str) -> Weaker:
-    """Return each side's events from the file and from motion, in the order of trust.
-
-    Those from motion lead or lag by a person's own way of walking: they are shifted by the median difference from
-    the trial's better ones, else from when the feet come to rest and leave it.
-    """
-    time, here, position = clean.time.values, list(clean.marker.values), clean.marker_position.values
-    asis = [position[:, here.index(f"asis_{side}")] for side in SIDES if f"asis_{side}" in here]
-    pelvis = np.mean(asis, axis=0) if asis else np.full((len(time), 3), np.nan)
-    forward = motion.heading(*asis) if len(asis) == 2 else np.tile([1.0, 0.0, 0.0], (len(time), 1))
-    tell = motion.METHODS[method if asis else "oconnor"]
-    from_motion = {side: tell(time, foot.heel, foot.toe, pelvis, forward) for side, foot in feet.items()}
-    stated = [clean[name].values for name in ("event_time", "event", "event_side")]
-    from_file = file_events.believed(
-        {side: file_events.file_events(*stated, side=side) for side in SIDES},
-        {side: [*plates[side], *from_motion.get(side, [])] for side in SIDES},
-        first_s=float(time[0]),
-        last_s=float(time[-1]),
+    return _dataset(
+        clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], gait.of_both_sides(events)
     )
-    # how a running foot comes to rest has not been measured
-    rests = {side: foot_contacts.at_rest(foot) for side, foot in feet.items() if method != "handsaker"}
-    better = {side: [*plates[side], *from_file[side]] for side in SIDES}
-    late_s = gait.lags(from_motion, rests) | gait.lags(from_motion, better)
-    return {side: [from_file[side], gait.aligned(from_motion.get(side, []), late_s)] for side in SIDES}
 
 
-def _stances(found: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[gait.Stance]]:
-    plates = _plate_events(found)
-    return {side: gait.stances(gait.merge([plates[side], *weaker[side]]), **span) for side in SIDES}
+def _feet(time: Array, landmarks: Mapping[str, Array], travel: str) -> Feet:
+    """Return the feet whose heel and toe are in the file."""
+    seen = [side for side in SIDES if f"heel_{side}" in landmarks and f"toe_{side}" in landmarks]
+    return {
+        side: foot_contacts.foot_of(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, travel=travel)
+        for side in seen
+    }
 
 
-def _on_one_foot(
-    found: Sequence[Contact],
-    time: Array,
-    feet: Feet,
-    corners: Array,
-    stances: Mapping[str, Sequence[gait.Stance]],
-    *,
-    edge_margin_m: float,
+def _detected(
+    clean: Mapping[str, NDArray[Any]], verdicts: Sequence[str], *, threshold_n: float, min_contact_s: float
 ) -> list[Contact]:
-    """Return the contacts, those of one foot on several plates joined, refused where two feet or half a foot are on."""
-    alone = [
-        foot_contacts.shared(contact, time, feet, stances[OTHER[contact.side]] if contact.side else [], corners)
-        for contact in found
-    ]
-    return [
-        foot_contacts.within(contact, time, feet, corners, edge_margin_m=edge_margin_m)
-        for contact in foot_contacts.combine(alone)
-    ]
+    """Return the contacts on every plate, with the verdict on it; a plate upside down is loaded where it pulls."""
+    force = clean["plate_force"]
+    down = plate_checks.upside_down(force) if any(verdicts) else np.zeros(len(verdicts), dtype=bool)
+    found = []
+    for i, verdict in enumerate(verdicts):
+        up = -1.0 if down[i] and verdict else 1.0
+        vertical, smooth = np.ascontiguousarray(up * clean["vertical_force"][:, i]), up * force[:, i, 1]
+        plain = plate_contacts.detect(
+            clean["plate_time"], vertical, smooth, i, threshold_n=threshold_n, min_contact_s=min_contact_s
+        )
+        found += [replace(contact, reason=contact.reason or verdict) for contact in plain]
+    return found
 
 
-def _events(found: Sequence[Contact], side: str, weaker: Sequence[Sequence[gait.GaitEvent]]) -> list[gait.GaitEvent]:
-    """Return the side's events; a foot that stands on its plate makes no other ones."""
-    standing = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
-    outside = [
-        [event for event in events if not any(start < event.time_s < end for start, end in standing)]
-        for events in weaker
-    ]
-    return gait.merge([_plate_events(found)[side], *outside])
-
-
-def _plate_events(found: Sequence[Contact]) -> dict[str, list[gait.GaitEvent]]:
-    events: dict[str, list[gait.GaitEvent]] = {side: [] for side in SIDES}
-    for contact in found:
-        if contact.side in events and not contact.reason:
-            ends = ((contact.start_s, gait.STRIKE, contact.begins), (contact.end_s, gait.OFF, contact.ends))
-            events[contact.side] += [gait.GaitEvent(time_s, kind, "plate") for time_s, kind, seen in ends if seen]
-    return {side: sorted(listed) for side, listed in events.items()}
+def _together(vectors: Array, plates: Sequence[int]) -> Array:
+    """Return the sum (time, 3) of vectors (time, plate, 3) over some plates."""
+    return vectors[:, plates[0]] if len(plates) == 1 else vectors[:, list(plates)].sum(axis=1)
 
 
 def _explained(
@@ -237,6 +181,7 @@ def _explained(
 
 def _dataset(
     clean: xr.Dataset,
+    numbers: Sequence[int],
     wrenches: Sequence[tuple[Array, Array, Array, Array]],
     stances: Sequence[Contact],
     events: Sequence[tuple[gait.GaitEvent, str]],
@@ -244,7 +189,6 @@ def _dataset(
     """Return the step's result: wrenches of left and right, stances in order of time, events."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(stances, key=lambda row: (row.start_s, row.side))
-    numbers = clean.plate.values
     vector = ("time", "side", "axis")
     return xr.Dataset(
         {
@@ -257,7 +201,7 @@ def _dataset(
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
         },
         {
-            "time": clean.time,
+            "time": clean.variables["time"],
             "side": list(SIDES),
             "axis": list("xyz"),
             "contact_side": ("contact", _text(row.side for row in rows)),

@@ -47,14 +47,14 @@ def projected_terms(kinematics: xr.Dataset, kinetics: xr.Dataset, side: str) -> 
 
     Its sum over the terms is ``joint_moment_jcs``; NaN in gimbal lock.
     """
-    rotation = taken(kinematics.rotation, "time", "segment", "local_axis", "axis", side=side, segment=SEGMENTS)
+    rotation = taken(kinematics, "rotation", "time", "segment", "local_axis", "axis", side=side, segment=SEGMENTS)
     proximal, distal = rotation[:, 1:], rotation[:, :-1]
     onto = joint_coordinates.axes(proximal, distal) @ np.swapaxes(distal, -1, -2)
     signs = np.stack([joint_coordinates.signs(joint, side) for joint in JOINTS])
     mine: dict[str, Any] = {"side": side, "joint": JOINTS}
-    terms = taken(kinetics.joint_moment_term, "time", "joint", "term", "local_axis", **mine)
+    terms = taken(kinetics, "joint_moment_term", "time", "joint", "term", "local_axis", **mine)
     projected = np.einsum("tjal,tjkl->tjka", onto * signs[:, :, None], terms)
-    known = np.isfinite(taken(kinetics.joint_moment_jcs, "time", "joint", "angle", **mine))
+    known = np.isfinite(taken(kinetics, "joint_moment_jcs", "time", "joint", "angle", **mine))
     return np.where(known[:, :, None], projected, np.nan)
 
 
@@ -74,7 +74,7 @@ def contributions(
         cause, of :data:`pipeline.agreement.CAUSES`.
     """
     dims = ("motion", "time", "joint", "cause", "angle")
-    by_cause = taken(kinetics.interaction_torque, *dims, side=side, joint=JOINTS).sum(axis=0)
+    by_cause = taken(kinetics, "interaction_torque", *dims, side=side, joint=JOINTS).sum(axis=0)
     parts = {
         "terms": ([str(name) for name in kinetics.term.values], projected_terms(kinematics, kinetics, side)),
         "causes": ([str(name) for name in kinetics.cause.values], by_cause),

@@ -16,9 +16,10 @@ from pipeline.events import LONGEST_SWING_S
 from pipeline.further_curves import IN_STANCE, further
 from pipeline.joint_work import force_impulses, impulses, work
 from pipeline.leg import SIDES
+from pipeline.metrics import in_one
 from pipeline.peaks import peaks, ranges
 from pipeline.spatiotemporal import Heels, belt_speed, spatiotemporal, support
-from pipeline.vocabulary import METRICS, REPAIRS
+from pipeline.vocabulary import REPAIRS
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
@@ -26,13 +27,18 @@ ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
 
 
-class Cycle(NamedTuple):
-    """A gait cycle of one side: its strikes and the foot off between them (NaN where none was seen), s."""
+class Cycles(NamedTuple):
+    """Gait cycles in order of time, all (cycle,): side, strikes and the foot off between them (NaN if unseen), s."""
 
-    side: str
-    start_s: float
-    off_s: float
-    end_s: float
+    side: NDArray[np.str_]
+    start_s: Array
+    off_s: Array
+    end_s: Array
+
+    @property
+    def row(self) -> NDArray[np.intp]:
+        """Return the number of each cycle's side."""
+        return np.asarray(np.searchsorted(SIDES, self.side))
 
 
 class Sizes(NamedTuple):
@@ -83,133 +89,149 @@ def cycles(
         min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
     )  # fmt: skip
     found = _cycles(contacts, longest_cycle_s)
-    starts = {side: [cycle.start_s for cycle in found if cycle.side == side] for side in SIDES}
+    began = [*zip(found.side.tolist(), found.start_s.tolist(), strict=True)]
+    starts = {side: [start_s for of, start_s in began if of == side] for side in SIDES}
     by_hand = stances.by_hand(starts, left_out)
     stance = stances.without(stance, by_hand)
-    used = [by_hand.get(cycle[:2]) or stance.reason_of(cycle.side, cycle.start_s) for cycle in found]
+    used = [by_hand.get(one) or stance.reason_of(*one) for one in began]
     valid = np.array([reason == "" for reason in used], dtype=bool)
-    wanted = [kinematics.joint_angle, kinematics.pelvis_angle, kinematics.foot_progression, kinetics.joint_moment_jcs]
-    wanted += [kinetics.joint_force, kinetics.joint_power, contacts.ground_force]
-    others = [name for name in further_curves if not name.endswith(IN_STANCE)]
-    wanted += further(others, kinetics, kinematics, calibrate)
-    wanted += [curve.rename(name) for curve in wanted if (name := f"{curve.name}{IN_STANCE}") in further_curves]
-    curves = {str(quantity.name): _curves(quantity, found, valid, mass) for quantity in wanted}
-    strikes = [(cycle.side, cycle.start_s) for cycle in found]
-    struck_kg = at_foot_strikes(strikes, kinematics, contacts, clean, calibrate)
-    values = {name: values for name, (_, values) in curves.items()}
-    gone = np.array([cycle[:2] in by_hand for cycle in found], dtype=bool)
-    for array in (struck_kg, *values.values()):
+    wanted = {name: kinematics.variables[name] for name in ANGLES}
+    wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
+    wanted["ground_force"] = contacts.variables["ground_force"]
+    wanted |= further(
+        [name for name in further_curves if not name.endswith(IN_STANCE)], kinetics, kinematics, calibrate
+    )
+    over_stance = [name for name in further_curves if name.endswith(IN_STANCE)]
+    wanted |= {name: wanted[name.removesuffix(IN_STANCE)] for name in over_stance}
+    curves = _curves(wanted, contacts.time.values, found, valid, mass)
+    struck_kg = at_foot_strikes(began, kinematics, contacts, clean, calibrate)
+    gone = np.array([one in by_hand for one in began], dtype=bool)
+    for array in (struck_kg, *(values for _, values in curves.values())):
         array[gone] = np.nan
     sizes = Sizes(leg_lengths(kinematics), float(calibrate.attrs["body_height_m"]))
-    metrics = _metrics(values, struck_kg, sizes, found, clean, contacts, belt_speed_m_s)
+    values = {name: values for name, (_, values) in curves.items()}
+    metrics, names = in_one(_metrics(values, struck_kg, sizes, found, clean, contacts, belt_speed_m_s))
     return xr.Dataset(
         {**curves, **metrics, **stance.variables()},
         {
-            **{str(dim): kinetics[dim] for dim in dict.fromkeys(dim for curve in wanted for dim in curve.dims[2:])},
-            "segment": kinetics.segment,
+            **{
+                dim: kinetics.variables[dim]
+                for dim in dict.fromkeys(str(dim) for each in wanted.values() for dim in each.dims[2:])
+            },
+            "segment": kinetics.variables["segment"],
             **{dim: PHASE for dim in ("phase", "stance_phase") if any(dim in dims for dims, _ in curves.values())},
-            "side": ("cycle", np.array([cycle.side for cycle in found], dtype=str)),
-            "start_time": ("cycle", np.array([cycle.start_s for cycle in found], dtype=float)),
-            "end_time": ("cycle", np.array([cycle.end_s for cycle in found], dtype=float)),
+            "side": ("cycle", found.side),
+            "start_time": ("cycle", found.start_s),
+            "end_time": ("cycle", found.end_s),
             "kinetics_valid": ("cycle", valid),
             "reason": ("cycle", np.array(used, dtype=str)),
+            **names,
             **stance.coordinates(),
         },
         {name: clean.attrs[name] for name in REPAIRS if name in clean.attrs},
     )
 
 
-def _cycles(contacts: xr.Dataset, longest_s: float) -> list[Cycle]:
-    table = list(zip(contacts.event_time.values, contacts.event.values, contacts.event_side.values, strict=True))
+def _cycles(contacts: xr.Dataset, longest_s: float) -> Cycles:
+    table = [contacts[name].values.tolist() for name in ("event_time", "event", "event_side")]
     found = []
     for side in SIDES:
-        strikes = [t for t, kind, of in table if kind == "foot_strike" and of == side]
-        offs = np.array([t for t, kind, of in table if kind == "foot_off" and of == side])
+        own = [(time_s, kind) for time_s, kind, of in zip(*table, strict=True) if of == side]
+        strikes = [time_s for time_s, kind in own if kind == "foot_strike"]
         for start, end in zip(strikes, strikes[1:], strict=False):
-            between = offs[(offs > start) & (offs < end)]
-            swing = end - between[-1] if len(between) else 0.0
-            if end - start <= longest_s and len(between) <= 1 and swing <= LONGEST_SWING_S:
-                found.append(Cycle(side, float(start), float(between[0]) if len(between) else np.nan, float(end)))
-    return sorted(found, key=lambda cycle: cycle.start_s)
+            offs = [time_s for time_s, kind in own if kind == "foot_off" and start < time_s < end]
+            swing = end - offs[-1] if offs else 0.0
+            if end - start <= longest_s and len(offs) <= 1 and swing <= LONGEST_SWING_S:
+                found.append((side, start, offs[0] if offs else np.nan, end))
+    found.sort(key=lambda cycle: cycle[1])
+    return Cycles(
+        np.array([side for side, *_ in found], dtype=str),
+        *np.array([one[1:] for one in found], dtype=float).reshape(-1, 3).T,
+    )
 
 
-def _resampled(values: Array, time: Array, start_s: float, end_s: float) -> Array:
-    """Return (..., 101) of a quantity (time, ...) from start to end, linear between frames; NaN without an end.
+class _Places(NamedTuple):
+    """Where 0-100 % of cycles lie among frames, (cycle, 101): the frame after, the share of the way there, ..."""
 
-    Where the frame after the end is missing (the next stance may not be known), the last one is kept.
-    """
-    if np.isnan(end_s):
-        return np.full((*values.shape[1:], len(PHASE)), np.nan)
-    instants = start_s + PHASE / 100 * (end_s - start_s)
+    right: NDArray[np.intp]
+    share: Array
+    late: NDArray[np.bool_]
+    last: NDArray[np.intp]
+
+
+def _places(time: Array, start_s: Array, end_s: Array) -> _Places:
+    instants = start_s[:, None] + PHASE / 100 * (end_s - start_s)[:, None]
     right = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     share = np.clip((instants - time[right - 1]) / (time[right] - time[right - 1]), 0, 1)
-    share = share.reshape(-1, *[1] * (values.ndim - 1))
-    # where an instant is a frame itself, a missing neighbour must not reach it
-    low = np.where(share == 1, 0, values[right - 1]) * (1 - share)
-    high = np.where(share == 0, 0, values[right]) * share
-    result = low + high
     last = np.searchsorted(time, end_s + 1e-9, side="right") - 1
-    late = instants > time[last]
-    result[late] = np.where(np.isnan(result[late]), values[last], result[late])
-    return np.moveaxis(result, 0, -1)
+    return _Places(right, share, instants > time[last][:, None], last)
+
+
+def _resampled(values: Array, places: _Places, row: NDArray[np.intp]) -> Array:
+    """Return (cycle, ..., 101) of a quantity (time, side, ...) of each cycle's side, linear between frames.
+
+    Where the frame after the end is missing (the next stance may not be known), the last one is kept. NaN without an
+    end.
+    """
+    share = places.share.reshape(*places.share.shape, *[1] * (values.ndim - 2))
+    # where an instant is a frame itself, a missing neighbour must not reach it
+    low = np.where(share == 1, 0, values[places.right - 1, row[:, None]]) * (1 - share)
+    high = np.where(share == 0, 0, values[places.right, row[:, None]]) * share
+    result = low + high
+    cycle, instant = np.nonzero(places.late)
+    late = result[cycle, instant]
+    result[cycle, instant] = np.where(np.isnan(late), values[places.last[cycle], row[cycle]], late)
+    return np.moveaxis(result, 1, -1)
 
 
 def _curves(
-    quantity: xr.DataArray, found: Sequence[Cycle], valid: NDArray[np.bool_], mass: float
-) -> tuple[tuple[str, ...], Array]:
+    wanted: Mapping[str, xr.Variable], time: Array, found: Cycles, valid: NDArray[np.bool_], mass: float
+) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return dimensions and values (cycle, ..., phase): angles as they are, kinetics per body mass where valid.
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
     """
-    name = str(quantity.name)
-    in_stance = name.endswith(IN_STANCE)
-    dims = ("cycle", *(str(dim) for dim in quantity.dims[2:]), "stance_phase" if in_stance else "phase")
-    values, time = quantity.values, quantity.time.values
-    if not found:
-        return dims, np.empty((0, *values.shape[2:], len(PHASE)))
-    ends = [cycle.off_s if in_stance else cycle.end_s for cycle in found]
-    rows = np.stack(
-        [
-            _resampled(values[:, SIDES.index(cycle.side)], time, cycle.start_s, end_s)
-            for cycle, end_s in zip(found, ends, strict=True)
-        ]
-    )
-    if name.removesuffix(IN_STANCE) not in ANGLES:
-        rows /= 1 if name in SHARES else mass
-        rows[~valid] = np.nan
-    return dims, rows
+    places = {
+        "phase": _places(time, found.start_s, found.end_s),
+        "stance_phase": _places(time, found.start_s, found.off_s),
+    }
+    curves = {}
+    for name, quantity in wanted.items():
+        along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
+        rows = np.ascontiguousarray(_resampled(quantity.values, places[along], found.row))
+        if name.removesuffix(IN_STANCE) not in ANGLES:
+            rows /= 1 if name in SHARES else mass
+            rows[~valid] = np.nan
+        curves[name] = (("cycle", *map(str, quantity.dims[2:]), along), rows)
+    return curves
 
 
 def _metrics(
     curves: Mapping[str, Array],
     struck_kg: Array,
     sizes: Sizes,
-    found: Sequence[Cycle],
+    found: Cycles,
     clean: xr.Dataset,
     contacts: xr.Dataset,
     belt_speed_m_s: float | None,
-) -> dict[str, tuple[str, Array]]:
+) -> dict[str, Array]:
+    """Return the metrics (cycle,) of all cycles."""
     heels = Heels.of(clean)
     speed = (
         belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
     )
-    rows = []
-    for i, cycle in enumerate(found):
-        share = 100 * (cycle.off_s - cycle.start_s) / (cycle.end_s - cycle.start_s)
-        mine = {name: values[i] for name, values in curves.items()}
-        angle, moment = mine["joint_angle"], mine["joint_moment_jcs"]
-        stride_s = cycle.end_s - cycle.start_s
-        covered = spatiotemporal(heels, **cycle._asdict(), belt_speed_m_s=speed)
-        rows.append(
-            covered
-            | dimensionless(covered, leg_length_m=sizes.legs_m[SIDES.index(cycle.side)])
-            | per_height(covered, height_m=sizes.height_m)
-            | support(contacts, **cycle._asdict())
-            | peaks(mine, stance_share=share)
-            | ranges(mine)
-            | impulses(moment, stance_share=share, stride_s=stride_s)
-            | force_impulses(mine["ground_force"], stance_share=share, stride_s=stride_s)
-            | work(angle, moment, stance_share=share)
-            | {"effective_foot_mass": struck_kg[i]}
-        )
-    return {name: ("cycle", np.array([row[name] for row in rows], dtype=float)) for name in METRICS}
+    covered = spatiotemporal(heels, **found._asdict(), belt_speed_m_s=speed)
+    share, stride_s = covered["stance_share"], covered["stride_time"]
+    angle, moment = curves["joint_angle"], curves["joint_moment_jcs"]
+    return (
+        covered
+        | dimensionless(covered, leg_length_m=sizes.legs_m[found.row])
+        | per_height(covered, height_m=sizes.height_m)
+        | support(contacts, **found._asdict())
+        | peaks(curves, stance_share=share)
+        | ranges(curves)
+        | impulses(moment, stance_share=share, stride_s=stride_s)
+        | force_impulses(curves["ground_force"], stance_share=share, stride_s=stride_s)
+        | work(angle, moment, stance_share=share)
+        | {"effective_foot_mass": struck_kg}
+    )

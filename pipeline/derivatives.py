@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dynamics.block_matrix import cross
 from pipeline.filters import by_stretches
 
 Array = NDArray[np.float64]
@@ -33,10 +34,10 @@ def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
 
     def of_stretch(stretch: Array) -> Array:
         if len(stretch) <= DEGREE + 1:
-            return np.full((len(stretch), 2 * stretch.shape[1]), np.nan)
+            return np.full((2, *stretch.shape), np.nan)
         instants = np.arange(len(stretch)) * step
         spline = make_interp_spline(instants, stretch, k=DEGREE)
-        return np.concatenate([spline(instants, 1), spline(instants, 2)], axis=1)
+        return np.stack([spline(instants, 1), spline(instants, 2)])
 
     both = by_stretches(of_stretch, values, outputs=2)
     return both[0], both[1]
@@ -46,6 +47,7 @@ def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, 
     """Return angular velocity and acceleration from rotation matrices and their time derivatives.
 
     With v_segment = R v_lab, S(w) = R R'^T and S(w') is the skew part of R R''^T (R' R'^T is symmetric).
+    The skew part of a sum of a b^T is S of half the sum of b x a, here over the columns of R and its derivative.
 
     Args:
         rotation: (..., 3, 3), NaN where unknown.
@@ -56,10 +58,5 @@ def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, 
 
     Source: Zatsiorsky VM (1998) Kinematics of Human Motion, section 3.1.
     """
-    return _axial(rotation @ np.swapaxes(first, -1, -2)), _axial(rotation @ np.swapaxes(second, -1, -2))
-
-
-def _axial(matrix: Array) -> Array:
-    """Return v of the skew part S(v) of a matrix, S(v) w = v x w."""
-    skew = (matrix - np.swapaxes(matrix, -1, -2)) / 2
-    return np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+    columns, first, second = (np.swapaxes(matrix, -1, -2) for matrix in (rotation, first, second))
+    return cross(first, columns).sum(axis=-2) / 2, cross(second, columns).sum(axis=-2) / 2

@@ -33,8 +33,8 @@ def at_foot_strikes(
     if not strikes:
         return np.empty(0)
     frames = [int(np.abs(clean.time.values - instant).argmin()) for _, instant in strikes]
-    legs = legs_of(kinematics.isel(time=frames), contacts.isel(time=frames), calibrate, gravity_m_s2=0.0)
-    names, position = list(clean.marker.values), clean.marker_position.values[frames]
+    legs = legs_of(_at(frames, kinematics), _at(frames, contacts), calibrate, gravity_m_s2=0.0)
+    names, position = clean.marker.values.tolist(), clean.marker_position.values[frames]
     nowhere = np.full((len(frames), 3), np.nan)
     heel, toe = (
         np.stack(
@@ -45,6 +45,14 @@ def at_foot_strikes(
     lower = np.where((toe[..., 1] < heel[..., 1])[..., None], toe, heel)
     mass = effective_foot_mass(legs, lower)
     return mass[np.arange(len(frames)), [SIDES.index(side) for side, _ in strikes]]
+
+
+def _at(frames: Sequence[int], trial: xr.Dataset) -> xr.Dataset:
+    """Return some frames of what a trial has along time; ``isel`` takes longer than all the rest of this."""
+    along = {name: variable for name, variable in trial.variables.items() if variable.dims[:1] == ("time",)}
+    taken = {name: (variable.dims, variable.values[frames]) for name, variable in along.items() if name != "time"}
+    names = {dim: trial.variables[dim] for dim in ("segment",) if dim in trial.variables}
+    return xr.Dataset(taken, xr.Coordinates(names, indexes={}), trial.attrs)
 
 
 def effective_foot_mass(legs: Legs, point: Array) -> Array:

@@ -8,17 +8,18 @@ from collections.abc import Iterable
 
 STEERING = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # turn the direction of what follows
 UNSEEN = ("Cc", "Cs", "Zl", "Zp")
+LONGEST_LINE, SHOWN_OF_ITS_END = 1000, 150  # characters
 
 
 class UserError(Exception):
     """Something a user can put right: one plain line per problem (what, where, what would be right).
 
     Whatever else is raised is a defect of this package and keeps its traceback. Its text may quote a file: what would
-    steer a terminal is shown as '?'.
+    steer a terminal is shown as '?', and of a line of pages the beginning and the end.
     """
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        return "\n".join(map(_shortened, printable(super().__str__()).split("\n")))
 
 
 def hidden_in(text: str) -> str:
@@ -37,6 +38,13 @@ def printable(text: str) -> str:
 
 def _is_hidden(letter: str) -> bool:
     return not letter.isprintable() and (letter in STEERING or unicodedata.category(letter) in UNSEEN)
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= LONGEST_LINE:
+        return line
+    gap = " ... "
+    return line[: LONGEST_LINE - SHOWN_OF_ITS_END - len(gap)] + gap + line[-SHOWN_OF_ITS_END:]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

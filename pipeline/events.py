@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def lags(from_motion: Mapping[str, Sequence[GaitEvent]], better: Mapping[str, Se
             nearest = min(near, key=lambda time_s: abs(time_s - event.time_s), default=np.inf)
             if abs(nearest - event.time_s) <= SAME_EVENT_S:
                 differences[event.kind].append(event.time_s - nearest)
-    return {kind: float(np.median(values)) for kind, values in differences.items() if values}
+    return {kind: median(values) for kind, values in differences.items() if values}
 
 
 def aligned(events: Sequence[GaitEvent], late_s: Mapping[str, float]) -> list[GaitEvent]:

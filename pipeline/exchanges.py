@@ -7,7 +7,7 @@ the order of left and right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +43,8 @@ class Exchange:
 
 
 def find_exchanges(
-    markers: Mapping[str, Array],
+    position: Array,
+    names: Sequence[str],
     pairs: Sequence[tuple[str, str]],
     pelvis: tuple[str, str] | None,
     feet: Sequence[tuple[str, str]] = (),
@@ -51,14 +52,14 @@ def find_exchanges(
     """Return the exchanged labels of a trial.
 
     Args:
-        markers: (time, 3) per label, lab axes with y up, m, NaN where unseen.
+        position: (time, marker, 3), lab axes with y up, m, NaN where unseen.
+        names: the markers' labels.
         pairs: left and right marker of the same place on the legs.
         pelvis: left and right marker of the front of the pelvis, which tell left from right.
         feet: heel and toe of each foot, which tell whether the pelvis or the legs are exchanged.
     """
-    names = list(markers)
     column = {name: i for i, name in enumerate(names)}
-    position = np.stack([markers[name] for name in names], axis=1)
+    position = np.copy(position)  # in which labels are exchanged back as they are found
     legs, soles = ([(column[one], column[other]) for one, other in listed] for listed in (pairs, feet))
     front = (column[pelvis[0]], column[pelvis[1]]) if pelvis else None
     state: dict[Pair, Frames] = {}
@@ -97,8 +98,9 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
     yield from make([(*legs[k], everywhere) for k in flipped])
     if front:
         crossed = _crossed(position, legs, front)
-        turned = crossed & (_feet_face_forward(position, soles, front) < 0)
-        yield from make([(*front, turned), *((*pair, crossed & ~turned) for pair in legs)])
+        if crossed.any():
+            turned = crossed & (_feet_face_forward(position, soles, front) < 0)
+            yield from make([(*front, turned), *((*pair, crossed & ~turned) for pair in legs)])
     if flipped or crossed.any():
         median, spread = steadiness(position[_in_order(position, legs, front)])
     for _ in range(position.shape[1]):  # one by one: a wrong companion makes others look wrong
@@ -108,27 +110,19 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
     yield from make(jumps_exchanged(position, median))
 
 
-def exchanged_back(markers: Mapping[str, Array], exchanges: Sequence[Exchange]) -> dict[str, Array]:
-    """Return the markers with the labels exchanged back."""
-    result = dict(markers)
-    for exchange in exchanges:
-        one, other, here = result[exchange.first], result[exchange.second], exchange.frames[:, None]
-        result[exchange.first], result[exchange.second] = np.where(here, other, one), np.where(here, one, other)
-    return result
-
-
 def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:
     """Return how far each right marker is to the right of its left one (time, pair), m.
 
     To the right is where the pelvis says, in frames that do not show it on the trial's average.
     """
-    right = (position[:, front[1]] - position[:, front[0]]) * (1, 0, 1)
-    unseen = ~np.isfinite(right).all(axis=1)
+    right = position[:, front[1], ::2] - position[:, front[0], ::2]  # x and z
+    unseen = ~np.isfinite(position[:, front]).all(axis=(1, 2))
     if not unseen.all():
         right[unseen] = right[~unseen].mean(axis=0)
     right /= np.linalg.norm(right, axis=1, keepdims=True)
-    pairs = np.array(legs, dtype=int).reshape(-1, 2)
-    return np.asarray(np.einsum("tpx,tx->tp", position[:, pairs[:, 1]] - position[:, pairs[:, 0]], right))
+    left_ones, right_ones = np.array(legs, dtype=int).reshape(-1, 2).T
+    x, z = (position[:, right_ones, i] - position[:, left_ones, i] for i in (0, 2))
+    return np.asarray(x * right[:, :1] + z * right[:, 1:])
 
 
 def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDArray[np.intp]:

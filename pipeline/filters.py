@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from pipeline.errors import UserError
 
 Array = NDArray[np.float64]
+Section = tuple[Array, Array, Array]  # numerator, denominator, state
 
 
 def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int) -> float:
@@ -53,10 +55,8 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
     """
     if cutoff_hz is None or not values.size:
         return values
-    from scipy.signal import butter, sosfiltfilt
-
     per_pass = order // 2
-    sections = butter(per_pass, design_cutoff_hz(cutoff_hz, rate_hz, order=per_pass), fs=rate_hz, output="sos")
+    sections = _sections(per_pass, design_cutoff_hz(cutoff_hz, rate_hz, order=per_pass), rate_hz)
     shortest = 3 * (2 * len(sections) + 1) + 1
     # the response decays with the cut-off, more slowly for a higher order: pad by whole periods where there is room
     pad = int(np.ceil((per_pass + 1) * rate_hz / cutoff_hz))
@@ -65,9 +65,31 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
         if len(stretch) < shortest:
             return np.full_like(stretch, np.nan)
         padding = min(max(pad, shortest - 1), len(stretch) - 1)
-        return np.asarray(sosfiltfilt(sections, stretch, axis=0, padlen=padding))
+        ends = (2 * stretch[0] - stretch[padding:0:-1], 2 * stretch[-1] - stretch[-2 : -padding - 2 : -1])  # odd
+        padded = np.concatenate([ends[0].T, stretch.T, ends[1].T], axis=1)
+        forward = _one_pass(sections, padded)
+        return _one_pass(sections, forward[:, ::-1])[:, -padding - 1 : padding - 1 : -1].T
 
     return by_stretches(filtered, values)
+
+
+@functools.lru_cache(maxsize=64)
+def _sections(order: int, cutoff_hz: float, rate_hz: float) -> list[Section]:
+    """Return the second-order sections of one pass, each with its state when it has always seen the value 1."""
+    from scipy.signal import butter, sosfilt_zi
+
+    sections = butter(order, cutoff_hz, fs=rate_hz, output="sos")
+    return [(part[:3], part[3:], state) for part, state in zip(sections, sosfilt_zi(sections), strict=True)]
+
+
+def _one_pass(sections: Sequence[Section], values: Array) -> Array:
+    """Return (columns, samples) filtered forward; as scipy.signal.sosfiltfilt does, at two thirds of its cost."""
+    from scipy.signal import lfilter
+
+    first = values[:, :1]
+    for numerator, denominator, state in sections:
+        values, _ = lfilter(numerator, denominator, values, zi=state * first)
+    return values
 
 
 def by_stretches(function: Callable[[Array], Array], values: Array, *, outputs: int = 1) -> Array:
@@ -76,22 +98,23 @@ def by_stretches(function: Callable[[Array], Array], values: Array, *, outputs: 
     Columns with the same gaps are handled together, so that complete data are one call.
 
     Args:
-        function: maps (samples, columns) to (samples, outputs x columns).
+        function: maps (samples, columns) to as many, or to (outputs, samples, columns).
         values: (time, ...).
-        outputs: how many arrays the function gives, side by side.
+        outputs: how many arrays the function gives.
 
     Returns:
         (time, ...), or (outputs, time, ...) where there are several.
     """
     flat = values.reshape(len(values), -1)
-    result = np.full((outputs, *flat.shape), np.nan)
+    shape = values.shape if outputs == 1 else (outputs, *values.shape)
     seen = np.isfinite(flat)
+    if flat.size and seen.all():
+        return function(flat).reshape(shape)
+    result = np.full((outputs, *flat.shape), np.nan)
     for columns in _same_pattern(seen):
         for start, stop in stretches(seen[:, columns[0]]):
-            given = function(flat[start:stop, columns]).reshape(stop - start, outputs, -1)
-            result[:, start:stop, columns] = np.moveaxis(given, 1, 0)
-    shaped = result.reshape(outputs, *values.shape)
-    return shaped[0] if outputs == 1 else shaped
+            result[:, start:stop, columns] = function(flat[start:stop, columns])
+    return result.reshape(shape)
 
 
 def stretches(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,12 +47,12 @@ class Foot:
     still: NDArray[np.bool_]
     rests: list[tuple[float, float]]
 
-    @property
+    @cached_property
     def ahead(self) -> Array:
         """Return the horizontal unit vector (time, 3) from heel to toe."""
         line = (self.toe - self.heel) * [1, 0, 1]
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(line / np.linalg.norm(line, axis=1, keepdims=True))
+            return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
 
 
 Feet = Mapping[str, Foot]
@@ -98,9 +99,9 @@ def assign(
         feet: of each side.
         chosen: the plates that the user gave to a side; None where nothing was said.
     """
-    inside = (time >= contact.start_s) & (time <= contact.end_s)
-    weight = np.clip(force[inside, 1], 0, None)
-    if not inside.any() or not (weight.any() or contact.reason):
+    inside = contact.frames(time)
+    weight = np.maximum(force[inside, 1], 0)
+    if not weight.size or not (weight.any() or contact.reason):
         return replace(contact, reason=contact.reason or reasons.TOO_SHORT)
     if contact.reason:
         distances = _not_standing(feet, inside, corners)
@@ -114,28 +115,31 @@ def assign(
     if not side:
         return replace(contact, reason=contact.reason or reasons.UNSEEN)
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
-    if contact.forced and not over_plates(_middle(feet[side])[inside], corners[None], 0.0).any():
+    if contact.forced and not over_plates(_middle(feet[side], inside), corners[None], 0.0).any():
         return replace(contact, reason=contact.reason or reasons.NOT_OVER)
     if chosen.get(side) is not None and not contact.forced:
         return replace(contact, reason=contact.reason or reasons.LEFT_OUT)
     return contact
 
 
-def _distances(feet: Feet, inside: NDArray[np.bool_], cop: Array, weight: Array) -> dict[str, float]:
+def _distances(feet: Feet, inside: slice, cop: Array, weight: Array) -> dict[str, float]:
     """Return the distance of each foot seen from the centre of pressure, weighted by the force, m."""
     distances = {}
     for side, foot in feet.items():
         distance = distance_to_line(cop, foot.heel[inside], foot.toe[inside])
         known = np.isfinite(distance) & np.isfinite(weight)
-        if weight[known].sum() > 0.5 * np.nansum(weight):
-            distances[side] = float(np.average(distance[known], weights=weight[known]))
+        counted = weight[known]
+        if (total := counted.sum()) > 0.5 * np.nansum(weight):
+            distances[side] = float(counted @ distance[known] / total)
     return distances
 
 
-def _not_standing(feet: Feet, inside: NDArray[np.bool_], corners: Array) -> dict[str, float]:
+def _not_standing(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
     """Return the share of the time in which a foot does not stand over the plate, of feet that mostly do."""
-    standing = {side: foot.still & over_plates(_middle(foot), corners[None], 0.0) for side, foot in feet.items()}
-    shares = {side: float(1 - here[inside].mean()) for side, here in standing.items()}
+    shares = {
+        side: float(1 - (foot.still[inside] & over_plates(_middle(foot, inside), corners[None], 0.0)).mean())
+        for side, foot in feet.items()
+    }
     return {side: share for side, share in shares.items() if share < MOSTLY_AWAY}
 
 
@@ -147,12 +151,12 @@ def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
     """
     if len(time) < 2:
         return Foot(heel, toe, np.zeros(len(time), dtype=bool), [])
-    velocities = [np.gradient(point, time, axis=0) for point in (heel, toe)]
+    velocities = np.gradient(np.stack([heel, toe]), _step(time), axis=1)
     belt = np.zeros(3)
     if travel == "none" and np.isfinite(toe[:, 1]).any():
         low = toe[:, 1] <= np.nanpercentile(toe[:, 1], LOW_PERCENT)
         belt[[0, 2]] = np.nanmedian(velocities[1][low][:, [0, 2]], axis=0)
-    speed = np.fmin(*(np.linalg.norm(velocity - belt, axis=1) for velocity in velocities))
+    speed = np.fmin(*np.sqrt(((velocities - belt) ** 2).sum(axis=-1)))
     still = np.where(np.isfinite(speed), speed, np.inf) < STILL_M_S
 
     def crossing(after: int) -> float:
@@ -177,17 +181,16 @@ def at_rest(foot: Foot) -> list[GaitEvent]:
     ]
 
 
-def _middle(foot: Foot) -> Array:
-    return (foot.heel + foot.toe) / 2
+def _middle(foot: Foot, inside: slice) -> Array:
+    return (foot.heel[inside] + foot.toe[inside]) / 2
 
 
 def distance_to_line(point: Array, start: Array, end: Array) -> Array:
     """Return the horizontal distance (time,) of points from the line between two others, m; y is up."""
-    p, a, b = (value[:, [0, 2]] for value in (point, start, end))
-    span = b - a
+    (x, z), (along_x, along_z) = (point - start).T[::2], (end - start).T[::2]
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.clip(((p - a) * span).sum(axis=1) / (span**2).sum(axis=1), 0, 1)
-    return np.asarray(np.linalg.norm(p - a - share[:, None] * span, axis=1))
+        share = np.clip((x * along_x + z * along_z) / (along_x**2 + along_z**2), 0, 1)
+    return np.asarray(np.hypot(x - share * along_x, z - share * along_z))
 
 
 def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[Stance], corners: Array) -> Contact:
@@ -203,13 +206,12 @@ def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[St
     other = feet.get(OTHER.get(contact.side, ""))
     if other is None or contact.reason:
         return contact
-    loaded = (time >= contact.start_s) & (time <= contact.end_s) & on_ground(time, other_stances)
-    heel, toe = other.heel[loaded], other.toe[loaded]
-    tip = toe + TIP_SHARE * (toe - heel)
-    on_plate = np.logical_or.reduce(
-        [over_plates(point, corners[list(contact.plates)], 0.0) for point in (heel, toe, tip)]
-    )
-    if on_plate.sum() * _step(time) <= SHARED_S:
+    inside = contact.frames(time)
+    stands = on_ground(time[inside], other_stances)
+    heel, toe = other.heel[inside], other.toe[inside]
+    sole = np.concatenate([heel, toe, toe + TIP_SHARE * (toe - heel)])
+    over = over_plates(sole, corners[list(contact.plates)], 0.0).reshape(3, -1).any(axis=0)
+    if (stands & over).sum() * _step(time) <= SHARED_S:
         return contact
     return replace(contact, side="both", reason=reasons.TWO_FEET)
 
@@ -251,11 +253,11 @@ def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_ma
     if contact.reason or not contact.side or contact.forced:
         return contact
     mine, foot = corners[list(contact.plates)], feet[contact.side]
-    loaded = (time >= contact.start_s) & (time <= contact.end_s) & foot.still
-    sole, toe = (foot.heel + SOLE_STARTS_M * foot.ahead)[loaded], foot.toe[loaded]
-    seen = np.isfinite(sole).all(axis=1) & np.isfinite(toe).all(axis=1)
-    outside = seen & ~(over_plates(sole, mine, edge_margin_m) & over_plates(toe, mine, edge_margin_m))
-    if outside.sum() * _step(time) > SHARED_S:
+    inside = contact.frames(time)
+    ends = np.stack([foot.heel[inside] + SOLE_STARTS_M * foot.ahead[inside], foot.toe[inside]])
+    seen = foot.still[inside] & np.isfinite(ends).all(axis=(0, 2))
+    over = over_plates(ends.reshape(-1, 3), mine, edge_margin_m).reshape(2, -1).all(axis=0)
+    if (seen & ~over).sum() * _step(time) > SHARED_S:
         return replace(contact, reason=reasons.PARTLY_OFF)
     return contact
 

@@ -29,7 +29,7 @@ SOURCES = {  # of the curve's values, or of its dimensions
 
 def further(
     names: Sequence[str], kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset
-) -> list[xr.DataArray]:
+) -> dict[str, xr.Variable]:
     """Return the quantities (time, side, joint, ...) of the names, still to be divided by body mass.
 
     ``joint_moment_distal``, ``_proximal`` and ``_lab`` are one vector in three sets of axes; ``external_moment_jcs``
@@ -37,17 +37,17 @@ def further(
     ``joint_moment_per_height`` is ``joint_moment_jcs`` over body height; ``joint_moment_dimensionless`` is over
     g l and ``joint_power_dimensionless`` over g sqrt(g l), l the leg length of the side (Hof 1996).
     """
-    return [_quantity(name, kinetics, kinematics, calibrate).rename(name) for name in names]
+    return {name: _quantity(name, kinetics, kinematics, calibrate) for name in names}
 
 
-def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset) -> xr.DataArray:
-    source: xr.DataArray = kinetics[SOURCES.get(name, name)]
+def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset) -> xr.Variable:
+    source: xr.Variable = kinetics.variables[SOURCES.get(name, name)]
     if name == "external_moment_jcs":
-        return source.copy(data=-source.values)
+        return -source
     if name == "joint_moment_per_height":
         return source / float(calibrate.attrs["body_height_m"])
     if name.endswith("dimensionless"):
-        leg = STANDARD_GRAVITY_M_S2 * xr.DataArray(leg_lengths(kinematics), dims="side")
+        leg = STANDARD_GRAVITY_M_S2 * xr.Variable("side", leg_lengths(kinematics))
         return source / (leg if "moment" in name else STANDARD_GRAVITY_M_S2 * np.sqrt(leg))
     if name not in ("joint_moment_lab", "joint_moment_proximal"):
         return source

@@ -130,8 +130,10 @@ def _partners(study: xr.Dataset) -> NDArray[np.intp]:
     """Return (cycle,) the cycle of the trial's other side that overlaps most in time; -1 where none does."""
     found = np.full(study.sizes["cycle"], -1, dtype=np.intp)
     start, end, side = (study[name].values for name in ("start_time", "end_time", "side"))
-    for trial in dict.fromkeys(zip(study.session.values, study.trial.values, strict=True)):
-        rows = np.flatnonzero((study.session.values == trial[0]) & (study.trial.values == trial[1]))
+    trials: dict[tuple[str, str], list[int]] = {}
+    for row, trial in enumerate(zip(study.session.values, study.trial.values, strict=True)):
+        trials.setdefault(trial, []).append(row)
+    for rows in map(np.array, trials.values()):
         together = np.minimum.outer(end[rows], end[rows]) - np.maximum.outer(start[rows], start[rows])
         together[side[rows, None] == side[rows]] = 0
         found[rows] = np.where(together.max(axis=1) > 0, rows[together.argmax(axis=1)], -1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,13 @@ FEWEST_FRAMES = 50  # to learn a pattern of at most seven numbers per coordinate
 
 
 def fill(
-    markers: Mapping[str, Array],
-    clusters: Sequence[Sequence[str]],
+    position: Array,
+    clusters: Sequence[Sequence[int]],
     *,
     rate_hz: float,
     max_gap_s: float,
     max_pattern_gap_s: float,
-) -> tuple[dict[str, Array], dict[str, Codes]]:
+) -> tuple[Array, Codes]:
     """Fill gaps between visible samples; ends of a trial are never extrapolated.
 
     1. A marker of a cluster of which three others are seen: from their pose, with the shape that the cluster has
@@ -37,41 +37,41 @@ def fill(
     What 1 and 3 rebuild is shifted to meet the measured path at the gap's edges, linearly in between.
 
     Args:
-        markers: (time, 3) per name, m, NaN where unseen.
-        clusters: names of the markers that move as one rigid body.
+        position: (time, marker, 3), m, NaN where unseen.
+        clusters: numbers of the markers that move as one rigid body.
         rate_hz: frames per second.
         max_gap_s, max_pattern_gap_s: longest gap for the spline and for the neighbours.
 
     Returns:
-        The filled markers, and for each the code of every frame: 0 measured or missing, 1 spline, 2 cluster,
-        3 neighbours.
+        The filled positions, and the code of every sample (time, marker): 0 measured or missing, 1 spline,
+        2 cluster, 3 neighbours.
     """
-    filled = {name: position.copy() for name, position in markers.items()}
-    code = {name: np.zeros(len(position), dtype=np.int8) for name, position in markers.items()}
+    filled, code = np.copy(position), np.zeros(position.shape[:2], dtype=np.int8)
+    if np.isfinite(position).all():
+        return filled, code
     for cluster in clusters:
-        names = [name for name in cluster if name in markers]
-        if len(names) >= 4:
-            _fill_from_cluster(filled, code, names)
-    gappy = [name for name, path in filled.items() if not np.isfinite(path).all()]
-    for name in gappy:
-        _fill_with_spline(filled[name], code[name], round(max_gap_s * rate_hz))
+        if len(cluster) >= 4:
+            _fill_from_cluster(filled, code, cluster)
+    gappy = np.flatnonzero(~np.isfinite(filled).all(axis=(0, 2))).tolist()
+    for marker in gappy:
+        _fill_with_spline(filled[:, marker], code[:, marker], round(max_gap_s * rate_hz))
     longest = round(max_pattern_gap_s * rate_hz)
-    rebuilt = {name: _from_neighbours(filled, name, longest) for name in gappy}  # none from another's rebuilt path
-    for name, path in rebuilt.items():
+    rebuilt = {marker: _from_neighbours(filled, marker, longest) for marker in gappy}  # none from another's path
+    for marker, path in rebuilt.items():
         if path is not None:
             here = np.isfinite(path).all(axis=1)
-            filled[name][here], code[name][here] = path[here], PATTERN
+            filled[here, marker], code[here, marker] = path[here], PATTERN
     return filled, code
 
 
-def _fill_from_cluster(filled: dict[str, Array], code: dict[str, Codes], names: list[str]) -> None:
-    measured = np.stack([filled[name] for name in names], axis=1)
+def _fill_from_cluster(filled: Array, code: Codes, cluster: Sequence[int]) -> None:
+    measured = filled[:, cluster]
     seen = np.asarray(np.isfinite(measured).all(axis=-1))
     whole = seen.all(axis=1)
     if not whole.any() or seen.all():
         return
     reference = _mean_shape(measured[whole])
-    for column, name in enumerate(names):
+    for column, marker in enumerate(cluster):
         gaps = _inner_gaps(seen[:, column])
         if not gaps:
             continue
@@ -79,11 +79,11 @@ def _fill_from_cluster(filled: dict[str, Array], code: dict[str, Codes], names: 
         others = measured[frames]
         others[:, column] = np.nan  # at the edges too, where it is seen, so that edge and gap are rebuilt alike
         rotation, position, _ = fit_pose(reference, others)
-        rebuilt = np.full_like(filled[name], np.nan)
+        rebuilt = np.full_like(filled[:, marker], np.nan)
         rebuilt[frames] = position + (reference[column] @ rotation)
-        rebuilt = _joined(rebuilt, filled[name])
+        rebuilt = _joined(rebuilt, filled[:, marker])
         here = ~seen[:, column] & np.isfinite(rebuilt).all(axis=1)
-        filled[name][here], code[name][here] = rebuilt[here], CLUSTER
+        filled[here, marker], code[here, marker] = rebuilt[here], CLUSTER
 
 
 def _mean_shape(whole: Array) -> Array:
@@ -106,7 +106,7 @@ def _fill_with_spline(position: Array, code: Codes, longest: int) -> None:
     code[frames] = SPLINE
 
 
-def _from_neighbours(filled: Mapping[str, Array], name: str, longest: int) -> Array | None:
+def _from_neighbours(filled: Array, marker: int, longest: int) -> Array | None:
     """Return the path of a marker in its gaps, NaN elsewhere, learned where it and its neighbours are seen.
 
     The marker's place from the mean of its neighbours is regressed on their places from that mean: exact for a
@@ -114,13 +114,13 @@ def _from_neighbours(filled: Mapping[str, Array], name: str, longest: int) -> Ar
     principle of Federolf PA (2013) J Biomech 46:2173-2178; meeting the edges is that of the pattern fill of lab
     software.
     """
-    path = filled[name]
+    path = filled[:, marker]
     seen = np.asarray(np.isfinite(path).all(axis=1))
     gaps = [(a, b) for a, b in _inner_gaps(seen) if b - a <= longest]
     if not gaps:
         return None
     result = np.full_like(path, np.nan)
-    near = _neighbours(filled, name, seen)
+    near = _neighbours(filled, marker, seen)
     for a, b in gaps:
         window = slice(a - 1, b + 1)
         here = [other for other in near if np.isfinite(other[window]).all()][:NEIGHBOURS]
@@ -138,15 +138,14 @@ def _from_neighbours(filled: Mapping[str, Array], name: str, longest: int) -> Ar
     return result
 
 
-def _neighbours(markers: Mapping[str, Array], name: str, seen: NDArray[np.bool_]) -> list[Array]:
-    """Return the markers whose distance varies little, the most constant first."""
-    found = []
-    for other, path in markers.items():
-        away = np.linalg.norm(path[seen] - markers[name][seen], axis=1)
-        away = away[np.isfinite(away)]
-        if other != name and len(away) >= FEWEST_FRAMES and (spread := float(np.std(away))) < LARGEST_SPREAD_M:
-            found.append((spread, other))
-    return [markers[other] for _, other in sorted(found)]
+def _neighbours(position: Array, marker: int, seen: NDArray[np.bool_]) -> list[Array]:
+    """Return the paths of the markers whose distance varies little, the most constant first."""
+    away = np.linalg.norm(position[seen] - position[seen, marker, None], axis=2)
+    enough = np.isfinite(away).sum(axis=0) >= FEWEST_FRAMES
+    enough[marker] = False
+    others = np.flatnonzero(enough)
+    spread = np.nanstd(away[:, others], axis=0)
+    return [position[:, others[k]] for k in np.argsort(spread, kind="stable") if spread[k] < LARGEST_SPREAD_M]
 
 
 def _inner_gaps(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:

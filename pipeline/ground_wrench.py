@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.plate_contacts import Contact
+from pipeline.plate_contacts import Contact, between
 from pipeline.plates import centre_of_pressure
 
 Array = NDArray[np.float64]
@@ -40,13 +40,15 @@ def ground_wrench(
     total = np.zeros((2, len(time), 3))
     cop, free = np.full((len(time), 3), np.nan), np.full(len(time), np.nan)
     for contact in (row for row in listed if not row.reason):
-        inside = (time >= contact.from_s - 1e-9) & (time <= contact.to_s + 1e-9)
-        plates = list(contact.plates)
-        total[:, inside] += np.stack([force[inside][:, plates].sum(axis=1), moment[inside][:, plates].sum(axis=1)])
-        loaded = inside & (total[0, :, 1] > threshold_n)
-        cop[loaded], free[loaded] = centre_of_pressure(total[0, loaded], total[1, loaded], corners[plates[0]])
+        inside = between(time, contact.from_s - 1e-9, contact.to_s + 1e-9)
+        here = total[:, inside]  # a view
+        for plate in contact.plates:
+            here += [force[inside, plate], moment[inside, plate]]
+        loaded = here[0, :, 1] > threshold_n
+        first = corners[contact.plates[0]]
+        cop[inside][loaded], free[inside][loaded] = centre_of_pressure(here[0, loaded], here[1, loaded], first)
     for contact in (row for row in listed if row.reason):
         # a frame at the very strike is still at the threshold and belongs to the swing before it
-        inside = (time > contact.from_s + 1e-9) & (time <= contact.to_s)
+        inside = between(time, np.nextafter(contact.from_s + 1e-9, np.inf), contact.to_s)
         total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
     return total[0], total[1], cop, free

@@ -13,6 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dynamics.block_matrix import cross
+from pipeline.frames import dot, unit
+
 Array = NDArray[np.float64]
 
 ANGLES = ("flexion", "adduction", "rotation")
@@ -36,17 +39,11 @@ def angles(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> 
     Returns:
         (..., 3) rad, about e1, e2, e3.
     """
-    relative = proximal @ np.swapaxes(distal, -1, -2)
-    second = np.arcsin(np.clip(relative[..., 2, 1], -1, 1))
-    result = np.stack(
-        [
-            np.arctan2(-relative[..., 0, 1], relative[..., 1, 1]),
-            second,
-            np.arctan2(-relative[..., 2, 0], relative[..., 2, 2]),
-        ],
-        axis=-1,
-    )
-    return np.where((np.cos(second) >= smallest_floating_axis)[..., None], result, np.nan)
+    e1, e3 = proximal[..., 2, :], distal[..., 1, :]
+    second = np.arcsin(np.clip(dot(e1, e3), -1, 1))
+    first = np.arctan2(-dot(proximal[..., 0, :], e3), dot(proximal[..., 1, :], e3))
+    third = np.arctan2(-dot(e1, distal[..., 0, :]), dot(e1, distal[..., 2, :]))
+    return _unless_locked(first, second, third, np.cos(second) >= smallest_floating_axis)
 
 
 def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> Array:
@@ -55,17 +52,18 @@ def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_a
     Arguments and order of the result (about z, x, y) as of :func:`angles`.
     Source: Plug-in Gait's ankle; found by comparison with its stored angles.
     """
-    relative = proximal @ np.swapaxes(distal, -1, -2)
-    second = -np.arcsin(np.clip(relative[..., 2, 0], -1, 1))
-    result = np.stack(
-        [
-            np.arctan2(relative[..., 1, 0], relative[..., 0, 0]),
-            np.arctan2(relative[..., 2, 1], relative[..., 2, 2]),
-            second,
-        ],
-        axis=-1,
-    )
-    return np.where((np.cos(second) >= smallest_floating_axis)[..., None], result, np.nan)
+    x, z = distal[..., 0, :], proximal[..., 2, :]
+    second = -np.arcsin(np.clip(dot(z, x), -1, 1))
+    first = np.arctan2(dot(proximal[..., 1, :], x), dot(proximal[..., 0, :], x))
+    third = np.arctan2(dot(z, distal[..., 1, :]), dot(z, distal[..., 2, :]))
+    return _unless_locked(first, third, second, np.cos(second) >= smallest_floating_axis)
+
+
+def _unless_locked(z: Array, x: Array, y: Array, free: NDArray[np.bool_]) -> Array:
+    """Return three angles as one array (..., 3), NaN where the axes are not free."""
+    result = np.moveaxis(np.array([z, x, y]), 0, -1)
+    result[~free] = np.nan
+    return result
 
 
 def axes(proximal: Array, distal: Array) -> Array:
@@ -75,7 +73,4 @@ def axes(proximal: Array, distal: Array) -> Array:
         proximal, distal: (..., 3, 3), v_segment = rotation @ v_lab.
     """
     e1, e3 = proximal[..., 2, :], distal[..., 1, :]
-    e2 = np.cross(e3, e1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        e2 = e2 / np.linalg.norm(e2, axis=-1, keepdims=True)
-    return np.stack([e1, e2, e3], axis=-2)
+    return np.stack([e1, unit(cross(e3, e1)), e3], axis=-2)

@@ -1,4 +1,4 @@
-"""What a gait cycle adds up to: impulses of moments and of the ground's force, and the work of each phase of power.
+"""What gait cycles add up to: impulses of moments and of the ground's force, and the work of each phase of power.
 
 Phases after Winter DA (1991) The Biomechanics and Motor Control of Human Gait, and Eng JJ, Winter DA (1995)
 J Biomech 28:753-758, of the flexion axes of ankle (A), knee (K) and hip (H).
@@ -6,10 +6,11 @@ J Biomech 28:753-758, of the flexion axes of ankle (A), knee (K) and hip (H).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline.peaks import ADDUCTION, ANKLE, FLEXION, HIP, KNEE, USUAL_STANCE_SHARE
 
@@ -50,53 +51,53 @@ BURSTS = {
 }
 
 
-def impulses(moment: Array, *, stance_share: float, stride_s: float) -> dict[str, float]:
-    """Return the integral over stance of what a moment has of one sign, N m s/kg; see :func:`_impulse`.
+def impulses(moment: Array, *, stance_share: ArrayLike, stride_s: ArrayLike) -> dict[str, Array]:
+    """Return the integral (...) over stance of what a moment has of one sign, N m s/kg; see :func:`_impulses`.
 
     Args:
-        moment: ``joint_moment_jcs`` (joint, angle, 101), N m/kg.
-        stance_share: percent of the cycle at which the foot leaves the ground.
-        stride_s: duration of the cycle.
+        moment: ``joint_moment_jcs`` (..., joint, angle, 101), N m/kg.
+        stance_share: (...), percent of the cycle at which the foot leaves the ground.
+        stride_s: (...), duration of the cycle.
     """
-    return {
-        name: _impulse(sign * moment[joint, angle], stance_share, stride_s)
-        for name, (joint, angle, sign) in IMPULSES.items()
-    }
+    curves = {name: sign * moment[..., joint, angle, :] for name, (joint, angle, sign) in IMPULSES.items()}
+    return _impulses(curves, stance_share, stride_s)
 
 
-def force_impulses(force: Array, *, stance_share: float, stride_s: float) -> dict[str, float]:
-    """Return the braking and the propulsive impulse of stance, N s/kg, both positive; see :func:`_impulse`.
+def force_impulses(force: Array, *, stance_share: ArrayLike, stride_s: ArrayLike) -> dict[str, Array]:
+    """Return the braking and the propulsive impulse (...) of stance, N s/kg, both positive; see :func:`_impulses`.
 
     Args:
-        force: ``ground_force`` (axis, 101), N/kg, x forward.
+        force: ``ground_force`` (..., axis, 101), N/kg, x forward.
         stance_share, stride_s: as :func:`impulses`.
     """
-    return {name: _impulse(sign * force[0], stance_share, stride_s) for name, sign in FORCE_IMPULSES.items()}
+    return _impulses({name: sign * force[..., 0, :] for name, sign in FORCE_IMPULSES.items()}, stance_share, stride_s)
 
 
-def _impulse(values: Array, stance_share: float, stride_s: float) -> float:
-    """Return the integral over stance of what a curve (101,) has above zero.
+def _impulses(curves: Mapping[str, Array], stance_share: ArrayLike, stride_s: ArrayLike) -> dict[str, Array]:
+    """Return the integral over stance of what each curve (..., 101) has above zero.
 
     Between samples it is taken as linear, where it changes sign too. NaN where a sample of the stance is missing or
     the foot off is not known.
     """
-    if np.isnan(stance_share):
-        return float("nan")
-    phase = np.append(np.arange(np.ceil(stance_share)), stance_share)
-    step_s = np.diff(phase) / 100 * stride_s
-    return float(_area_above_zero(np.interp(phase, np.arange(101.0), values)) @ step_s)
+    share, stride = np.asarray(stance_share)[..., None, None], np.asarray(stride_s)[..., None]
+    values = np.stack([*curves.values()], axis=-2)
+    part = np.clip(share - np.arange(100.0), 0, 1)  # of each interval of 1 %, how much is stance
+    start = values[..., :-1]
+    area = _mean_above_zero(start, start + part * (values[..., 1:] - start))
+    found = np.where(part > 0, area * part, 0).sum(axis=-1) / 100 * stride
+    found = np.where(np.isnan(share[..., 0]), np.nan, found)
+    return {name: found[..., i] for i, name in enumerate(curves)}
 
 
-def _area_above_zero(values: Array) -> Array:
-    """Return the mean over each interval of what a piecewise linear curve has above zero."""
-    a, b = values[:-1], values[1:]
+def _mean_above_zero(a: Array, b: Array) -> Array:
+    """Return the mean of what straight lines from a to b have above zero."""
     with np.errstate(invalid="ignore", divide="ignore"):
         across = np.maximum(a, b) ** 2 / (2 * np.abs(a - b))
     return np.asarray(np.where(a * b < 0, across, (np.maximum(a, 0) + np.maximum(b, 0)) / 2))
 
 
-def work(angle: Array, moment: Array, *, stance_share: float) -> dict[str, float]:
-    """Return the work of each phase of power about the flexion axes, J/kg; absorption negative.
+def work(angle: Array, moment: Array, *, stance_share: ArrayLike) -> dict[str, Array]:
+    """Return the work (...) of each phase of power about the flexion axes, J/kg; absorption negative.
 
     Power changes sign between phases. A phase is every stretch of one sign whose peak lies in the phase's window,
     whole, from sign change to sign change; 0 where there is none. Windows are stretched with stance and swing. The
@@ -104,27 +105,57 @@ def work(angle: Array, moment: Array, *, stance_share: float) -> dict[str, float
     time without a derivative. NaN where a sample in the window or beside such a stretch is missing.
 
     Args:
-        angle: ``joint_angle`` (joint, angle, 101), degrees.
-        moment: ``joint_moment_jcs`` (joint, angle, 101), N m/kg.
-        stance_share: percent of the cycle at which the foot leaves the ground; NaN takes 60.
+        angle: ``joint_angle`` (..., joint, angle, 101), degrees.
+        moment: ``joint_moment_jcs`` (..., joint, angle, 101), N m/kg.
+        stance_share: (...), percent of the cycle at which the foot leaves the ground; NaN takes 60.
     """
-    off = USUAL_STANCE_SHARE if np.isnan(stance_share) else stance_share
-    turn = np.diff(np.radians(angle[:, FLEXION]), axis=-1)
-    flexion = moment[:, FLEXION]
-    done = turn * (flexion[:, 1:] + flexion[:, :-1]) / 2  # (joint, 100)
-    return {name: _work_of(burst, done[burst.joint], off) for name, burst in BURSTS.items()}
+    share = np.asarray(stance_share, dtype=float)
+    off = np.where(np.isnan(share), USUAL_STANCE_SHARE, share).ravel()
+    turn = np.diff(np.radians(angle[..., FLEXION, :]), axis=-1)
+    flexion = moment[..., FLEXION, :]
+    done = (turn * (flexion[..., 1:] + flexion[..., :-1]) / 2).reshape(len(off), turn.shape[-2], 100)
+    stretches = _stretches(done)
+    return {
+        name: _work_of(burst, done[:, burst.joint], stretches, off).reshape(share.shape)
+        for name, burst in BURSTS.items()
+    }
 
 
-def _work_of(burst: Burst, done: Array, off: float) -> float:
-    start, end = np.interp([burst.start, burst.end], [0, 1, 2], [0, off, 100])
-    middle = np.arange(len(done)) + 0.5
-    if np.isnan(done[(middle > start) & (middle < end)]).any():
-        return float("nan")
+class _Stretches(NamedTuple):
+    """Stretches of power of one sign, all (stretch,): whose they are, sign, phase of the peak, %, and work, J/kg."""
+
+    cycle: NDArray[np.intp]
+    joint: NDArray[np.intp]
+    sign: Array
+    peak: Array
+    work: Array
+
+
+def _stretches(done: Array) -> _Stretches:
+    """Return the stretches of one sign of work (cycle, joint, 100); the work is NaN where a neighbour is missing."""
     sign = np.where(np.isnan(done), 2, np.sign(done))  # 2 ends a stretch as another sign does
-    total = 0.0
-    for stretch in np.split(np.arange(len(done)), np.flatnonzero(np.diff(sign)) + 1):
-        peak = middle[stretch[np.argmax(np.abs(done[stretch]))]]
-        if sign[stretch[0]] == burst.sign and start < peak < end:
-            beside = done[max(stretch[0] - 1, 0) : stretch[-1] + 2]
-            total += float(done[stretch].sum()) if np.isfinite(beside).all() else np.nan
-    return total
+    begins = np.ones(done.shape, dtype=bool)
+    begins[..., 1:] = sign[..., 1:] != sign[..., :-1]
+    first = np.flatnonzero(begins)
+    if not first.size:  # no cycle
+        return _Stretches(*[np.empty(0, dtype=int)] * 2, *[np.empty(0)] * 3)
+    cycle, joint, _ = np.unravel_index(first, done.shape)
+    size = np.abs(done).ravel()
+    highest = np.repeat(np.maximum.reduceat(size, first), np.diff(first, append=done.size))
+    phase = np.broadcast_to(np.arange(100) + 0.5, done.shape).ravel()
+    peak = np.minimum.reduceat(np.where(size == highest, phase, np.inf), first)
+    gap = np.isnan(np.pad(done, ((0, 0), (0, 0), (1, 1))))
+    beside = np.maximum.reduceat((gap[..., :-2] | gap[..., 2:]).ravel(), first)
+    work = np.where(beside, np.nan, np.add.reduceat(done.ravel(), first))
+    return _Stretches(cycle, joint, sign.ravel()[first], peak, work)
+
+
+def _work_of(burst: Burst, done: Array, stretches: _Stretches, off: Array) -> Array:
+    """Return the work (cycle,) of a burst; ``done`` (cycle, 100) is that of its joint, ``off`` (cycle,) percent."""
+    start, end = (np.where(at <= 1, at * off, off + (at - 1) * (100 - off)) for at in (burst.start, burst.end))
+    mine = (stretches.joint == burst.joint) & (stretches.sign == burst.sign)
+    mine &= (stretches.peak > start[stretches.cycle]) & (stretches.peak < end[stretches.cycle])
+    total = np.bincount(stretches.cycle[mine], weights=stretches.work[mine], minlength=len(off))
+    middle = np.arange(100) + 0.5
+    unknown = np.isnan(done) & (middle > start[:, None]) & (middle < end[:, None])
+    return np.where(unknown.any(axis=-1), np.nan, total)

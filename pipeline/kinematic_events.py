@@ -33,7 +33,7 @@ def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) ->
 
     Source: Zeni JA, Richards JG, Higginson JS (2008) Gait Posture 27:710-714.
     """
-    before, behind = (np.einsum("ti,ti->t", point, forward) for point in (heel - pelvis, pelvis - toe))
+    before, behind = (((point * forward) @ np.ones(3)) for point in (heel - pelvis, pelvis - toe))
     strikes, offs = _farthest(before), _farthest(behind)
     if _swings_back(time, (heel + toe)[:, 1] / 2 - pelvis[:, 1], before - behind):
         strikes, offs = offs, strikes
@@ -105,9 +105,10 @@ def _swings_back(time: Array, height: Array, ahead: Array) -> bool:
         return False
     speed = np.gradient(ahead, time)
     seen = np.isfinite(height) & np.isfinite(speed)
-    if seen.sum() < 10 or not (height[seen].std() and speed[seen].std()):
+    if seen.sum() < 10:
         return False
-    return bool(np.corrcoef(height[seen], speed[seen])[0, 1] < BACKWARDS)
+    height, speed = height[seen] - height[seen].mean(), speed[seen] - speed[seen].mean()
+    return bool(height @ speed < BACKWARDS * np.sqrt((height @ height) * (speed @ speed)))
 
 
 def _events(time: Array, strikes: list[int], offs: list[int]) -> list[GaitEvent]:
@@ -119,7 +120,8 @@ def _farthest(signal: Array) -> list[int]:
     seen = np.isfinite(signal)
     if seen.sum() < 10:
         return []
-    low, high = np.percentile(signal[seen], [5, 95])
+    ordered = np.sort(signal[seen])
+    low, high = np.interp([0.05 * (len(ordered) - 1), 0.95 * (len(ordered) - 1)], np.arange(len(ordered)), ordered)
     return _tops(signal, np.where(seen, signal, -np.inf) > (low + high) / 2)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
+from dataclasses import fields
 
 import numpy as np
 import xarray as xr
@@ -52,7 +54,7 @@ def kinetics(
         each source of error.
         Of the trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
     """
-    legs = legs_of(kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2)
+    legs = _time_last(legs_of(kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2))
     back = np.swapaxes(legs.rotation[:, :, :-1], -1, -2)
     force_term, term = _block_matrix(legs)
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
@@ -68,20 +70,7 @@ def kinetics(
             "missing": (VECTOR, _missing(legs, torque)),
             **_second_opinions(legs, agreement.Loads(joint_force, in_lab, torque), kinematics.time.values),
         },
-        {
-            "time": kinematics.time,
-            "side": list(SIDES),
-            "joint": list(JOINTS),
-            "segment": list(CHAIN),
-            "axis": list("xyz"),
-            "local_axis": list("xyz"),
-            "angle": list(joint_coordinates.ANGLES),
-            "term": list(block_matrix.TERMS),
-            "cause": list(agreement.CAUSES),
-            "motion": list(MOTIONS),
-            "formulation": list(agreement.FORMULATIONS),
-            "load": list(agreement.LOADS),
-        },
+        kinematics.time.coords | _names(),
     )
     if not uncertainty_draws:
         return found
@@ -96,6 +85,32 @@ def kinetics(
         percentile=spread.percentile,
         error_source=list(SOURCES),
     )
+
+
+@functools.cache
+def _names() -> xr.Coordinates:
+    """Return the coordinates that are the same in every trial; to make them takes longer than to solve a trial."""
+    names = {
+        "side": SIDES,
+        "joint": JOINTS,
+        "segment": CHAIN,
+        "axis": "xyz",
+        "local_axis": "xyz",
+        "angle": joint_coordinates.ANGLES,
+        "term": block_matrix.TERMS,
+        "cause": agreement.CAUSES,
+        "motion": MOTIONS,
+        "formulation": agreement.FORMULATIONS,
+        "load": agreement.LOADS,
+    }
+    return xr.Coordinates({name: list(values) for name, values in names.items()})
+
+
+def _time_last(legs: Legs) -> Legs:
+    """Return the same arrays, but in memory with time last: every operation then runs along memory."""
+    arrays = {field.name: getattr(legs, field.name) for field in fields(legs)}
+    frames = len(legs.com)
+    return Legs(**{name: np.asfortranarray(a) if len(a) == frames else a for name, a in arrays.items()})
 
 
 def _block_matrix(legs: Legs) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ from pipeline.errors import UserError
 
 Array = NDArray[np.float64]
 WALKED_M = 0.5
+LANDMARKS = ("asis", "heel", "toe")
 
 
 def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, str]:
@@ -24,7 +25,7 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
     has no displacement to go by.
 
     Args:
-        points: landmarks (time, 3) in file axes, m: ``asis``, ``heel``, ``toe`` of both sides.
+        points: :data:`LANDMARKS` of both sides (time, 3) in file axes, m.
         quarter_turn: turn by a multiple of 90 degrees only, else by the mean heading.
 
     Returns:
@@ -58,10 +59,14 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
 
 def _mean(points: Mapping[str, Array], *names: str) -> Array | None:
     found = [points[f"{name}_{side}"] for name in names for side in ("left", "right") if f"{name}_{side}" in points]
-    if not found or not np.isfinite(found).all(axis=-1).any():
+    if not found:
         return None
     stacked = np.stack(found)
     seen = np.isfinite(stacked).all(axis=-1, keepdims=True)
+    if seen.all():
+        return np.asarray(stacked.mean(axis=0))
+    if not seen.any():
+        return None
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(seen, stacked, 0).sum(axis=0) / seen.sum(axis=0))
 
@@ -70,7 +75,7 @@ def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:
     """Return unit mean headings, horizontal, of pelvis and feet; NaN where they cannot be seen."""
     headings = {}
     if {"asis_left", "asis_right"} <= points.keys():
-        headings["pelvis"] = _horizontal(np.cross(up, points["asis_right"] - points["asis_left"]), up)
+        headings["pelvis"] = np.cross(up, _horizontal(points["asis_right"] - points["asis_left"], up))
     feet = [
         _horizontal(points[f"toe_{side}"] - points[f"heel_{side}"], up)
         for side in ("left", "right")
@@ -83,6 +88,7 @@ def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:
 
 
 def _horizontal(vectors: Array, up: Array) -> Array:
+    """Return the unit vector (3,) of the mean of vectors (time, 3) without what they have along ``up``."""
     seen = vectors[np.isfinite(vectors).all(axis=1)]
     if not len(seen):
         return np.full(3, np.nan)

@@ -93,8 +93,10 @@ def _owned_markers(point: Mapping[str, Any], subjects: Sequence[str]) -> list[Ma
 
 
 def _listed(point: Mapping[str, Any], name: str) -> list[str]:
-    more = sorted((key for key in point if re.fullmatch(rf"{name}\d+", key)), key=lambda key: int(key[len(name) :]))
-    return [str(label).strip() for key in [name, *more] for label in point.get(key, [])]
+    numbers = sorted(int(key[len(name) :]) for key in point if key.startswith(name) and key[len(name) :].isdecimal())
+    return [
+        str(label).strip() for key in [name, *(f"{name}{number}" for number in numbers)] for label in point.get(key, [])
+    ]
 
 
 def _outputs(point: Mapping[str, Any]) -> set[str]:

@@ -20,6 +20,7 @@ from pipeline.provenance import sha256
 
 FOLDER = "checksums"
 CHANGED = "damaged (not the bytes that were written)"
+LOST = "see to its disk or share and run again"
 LONGEST_VALUE = 60  # characters; of what is longer the SHA-256 is kept
 NAMED_APART = ("settings", "arguments", "versions")  # parts of a job's key whose parts are compared one by one
 
@@ -73,6 +74,23 @@ def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:
         if known and known.sha256 != digests[name]:
             raise UserError(f"{derived / name}: {CHANGED}; {netcdf.MEND}")
     return digests
+
+
+def refuse_changed(source: Path, digest: str | None) -> None:
+    """Stop where a recording that was there when the run began is gone by now, or another.
+
+    What was read of it, if only that it is not there, would else be kept for what the recording of then gave.
+
+    Raises:
+        UserError: as of a share of the network that was lost; a run that finds it again goes on.
+    """
+    try:
+        if digest is None or sha256(source) == digest:
+            return
+        what = "has changed since the run began"
+    except OSError as error:
+        what = str(error.strerror)
+    raise UserError(f"{source}: {what}; {LOST}")
 
 
 def made_with(key: Mapping[str, Any]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.bool_]
+Numbers = NDArray[np.intp]
 Change = tuple[int, int, Frames]
 
 LOOKS = 40  # frames, evenly spread, from which distances are learned
@@ -31,19 +32,27 @@ def steadiness(position: Array) -> tuple[Array, Array]:
     """
     some = position[:: max(1, len(position) // LOOKS)]
     one, other = np.triu_indices(position.shape[1], 1)
-    away = some[:, one] - some[:, other]
-    distance = np.sqrt(np.einsum("tex,tex->te", away, away))
-    known = np.isfinite(distance)
-    enough = known.sum(axis=0) >= max(5, len(distance) // 3)
-    values = np.full((2, len(one)), np.nan)
-    if enough.any():
-        kept = distance[:, enough]
-        middle = np.median if known[:, enough].all() else np.nanmedian
-        values[0, enough] = middle(kept, axis=0)
-        values[1, enough] = 1.4826 * middle(np.abs(kept - values[0, enough]), axis=0)
+    distance = _distances(some, one, other)
+    enough = np.isfinite(distance).sum(axis=1) >= max(5, len(some) // 3)
+    distance = np.where(enough[:, None], distance, np.nan)
+    median = _medians(distance)
     result = np.full((2, position.shape[1], position.shape[1]), np.nan)
-    result[:, one, other] = result[:, other, one] = values
+    result[:, one, other] = result[:, other, one] = median, 1.4826 * _medians(np.abs(distance - median[:, None]))
     return result[0], result[1]
+
+
+def _distances(position: Array, one: Numbers, other: Numbers) -> Array:
+    """Return the distances (pair, time) of pairs of markers, given by their numbers, m."""
+    paths = np.ascontiguousarray(np.moveaxis(position, 0, -1))  # frames last, so that pairs are copied by the row
+    away = paths[one] - paths[other]
+    return np.asarray(np.sqrt(np.einsum("pxt,pxt->pt", away, away)))
+
+
+def _medians(values: Array) -> Array:
+    """Return the median of each row (row, ...) over what is known of it, NaN for nothing; faster than numpy's."""
+    ordered, known = np.sort(values, axis=1), np.isfinite(values).sum(axis=1)
+    both = np.stack([(known - 1) // 2, known // 2], axis=1)  # NaN is sorted to the end
+    return np.asarray(np.take_along_axis(ordered, both, axis=1).mean(axis=1))
 
 
 def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int]:
@@ -116,21 +125,20 @@ def best_exchange(
     return max(found, key=lambda item: item[0])[1:] if found else None
 
 
-def _misfits(position: Array, median: Array, companions: Mapping[int, NDArray[np.intp]]) -> dict[int, Array]:
+def _misfits(position: Array, median: Array, companions: Mapping[int, Numbers]) -> dict[int, Array]:
     """Return per marker how far, on average, it is from the distances to its companions (time,), m; 0 where unseen."""
     if not companions:
         return {}
     counts = [len(others) for others in companions.values()]
     marker, other = np.repeat(list(companions), counts), np.concatenate(list(companions.values()))
-    away = position[:, marker] - position[:, other]
-    off = np.abs(np.sqrt(np.einsum("tex,tex->te", away, away)) - median[marker, other])
-    starts = np.cumsum([0, *counts[:-1]])
-    known = np.add.reduceat(np.isfinite(off).astype(float), starts, axis=1)
-    mean = np.add.reduceat(np.nan_to_num(off), starts, axis=1) / np.maximum(known, 1)
-    return dict(zip(companions, mean.T, strict=True))
+    off = np.abs(_distances(position, marker, other) - median[marker, other][:, None])
+    starts, known = np.cumsum([0, *counts[:-1]]), np.isfinite(off)
+    total = np.add.reduceat(np.where(known, off, 0.0), starts, axis=0)
+    mean = total / np.maximum(np.add.reduceat(known, starts, axis=0, dtype=float), 1)
+    return dict(zip(companions, mean, strict=True))
 
 
-def _misfit(position: Array, new: int, companions: NDArray[np.intp], median: Array, old: int) -> Array:
+def _misfit(position: Array, new: int, companions: Numbers, median: Array, old: int) -> Array:
     """Return how far marker ``new`` is, on average, from the distances that ``old`` keeps to its companions."""
     others = [int(k) for k in companions if k not in (new, old)]
     off = np.abs(np.linalg.norm(position[:, [new]] - position[:, others], axis=-1) - median[others])
@@ -139,16 +147,22 @@ def _misfit(position: Array, new: int, companions: NDArray[np.intp], median: Arr
         return np.asarray(np.where(known, off, 0).sum(axis=1) / known.sum(axis=1))
 
 
+def bends(position: Array) -> Array:
+    """Return how far second differences are from zero (time - 2, marker), m, of (time, marker, 3); NaN at gaps."""
+    second = position[2:] - position[1:-1]
+    second -= position[1:-1] - position[:-2]
+    return np.asarray(np.sqrt(np.einsum("tmx,tmx->tm", second, second)))
+
+
 def jumps_exchanged(position: Array, median: Array) -> list[tuple[int, int, Frames]]:
     """Return the exchanges of near markers that swap places from one frame to the next, and back.
 
     Distances do not tell these where the markers lie symmetrically to the others. The shorter part of the trial
     counts as exchanged.
     """
-    second = position[2:] - 2 * position[1:-1] + position[:-2]
-    bend = np.sqrt(np.nan_to_num(np.einsum("tmx,tmx->tm", second, second)))
+    bend = bends(position)
     near = np.where((median > 0) & (median < FARTHEST_M), median, np.inf)
-    possible = bend.max(axis=0, initial=0.0) > near.min(axis=1) / 2
+    possible = np.fmax.reduce(bend, axis=0, initial=0.0) > near.min(axis=1) / 2
     found = []
     for a, i in enumerate(np.flatnonzero(possible)):
         for j in np.flatnonzero(possible)[a + 1 :]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.body_model import SIDES
 from pipeline.errors import UserError
-from pipeline.exchanges import Exchange, exchanged_back, find_exchanges
+from pipeline.exchanges import Exchange, find_exchanges
 from pipeline.filters import stretches
 from pipeline.named_points import names_in_frame
 from pipeline.spikes import find_spikes
@@ -24,18 +24,20 @@ REMEDY = "label them in the capture software and export again, or exclude the tr
 
 
 def mended(
-    markers: Mapping[str, Array],
+    position: Array,
+    labels: Sequence[str],
     chosen: Mapping[str, tuple[str, ...]],
     body_model: Mapping[str, Any],
     *,
     first_frame: int,
     spike_m: float | None,
     exchanged_markers: str,
-) -> tuple[dict[str, Array], dict[str, Codes], str]:
+) -> tuple[Array, Codes, str]:
     """Exchange labels back, take spikes out, and say so.
 
     Args:
-        markers: (time, 3) per label, lab axes with y up, m, NaN where unseen.
+        position: (time, marker, 3), lab axes with y up, m, NaN where unseen.
+        labels: the markers' labels.
         chosen: the labels of each landmark.
         body_model: which landmarks are the pelvis's.
         first_frame: the file's number of the first frame.
@@ -43,26 +45,25 @@ def mended(
         exchanged_markers: ``repair`` stretches in which it is certain, ``reject``, or ``ignore``.
 
     Returns:
-        The markers; per label the code of each frame, 0, 4 spike taken out, 5 exchanged back; what was exchanged.
+        The positions; the code (time, marker): 0, 4 spike taken out, 5 exchanged back; what was exchanged.
 
     Raises:
         UserError: labels are exchanged in the whole trial, or it is not certain where, or ``reject`` is set.
     """
-    code = {label: np.zeros(len(path), dtype=np.int8) for label, path in markers.items()}
-    found = [] if exchanged_markers == "ignore" else find_exchanges(markers, *sided_labels(chosen, body_model))
+    ignored = exchanged_markers == "ignore"
+    found = [] if ignored else find_exchanges(position, labels, *sided_labels(chosen, body_model))
     said = _said(found, first_frame)
     beyond = [exchange for exchange in found if exchanged_markers == "reject" or exchange.whole or not exchange.certain]
     if beyond:
         raise UserError(f"labels are exchanged: {said}; {REMEDY}")
-    result = exchanged_back(markers, found)
+    position, code = np.copy(position), np.zeros(position.shape[:2], dtype=np.int8)
     for exchange in found:
-        code[exchange.first][exchange.frames] = code[exchange.second][exchange.frames] = EXCHANGED
-    spikes = find_spikes(np.stack(list(result.values()), axis=1), spike_m=spike_m)
-    for i, label in enumerate(result):
-        if spikes[:, i].any():
-            result[label] = np.where(spikes[:, i, None], np.nan, result[label])
-            code[label][spikes[:, i]] = SPIKE
-    return result, code, said
+        here, i, j = np.flatnonzero(exchange.frames), labels.index(exchange.first), labels.index(exchange.second)
+        position[here, i], position[here, j] = position[here, j], position[here, i].copy()
+        code[here, i] = code[here, j] = EXCHANGED
+    spikes = find_spikes(position, spike_m=spike_m)
+    position[spikes], code[spikes] = np.nan, SPIKE
+    return position, code, said
 
 
 def sided_labels(

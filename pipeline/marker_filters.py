@@ -90,9 +90,9 @@ def gcv_spline(position: Array, *, rate_hz: float) -> tuple[Array, Array]:
 
         def smoothed_and_freedom(stretch: Array, weight: float = weight) -> Array:
             if len(stretch) < 2 * HALF_ORDER + 1:
-                return np.full((len(stretch), 2 * stretch.shape[1]), np.nan)
+                return np.full((2, *stretch.shape), np.nan)
             curve, trace = smooth(stretch, weight, half_order=HALF_ORDER)
-            return np.hstack([curve, np.full_like(stretch, trace / len(stretch))])
+            return np.stack([curve, np.full_like(stretch, trace / len(stretch))])
 
         curve, freedom = by_stretches(smoothed_and_freedom, position, outputs=2)
         with np.errstate(invalid="ignore", divide="ignore"):

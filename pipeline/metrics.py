@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 METRICS = {
     "stride_time": ("s", "time from foot strike to the next foot strike of the same side"),
     "stance_time": ("s", "time from foot strike to foot off"),
@@ -114,3 +120,17 @@ DEVIATION_INDEX = {  # where the reference tells its cycles
         "share of the squared difference from the reference's mean curves that the features of the index hold",
     ),
 }
+
+
+def in_one(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return variable and coordinates of cycles.nc that hold the metrics (cycle,): files cost by the variable."""
+    values = np.stack([columns[name] for name in METRICS], axis=-1)
+    return {"metric_value": (("cycle", "metric"), values)}, {
+        "metric": list(METRICS),
+        "metric_units": ("metric", [units for units, _ in METRICS.values()]),
+    }
+
+
+def one_by_one(names: Iterable[str], values: NDArray[np.float64]) -> dict[str, tuple[str, NDArray[np.float64]]]:
+    """Return the variables of study.nc from the metrics (cycle, metric) that :func:`in_one` stored."""
+    return {str(name): ("cycle", column) for name, column in zip(names, values.T, strict=True)}

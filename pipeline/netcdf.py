@@ -6,19 +6,25 @@ not at all: it is written beside its place, flushed to disk and renamed.
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import netCDF4
 import numpy as np
+import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
+from xarray.indexes import PandasIndex
 
 from pipeline.errors import UserError
 
+Array = NDArray[Any]
 MEND = "remove it and run again"
+STORAGE = ("_FillValue", "_Encoding")  # attributes that tell readers how values are stored
 
 
 @contextmanager
@@ -26,7 +32,7 @@ def _damage_told(path: Path) -> Iterator[None]:
     """Say of a file that cannot be read what mends it."""
     try:
         yield
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
+    except (OSError, RuntimeError, ValueError, KeyError, AttributeError) as error:  # the last: of attributes
         raise UserError(f"{path}: damaged ({error}); {MEND}") from None
 
 
@@ -38,13 +44,9 @@ def load_groups(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
     Raises:
         UserError: the file is damaged.
     """
-    with _damage_told(path):
-        groups = xr.open_groups(path, engine="netcdf4")
-        loaded = {name.lstrip("/"): group.load() for name, group in groups.items()}
-    for group in groups.values():
-        group.close()
-    root = loaded.pop("")
-    return loaded or {"": root}, dict(root.attrs)
+    with _opened(path) as file:
+        root = _attributes(file)
+        return {name: _dataset(group) for name, group in file.groups.items()} or {"": _dataset(file)}, root
 
 
 def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
@@ -68,23 +70,59 @@ def load_trials(
     Raises:
         UserError: the file is damaged.
     """
-    with _damage_told(path), netCDF4.Dataset(path) as file:
-        groups = {name: group for name, group in file.groups.items() if others or name in wanted}
-        return {name: _some(group, variables if name in wanted else ()) for name, group in groups.items()}
+    from pipeline import hdf5  # the report alone needs it
+
+    with _damage_told(path):
+        return hdf5.groups(path, wanted, variables=variables, others=others)
 
 
-def _some(group: netCDF4.Group, variables: Container[str]) -> xr.Dataset:
-    """Return a group's attributes, and some of its variables with the coordinates of their dimensions.
+def load(path: Path) -> xr.Dataset:
+    """Return a flat dataset, loaded.
 
-    Without xarray's own reading, which costs more than these numbers do.
+    Raises:
+        UserError: the file is damaged.
     """
-    group.set_auto_mask(False)
-    chosen = [name for name in group.variables if name in variables]
-    dims = dict.fromkeys(dim for name in chosen for dim in group[name].dimensions if dim in group.variables)
-    arrays = {name: group[name][...] for name in (*chosen, *dims)}
-    # text has one dimension more in the file: its letters
-    content = {name: (group[name].dimensions[: array.ndim], array) for name, array in arrays.items()}
-    return xr.Dataset(content, attrs=_attributes(group))
+    with _opened(path) as file:
+        return _dataset(file)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[netCDF4.Dataset]:
+    with _damage_told(path), netCDF4.Dataset(path) as file:
+        file.set_auto_mask(False)
+        yield file
+
+
+def _dataset(part: netCDF4.Dataset) -> xr.Dataset:
+    """Return a file or group, without xarray's own reading, which costs several times what netCDF4 does."""
+    about = _attributes(part)
+    coordinates = {*part.variables} & {*part.dimensions, *about.pop("coordinates", "").split()}
+    variables = {}
+    for name, stored in part.variables.items():
+        array, own = np.asarray(stored[...]), _attributes(stored)
+        coordinates |= {*own.pop("coordinates", "").split()}
+        if own.pop("dtype", "") == "bool":
+            array = array.astype(bool)
+        # text has one dimension more in the file: its letters
+        dims = stored.dimensions[: array.ndim]
+        variables[name] = xr.Variable(dims, array, {key: own[key] for key in own if key not in STORAGE})
+    beside = {name: variables.pop(name) for name in part.variables if name in coordinates}
+    indexes = {name: _index(name, each.values) for name, each in beside.items() if each.dims == (name,)}
+    for name, index in indexes.items():
+        beside |= index.create_variables({name: beside[name]})
+    return xr.Dataset(variables, xr.Coordinates(beside, indexes), about)
+
+
+def _index(dim: str, labels: Array) -> PandasIndex:
+    if labels.dtype.kind == "U":
+        return _text_index(dim, tuple(labels.tolist()), labels.dtype)
+    return PandasIndex(pd.Index(labels), dim, coord_dtype=labels.dtype)
+
+
+@functools.lru_cache(maxsize=1000)
+def _text_index(dim: str, labels: tuple[str, ...], dtype: np.dtype[Any]) -> PandasIndex:
+    """Return an index of text: the same few labels stand in every group, and pandas takes long over each."""
+    return PandasIndex(pd.Index(labels, dtype=object), dim, coord_dtype=dtype)
 
 
 def _attributes(part: netCDF4.Dataset | netCDF4.Variable[Any]) -> dict[str, Any]:
@@ -113,74 +151,76 @@ def is_netcdf(path: Path) -> bool:
         return file.read(8).startswith((b"\x89HDF\r\n\x1a\n", b"CDF"))
 
 
-def load(path: Path) -> xr.Dataset:
-    """Return a flat dataset, loaded.
-
-    Raises:
-        UserError: the file is damaged.
-    """
-    with _damage_told(path):
-        return xr.load_dataset(path, engine="netcdf4")
-
-
 def save_tree(path: Path, groups: Mapping[str, xr.Dataset], attributes: Mapping[str, Any]) -> None:
     """Write one group per trial; the root holds attributes only."""
 
-    def write(target: Path) -> None:
-        values = _ValuesLast()
-        root = xr.backends.NetCDF4DataStore.open(target, mode="w")  # type: ignore[no-untyped-call]
-        try:
-            xr.Dataset(attrs=dict(attributes)).dump_to_store(root, writer=values)
-            for name, group in groups.items():
-                group.dump_to_store(root.get_child_store(name), writer=values, encoding=encodings(group))
-            values.put()
-        finally:
-            root.close()
+    def write(file: netCDF4.Dataset) -> None:
+        file.setncatts(attributes)
+        # values when all is defined: netCDF-C walks the whole file at each turn from one to the other
+        _put([pair for name, dataset in groups.items() for pair in _defined(file.createGroup(name), dataset)])
 
-    _write(path, write)
-
-
-class _ValuesLast:
-    """Puts values in when all variables are defined: netCDF-C walks the whole file at each turn from one to the other.
-
-    Of 2,000 variables, a session of 20 trials, that is the time of all the rest twenty times over.
-    """
-
-    def __init__(self) -> None:
-        self.held: list[tuple[Any, Any]] = []
-
-    def add(self, source: Any, target: Any) -> None:
-        """Keep what xarray would write now."""
-        self.held.append((source, target))
-
-    def put(self) -> None:
-        for source, target in self.held:
-            target[...] = source
+    _write_netcdf(path, write)
 
 
 def save(path: Path, dataset: xr.Dataset) -> None:
     """Write a flat dataset."""
-    _write(path, lambda target: dataset.to_netcdf(target, engine="netcdf4", encoding=encodings(dataset)))
+    _write_netcdf(path, lambda file: _put(_defined(file, dataset)))
 
 
-def encodings(dataset: xr.Dataset) -> dict[str, dict[str, Any]]:
-    """Return how each variable is stored: compressed, with checksums, text as fixed-width characters.
+def _write_netcdf(path: Path, write: Callable[[netCDF4.Dataset], None]) -> None:
+    def whole(target: Path) -> None:
+        with netCDF4.Dataset(target, "w") as file:
+            write(file)
 
-    Coordinates carry no ``_FillValue``; missing floating-point samples are NaN.
+    _write(path, whole)
+
+
+def _defined(part: netCDF4.Dataset, dataset: xr.Dataset) -> list[tuple[netCDF4.Variable[Any], Array]]:
+    """Define what a dataset holds in a file or group, and return its variables with the values still to be put in.
+
+    Text is stored as fixed-width characters, which every reader knows, and truth as bytes. Missing floating-point
+    samples are NaN; coordinates carry no ``_FillValue``. Everything has a checksum. Nothing is compressed: that would
+    take more time than all else here, for files a fifth to a third smaller.
     """
-    result: dict[str, dict[str, Any]] = {}
+    beside = [str(name) for name in dataset.coords if name not in dataset.dims]
+    told: set[str] = set()
+    pairs = []
+    for dim, size in dataset.sizes.items():
+        part.createDimension(str(dim), size)
     for name, variable in dataset.variables.items():
-        encoding: dict[str, Any] = {}
-        if variable.dtype.kind in "UO":
-            encoding["dtype"] = "S1"
-        elif name in dataset.coords or variable.dtype.kind != "f":
-            encoding["_FillValue"] = None
-        else:
-            encoding["_FillValue"] = np.nan
-        if variable.ndim:
-            encoding |= {"zlib": True, "complevel": 1, "fletcher32": True}
-        result[str(name)] = encoding
-    return result
+        values, dims, about = variable.values, [*map(str, variable.dims)], dict(variable.attrs)
+        missing = name not in dataset.coords and values.dtype.kind == "f"
+        if values.dtype.kind in "UO":
+            values, about["_Encoding"] = _letters(values), "utf-8"
+            dims.append(f"string{values.shape[-1]}")
+            if dims[-1] not in part.dimensions:
+                part.createDimension(dims[-1], values.shape[-1])
+        elif values.dtype.kind == "b":
+            values, about["dtype"] = values.astype(np.int8), "bool"
+        if name not in dataset.coords:
+            own = sorted(each for each in beside if {*dataset.variables[each].dims} <= {*dims})
+            about |= {"coordinates": " ".join(own)} if own else {}
+            told |= {*own}
+        fill = np.nan if missing else None
+        stored = part.createVariable(str(name), values.dtype, dims, fill_value=fill, fletcher32=bool(dims))
+        stored.setncatts(about)
+        pairs.append((stored, values))
+    alone = sorted({*beside} - told)
+    part.setncatts(dataset.attrs | ({"coordinates": " ".join(alone)} if alone else {}))
+    return pairs
+
+
+def _put(pairs: Iterable[tuple[netCDF4.Variable[Any], Array]]) -> None:
+    for stored, values in pairs:
+        stored.set_auto_maskandscale(False)
+        stored.set_auto_chartostring(False)
+        stored[...] = values
+
+
+def _letters(texts: NDArray[Any]) -> Array:
+    """Return texts (...) as characters (..., letter) of UTF-8."""
+    encoded = np.array([str.encode(text) for text in texts.ravel()], dtype="S")
+    return encoded.view("S1").reshape(*texts.shape, encoded.itemsize)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -188,7 +228,7 @@ def write_whole(path: Path, content: bytes) -> None:
     _write(path, lambda target: target.write_bytes(content))
 
 
-def _write(path: Path, write: Any) -> None:
+def _write(path: Path, write: Callable[[Path], object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     for stale in path.parent.glob(f".{path.name}.*.partial"):
         stale.unlink(missing_ok=True)

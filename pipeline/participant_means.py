@@ -21,9 +21,10 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFra
         ``cycles``, then for each metric its mean and, as ``..._n``, the number of cycles in which it is known.
     """
     groups = metrics.groupby([*SESSION, "side"], sort=False, observed=True)
+    mean, known = groups[[*names]].mean(), groups[[*names]].count()
     found = {"cycles": groups.size()}
     for name in names:
-        found |= {name: groups[name].mean(), f"{name}_n": groups[name].count()}
+        found |= {name: mean[name], f"{name}_n": known[name]}
     return pd.DataFrame(found).reset_index()
 
 

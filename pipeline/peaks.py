@@ -1,4 +1,4 @@
-"""Peaks of one gait cycle with the instants at which they stand, and ranges of motion."""
+"""Peaks of gait cycles with the instants at which they stand, and ranges of motion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 JOINTS = ("ankle", "knee", "hip")
@@ -45,37 +45,44 @@ _PEAKS = {
 }
 
 
-def peaks(curves: Mapping[str, Array], *, stance_share: float) -> dict[str, float]:
-    """Return the peaks of one cycle and, as ``phase_of_peak_...``, the percent of the cycle at which each stands.
+def peaks(curves: Mapping[str, Array], *, stance_share: ArrayLike) -> dict[str, Array]:
+    """Return the peaks (...) of cycles and, as ``phase_of_peak_...``, the percent of the cycle at which each stands.
 
     NaN where a curve is missing.
 
     Args:
-        curves: ``joint_angle``, ``joint_moment_jcs`` (joint, angle, 101), ``joint_power`` (joint, 101) and
-            ``ground_force`` (axis, 101) in the units of cycles.nc.
-        stance_share: percent of the cycle at which the foot leaves the ground; NaN takes 60.
+        curves: ``joint_angle``, ``joint_moment_jcs`` (..., joint, angle, 101), ``joint_power`` (..., joint, 101) and
+            ``ground_force`` (..., axis, 101) in the units of cycles.nc.
+        stance_share: (...), percent of the cycle at which the foot leaves the ground; NaN takes 60.
     """
-    end = int(USUAL_STANCE_SHARE if np.isnan(stance_share) else stance_share)
-    last = {"cycle": 100, "stance": end, "half stance": end // 2}
-    found: dict[str, float] = {}
-    for name, peak in _PEAKS.items():
-        values = peak.sign * curves[peak.curve][peak.row][: last[peak.until] + 1]
-        known = bool(np.isfinite(values).any())
-        found[name] = float(np.nanmax(values)) if known else np.nan
-        found[f"phase_of_{name}"] = float(np.nanargmax(values)) if known else np.nan
-    return found
+    end = np.trunc(np.where(np.isnan(stance_share), USUAL_STANCE_SHARE, stance_share))
+    last = {"cycle": np.full_like(end, 100), "stance": end, "half stance": end // 2}
+    values = np.stack([peak.sign * _row(curves[peak.curve], peak.row) for peak in _PEAKS.values()], axis=-2)
+    until = np.stack([last[peak.until] for peak in _PEAKS.values()], -1)
+    looked_at = np.where((np.arange(101) <= until[..., None]) & np.isfinite(values), values, -np.inf)
+    place = looked_at.argmax(axis=-1)
+    highest = np.take_along_axis(looked_at, place[..., None], axis=-1)[..., 0]
+    known = np.isfinite(highest)
+    found, phase = np.where(known, highest, np.nan), np.where(known, place, np.nan)
+    return {name: found[..., i] for i, name in enumerate(_PEAKS)} | {
+        f"phase_of_{name}": phase[..., i] for i, name in enumerate(_PEAKS)
+    }
 
 
-def ranges(curves: Mapping[str, Array]) -> dict[str, float]:
-    """Return largest minus smallest angle of the cycle, degrees; NaN where a sample is missing.
+def _row(curves: Array, row: tuple[int, ...]) -> Array:
+    return curves[..., row[0], :] if len(row) == 1 else curves[..., row[0], row[1], :]
+
+
+def ranges(curves: Mapping[str, Array]) -> dict[str, Array]:
+    """Return largest minus smallest angle (...) of cycles, degrees; NaN where a sample is missing.
 
     Args:
-        curves: ``joint_angle`` (joint, angle, 101) and ``pelvis_angle`` (angle, 101).
+        curves: ``joint_angle`` (..., joint, angle, 101) and ``pelvis_angle`` (..., angle, 101).
     """
     by_joint = np.ptp(curves["joint_angle"], axis=-1)
-    of_pelvis = dict(zip(("tilt", "obliquity", "rotation"), np.ptp(curves["pelvis_angle"], axis=-1), strict=True))
+    of_pelvis = np.ptp(curves["pelvis_angle"], axis=-1)
     return {
-        f"range_of_{joint}_{angle}": float(by_joint[i, j])
+        f"range_of_{joint}_{angle}": by_joint[..., i, j]
         for i, joint in enumerate(JOINTS)
         for j, angle in enumerate(ANGLES)
-    } | {f"range_of_pelvis_{name}": float(value) for name, value in of_pelvis.items()}
+    } | {f"range_of_pelvis_{name}": of_pelvis[..., i] for i, name in enumerate(("tilt", "obliquity", "rotation"))}

@@ -10,9 +10,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from pipeline.dynamics.block_matrix import cross
 from pipeline.filters import stretches
 
 Array = NDArray[np.float64]
@@ -43,22 +43,26 @@ def rest_taken_off(
     Returns:
         The wrenches; the mean force taken off (plate, 3), N; the unknown drift (plate,), N, see `unknown_drift`.
     """
-    wrench = np.concatenate([force, moment], axis=-1)
+    # in memory with time last: that is how it is worked on, here and in the filter
+    parts = [np.moveaxis(part, 0, -1) for part in (force, moment)]
+    wrench = np.moveaxis(np.concatenate(parts, axis=1), -1, 0)
     baseline, drift = np.zeros((len(corners), 3)), np.zeros(len(corners))
+    blocks = block_means(wrench, rate_hz)
     for plate, middle in enumerate(corners.mean(axis=1)):
-        rest, drift[plate] = resting_wrench(force[:, plate], moment[:, plate], middle, rate_hz=rate_hz, named=named)
+        rest, drift[plate] = resting_wrench(wrench[:, plate], blocks[:, plate], middle, rate_hz=rate_hz, named=named)
         wrench[:, plate] -= rest
         baseline[plate] = rest[:, :3].mean(axis=0)
     return wrench, baseline, drift
 
 
 def resting_wrench(
-    force: Array, moment: Array, middle: Array, *, rate_hz: float, named: slice | None = None
+    wrench: Array, blocks: Array, middle: Array, *, rate_hz: float, named: slice | None = None
 ) -> tuple[Array, float]:
     """Return the wrench that a plate reads at rest, and the drift that cannot be known.
 
     Args:
-        force, moment: (sample, 3) of one plate, N, and N m about the lab origin; y is up.
+        wrench: (sample, 6) of one plate, force, N, and moment about the lab origin, N m; y is up.
+        blocks: (block, 6), its means over blocks of 50 ms.
         middle: (3,) middle of the plate, m.
         rate_hz: samples per second.
         named: samples that the file names as unloaded; they count where they are and no longer stretch is seen.
@@ -68,15 +72,13 @@ def resting_wrench(
         3 N and 1 N m over the trial; zeros where the plate is never seen unloaded. And the unknown drift, see
         `unknown_drift`.
     """
-    size = max(round(BLOCK_S * rate_hz), 1)
-    blocks = np.concatenate([_block_means(values, size) for values in (force, moment)], axis=1)
     free = unloaded(blocks[:, 1])
     if free.any():
-        blocks[:, 3:] -= np.cross(middle, blocks[:, :3])
-        rest = _through_knots(blocks, free, (np.arange(len(force)) + 0.5) / size - 0.5)
-        rest[:, 3:] += np.cross(middle, rest[:, :3])
-    elif named is not None and _is_low(force[named, 1], force[:, 1]):
-        rest = np.concatenate([force[named].mean(axis=0), moment[named].mean(axis=0)])[None]
+        about_middle = np.concatenate([blocks[:, :3], blocks[:, 3:] - cross(middle, blocks[:, :3])], axis=1)
+        rest = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
+        rest[:, 3:] += cross(middle, rest[:, :3])
+    elif named is not None and _is_low(wrench[named, 1], wrench[:, 1]):
+        rest = wrench[named].mean(axis=0)[None]
     else:
         rest = np.zeros((1, 6))
     return rest, unknown_drift(blocks[:, :3], free)
@@ -93,7 +95,8 @@ def unloaded(vertical: Array) -> Flags:
     seen = vertical[np.isfinite(vertical)]
     if not seen.size:
         return none
-    lowest, highest = np.percentile(seen, 2), seen.max()
+    ordered = np.sort(seen)
+    lowest, highest = np.interp(0.02 * (len(seen) - 1), np.arange(len(seen)), ordered), ordered[-1]  # 2nd percentile
     if highest - lowest < STANDING_N:
         return np.isfinite(vertical) if -LARGEST_OFFSET_N < lowest < STANDING_N else none
     if abs(highest) < -BAND_SHARE * lowest:
@@ -102,10 +105,12 @@ def unloaded(vertical: Array) -> Flags:
     band = min(BAND_N, reach)
     if not -LARGEST_OFFSET_N < lowest < max(STANDING_N, band):
         return none
-    earlier, previous, here, following, later = sliding_window_view(np.pad(vertical, 2, mode="edge"), 5).T
+    first, last = vertical[:1], vertical[-1:]
+    padded = np.concatenate([first, first, vertical, last, last])
+    earlier, previous, here, following, later = (padded[k : len(vertical) + k] for k in range(5))
     quiet = (np.abs(later - earlier) < QUIET_CHANGE_N) & (np.abs(later - 2 * here + earlier) < QUIET_BEND_N)
     low = (here < lowest + band) | (quiet & (here < lowest + reach))
-    beside = np.pad(low, 1, constant_values=True)
+    beside = np.concatenate([[True], low, [True]])
     steady = np.maximum(np.abs(here - previous), np.abs(following - here)) < STEADY_N
     return np.asarray(low & steady & beside[:-2] & beside[2:])
 
@@ -138,8 +143,8 @@ def unknown_drift(force: Array, free: Flags) -> float:
     return max(found)
 
 
-def _through_knots(blocks: Array, free: Flags, time: Array) -> Array:
-    """Return (time or 1, columns) through means at rest and on to the ends; time in blocks, 0 in the first's middle."""
+def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array:
+    """Return (samples or 1, columns) through means at rest and on to the ends, blocks being of ``size`` samples."""
     rest = np.flatnonzero(free)
     begins = np.diff(rest, prepend=-2) > 1
     run = np.cumsum(begins) - 1
@@ -150,6 +155,7 @@ def _through_knots(blocks: Array, free: Flags, time: Array) -> Array:
     if (np.ptp(values, axis=0) < np.repeat([DRIFT_N, DRIFT_N_M], 3)).all():
         return np.asarray(blocks[rest].mean(axis=0)[None])
     before, after = _end_slopes(blocks, [np.arange(*span) for span in stretches(free)])
+    time = (np.arange(samples) + 0.5) / size - 0.5  # in blocks, 0 in the middle of the first
     at = [-1.0, *knots, float(len(blocks))]
     first, last = values[0] + (at[0] - knots[0]) * before, values[-1] + (at[-1] - knots[-1]) * after
     return np.stack([np.interp(time, at, column) for column in np.vstack([first, values, last]).T], axis=1)
@@ -168,10 +174,16 @@ def _slope(values: Array, blocks: Blocks) -> Array:
     return np.asarray(time @ values[blocks] / (time @ time))
 
 
-def _block_means(values: Array, size: int) -> Array:
-    """Return the means (block, columns) of ``size`` samples each; what is left at the end is dropped."""
-    whole = len(values) // size * size
-    return np.asarray(values[:whole].reshape(-1, size, values.shape[1]).mean(axis=1))
+def _block_size(rate_hz: float) -> int:
+    return max(round(BLOCK_S * rate_hz), 1)
+
+
+def block_means(values: Array, rate_hz: float) -> Array:
+    """Return the means (block, ...) over 50 ms of samples (sample, ...) each; what is left at the end is dropped."""
+    size = _block_size(rate_hz)
+    count = len(values) // size
+    blocks = np.moveaxis(values[: count * size], 0, -1).reshape(*values.shape[1:], count, size)
+    return np.moveaxis(blocks.mean(axis=-1), -1, 0)
 
 
 def _is_low(part: Array, vertical: Array) -> bool:

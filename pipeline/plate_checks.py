@@ -74,7 +74,7 @@ def misread_plates(
 def upside_down(force: Array) -> NDArray[np.bool_]:
     """Return which plates (plate,) pull at the feet on them, by the force (time, plate, 3) in lab axes, y up."""
     vertical = force[..., 1]
-    return np.asarray(_loaded(force) & (-np.nanmin(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
+    return np.asarray(_loaded(force) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
 
 
 def _loaded(force: Array) -> NDArray[np.bool_]:
@@ -82,7 +82,7 @@ def _loaded(force: Array) -> NDArray[np.bool_]:
 
 
 def _largest(vertical: Array) -> Array:
-    return np.asarray(np.nanmax(np.abs(vertical), axis=0, initial=0.0))
+    return np.asarray(np.fmax.reduce(np.abs(vertical), axis=0, initial=0.0))
 
 
 def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
@@ -94,7 +94,8 @@ def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
         return ""
     axes, turns = plate_axes(corners), np.tile(np.eye(3), (1 + len(MISREADINGS), 1, 1))
     turns[1:, :2, :2] = [reading for reading, _ in MISREADINGS]
-    numbers = np.array([numbers_of(step, axes @ turns @ axes.T) for step in steps])
+    turns = axes @ turns @ axes.T
+    numbers = np.array([numbers_of(step, turns) for step in steps])
     deviation = (numbers - TYPICAL[:, 0]) / TYPICAL[:, 1]
     misfit = np.minimum(np.abs(deviation), MOST_DEVIATIONS) ** 2  # bounded: one number alone must not decide
     gain = misfit[:, :1] - misfit[:, 1:]  # (step, reading, number)

@@ -42,6 +42,7 @@ OTHER_TYPES = {
     21: "AMTI stairs",
 }
 MOST_PLATES = 255  # what a C3D array can hold; a larger USED is damage
+LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from square
 SIDE_M = (0.05, 10.0)  # of a plate or belt; corners in another unit than POINT:UNITS are off by 10 or more
 
 
@@ -214,13 +215,13 @@ def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
     Raises:
         UserError: they are.
     """
-    x, y = corners[0] - corners[1], corners[0] - corners[3]
-    sides = np.linalg.norm(x) * np.linalg.norm(y)
-    diagonal = np.linalg.norm(corners[0] - corners[2])
-    closing = np.linalg.norm(corners[0] - corners[1] + corners[2] - corners[3])
-    if np.linalg.norm(np.cross(x, y)) <= 0.9 * sides or closing > 0.1 * diagonal:
+    first, second, third, fourth = corners
+    x, y = first - second, first - fourth
+    sides, diagonal = (math.hypot(*x), math.hypot(*y)), math.dist(first, third)
+    skewed = abs(x @ y) >= LARGEST_COSINE * sides[0] * sides[1]
+    if skewed or math.dist(first + third, second + fourth) > 0.1 * diagonal:
         raise UserError("its corners are not those of a rectangle; correct FORCE_PLATFORM:CORNERS and export again")
-    lengths_m = np.linalg.norm([x, y], axis=1) * (length_unit_m or np.nan)
-    if (lengths_m < SIDE_M[0]).any() or (lengths_m > SIDE_M[1]).any():
+    lengths_m = [side * (length_unit_m or math.nan) for side in sides]
+    if min(lengths_m) < SIDE_M[0] or max(lengths_m) > SIDE_M[1]:
         size = " x ".join(f"{length:.3g}" for length in lengths_m)
         raise UserError(f"its corners make it {size} m; give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again")

@@ -5,6 +5,7 @@ The centre of pressure has no say in it: it may be wrong.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,10 +56,7 @@ class Step:
 
 def speeds_of(feet: Feet, interval_s: float) -> Feet:
     """Return the velocity of heel and toe (time, 3) of each side, m/s."""
-    return {
-        side: (np.gradient(heel, interval_s, axis=0), np.gradient(toe, interval_s, axis=0))
-        for side, (heel, toe) in feet.items()
-    }
+    return {side: tuple(np.gradient(np.stack(foot), interval_s, axis=1)) for side, foot in feet.items()}
 
 
 def steps_on(
@@ -78,33 +76,47 @@ def steps_on(
     """
     if len(feet) < 2:
         return []
-    found = []
-    for start, stop in stretches(force[:, 1] > LOADED_SHARE * np.nanmax(force[:, 1])):
+    found, vertical = [], force[:, 1]
+    for start, stop in stretches(vertical > LOADED_SHARE * np.fmax.reduce(vertical)):
         if start == 0 or stop == len(force) or not SHORTEST_S < (stop - start) * interval_s < LONGEST_S:
             continue
-        fifth = (stop - start) // 5
-        middle = {side: toe[start + fifth : stop - fifth] for side, (_, toe) in speeds.items()}
-        uneven = {side: float(np.hypot(*np.std(toe[:, [0, 2]], axis=0))) for side, toe in middle.items()}
-        if not np.isfinite(list(uneven.values())).all():
+        told = _standing(slice(start, stop), corners, feet, speeds, interval_s=interval_s)
+        if told is None:
             continue
-        side, other = sorted(uneven, key=uneven.__getitem__)
-        swings = uneven[other] > SWING_M_S and uneven[side] < STANDING_SHARE * uneven[other]
-        heel, toe = (point[start:stop] for point in feet[side])
-        past_m = interval_s * (middle[other] - middle[side]).sum(axis=0) @ _ahead(heel, toe)
-        belt = np.median(middle[side], axis=0)
-        both = np.zeros(stop - start, dtype=bool)
-        for point, speed in zip(feet[other], speeds[other], strict=True):
-            apart = np.linalg.norm(speed[start:stop] - belt, axis=1)
-            both |= (apart < TOGETHER_M_S) & _over(point[start:stop], corners)
-        alone = both.sum() * interval_s <= TOGETHER_S
-        if not (swings and abs(past_m) > PAST_M and alone):
-            continue
+        side, past_m, belt = told
         order = slice(start, stop) if past_m > 0 else slice(stop - 1, start - 1, -1)
         own = [point[order] for point in feet[side]]
         carried = np.sign(past_m) * (stop - start) * interval_s * belt
         step = _step(plate, side, (start + stop) // 2, force[order], moment[order], corners, own, carried)
         found += [step] if step else []
     return found
+
+
+def _standing(
+    loaded: slice, corners: Array, feet: Feet, speeds: Feet, *, interval_s: float
+) -> tuple[str, float, Array] | None:
+    """Return the foot that stands on a plate, how far the other swings past it, and the velocity of the belt.
+
+    None where no foot stands there alone. Arguments as of :func:`steps_on`.
+    """
+    fifth = (loaded.stop - loaded.start) // 5
+    middle = {side: toe[loaded.start + fifth : loaded.stop - fifth] for side, (_, toe) in speeds.items()}
+    uneven = {side: math.hypot(*toe[:, ::2].std(axis=0)) for side, toe in middle.items()}
+    side, other = sorted(uneven, key=uneven.__getitem__)
+    # False, too, where one is not seen
+    if not (uneven[other] > SWING_M_S and uneven[side] < STANDING_SHARE * uneven[other]):
+        return None
+    heel, toe = (point[loaded] for point in feet[side])
+    past_m = float(interval_s * (middle[other] - middle[side]).sum(axis=0) @ _ahead(heel, toe))
+    if not abs(past_m) > PAST_M:
+        return None
+    belt = np.median(middle[side], axis=0)
+    points, moving = (np.stack([of[loaded] for of in each[other]]) for each in (feet, speeds))
+    slow = ((moving - belt) ** 2).sum(axis=-1) < TOGETHER_M_S**2
+    centre, plane = corners.mean(axis=0), plate_axes(corners)[:, :2]
+    over = (np.abs((points - centre) @ plane) <= np.abs((corners[0] - centre) @ plane)).all(axis=-1)
+    together = (slow & over).any(axis=0).sum() * interval_s > TOGETHER_S
+    return None if together else (side, past_m, belt)
 
 
 def _step(
@@ -118,27 +130,29 @@ def _step(
     carried: Array,
 ) -> Step | None:
     """Return what one step shows, or None where its markers are not seen; a belt carries the foot so far all along."""
-    centre = corners.mean(axis=0)
-    heel, toe = (point - centre for point in foot)
-    cop = centre_of_pressure(force, moment, corners)[0] - centre
+    places = np.stack([centre_of_pressure(force, moment, corners)[0], *foot], axis=1) - corners.mean(axis=0)
     share = np.linspace(0, 1, len(force))
-    first, flat, last = ((share > low) & (share < high) for low, high in (FIRST, FLAT, LAST))
-    ahead = _ahead(heel[flat], toe[flat])
-    right = np.cross(ahead, [0.0, 1.0, 0.0])
-    weight = force[:, 1] / force[:, 1].sum()
+    first, flat, last = (
+        places[share.searchsorted(low, side="right") : share.searchsorted(high)].mean(axis=0)
+        for low, high in (FIRST, FLAT, LAST)
+    )
+    ahead = _horizontal(flat[2] - flat[1])
+    right = np.array([-ahead[2], 0.0, ahead[0]])
+    load = force[:, 1].sum()
+    cop, heel, toe = np.tensordot(force[:, 1] / load, places, 1)
     step = Step(
         plate,
         side,
         frame,
         ahead,
         -right if side == "right" else right,
-        push=np.where(share > 0.5, 1, -1) @ force / force[:, 1].sum(),
-        aside=force.sum(axis=0) / force[:, 1].sum(),
-        first=cop[first].mean(axis=0),
-        last=cop[last].mean(axis=0),
-        mean=weight @ cop,
-        toe=toe[last].mean(axis=0),
-        line=weight @ (heel + toe) / 2,
+        push=np.where(share > 0.5, 1.0, -1.0) @ force / load,
+        aside=force.sum(axis=0) / load,
+        first=first[0],
+        last=last[0],
+        mean=cop,
+        toe=last[2],
+        line=(heel + toe) / 2,
         carried=(np.mean(LAST) - np.mean(FIRST)) * carried,
     )
     return step if np.isfinite([step.ahead, step.first, step.last, step.mean, step.toe, step.line]).all() else None
@@ -146,8 +160,13 @@ def _step(
 
 def _ahead(heel: Array, toe: Array) -> Array:
     """Return the horizontal unit vector from heel to toe, the mean over some frames."""
-    ahead = np.mean(toe - heel, axis=0) * [1, 0, 1]
-    return np.asarray(ahead / np.linalg.norm(ahead))
+    return _horizontal((toe - heel).mean(axis=0))
+
+
+def _horizontal(vector: Array) -> Array:
+    """Return the unit vector of a vector's part in the ground."""
+    x, _, z = vector
+    return np.array([x, 0.0, z]) / math.hypot(x, z)
 
 
 def numbers_of(step: Step, turns: Array) -> Array:
@@ -161,11 +180,3 @@ def numbers_of(step: Step, turns: Array) -> Array:
     apart = [across[:, 3] - step.line @ step.inwards, along[:, 4] - step.toe @ step.ahead]
     run = along[:, 2] - step.carried @ step.ahead
     return np.stack([along[:, 0], across[:, 1], run, *apart], axis=1)
-
-
-def _over(points: Array, corners: Array) -> NDArray[np.bool_]:
-    """Return whether points (time, 3) are over the plate."""
-    centre, axes = corners.mean(axis=0), plate_axes(corners)
-    local = np.abs((points - centre) @ axes[:, :2])
-    with np.errstate(invalid="ignore"):
-        return np.asarray((local <= np.abs((corners[0] - centre) @ axes[:, :2])).all(axis=1))

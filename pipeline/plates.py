@@ -43,14 +43,14 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
     Returns:
         force and moment, each (samples, 3).
     """
-    readings = np.asarray(analog)[:, plate.channels - 1]
+    readings = np.asarray(analog).T[plate.channels - 1]
     if plate.type == 1:
         readings = _wrench_at_centre(readings, length_unit_m, moment_unit_n_m)
     to_centre = _channels_to_centre(plate, length_unit_m, moment_unit_n_m)
     axes, centre_m = plate_axes(plate.corners), plate.corners.mean(axis=0) * length_unit_m
     force = axes @ to_centre[:3]
-    moment = axes @ to_centre[3:] + _cross_matrix(centre_m) @ force
-    return readings @ force.T, readings @ moment.T
+    moment = axes @ to_centre[3:] + cross_matrix(centre_m) @ force
+    return (force @ readings).T, (moment @ readings).T
 
 
 def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[Array, Array]:
@@ -67,22 +67,20 @@ def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[A
     Returns:
         centre of pressure (..., 3), and free moment (...) about the normal out of the top; NaN where F.n is zero.
     """
-    normal = -plate_axes(corners_m)[:, 2]
-    centre = corners_m.mean(axis=0)
-    about_centre = moment - force @ _cross_matrix(centre).T
+    normal, centre = -plate_axes(corners_m)[:, 2], corners_m.mean(axis=0)
+    about_centre = moment - force @ cross_matrix(centre).T
     pressing = force @ normal
     pressing = np.where(pressing == 0, np.nan, pressing)
-    cop = centre + about_centre @ _cross_matrix(normal).T / pressing[..., None]
-    return cop, np.einsum("...i,...i->...", about_centre, force) / pressing
+    cop = centre + about_centre @ cross_matrix(normal).T / pressing[..., None]
+    return cop, (about_centre * force).sum(axis=-1) / pressing
 
 
 def plate_axes(corners: Array) -> Array:
     """Return the (3, 3) rotation whose columns are the plate's x, y, z; z points into the plate."""
     x = corners[0] - corners[1]
-    z = np.cross(x, corners[0] - corners[3])
-    axes: Array = np.stack([x, np.cross(z, x), z], axis=1)
-    axes /= np.linalg.norm(axes, axis=0)
-    return axes
+    z = cross_matrix(x) @ (corners[0] - corners[3])
+    axes: Array = np.array([x, cross_matrix(z) @ x, z]).T
+    return np.asarray(axes / np.sqrt((axes * axes).sum(axis=0)))
 
 
 def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float, analog: Array | None = None) -> float:
@@ -101,27 +99,26 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
     """
     if analog is None or plate.type not in (2, 4):
         return length_unit_m
-    readings = np.asarray(analog)[:, plate.channels - 1]
+    readings = np.asarray(analog).T[plate.channels - 1]
     if plate.cal_matrix is not None:
-        readings = readings @ plate.cal_matrix.T
-    load = np.abs(readings[:, 2])
+        readings = plate.cal_matrix @ readings
+    load = np.abs(readings[2])
     loaded = load > max(LOADED_N, 0.5 * np.nanmax(load, initial=0.0))
     if not loaded.any():
         return length_unit_m
     channel = int(plate.channels[3]) - 1
     label = re.sub(r"[^a-z]", "", units[channel].lower()) if channel < len(units) else ""
-    lever = np.nanmedian(np.hypot(readings[loaded, 3], readings[loaded, 4]) / load[loaded])
+    lever = np.nanmedian(np.hypot(*readings[3:5, loaded]) / load[loaded])
     reach_m = np.linalg.norm(plate.corners[0] - plate.corners[2]) / 2 * length_unit_m
     candidates = {1.0, 1e-3, length_unit_m, MOMENT_UNITS_N_M.get(label, length_unit_m)}
     return max((unit for unit in candidates if lever * unit <= reach_m), default=length_unit_m)
 
 
 def _wrench_at_centre(readings: Array, length_unit_m: float, moment_unit_n_m: float) -> Array:
-    """Turn type 1 readings (samples, 6) into force and moment about the middle of the top, plate axes, N and N m."""
-    force, x, y = readings[:, :3], readings[:, 3] * length_unit_m, readings[:, 4] * length_unit_m
-    free = readings[:, 5] * moment_unit_n_m
-    moment = np.stack([y * force[:, 2], -x * force[:, 2], x * force[:, 1] - y * force[:, 0] + free], axis=1)
-    return np.concatenate([force, moment], axis=1)
+    """Turn type 1 readings (6, samples) into force and moment about the middle of the top, plate axes, N and N m."""
+    fx, fy, fz = readings[:3]
+    x, y, free = readings[3] * length_unit_m, readings[4] * length_unit_m, readings[5] * moment_unit_n_m
+    return np.stack([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx + free])
 
 
 def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: float) -> Array:
@@ -145,11 +142,11 @@ def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: flo
         scale = np.diag([1.0, 1.0, 1.0, *[moment_unit_n_m] * 3])
         to_sensor = scale if plate.cal_matrix is None else scale @ plate.cal_matrix
     shift = np.eye(6)
-    shift[3:, :3] = -_cross_matrix(origin_m)  # M + F x origin
+    shift[3:, :3] = -cross_matrix(origin_m)  # M + F x origin
     return np.asarray(shift @ to_sensor)
 
 
-def _cross_matrix(vector: Array) -> Array:
+def cross_matrix(vector: Array) -> Array:
     """Return the (3, 3) matrix S with S v = vector x v."""
     x, y, z = vector
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -15,7 +15,7 @@ from pipeline import plates
 from pipeline.body_model import positions
 from pipeline.c3d import Recording, read_c3d
 from pipeline.errors import UserError
-from pipeline.lab_axes import to_isb
+from pipeline.lab_axes import LANDMARKS, to_isb
 from pipeline.plate_parameters import plates_from_parameters, zero_frames
 
 Array = NDArray[np.float64]
@@ -61,19 +61,21 @@ def read(
         UserError: the file cannot be read, or the person's heading cannot be told.
     """
     recording = read_c3d(path, subject=subject, participant=participant)
+    telling = {name: labels for name, labels in body_model["landmarks"].items() if name in LANDMARKS}
+    landmarks = positions({**body_model, "landmarks": telling}, recording.labels, recording.markers)
     try:
-        rotation, travel = to_isb(
-            positions(body_model, recording.labels, recording.markers), quarter_turn=lab_axes == "quarter_turn"
-        )
+        rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+    points = recording.markers.T  # (axis, marker, time), as they stand in memory
+    markers = np.ascontiguousarray((rotation @ points.reshape(3, -1)).reshape(points.shape).T)
     forces, moments, corners, numbers, problems = plate_wrenches(recording, rotation)
     plate = ("plate_time", "plate", "axis")
     start = recording.first_frame / recording.marker_rate_hz
     zero = zero_frames(recording.force_platform)
     return xr.Dataset(
         {
-            "marker_position": (("time", "marker", "axis"), recording.markers @ rotation.T),
+            "marker_position": (("time", "marker", "axis"), markers),
             "plate_force": (plate, forces),
             "plate_moment": (plate, moments),
             "plate_corner": (("plate", "corner", "axis"), corners),
@@ -104,30 +106,20 @@ def read(
 
 def plate_wrenches(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
     """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with others."""
-    numbers, forces, moments, corners, problems = [], [], [], [], []
     unit = recording.length_unit_m
     listed = plates_from_parameters(
         recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=unit
     )
-    for plate in listed:
-        if plate.problem:
-            problems.append(plate.problem)
-            continue
-        force, moment = plates.decode(
-            recording.analog,
-            plate,
-            length_unit_m=unit,
-            moment_unit_n_m=plates.moment_unit_n_m(
-                plate, recording.analog_units, length_unit_m=unit, analog=recording.analog
-            ),
-        )
-        numbers.append(plate.number)
-        forces.append(force @ rotation.T)
-        moments.append(moment @ rotation.T)
-        corners.append(plate.corners * unit @ rotation.T)
-    if not numbers:
-        return np.empty((0, 0, 3)), np.empty((0, 0, 3)), np.empty((0, 4, 3)), np.empty(0, dtype=np.int32), problems
-    return np.stack(forces, 1), np.stack(moments, 1), np.stack(corners), np.array(numbers, dtype=np.int32), problems
+    good = [plate for plate in listed if not plate.problem]
+    # a file may have no channels, and then not even samples
+    force, moment = np.empty((2, len(recording.analog) if good else 0, len(good), 3))
+    for i, plate in enumerate(good):
+        moment_unit = plates.moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=recording.analog)
+        wrench = plates.decode(recording.analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
+        force[:, i], moment[:, i] = ((rotation @ vector.T).T for vector in wrench)
+    corners = np.array([plate.corners * unit @ rotation.T for plate in good]).reshape(-1, 4, 3)
+    numbers = np.array([plate.number for plate in good], dtype=np.int32)
+    return force, moment, corners, numbers, [plate.problem for plate in listed if plate.problem]
 
 
 def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:

@@ -33,7 +33,8 @@ def recover(study: Path, *, cores: str, further: Sequence[str] = (), wait_s: flo
     if not is_left_alone(study, longest_s=wait_s):
         raise UserError(f"{study}: a run is at work on it; let it finish, or end it first")
     command = [sys.executable, "-m", "snakemake", "--directory", str(study.resolve())]
-    unlocked = subprocess.run([*command, "--unlock"], cwd=HOUSE, check=False)  # noqa: S603 - no shell
-    if unlocked.returncode:
-        return unlocked.returncode
+    if any((study / ".snakemake" / "locks").glob("*")):
+        unlocked = subprocess.run([*command, "--unlock"], cwd=HOUSE, check=False)  # noqa: S603 - no shell
+        if unlocked.returncode:
+            return unlocked.returncode
     return subprocess.run([*command, "--cores", cores, *further], cwd=HOUSE, check=False).returncode  # noqa: S603

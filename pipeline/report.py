@@ -25,7 +25,10 @@ Sessions = Mapping[str, Mapping[str, xr.Dataset]]
 
 
 class Content(NamedTuple):
-    """What the pages are made from: the study's cycles and tables, the reference, the trials that are shown."""
+    """What the pages are made from: the study's cycles and tables, the reference, the trials that are shown.
+
+    ``people`` is the table of participants, ``own`` each one's rows of metrics, quality and symmetry.
+    """
 
     study: xr.Dataset
     cycles: Cycles
@@ -35,6 +38,8 @@ class Content(NamedTuple):
     quality: list[tables.Row]
     means: list[tables.Row]
     symmetry: list[tables.Row]
+    people: tables.Table
+    own: tuple[dict[str, list[tables.Row]], ...]
     clean: dict[str, dict[str, dict[str, Any]]]
 
 
@@ -72,15 +77,19 @@ def report(
         Equal inputs give equal text. Names and reasons from the study are text in it, never markup.
     """
     cycles = cycles_of(study)
+    links = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
+    rows = [rows_of(text) for text in (metrics, quality, symmetry)]
     content = Content(
         study=study,
         cycles=cycles,
         dashes=dash_styles(list(dict.fromkeys(cycles.condition.tolist()))),
         reference=reference_of(reference, where="report.reference") if reference else {},
-        metrics=rows_of(metrics),
-        quality=rows_of(quality),
+        metrics=rows[0],
+        quality=rows[1],
         means=rows_of(means),
-        symmetry=rows_of(symmetry),
+        symmetry=rows[2],
+        people=tables.participants(participants, rows[0], rows[1], links=links),
+        own=tuple(map(tables.by_participant, rows)),
         clean={name: {trial: dict(data.attrs) for trial, data in trials.items()} for name, trials in clean.items()},
     )
     shown = representative(study)
@@ -92,19 +101,18 @@ def report(
             data = [by_session[trial.session][trial.trial] for by_session in (clean, contacts, kinematics, kinetics)]
             walk = _walk(study, trial, *data)
         people[name] = _participant(content, name, walk, alone=len(participants) == 1)
-    own = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
     common = {"title": title, "version": study.attrs.get("pipeline_version", ""), **_settings(study)}
     common |= {"sides": [side for side in SIDES if side in cycles.side], "dashes": content.dashes}
     common |= {"has_reference": bool(content.reference), "band_percent": band_percent(study)}
-    pages = {OVERVIEW: filled("overview.html", **common, **_overview(content, people, own))}
-    names = list(own)
+    pages = {OVERVIEW: filled("overview.html", **common, **_overview(content, people, links))}
+    names = list(links)
     for i, name in enumerate(names):
         near = {"before": names[i - 1] if i else None, "after": names[i + 1] if i + 1 < len(names) else None}
-        pages[own[name]] = filled("participant.html", **common, person=people[name], **near)
+        pages[links[name]] = filled("participant.html", **common, person=people[name], **near)
     return pages
 
 
-def _overview(content: Content, people: dict[str, dict[str, Any]], own: Mapping[str, str]) -> dict[str, Any]:
+def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mapping[str, str]) -> dict[str, Any]:
     several = len(people) > 1
     whole = None
     if several and len(content.cycles.side):
@@ -112,14 +120,14 @@ def _overview(content: Content, people: dict[str, dict[str, Any]], own: Mapping[
     return {
         "totals": tables.totals(content.metrics, content.quality),
         "figures": whole,
-        "people": [] if own else [*people.values()],
-        "participants": tables.participants(people, content.metrics, content.quality, links=own),
+        "people": [] if links else [*people.values()],
+        "participants": content.people,
         "metrics": tables.metrics(content.metrics, content.symmetry, over_participants=True) if several else None,
-        "means": tables.means(content.means, links=own),
-        "symmetry": tables.symmetry_indices(content.symmetry, links=own),
+        "means": tables.means(content.means, links=links),
+        "symmetry": tables.symmetry_indices(content.symmetry, links=links),
         "shares": shares(content.study, np.isin(content.cycles.participant, [*people])) if several else None,
-        "rejected": None if own else checked.rejected(content.quality),
-        "checks": None if own else checked.checks(content.quality, content.clean),
+        "rejected": None if links else checked.rejected(content.quality),
+        "checks": None if links else checked.checks(content.quality, content.clean),
         "reasons": checked.reasons(content.metrics, content.quality),
         "history": content.study.attrs.get("history", "").splitlines(),
         "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
@@ -128,19 +136,19 @@ def _overview(content: Content, people: dict[str, dict[str, Any]], own: Mapping[
 
 def _participant(content: Content, name: str, walk: dict[str, Any] | None, *, alone: bool) -> dict[str, Any]:
     """Return what is said of a participant; ``alone`` where the study has no other."""
-    rows, judged = tables.of(content.metrics, name), tables.of(content.quality, name)
+    rows, judged, symmetry = (of.get(name, []) for of in content.own)
     mine = content.cycles.of(name)
     shown = figures(mine, dashes=content.dashes, reference=content.reference, over_participants=False)
-    about = tables.participants([name], content.metrics, content.quality)
+    about = next(row for row in content.people.rows if row[0] == name)
     sessions = tables.names([*judged, *rows], "session")
     return {
         "name": name,
         "alone": alone,
         "totals": tables.totals(rows, judged),
-        "about": list(zip(about.header[5:], about.rows[0][5:], strict=True)),
+        "about": list(zip(content.people.header[5:], about[5:], strict=True)),
         "figures": shown if len(mine.side) else None,
         "walk": walk,
-        "metrics": tables.metrics(rows, tables.of(content.symmetry, name), over_participants=False),
+        "metrics": tables.metrics(rows, symmetry, over_participants=False),
         "shares": shares(content.study, content.cycles.participant == name),
         "rejected": checked.rejected(judged),
         "checks": checked.checks(judged, content.clean),

@@ -80,20 +80,22 @@ def names(rows: Iterable[Row], column: str) -> list[str]:
     return list(dict.fromkeys(row[column] for row in rows))
 
 
-def of(rows: list[Row], participant: str) -> list[Row]:
-    """Return a participant's rows."""
-    return [row for row in rows if row["participant"] == participant]
+def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return each participant's rows."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["participant"], []).append(row)
+    return found
 
 
-def participants(
-    people: Iterable[str], cycles: list[Row], quality: list[Row], *, links: Mapping[str, str] | None = None
-) -> Table:
+def participants(people: Iterable[str], cycles: list[Row], quality: list[Row], *, links: Mapping[str, str]) -> Table:
     """Return one row per participant: sessions, what could be used, and the columns of participants.tsv."""
     header = list(cycles[0]) if cycles else []
     own = header[header.index("reason") + 1 : header.index(METRICS[0])] if cycles else []
+    cycles_of, quality_of = by_participant(cycles), by_participant(quality)
     rows = []
     for name in people:
-        mine, judged = of(cycles, name), of(quality, name)
+        mine, judged = cycles_of.get(name, []), quality_of.get(name, [])
         count = totals(mine, judged)
         about = [mine[0][column].removesuffix(".0") or ABSENT if mine else ABSENT for column in own]
         rows.append(
@@ -106,7 +108,7 @@ def participants(
                 *about,
             ]
         )
-    return Table(["Participant", "Sessions", "Trials used", "Gait cycles", "with kinetics", *own], rows, links or {})
+    return Table(["Participant", "Sessions", "Trials used", "Gait cycles", "with kinetics", *own], rows, links)
 
 
 def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) -> dict[str, Table]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross
-from pipeline.frames import unit
-
 Array = NDArray[np.float64]
+
+THINNEST = 1e-3  # (width / length)^2 of the thinnest cluster: the turn of a thinner one about its line would be noise
+NEXT, LAST = [1, 2, 0], [2, 0, 1]
+COFACTORS = [np.ix_(i, j) for i, j in ((NEXT, NEXT), (LAST, LAST), (NEXT, LAST), (LAST, NEXT))]
 
 
 def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
@@ -27,34 +28,61 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
 
     Source: Soederkvist I, Wedin PA (1993) J Biomech 26:1473-1477; Kabsch W (1976) Acta Cryst A32:922.
     """
-    seen = np.asarray(np.isfinite(measured).all(axis=-1))
-    weight = seen[..., None].astype(float)
-    count = weight.sum(axis=-2)
-    points = np.where(seen[..., None], measured, 0.0)
+    shape = measured.shape[:-2]
+    # frames come last, so that every operation runs along memory: points (point, axis, frame), vectors (axis, frame)
+    points = np.ascontiguousarray(np.moveaxis(measured.reshape(-1, *reference.shape), 0, -1))
+    seen = np.asarray(np.isfinite(points).all(axis=1))
+    count = np.where((count := seen.sum(axis=0)) >= 3, count, np.nan)
+    points = np.where(seen[:, None], points, 0.0)
+    centre = points.sum(axis=0) / count
+    arms = (points - centre) * seen[:, None]
+    middle = reference.mean(axis=0)
+    local = reference - middle
+    local_centre = local.T @ seen / count
+    # the middle of one of the two sets is enough: the other's arms add up to nothing
+    to_segment = nearest_rotation((local.T @ arms.reshape(len(local), -1)).reshape(3, *centre.shape))
+    carried = (local @ to_segment.reshape(3, -1)).reshape(points.shape)
+    offset = (local_centre[:, None] * to_segment).sum(axis=0)
+    error = (arms - carried + offset) * seen[:, None]
+    residual = np.sqrt((error * error).sum(axis=(0, 1)) / count)
+    position = centre - offset - (middle[:, None, None] * to_segment).sum(axis=0)
+    return (
+        np.moveaxis(to_segment, -1, 0).reshape(*shape, 3, 3),
+        position.T.reshape(*shape, 3),
+        residual.reshape(shape),
+    )
+
+
+def nearest_rotation(matrix: Array) -> Array:
+    r"""Return the proper rotations R that maximise the trace of R^T A, NaN where A leaves a turn nearly free.
+
+    With the singular values s of A, that of the third pair negative where det A is, R is the polynomial of A that
+    maps each s to 1: ((p^2 - q) A + p cof A - A A^T A) / (p q - r), with p, q, r the elementary symmetric functions
+    of s. These follow without any s from |A|^2 = p^2 - 2 q, |cof A|^2 = q^2 - 2 p r and det A = r by Newton's
+    method for q, which falls onto its largest root from above; p q - r is the product of the sums of every two s.
+    Exact to rounding, that of the thinnest clusters to 1e-11; several times faster than singular value decompositions.
+
+    Args:
+        matrix: A (3, 3, frame).
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        centre_reference = (weight * reference).sum(axis=-2) / count
-        centre_measured = points.sum(axis=-2) / count
-    a = weight * (reference - centre_reference[..., None, :])
-    b = weight * (points - centre_measured[..., None, :])
-    usable = count[..., 0] >= 3
-    covariance = np.where(usable[..., None, None], np.swapaxes(b, -1, -2) @ a, np.eye(3))
-    # singular vectors from the eigenvectors of the square: three times faster than an SVD of many small matrices;
-    # the third pair is the normal of the first two, which keeps the rotation proper and serves flat clusters
-    squares, right = np.linalg.eigh(np.swapaxes(covariance, -1, -2) @ covariance)
-    # (width / length)^4 of the cluster: the turn of a thinner one about its line would be the noise of its markers
-    usable &= squares[..., 1] > 1e-6 * squares[..., 2]
-    v1, v2 = right[..., 2], right[..., 1]
-    u1 = unit((covariance @ v1[..., None])[..., 0])
-    u2 = (covariance @ v2[..., None])[..., 0]
-    u2 = unit(u2 - u1 * (u1 * u2).sum(axis=-1, keepdims=True))
-    u = np.stack([u1, u2, cross(u1, u2)], axis=-1)
-    segment_to_lab = u @ np.stack([v1, v2, cross(v1, v2)], axis=-2)
-    segment_to_lab = np.where(usable[..., None, None], segment_to_lab, np.nan)
-    position = centre_measured - (segment_to_lab @ centre_reference[..., None])[..., 0]
-    error = b - a @ np.swapaxes(segment_to_lab, -1, -2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        residual = np.sqrt((error**2).sum(axis=(-1, -2)) / count[..., 0])
-    return np.swapaxes(segment_to_lab, -1, -2), position, residual
+        a = matrix / np.sqrt((matrix * matrix).sum(axis=(0, 1)))
+        one, other, less, more = (a[part] for part in COFACTORS)
+        cofactor = one * other - less * more
+        r = (a[0] * cofactor[0]).sum(axis=0)
+        squares = (cofactor * cofactor).sum(axis=(0, 1))
+        q = np.sqrt(squares + 2 * np.sqrt(3) * np.maximum(r, 0))  # p is sqrt(3) at most
+        for _ in range(50):
+            p = np.sqrt(1 + 2 * q)
+            step = (q * q - squares - 2 * p * r) / (2 * (q - r / p))
+            q -= step
+            if not (np.abs(step) > 1e-12).any():
+                break
+        p = np.sqrt(1 + 2 * q)
+        held = p * q - r
+        square = np.einsum("ikt,jkt->ijt", a, a)
+        rotation = ((p * p - q) * a + p * cofactor - np.einsum("ijt,jkt->ikt", square, a)) / held
+    return np.where(held > THINNEST * p * p * p, rotation, np.nan)
 
 
 def mean_rotation(rotation: Array) -> Array:
@@ -62,6 +90,4 @@ def mean_rotation(rotation: Array) -> Array:
 
     The one that maximises the trace with the mean (chordal mean: Hartley R et al. 2013, Int J Comput Vis 103:267-305).
     """
-    u, _, vt = np.linalg.svd(np.nanmean(rotation, axis=0))
-    u[:, -1] *= np.sign(np.linalg.det(u @ vt))
-    return np.asarray(u @ vt)
+    return nearest_rotation(np.nanmean(rotation, axis=0)[..., None])[..., 0]

@@ -115,8 +115,9 @@ def typed(content: Any) -> Any:
     return yaml.safe_load(content) if isinstance(content, str) else content
 
 
+@functools.cache  # to be parsed three times at every start would be half a second
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON schema ``config/<name>.schema.yaml``."""
+    """Return the JSON schema ``config/<name>.schema.yaml``; not to be changed."""
     return read_yaml(CONFIG / f"{name}.schema.yaml")
 
 

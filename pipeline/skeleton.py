@@ -75,18 +75,20 @@ class Model(NamedTuple):
 
 def model_of(calibration: xr.Dataset) -> Model:
     """Return the model that the step ``calibrate`` stored."""
+    sides = calibration.side.values.tolist()
 
     def table(name: str, dim: str) -> dict[tuple[str, str], Any]:
-        values = calibration[name].values
-        sides, others = calibration.side.values, calibration[dim].values
-        return {(str(s), str(o)): values[i, j] for i, s in enumerate(sides) for j, o in enumerate(others)}
+        others, rows = calibration[dim].values.tolist(), calibration[name].values
+        return {(side, other): rows[i, j] for i, side in enumerate(sides) for j, other in enumerate(others)}
 
-    clusters: dict[tuple[str, str], tuple[list[str], Array]] = {}
-    owner = list(zip(calibration.cluster_side.values, calibration.cluster_segment.values, strict=True))
-    markers, where = calibration.cluster_marker.values, calibration.cluster_position.values
-    for key in dict.fromkeys(owner):
-        rows = [i for i, own in enumerate(owner) if own == key]
-        clusters[(str(key[0]), str(key[1]))] = ([str(markers[i]) for i in rows], where[rows])
+    where = calibration.cluster_position.values
+    sides_of, segments, markers = (
+        calibration[f"cluster_{name}"].values.tolist() for name in ("side", "segment", "marker")
+    )
+    rows: dict[tuple[str, str], list[int]] = {}
+    for i, owner in enumerate(zip(sides_of, segments, strict=True)):
+        rows.setdefault(owner, []).append(i)
+    clusters = {owner: ([markers[i] for i in own], where[own]) for owner, own in rows.items()}
     return Model(
         clusters,
         table("joint_carrier", "joint"),
@@ -145,8 +147,9 @@ def _pose(
     if "cluster" in rules:
         names, reference = model.clusters[(side, segment)]
         nowhere = np.full((count, 3), np.nan)
-        measured = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)) for name in names], axis=1)
-        moving.frames[segment], moving.origins[segment], moving.residuals[segment] = fit_pose(reference, measured)
+        paths = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)).T for name in names])
+        pose = fit_pose(reference, np.moveaxis(paths, -1, 0))
+        moving.frames[segment], moving.origins[segment], moving.residuals[segment] = pose
         return
     axes = rules.get("technical_axes", rules["axes"])
     built = _or_nan(lambda: frame(axes, known, moving.frames, side), (count, 3, 3))

@@ -1,4 +1,4 @@
-"""Metrics of one gait cycle: times and distances."""
+"""Metrics of gait cycles: times and distances."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 OTHER = {"left": "right", "right": "left"}
@@ -32,9 +32,12 @@ class Heels(NamedTuple):
         ahead = np.array([-1.0 if clean.attrs["direction_of_travel"] == "backwards" else 1.0, 1.0, 1.0])
         return cls(clean.time.values, {side: position * ahead for side, position in heel.items()})
 
-    def at(self, side: str, instant_s: float) -> Array:
-        """Return a heel's position (3,) at an instant, linear between frames."""
-        return np.array([np.interp(instant_s, self.time, column) for column in self.position[side].T])
+    def at(self, instant_s: Array) -> dict[str, Array]:
+        """Return the position (..., 3) of each heel at instants (...), linear between frames."""
+        return {
+            side: np.stack([np.interp(instant_s, self.time, column) for column in position.T], axis=-1)
+            for side, position in self.position.items()
+        }
 
 
 def belt_speed(heels: Heels, contacts: xr.Dataset, direction_of_travel: str) -> float:
@@ -56,33 +59,38 @@ def belt_speed(heels: Heels, contacts: xr.Dataset, direction_of_travel: str) -> 
 
 
 def spatiotemporal(
-    heels: Heels, *, side: str, start_s: float, off_s: float, end_s: float, belt_speed_m_s: float
-) -> dict[str, float]:
-    """Return times and distances of a cycle of one side, in s, m, m/s, percent and steps per minute.
+    heels: Heels, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike, belt_speed_m_s: float
+) -> dict[str, Array]:
+    """Return times and distances (...) of cycles, in s, m, m/s, percent and steps per minute.
 
     Args:
         heels: the trial's heels.
-        side: side of the cycle.
-        start_s, off_s, end_s: foot strike, foot off, next foot strike of the side.
+        side: (...), side of the cycle.
+        start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
         belt_speed_m_s: speed of the treadmill, added to the distance that the heel covers.
     """
-    stride = end_s - start_s
-    at_start, at_end, other = heels.at(side, start_s), heels.at(side, end_s), heels.at(OTHER[side], start_s)
-    length = at_end[0] - at_start[0] + belt_speed_m_s * stride
+    start, stance = np.asarray(start_s), np.subtract(off_s, start_s)
+    stride = np.subtract(end_s, start)
+    left = (np.asarray(side) == "left")[..., None]
+    at_start, at_end = heels.at(start), heels.at(np.asarray(end_s))
+    own, other = (np.where(left == (name == "left"), at_start["left"], at_start["right"]) for name in OTHER)
+    length = np.where(left, at_end["left"], at_end["right"])[..., 0] - own[..., 0] + belt_speed_m_s * stride
     return {
         "stride_time": stride,
-        "stance_time": off_s - start_s,
-        "stance_share": 100 * (off_s - start_s) / stride,
+        "stance_time": stance,
+        "stance_share": 100 * stance / stride,
         "cadence": 120 / stride,
         "stride_length": length,
-        "step_length": at_start[0] - other[0],
-        "step_width": abs(at_start[2] - other[2]),
+        "step_length": own[..., 0] - other[..., 0],
+        "step_width": np.abs(own[..., 2] - other[..., 2]),
         "walking_speed": length / stride,
     }
 
 
-def support(contacts: xr.Dataset, *, side: str, start_s: float, off_s: float, end_s: float) -> dict[str, float]:
-    """Return the time of the step that ends a cycle, in s, and the shares of single and double support, percent.
+def support(
+    contacts: xr.Dataset, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike
+) -> dict[str, Array]:
+    """Return the time (...) of the step that ends each cycle, s, and the shares of single and double support, percent.
 
     The step is the one of the cycle's side: from the other foot's strike to the strike at the end. Double support is
     both parts together: until the other foot is off, and from its strike on. Who runs has none. NaN where the other
@@ -90,20 +98,23 @@ def support(contacts: xr.Dataset, *, side: str, start_s: float, off_s: float, en
 
     Args:
         contacts: the trial's events.
-        side: side of the cycle.
-        start_s, off_s, end_s: foot strike, foot off, next foot strike of the side.
+        side: (...), side of the cycle.
+        start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
     """
+    start, off, end = (np.asarray(instant) for instant in (start_s, off_s, end_s))
     time, kind = contacts.event_time.values, contacts.event.values
-    other = (contacts.event_side.values == OTHER[side]) & (time > start_s) & (time < end_s)
-    strikes, offs = time[other & (kind == "foot_strike")], time[other & (kind == "foot_off")]
-    strike_s = float(strikes[0]) if len(strikes) == 1 else np.nan
-    other_off_s = float(offs[0]) if len(offs) == 1 else np.nan
-    if other_off_s <= strike_s <= off_s:
-        single_s = strike_s - other_off_s
-    else:
-        single_s = off_s - start_s if off_s < strike_s < other_off_s else np.nan
+    within = (time > start[..., None]) & (time < end[..., None])
+    within &= contacts.event_side.values != np.asarray(side)[..., None]
+
+    def only(what: str) -> Array:
+        seen = within & (kind == what)
+        return np.where(seen.sum(axis=-1) == 1, np.where(seen, time, 0).sum(axis=-1), np.nan)
+
+    strike, other_off = only("foot_strike"), only("foot_off")
+    walked, ran = (other_off <= strike) & (strike <= off), (off < strike) & (strike < other_off)
+    single = np.where(walked, strike - other_off, np.where(ran, off - start, np.nan))
     return {
-        "step_time": end_s - strike_s,
-        "single_support_share": 100 * single_s / (end_s - start_s),
-        "double_support_share": 100 * (off_s - start_s - single_s) / (end_s - start_s),
+        "step_time": end - strike,
+        "single_support_share": 100 * single / (end - start),
+        "double_support_share": 100 * (off - start - single) / (end - start),
     }

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.filters import stretches
+from pipeline.marker_distances import bends
 
 Array = NDArray[np.float64]
 
@@ -31,11 +32,11 @@ def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
     found = np.zeros(position.shape[:2], dtype=bool)
     if spike_m is None or len(position) < 3:
         return found
-    second = position[2:] - 2 * position[1:-1] + position[:-2]
-    bend = np.sqrt(np.nan_to_num(np.einsum("tmi,tmi->tm", second, second)))
-    for marker in np.flatnonzero(bend.max(axis=0) > spike_m):
-        limit = max(spike_m, TIMES_ROUGHNESS * float(np.percentile(bend[:, marker], 95)))
-        bent = np.flatnonzero(bend[:, marker] > limit) + 1
+    bent_by = bends(position)
+    for marker in np.flatnonzero(np.fmax.reduce(bent_by, axis=0) > spike_m):
+        bend = np.nan_to_num(bent_by[:, marker])
+        limit = max(spike_m, TIMES_ROUGHNESS * float(np.percentile(bend, 95)))
+        bent = np.flatnonzero(bend > limit) + 1
         for run in np.split(bent, np.flatnonzero(np.diff(bent) > SUPPORT_FRAMES) + 1):
             if run.size and run[-1] - run[0] < LONGEST_FRAMES + 2:
                 off = _off_the_path(position[:, marker], int(run[0]), int(run[-1]), limit)

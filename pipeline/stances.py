@@ -108,16 +108,24 @@ def judged(
 ) -> Stances:
     """Return every stance with its verdict; arguments as of the step ``cycles``."""
     sides, starts, ends = contacts.contact_side.values, contacts.contact_start.values, contacts.contact_end.values
-    disagreement = float(kinetics.disagreement.sel(load="moment").max())
+    of_moments = kinetics.disagreement.values[:, kinetics["load"].values.tolist().index("moment")]
+    disagreement = float(np.fmax.reduce(of_moments))
     reasons = [str(reason) for reason in contacts.reason.values]
+    time = contacts.time.values
+    vertical = contacts.ground_force.values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY)
+    ankle = kinetics.joint_moment.values[:, :, kinetics.joint.values.tolist().index("ankle")]
+    known = np.isfinite(ankle).all(axis=-1)
+    row = [SIDES.index(str(side)) for side in sides]
     for i in (i for i, reason in enumerate(reasons) if not reason):
+        inside = (time >= starts[i]) & (time <= ends[i])
+        peak = float(np.max(vertical[inside, row[i]], initial=0))
+        whole = starts[i] > time[0] and ends[i] < time[-1]
         if disagreement > max_disagreement_n_m:
             reasons[i] = f"the formulations of the joint moments differ by {disagreement:.1e} N m"
-        else:
-            reasons[i] = _reason(
-                kinetics, contacts, clean, calibrate, str(sides[i]), starts[i], ends[i], min_peak_force_body_weights
-            )
-    row = [SIDES.index(str(side)) for side in sides]
+        elif whole and peak < min_peak_force_body_weights:
+            reasons[i] = f"peak vertical force only {peak:.2f} body weights"
+        elif not known[inside, row[i]].all():
+            reasons[i] = _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
     closure = np.sqrt((kinetics.forward_closure.values**2).mean(axis=-1))
     return Stances(
         starts,
@@ -131,34 +139,12 @@ def judged(
     )
 
 
-def _reason(
-    kinetics: xr.Dataset,
-    contacts: xr.Dataset,
-    clean: xr.Dataset,
-    calibrate: xr.Dataset,
-    side: str,
-    start_s: float,
-    end_s: float,
-    least_body_weights: float,
-) -> str:
-    """Return why a stance that stands well on its plates cannot be used for kinetics; empty where it can."""
-    time, column = contacts.time.values, SIDES.index(side)
-    inside = (time >= start_s) & (time <= end_s)
-    weight = float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY
-    peak = float(np.max(contacts.ground_force.values[inside, column, 1], initial=0)) / weight
-    whole = start_s > time[0] and end_s < time[-1]
-    if whole and peak < least_body_weights:
-        return f"peak vertical force only {peak:.2f} body weights"
-    ankle = kinetics.joint_moment.sel(joint="ankle").values[inside, column]
-    return "" if np.isfinite(ankle).all() else _hidden(clean, calibrate, side, start_s, end_s)
-
-
 def _hidden(clean: xr.Dataset, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
     """Return which markers of a side are not seen in a stance: absent ones of the clusters, and those with gaps."""
     other = {"left": "_right", "right": "_left"}[side]
     inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
-    names = [str(name) for name in clean.marker.values]
-    gaps = [name for i, name in enumerate(names) if np.isnan(clean.marker_position.values[inside, i]).any()]
+    unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))
+    gaps = clean.marker.values[unseen].tolist()
     own = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
     absent = [f"{name}_{side}" for name in own if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
     hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})

@@ -14,6 +14,7 @@ from pipeline.frames import frame
 from pipeline.joint_centres import chord, device_corner, shifted
 from pipeline.joint_centres import hip_centre as hip_regression
 from pipeline.named_points import names_in_centre, names_in_frame
+from pipeline.rigid import mean_rotation
 from pipeline.skeleton import DISTAL, JOINTS, ORDER, ORIGIN, Skeleton, centre_rules, chord_points
 
 Array = NDArray[np.float64]
@@ -186,9 +187,7 @@ def _record_pose(still: Skeleton, points: Points, rules: Mapping[str, Any], segm
             raise UserError(f"the {side} {segment} has {count} of its cluster markers {wanted}; three are needed")
     elif "technical_axes" in rules:
         built = frame(rules["technical_axes"], points | still.centres, still.frames, side)
-        turns = still.frames[segment] @ np.swapaxes(built, -1, -2)
-        u, _, vt = np.linalg.svd(np.nanmean(turns, axis=0))
-        still.technical[segment] = u @ vt
+        still.technical[segment] = mean_rotation(still.frames[segment] @ np.swapaxes(built, -1, -2))
 
 
 def _local(still: Skeleton, segment: str, position: Array) -> Array:

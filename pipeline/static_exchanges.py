@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.body_model import Points
 from pipeline.errors import UserError
-from pipeline.marker_distances import FARTHEST_M, RIGID_M, steadiness
+from pipeline.marker_distances import FARTHEST_M, LOOKS, RIGID_M, steadiness
 
 Array = NDArray[np.float64]
 
@@ -47,11 +47,15 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
     """
     if clean.attrs["exchanged_markers"] == "ignore":
         return
-    known = [str(name) for name in clean.marker.values if name in calibrate.landmark.values]
-    static = calibrate.static_distance.sel(landmark=known, landmark_2=known).values
-    here = clean.sel(marker=known)
-    if pair := exchanged_throughout(here.marker_position.values, static):
-        one, other = (f"{here.label.values[i]} ({known[i].replace('_', ' ')})" for i in pair)
+    here, there = clean.marker.values.tolist(), calibrate.landmark.values.tolist()
+    shared = [(here.index(name), there.index(name)) for name in here if name in there]
+    columns, rows = np.array(shared, dtype=int).reshape(-1, 2).T
+    static = calibrate.static_distance.values[np.ix_(rows, rows)]
+    position = clean.marker_position.values
+    some = position[:: max(1, len(position) // LOOKS)]  # of which no more are looked at anyway
+    if pair := exchanged_throughout(some[:, columns], static):
+        labels = clean.label.values
+        one, other = (f"{labels[i]} ({here[i].replace('_', ' ')})" for i in columns[list(pair)])
         raise UserError(
             f"{one} and {other} seem to be exchanged throughout, here or in the static trial: their distances from "
             "other markers fit when they are exchanged; label them in the capture software and export again, or set "
@@ -76,6 +80,8 @@ def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | No
     with np.errstate(invalid="ignore"):
         near = (spread < RIGID_M) & (np.fmin(median, static) < FARTHEST_M)
     off = np.where(near, np.abs(median - static), np.nan)
+    if not (off > WRONG_M).any():
+        return None
     as_is = np.broadcast_to(off[:, None], (len(off), *off.shape)).copy()  # marker, the other one, a third
     cured = np.where(near[:, None], np.abs(median[:, None] - static), np.nan)
     unknown = ~np.isfinite(as_is + cured) | np.eye(len(off), dtype=bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from pipeline.gait_scores import reference_gait, scores
+from pipeline.metrics import one_by_one
 from pipeline.participant_means import participant_means, symmetry
 from pipeline.tables import ABSENT
 from pipeline.vocabulary import METRICS, REPAIRS, SCORES
@@ -30,6 +31,7 @@ QUALITY = (
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
     "energy_closure_w", *REPAIRS,
 )  # fmt: skip
+STANCE = ("side", "start", "end", "plates", "reason", "disagreement", "forward_closure", "energy_closure")
 NOT_COORDINATES = ("participant_id", "guessed")
 
 
@@ -58,34 +60,21 @@ def study(
     Raises:
         UserError: the reference cannot be used.
     """
-    parts = []
-    for session, trial, group in _trials(cycles):
-        if "rejected" in group.attrs or not group.sizes["cycle"]:
-            continue
-        part = group.drop_dims(["stance", "segment"])
-        count = part.sizes["cycle"]
-        about = sessions[session]
-        own = {
-            "participant": about["participant"]["participant_id"],
-            "session": session,
-            "trial": trial,
-            "condition": about["trials"][trial]["condition"],
-        }
-        columns = {name: text for name, text in about["participant"].items() if name not in NOT_COORDINATES}
-        parts.append(part.assign_coords({name: ("cycle", [text] * count) for name, text in (own | columns).items()}))
-    dataset = xr.concat(parts, dim="cycle", combine_attrs="drop") if parts else _empty()
-    dataset = dataset.assign_coords(cycle=np.arange(dataset.sizes["cycle"], dtype=np.int32))
-    columns = next(iter(sessions.values()))["participant"]
-    for name in columns:
-        if name in dataset.coords:
-            dataset = dataset.assign_coords({name: ("cycle", _typed([str(v) for v in dataset[name].values]))})
+    used = [
+        (session, trial, group.variables)
+        for session, trial, group in _trials(cycles)
+        if "rejected" not in group.attrs and group.sizes["cycle"]
+    ]
+    columns = [name for name in next(iter(sessions.values()))["participant"] if name not in NOT_COORDINATES]
+    dataset = _gathered(used, sessions, columns) if used else _empty()
     if reference is not None:
         found = scores(dataset, reference_gait(reference), gdi_features=gdi_features)
         dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
     names = [*METRICS, *(name for name in SCORES if name in dataset)]
-    metrics = dataset[names].to_dataframe().reset_index()
-    order = ["cycle", *IDENTITY, *(name for name in columns if name not in NOT_COORDINATES), *names]
-    return dataset, metrics.reindex(columns=order), _quality(cycles, sessions)
+    order = ["cycle", *IDENTITY, *columns, *names]
+    # of a study without cycles nobody's columns are known
+    known = {name: dataset.variables[name].values for name in order if name in dataset.variables}
+    return dataset, pd.DataFrame(known).reindex(columns=order), _quality(cycles, sessions)
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -101,6 +90,38 @@ def _trials(cycles: Mapping[str, Mapping[str, xr.Dataset]]) -> Iterator[tuple[st
             yield session, trial, group
 
 
+def _gathered(
+    used: Sequence[tuple[str, str, Mapping[Any, xr.Variable]]],
+    sessions: Mapping[str, Mapping[str, Any]],
+    columns: Sequence[str],
+) -> xr.Dataset:
+    """Return the cycles of all trials, session, trial and variables, one after the other, and whose they are."""
+    about = [
+        {
+            "participant": sessions[session]["participant"]["participant_id"],
+            "session": session,
+            "trial": trial,
+            "condition": sessions[session]["trials"][trial]["condition"],
+        }
+        for session, trial, _ in used
+    ]
+    whose = {name: np.array([row[name] for row in about]) for name in about[0]}
+    whose |= {name: _typed([str(sessions[session]["participant"][name]) for session, *_ in used]) for name in columns}
+    count = [len(trial["start_time"]) for *_, trial in used]
+    variables: dict[Any, Any] = {}
+    coordinates: dict[Any, Any] = {}
+    for name, first in used[0][2].items():
+        if first.dims[:1] == ("cycle",):
+            values = np.concatenate([trial[name].values for *_, trial in used])
+            (coordinates if name in IDENTITY else variables)[name] = (first.dims, values)
+        elif first.dims == (name,) and name not in ("segment", "metric"):
+            coordinates[name] = first
+    variables |= one_by_one(used[0][2]["metric"].values, variables.pop("metric_value")[1])
+    coordinates |= {name: ("cycle", np.repeat(cells, count)) for name, cells in whose.items()}
+    coordinates["cycle"] = np.arange(sum(count), dtype=np.int32)
+    return xr.Dataset(variables, coordinates)
+
+
 def _typed(cells: list[str]) -> Any:
     """Return a column as numbers where all its cells are numbers or absent, else as text."""
     try:
@@ -110,39 +131,28 @@ def _typed(cells: list[str]) -> Any:
 
 
 def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    rows = []
+    rows: list[list[Any]] = []
     for session, trial, group in _trials(cycles):
         about = sessions[session]
         own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if "rejected" in group.attrs:
-            rows.append(
-                [*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *[pd.NA] * (len(QUALITY) - 10)]
-            )
+            nothing = [pd.NA] * (len(QUALITY) - 10)
+            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *nothing])
             continue
-        for i in range(group.sizes["stance"]):
-            row = group.isel(stance=i)
-            reason = str(row.stance_reason.item())
-            rows.append(
-                [
-                    *own,
-                    str(row.stance_side.item()),
-                    round(float(row.stance_start), 4),
-                    round(float(row.stance_end), 4),
-                    str(row.stance_plates.item()),
-                    "rejected" if reason else "used",
-                    reason,
-                    *(_short(value) for value in (row.stance_disagreement, *row.stance_forward_closure.values)),
-                    _short(row.stance_energy_closure.max()),
-                    *(group.attrs.get(name, pd.NA) for name in REPAIRS),
-                ]
+        sides, starts, ends, plates, reasons, disagreements, forward, energy = (
+            group.variables[f"stance_{name}"].values for name in STANCE
+        )
+        checks = np.column_stack([disagreements, forward, np.fmax.reduce(energy, axis=1)])
+        rows += [
+            [*own, side, round(start, 4), round(end, 4), plate, "rejected" if reason else "used", reason]
+            + [float(f"{check:.2e}") for check in found]  # the digits that mean something
+            + [group.attrs.get(name, pd.NA) for name in REPAIRS]
+            for side, start, end, plate, reason, found in zip(
+                *(values.tolist() for values in (sides, starts, ends, plates, reasons, checks)), strict=True
             )
+        ]
     kinds = dict.fromkeys(QUALITY[10:], "Float64") | dict.fromkeys(REPAIRS, "Int64")
     return pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
-
-
-def _short(value: Any) -> float:
-    """Return a check with the digits that mean something."""
-    return float(f"{float(value):.2e}")
 
 
 def _empty() -> xr.Dataset:
@@ -160,4 +170,5 @@ def _empty() -> xr.Dataset:
     coordinates |= {name: ("cycle", np.array([])) for name in ("start_time", "end_time")}
     coordinates["kinetics_valid"] = ("cycle", np.array([], dtype=bool))
     names = {"joint": ["ankle", "knee", "hip"], "angle": ["flexion", "adduction", "rotation"], "axis": list("xyz")}
+    coordinates["cycle"] = np.array([], dtype=np.int32)
     return xr.Dataset(variables, coordinates | names | {"phase": np.arange(101.0)})

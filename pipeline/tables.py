@@ -106,7 +106,7 @@ def participants_of(path: Path) -> tuple[dict[str, Row], list[str]]:
         participants.setdefault(name, row)
     if not rows and not problems:
         problems.append(f"{path.name}: no participants")
-    return participants, problems
+    return participants, _one_line_each(problems)
 
 
 def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:
@@ -142,7 +142,7 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
     if not any(kept.values()) and not problems:
         problems.append(f"{path.name}: no trials")
     inside = {name: [row for row in mine if not _leaves_study(row["file"])] for name, mine in kept.items()}
-    return {name: mine for name, mine in inside.items() if mine}, list(dict.fromkeys(problems))
+    return {name: mine for name, mine in inside.items() if mine}, _one_line_each(problems)
 
 
 def whose(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
@@ -242,7 +242,7 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
         if any(row["side"] == other["side"] and row["segment"] == other["segment"] for other in known):
             problems.append(f"{where} stands twice")
         known.append(row)
-    return segments, problems
+    return segments, _one_line_each(problems)
 
 
 def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[str]]:
@@ -268,12 +268,17 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row],
         if (known := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
             problems.append(f"{where} stands twice")
         seen.add(known)
-    return rows, problems
+    return rows, _one_line_each(problems)
 
 
 def _raise(problems: Iterable[str]) -> None:
     if problems:
         raise UserError("\n".join(problems))
+
+
+def _one_line_each(problems: Iterable[str]) -> list[str]:
+    """Return problems without doubles, each on one line: the cells they quote may have line ends, in quotes."""
+    return list(dict.fromkeys(problem.replace("\n", " ") for problem in problems))
 
 
 def _hostile_cells(rows: Sequence[Row], where: str) -> list[str]:

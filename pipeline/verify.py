@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from pipeline import manifest, netcdf
 from pipeline.errors import UserError
 from pipeline.provenance import sha256
+from pipeline.settings import is_file
 from pipeline.text_table import aligned
 from pipeline.workflow import SESSION_STEPS, Study, look_at, refuse_lost_records
 
@@ -64,15 +65,19 @@ def verify(folder: Path) -> tuple[list[Fault], str]:
     if not derived.is_dir():
         raise UserError(f"{derived}: no results; {_command(folder)} makes them")
     names = outputs_of(study)
+    records = {name: manifest.recorded(derived, name) for name in names}
     listed = {row["file"] for rows in study.sessions.values() for row in rows}
     digests = _digests([derived / name for name in names] + [folder / name for name in listed])
     study = replace(study, sha256={name: digests[folder / name] for name in listed if folder / name in digests})
-    faults, made_from = [], {}
+    faults: list[Fault] = []
+    made_from: dict[str, dict[str, str]] = {}
     for name, (step, session) in names.items():
-        found, sources = _look_at_output(derived, name, digests)
-        made_from[name] = sources
-        then = replace(study, sha256={**study.sha256, **sources})  # of changed recordings their own rows tell
-        if what := found or _made_otherwise(then, derived, name, step, session):
+        passed_on = _passed_on(study, step, session, records[name], made_from)
+        found, sources = _look_at_output(derived, name, digests, records, passed_on)
+        if sources is not None:
+            made_from[name] = sources
+        then = replace(study, sha256={**study.sha256, **(sources or {})})  # of changed recordings their own rows tell
+        if what := found or _made_otherwise(then, records[name], step, session):
             faults.append(Fault(f"derived/{name}", *what))
     changed = [*_changed_sources(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
@@ -113,7 +118,7 @@ def _command(folder: Path) -> str:
 
 def _digests(files: Iterable[Path]) -> dict[Path, str]:
     """Return the SHA-256 of those files that are there, several at a time."""
-    here = [file for file in dict.fromkeys(files) if file.is_file()]
+    here = [file for file in dict.fromkeys(files) if is_file(file)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(here, pool.map(_digest, here), strict=True))
 
@@ -125,34 +130,60 @@ def _digest(file: Path) -> str:
         return str(error)
 
 
+def _passed_on(
+    study: Study, step: str, session: str | None, known: manifest.Record | None, made_from: Mapping[str, dict[str, str]]
+) -> dict[str, str] | None:
+    """Return the sources of an output whose bytes are as recorded, as its record tells; None where it cannot.
+
+    Of ``read`` they are the recordings of today if its key has them, of a later step those of its inputs.
+    """
+    if known is None:
+        return None
+    if step == "read":
+        key = json.loads(study.key(step)(SimpleNamespace(session=session)))
+        if manifest.made_with(key)["trials"] != known.made_with.get("trials"):
+            return None
+        return {row["file"]: row["sha256"] for row in key["trials"] if row["sha256"]}
+    if not known.inputs or any(name not in made_from for name in known.inputs):
+        return None
+    return {file: digest for name in known.inputs for file, digest in made_from[name].items()}
+
+
 def _look_at_output(
-    derived: Path, name: str, digests: Mapping[Path, str]
-) -> tuple[tuple[str, str] | None, dict[str, str]]:
-    """Return what is wrong with an output as a file, and the sources that it says it was made from."""
-    path = derived / name
+    derived: Path,
+    name: str,
+    digests: Mapping[Path, str],
+    records: Mapping[str, manifest.Record | None],
+    passed_on: dict[str, str] | None,
+) -> tuple[tuple[str, str] | None, dict[str, str] | None]:
+    """Return what is wrong with an output as a file, and the sources that it was made from, where it tells.
+
+    It is opened only where its record is silent: what has the SHA-256 that was recorded is what was written.
+    """
+    path, known = derived / name, records[name]
     if path not in digests:
-        return ("is not there", RUN), {}
-    known = manifest.recorded(derived, name)
+        return ("is not there", RUN), None
     if known and known.sha256 != digests[path]:
-        return (manifest.CHANGED, REMOVE), {}
-    sources: dict[str, str] = {}
-    try:
-        if path.suffix == ".nc":
-            sources = json.loads(netcdf.read_through(path).get("source_sha256", "{}"))
-    except (UserError, ValueError) as error:
-        return (str(error).removeprefix(f"{path}: ").removesuffix(f"; {REMOVE}"), REMOVE), {}
+        return (manifest.CHANGED, REMOVE), None
+    made = known.inputs.items() if known else ()
+    another = [other for other, digest in made if (record := records.get(other)) and record.sha256 != digest]
+    sources = {} if path.suffix != ".nc" else passed_on
+    if known is None or another or sources is None:
+        try:
+            sources = json.loads(netcdf.read_through(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
+        except (UserError, ValueError) as error:
+            return (str(error).removeprefix(f"{path}: ").removesuffix(f"; {REMOVE}"), REMOVE), None
     if known is None:
         return ("no record of what was written", REMOVE), sources
-    for other, digest in known.inputs.items():
-        before = manifest.recorded(derived, other)
-        if before and before.sha256 != digest:
-            return (f"made from another derived/{other} than the one there", REMOVE), sources
+    if another:
+        return (f"made from another derived/{another[0]} than the one there", REMOVE), sources
     return None, sources
 
 
-def _made_otherwise(study: Study, derived: Path, name: str, step: str, session: str | None) -> tuple[str, str] | None:
+def _made_otherwise(
+    study: Study, known: manifest.Record | None, step: str, session: str | None
+) -> tuple[str, str] | None:
     """Return what of a job's key is no longer what it was when the output was made."""
-    known = manifest.recorded(derived, name)
     key = json.loads(study.key(step)(SimpleNamespace(session=session)))
     then, now = known.made_with if known else {}, manifest.made_with(key)
     told = [

@@ -5,7 +5,7 @@ The bridge describes every dataset from it and refuses one that departs from it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -63,8 +63,8 @@ _CURVES = {
     "ground_force": Variable(
         ("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"
     ),
-    **{name: Variable(("cycle",), units, meaning) for name, (units, meaning) in metrics.METRICS.items()},
 }
+_METRICS = {name: Variable(("cycle",), units, meaning) for name, (units, meaning) in metrics.METRICS.items()}
 SCORES = {
     name: Variable(("cycle",), units, meaning)
     for name, (units, meaning) in (metrics.SCORES | metrics.DEVIATION_INDEX).items()
@@ -291,6 +291,9 @@ VARIABLES: dict[str, dict[str, Variable]] = {
     },
     "cycles": {
         **_CURVES,
+        "metric_value": Variable(
+            ("cycle", "metric"), "1", "numbers of the gait cycle, each in its metric_units; in study.nc one by one"
+        ),
         **ON_REQUEST,
         "stance_start": Variable(("stance",), "s", "start of the stance"),
         "stance_end": Variable(("stance",), "s", "end of the stance"),
@@ -302,7 +305,7 @@ VARIABLES: dict[str, dict[str, Variable]] = {
         ),
         "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
     },
-    "study": {**_CURVES, **SCORES, **ON_REQUEST},
+    "study": {**_CURVES, **_METRICS, **SCORES, **ON_REQUEST},
 }
 
 OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": SCORES | ON_REQUEST}
@@ -337,6 +340,8 @@ COORDINATES = {
     "error_source": ("", "source of error: see Uncertainty in theory.md"),
     "phase": ("percent", "share of the gait cycle"),
     "stance_phase": ("percent", "share of the stance, foot strike to foot off"),
+    "metric": ("", "number of the gait cycle, named as in study.nc and metrics.csv"),
+    "metric_units": ("", "units of the number"),
     "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
     "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
     "mass_kg": ("kg", "body mass"),
@@ -395,25 +400,29 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
         raise ValueError(
             f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} depart from the vocabulary"
         )
-    result = dataset.copy()
+    result = dataset[list(table)].copy()
+    # of `variables`, since each DataArray of a dataset costs more than all that is done to it here
     for name, (dims, units, long_name) in table.items():
-        if dataset[name].dims != dims:
-            raise ValueError(f"{step}: {name} has dimensions {dataset[name].dims}, the vocabulary says {dims}")
-        result[name].attrs = {"units": units, "long_name": long_name}
+        variable = result.variables[name]
+        if variable.dims != dims:
+            raise ValueError(f"{step}: {name} has dimensions {variable.dims}, the vocabulary says {dims}")
+        variable.attrs = {"units": units, "long_name": long_name}
         if meanings := FLAGS.get((step, name)):
-            values = np.arange(len(meanings.split()), dtype=result[name].dtype)
-            result[name].attrs |= {"flag_values": values, "flag_meanings": meanings}
+            values = np.arange(len(meanings.split()), dtype=variable.dtype)
+            variable.attrs |= {"flag_values": values, "flag_meanings": meanings}
     for name in map(str, result.coords):
         if name not in COORDINATES and step != "study":
             continue
-        units, long_name = COORDINATES.get(name) or _column(name, result[name])
-        result[name].attrs = ({"units": units} if units else {}) | {"long_name": long_name}
+        variable = result.variables[name]
+        units, long_name = COORDINATES.get(name) or _column(name, variable)
+        about: dict[str, Any] = ({"units": units} if units else {}) | {"long_name": long_name}
         if name in VERDICTS:
-            result[name].attrs |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "left_out used"}
-    return result[list(table)]
+            about |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "left_out used"}
+        variable.attrs = about
+    return result
 
 
-def _column(name: str, values: xr.DataArray) -> tuple[str, str]:
+def _column(name: str, values: xr.Variable) -> tuple[str, str]:
     """Return the units, by the end of its name, and the long name of a column of participants.tsv."""
     numeric = values.dtype.kind in "if"
     units = [unit for ending, unit in COLUMN_UNITS.items() if numeric and name.endswith(ending)]

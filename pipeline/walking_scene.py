@@ -66,9 +66,10 @@ def scene(
     markers = clean.marker.values.tolist()
     for side in SIDES:
         for joint in ("hip", "knee", "ankle"):
-            points[f"{joint} {side}"] = taken(kinematics.joint_centre, "time", "axis", side=side, joint=joint)[frames]
+            centre = taken(kinematics, "joint_centre", "time", "axis", side=side, joint=joint)
+            points[f"{joint} {side}"] = centre[frames]
         for name in (landmark for landmark in LANDMARKS if f"{landmark}_{side}" in markers):
-            points[f"{name} {side}"] = taken(clean.marker_position, "time", "axis", marker=f"{name}_{side}")[frames]
+            points[f"{name} {side}"] = taken(clean, "marker_position", "time", "axis", marker=f"{name}_{side}")[frames]
     names = [name for name, where in points.items() if np.isfinite(where).any()]
     number = {name: i for i, name in enumerate(names)}
     lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
@@ -85,8 +86,8 @@ def scene(
 
 
 def _force(contacts: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
-    at = taken(contacts.centre_of_pressure, "time", "axis", side=side)[frames]
-    force = taken(contacts.ground_force, "time", "axis", side=side)[frames]
+    at = taken(contacts, "centre_of_pressure", "time", "axis", side=side)[frames]
+    force = taken(contacts, "ground_force", "time", "axis", side=side)[frames]
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
 
     def or_none(values: Array) -> list[list[int] | None]:
@@ -104,8 +105,8 @@ def step(study: xr.Dataset, contacts: xr.Dataset, *, cycle: int) -> Step | None:
         cycle: number along ``cycle``.
     """
     side, start, end = (study[name].values[cycle] for name in ("side", "start_time", "end_time"))
-    force = taken(study.ground_force, "cycle", "phase", "axis")[cycle]
-    pressure = taken(contacts.centre_of_pressure, "time", "axis", side=str(side))
+    force = taken(study, "ground_force", "cycle", "phase", "axis")[cycle]
+    pressure = taken(contacts, "centre_of_pressure", "time", "axis", side=str(side))
     at = at_phases(pressure, contacts.time.values, float(start), float(end))
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
     known &= np.where(known, force[:, 1], 0) > 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -27,8 +28,9 @@ LIBRARIES = {
     "read": ("numpy", "ezc3d"),
     "clean": ("numpy", "scipy"),
     "kinematics": ("numpy", "scipy"),
+    "kinetics": ("numpy", "scipy"),
     "study": ("numpy", "pandas"),
-    "report": ("jinja2", "plotly"),
+    "report": ("jinja2", "plotly", "h5py"),
 }
 STORAGE = ("xarray", "netCDF4")
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
@@ -48,12 +50,13 @@ class Study:
     left_out: Sequence[tables.Row] = ()
 
     def c3d_files(self, session: str) -> list[str]:
-        """Return the session's files that are there, relative to the study, each once.
+        """Return the session's files that Snakemake is told of, relative to the study, each once.
 
-        Snakemake would take braces in a name for a wildcard: what such a file holds stands in the key alone.
+        It would take braces in a name for a wildcard, and end the run for a date in the future, as of a camera's
+        computer: what such a file holds stands in the key alone, which decides for all of them.
         """
-        there = (row["file"] for row in self.sessions[session] if row["file"] in self.sha256)
-        return [file for file in dict.fromkeys(there) if "{" not in file]
+        there = dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256)
+        return [file for file in there if "{" not in file and (self.path / file).stat().st_mtime <= time.time()]
 
     @property
     def people(self) -> list[str]:
@@ -73,7 +76,8 @@ class Study:
         1.4 to 2.3 times the most that was measured, see docs/scale.md.
         """
         mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
-        largest = max(sum(mb[file] for file in self.c3d_files(session)) for session in self.sessions)
+        of_sessions = ({row["file"] for row in rows} & mb.keys() for rows in self.sessions.values())
+        largest = max(sum(mb[file] for file in files) for files in of_sessions)
         return {"session": round(400 + 25 * largest), "study": round(400 + 4 * sum(mb.values()))}
 
     def key(self, step: str) -> Callable[[Any], str]:
@@ -185,7 +189,7 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
     if not os.access(path, os.W_OK):
         raise UserError(f"{path}: cannot be written to; copy the study to where you may write")
     files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}
-    present = {name: file for name, file in files.items() if file.is_file()}
+    present = {name: file for name, file in files.items() if settings.is_file(file)}
     digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
     return replace(study, sha256={name: digests[file] for name, file in present.items()})
 

@@ -13,6 +13,7 @@ import pytest
 
 HOUSE = Path(__file__).resolve().parent.parent
 SHARED = HOUSE.parent / "shared"
+DRY_RUN = ("--dry-run", "--quiet", "host")
 
 
 @pytest.fixture(scope="session")
@@ -40,10 +41,15 @@ def snakemake(study: Path, *arguments: str, cwd: Path = HOUSE) -> subprocess.Com
 
 def planned(study: Path, *arguments: str) -> set[str]:
     """Return the jobs that the workflow would run, as ``rule`` or ``rule:session``; ``all`` left out."""
-    result = snakemake(study, "--dry-run", "--quiet", "host", *arguments)
+    result = snakemake(study, *DRY_RUN, *arguments)
     assert result.returncode == 0, result.stdout + result.stderr
+    return jobs_in(result.stdout + result.stderr)
+
+
+def jobs_in(plan: str) -> set[str]:
+    """Return the jobs that a dry run told of."""
     jobs = set()
-    for block in re.split(r"\n(?=(?:local)?rule )", result.stdout + result.stderr):
+    for block in re.split(r"\n(?=(?:local)?rule )", plan):
         if name := re.match(r"(?:local)?rule (\w+):", block):
             session = re.search(r"wildcards: session=(\S+)", block)
             jobs.add(name[1] + (f":{session[1]}" if session else ""))

@@ -14,6 +14,7 @@ from pipeline.agreement import CAUSES, FORMULATIONS, LOADS
 from pipeline.cycles import cycles
 from pipeline.dynamics.limb import MOTIONS
 from pipeline.leg import CHAIN, SEGMENTS
+from pipeline.metrics import one_by_one
 from pipeline.settings import CONFIG, read_yaml
 from pipeline.vocabulary import described
 
@@ -34,9 +35,10 @@ class Trial(dict[str, xr.Dataset]):
     """The datasets that ``cycles`` takes, by name."""
 
     def cut(self, **settings: Any) -> xr.Dataset:
-        """Return the trial's cycles, checked against the vocabulary."""
+        """Return the trial's cycles, checked against the vocabulary, with the metrics by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
-        return described("cycles", cycles(*inputs, **(SETTINGS | settings)))
+        result = described("cycles", cycles(*inputs, **(SETTINGS | settings)))
+        return result.assign(one_by_one(result.metric.values, result.metric_value.values))
 
 
 def amplitude(joint: int, axis: int) -> float:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from pipeline.metrics import in_one
 from pipeline.report import report
 from pipeline.study import per_participant, study
 from pipeline.vocabulary import METRICS, ON_REQUEST, VARIABLES, described
@@ -83,16 +84,17 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
         known = 1.0 if valid or name in ("joint_angle", "pelvis_angle", "foot_progression") else np.nan
         values = known * (wave + offset.reshape(-1, *[1] * (wave.ndim - 1)))
         curves[name] = (("cycle", *dims, "phase"), values)
-    metrics = {name: ("cycle", np.array(1.0 + offset)) for name in METRICS} | {"stance_share": ("cycle", 60 + offset)}
+    columns = dict.fromkeys(METRICS, 1.0 + offset) | {"stance_share": 60 + offset}
     start = np.tile(np.arange(REPEATS[person], dtype=float), len(sides))
     checks = {
         "stance_disagreement": ("stance", np.full(count, 2e-13)),
         "stance_forward_closure": (("stance", "joint"), np.full((count, 3), 0.25)),
         "stance_energy_closure": (("stance", "segment"), np.full((count, 3), 0.125)),
     }
+    stacked, names = in_one(columns)
     group = xr.Dataset(
-        curves | metrics | checks | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.6)},
-        {"phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]},
+        curves | stacked | checks | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.6)},
+        {"phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]} | names,
     ).assign_coords(
         side=("cycle", side),
         start_time=("cycle", start),

@@ -16,6 +16,7 @@ from pipeline.contacts import contacts
 from pipeline.cycles import cycles
 from pipeline.kinematics import kinematics
 from pipeline.kinetics import kinetics
+from pipeline.metrics import one_by_one
 from pipeline.read import read
 
 
@@ -56,7 +57,7 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
 def run_trial(
     recorded: xr.Dataset, calibration: xr.Dataset, model: Mapping[str, Any], chosen: Mapping[str, Any]
 ) -> dict[str, xr.Dataset]:
-    """Return the dataset of each step of one trial, checked against the vocabulary."""
+    """Return the dataset of each step of one trial, checked against the vocabulary; the metrics by name too."""
     cleaned = clean(recorded, body_model=model, **chosen["clean"])
     touched = contacts(cleaned, **chosen["contacts"])
     moved = kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
@@ -70,4 +71,6 @@ def run_trial(
         "kinetics": loaded,
         "cycles": cut,
     }
-    return {name: vocabulary.described(name, dataset) for name, dataset in steps.items()}
+    result = {name: vocabulary.described(name, dataset) for name, dataset in steps.items()}
+    cut = result["cycles"]
+    return result | {"cycles": cut.assign(one_by_one(cut.metric.values, cut.metric_value.values))}

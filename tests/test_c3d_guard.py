@@ -257,6 +257,21 @@ def test_an_answer_cannot_make_the_parent_run_anything(
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("answer", ["text", ({}, {"points": ("many",)}), ({}, {"points": (1 << 60,)}), ({}, None)])
+def test_an_answer_that_is_none_is_said(header: Header, another_child: Callable[[str], None], answer: object) -> None:
+    answers = pickle.dumps("ready") + pickle.dumps(answer)
+    another_child(f"import sys; sys.stdout.buffer.write({answers!r}); sys.stdout.flush(); input()")
+    with pytest.raises(UserError, match="damaged: its parser gave no answer"):
+        c3d_guard.parse(WALK, header)
+
+
+def test_arrays_that_are_cut_off_are_no_answer(header: Header, another_child: Callable[[str], None]) -> None:
+    answers = pickle.dumps("ready") + pickle.dumps(({}, {"points": (4, 2, 3)})) + bytes(100)
+    another_child(f"import sys; sys.stdout.buffer.write({answers!r}); sys.stdout.flush(); sys.stdin.buffer.read(1)")
+    with pytest.raises(UserError, match="damaged: its parser crashed"):
+        c3d_guard.parse(WALK, header)
+
+
 # --- places and names ------------------------------------------------------------------------------------------
 
 

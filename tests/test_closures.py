@@ -57,11 +57,11 @@ def test_kane_gives_the_accelerations_that_the_chain_was_measured_with(loaded: t
     """From moments of the block matrix, q'' by Kane's equations, at measured angles and rates, in every frame."""
     own, torque = loaded
     measured = chain_motion(own)[1]
-    masses = forward.Masses(own.mass[:, OUTWARDS], own.inertia[:, OUTWARDS], own.gravity)
-    rate = measured.rate[..., limb.HINGES]
-    found = forward.acceleration(forward._driven(own, torque), masses, own.angle[:, :, OUTWARDS], rate)
+    masses = forward.masses_of(own, np.tile([LEFT, RIGHT], (len(TIME), 1)))
+    angle, rate = own.angle[:, :, OUTWARDS].T, measured.rate[..., limb.HINGES].T
+    found = forward.acceleration(forward.driven_by(own, torque), masses, angle, rate)
     # moments are rounded to 1e-12 N m, the foot has 5e-4 kg m2 about its long axis
-    close(found, measured.acceleration[..., limb.HINGES], 1e-8)
+    close(found.T, measured.acceleration[..., limb.HINGES], 1e-8)
 
 
 def test_moments_bring_their_motion_about(loaded: tuple[Legs, Array], airborne: tuple[Legs, Array]) -> None:

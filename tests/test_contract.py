@@ -117,24 +117,6 @@ def imports_of(tree: ast.AST) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize(
-    ("step", "heavy"),
-    [
-        ("contacts", {"scipy", "ezc3d", "jsonschema", "plotly", "jinja2"}),
-        ("kinetics", {"scipy", "ezc3d", "jsonschema", "plotly", "jinja2"}),
-        ("cycles", {"scipy", "ezc3d", "jsonschema", "plotly", "jinja2"}),
-        ("read", {"scipy", "ezc3d", "jsonschema", "plotly", "jinja2"}),
-        ("kinematics", {"scipy.signal", "ezc3d", "jsonschema", "plotly", "jinja2"}),
-    ],
-)
-def test_a_step_imports_only_what_it_uses(step: str, heavy: set[str]) -> None:
-    """Imports are paid in every job: the heavy ones must not come along."""
-    code = f"import sys, pipeline.{step}; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True).stdout
-    # scipy may be looked up by xarray's optional features without being loaded
-    assert not heavy & set(loaded.split())
-
-
 def test_package_inits_are_empty_but_for_the_door_of_scripts() -> None:
     """``from pipeline import load_study`` costs a step nothing: neither its start nor, when it changes, a rerun."""
     door = PACKAGE / "__init__.py"

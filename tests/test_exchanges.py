@@ -34,7 +34,9 @@ def stretch(count: int, share: float, seed: int) -> np.ndarray:
 def found_in(
     points: Markers, chosen: Mapping[str, tuple[str, ...]], model: Mapping[str, Any]
 ) -> dict[frozenset[str], np.ndarray]:
-    return {frozenset((e.first, e.second)): e.frames for e in find_exchanges(points, *sided_labels(chosen, model))}
+    position = np.stack(list(points.values()), axis=1)
+    found = find_exchanges(position, list(points), *sided_labels(chosen, model))
+    return {frozenset((e.first, e.second)): e.frames for e in found}
 
 
 def sided(chosen: Mapping[str, tuple[str, ...]], *, legs_only: bool = True) -> list[tuple[str, str]]:
@@ -153,8 +155,9 @@ def test_a_leg_exchanged_throughout_is_refused() -> None:
     everywhere = np.ones(len(trial.time), dtype=bool)
     for pair in sided(chosen):
         points = exchanged(points, *pair, everywhere)
+    position = np.stack(list(points.values()), axis=1)
     with pytest.raises(UserError, match=r"LKNE and RKNE.*in all frames"):
-        mended(points, chosen, model, first_frame=1, spike_m=None, exchanged_markers="repair")
+        mended(position, list(points), chosen, model, first_frame=1, spike_m=None, exchanged_markers="repair")
 
 
 def test_which_half_is_wrong_is_not_guessed_within_a_side() -> None:

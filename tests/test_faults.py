@@ -5,6 +5,7 @@ The short form of ``tests/faults/interruptions.py``, which interrupts real runs 
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -19,7 +20,7 @@ import xarray as xr
 from conftest import HOUSE
 from faults.interruptions import KILLED, jobs_of, kill, leftovers, outputs, recovery, write_tiny_study
 
-from pipeline import netcdf
+from pipeline import bridge, netcdf
 from pipeline.errors import UserError
 from pipeline.provenance import sha256, sha256_of_files
 from pipeline.recover import recover
@@ -116,16 +117,73 @@ def test_foreign_records_of_digests_are_not_believed(tmp_path: Path, content: st
     assert sha256_of_files([file], cache=cache) == {file: sha256(file)}
 
 
-def test_links_to_nowhere_folders_and_files_of_the_future_cost_themselves_alone(tmp_path: Path) -> None:
+def test_snakemake_is_told_of_no_date_in_the_future(tmp_path: Path) -> None:
+    """It would end the run after the job; the recording counts by its bytes."""
     study = write_tiny_study(tmp_path / "study")
-    rows = [f"sub-01\t{name}\tsub-01/{name}.c3d\tgait\twalk" for name in ("dangling", "loop", "folder", "pipe")]
-    with (study / "trials.tsv").open("a") as handle:
-        handle.write("\n".join([*rows, ""]))
-    (study / "sub-01/dangling.c3d").symlink_to("nowhere.c3d")
-    (study / "sub-01/loop.c3d").symlink_to("loop.c3d")
-    (study / "sub-01/folder.c3d").mkdir()
-    os.mkfifo(study / "sub-01/pipe.c3d")
+    before = open_study(study)
+    assert before.c3d_files("sub-01") == ["sub-01/static.c3d", "sub-01/comfortable_01.c3d"]
     future = time.time() + 1e8
     os.utime(study / "sub-01/static.c3d", (future, future))
     opened = open_study(study)
-    assert opened.c3d_files("sub-01") == ["sub-01/static.c3d", "sub-01/comfortable_01.c3d"]
+    assert opened.c3d_files("sub-01") == ["sub-01/comfortable_01.c3d"]
+    assert opened.sha256 == before.sha256
+    assert opened.memory_mb == before.memory_mb
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_recovery_unlocks_where_there_is_a_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: bool) -> None:
+    """And starts the workflow once, with the cores that were asked for; where unlocking fails, no run."""
+    study, started = write_tiny_study(tmp_path / "study"), list[list[str]]()
+    (study / ".snakemake/locks").mkdir(parents=True)
+    if locked:
+        (study / ".snakemake/locks/0.input.lock").touch()
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        started.append(command)
+        return subprocess.CompletedProcess(command, 3 if "--unlock" in command else 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert recover(study, cores="2") == (3 if locked else 0)
+    (command,) = started
+    assert ("--unlock" if locked else "--cores") in command
+
+
+@pytest.mark.parametrize("error", [errno.ESTALE, errno.EIO, errno.ENOENT, None])
+def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int | None
+) -> None:
+    """What was read of a lost share, or of a file copied anew meanwhile (None), would stand when it is there again."""
+    path = tmp_path / "walk.c3d"
+    path.write_bytes(b"recording")
+    row = {
+        "trial": "walk",
+        "file": str(path),
+        "role": "gait",
+        "subject": "",
+        "participant": "a",
+        "sha256": sha256(path),
+    }
+
+    def read(_: Path, **__: object) -> xr.Dataset:
+        if error == errno.ENOENT:
+            path.unlink()
+            raise UserError(f"{path}: no such file")
+        if error:
+            raise OSError(error, os.strerror(error))
+        path.write_bytes(b"another")
+        return xr.Dataset()
+
+    said = os.strerror(error) if error else "has changed since the run began"
+    with pytest.raises(UserError, match=f"walk.c3d: {said}; see to its disk or share and run again"):
+        bridge._read(read, [row], {})
+
+
+def test_a_recording_that_never_could_be_read_costs_its_trial(tmp_path: Path) -> None:
+    row = {"trial": "walk", "file": "x" * 300, "role": "gait", "subject": "", "participant": "a", "sha256": None}
+
+    def read(path: Path, **_: object) -> xr.Dataset:
+        path.stat()
+        return xr.Dataset()
+
+    groups, _ = bridge._read(read, [row], {})
+    assert groups["walk"].attrs["rejected"] == f"{'x' * 300}: {os.strerror(errno.ENAMETOOLONG)}"

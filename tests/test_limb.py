@@ -21,6 +21,7 @@ class State(NamedTuple):
     """Limbs (k, N, ...) in any state: ``at`` in a random pose with skewed hinge axes, and what it was made from."""
 
     at: limb.Limb
+    rotation: Array
     axes: Array
     centre: Array
     mass: Array
@@ -36,7 +37,19 @@ class State(NamedTuple):
     @property
     def chain(self) -> open_chain.Chain:
         """The same as an open chain at q = 0: six joints per segment, only the sixth link has inertia."""
-        return chain_of(self.at.screw.reshape(COUNT, -1, 6), self.at.inertia)
+        return chain_of(flat(self.screw), self.inertia)
+
+    @property
+    def screw(self) -> Array:
+        """The screw axes (k, N, 6, 6) of slides and hinges, one per row."""
+        slides = np.concatenate([0 * self.axes, self.rotation[:, :-1]], axis=-1)
+        through = np.cross(self.centre[:, :, None], self.axes)
+        return np.concatenate([slides, np.concatenate([self.axes, through], axis=-1)], axis=-2)
+
+    @property
+    def inertia(self) -> Array:
+        """The spatial inertias (k, N, 6, 6) of the segments."""
+        return spatial_inertia(self.mass, self.com, self.tensor)
 
     def around(self) -> open_chain.Surroundings:
         on_links = np.zeros((*self.load.shape[:-1], 6, 6))
@@ -89,7 +102,7 @@ def random_state(count: int) -> State:
     segment = rotation[:, 1:]
     return State(
         at=limb.limb_at(rotation, axes, centre, mass, com, inertia),
-        axes=axes, centre=centre, mass=mass, com=com, tensor=transpose(segment) @ inertia @ segment,
+        rotation=rotation, axes=axes, centre=centre, mass=mass, com=com, tensor=transpose(segment) @ inertia @ segment,
         rate=2 * rng.normal(size=(*shape, 6)), acceleration=10 * rng.normal(size=(*shape, 6)),
         gravity=9 * rng.normal(size=3), load=np.repeat([20.0, 200], 3) * rng.normal(size=(*shape, 6)),
         base_twist=2 * rng.normal(size=(COUNT, 6)), base_rate=5 * rng.normal(size=(COUNT, 6)),
@@ -103,9 +116,13 @@ def state(request: pytest.FixtureRequest) -> State:
 
 def by_source(state: State, share: Array) -> Array:
     """Return what each source asks of the joints, (k, source, motion, 6 N)."""
-    share = np.moveaxis(share, (-1, -2), (2, 3))
-    torque = apply(state.at.screw[:, :, None, None], share)
-    return np.moveaxis(torque, 1, -2).reshape(*share.shape[:1], *share.shape[2:4], -1)
+    torque = apply(state.screw[:, :, None, None], np.swapaxes(share, 2, 3))
+    return np.moveaxis(torque, 1, -2).reshape(COUNT, share.shape[3], 2, -1)
+
+
+def by_group(joints: Array) -> Array:
+    """Return (k, N, 2, 6): the sums over slides and hinges of (k, N, 6, 6)."""
+    return np.asarray(joints.reshape(*joints.shape[:2], 2, 3, 6).sum(axis=-2))
 
 
 def by_columns(matrix: Array, rate: Array) -> Array:
@@ -123,14 +140,18 @@ def test_slides_go_along_the_proximal_segment_and_hinges_leave_the_joint_centre_
     centre, mass = rng.normal(size=(COUNT, 1, 3)), np.ones((COUNT, 1))
     inertia = np.broadcast_to(np.diag([0.01, 0.02, 0.03]), (COUNT, 1, 3, 3))
     at = limb.limb_at(rotation, axes, centre, mass, centre + 0.1, inertia)
-    slides, hinges = at.screw[..., limb.SLIDES, :], at.screw[..., limb.HINGES, :]
+    pushed = limb._pushed(at, rates := rng.normal(size=(COUNT, 1, 6)))
+    slides, hinges = pushed[..., 0, :], pushed[..., 1, :]
     assert not slides[..., :3].any()
-    close(slides[..., 3:], rotation[:, :1])
-    close(hinges[..., :3], axes)
-    of_centre = hinges[..., 3:] + np.cross(hinges[..., :3], centre[:, :, None])
-    assert np.abs(of_centre).max() < 1e-15  # two products of order 1 cancel
-    turned = transpose(rotation[:, 1:]) @ inertia @ rotation[:, 1:]
-    close(at.inertia, spatial_inertia(mass, centre + 0.1, turned))
+    close(slides[..., 3:], (rates[..., :3, None] * rotation[:, :1]).sum(axis=-2))
+    close(hinges[..., :3], (rates[..., 3:, None] * axes).sum(axis=-2))
+    of_centre = hinges[..., 3:] + np.cross(hinges[..., :3], centre)
+    assert np.abs(of_centre).max() < 1e-14  # two products of order 10 cancel
+
+
+def test_momentum_is_that_of_the_spatial_inertia(state: State) -> None:
+    twist = np.random.default_rng(3).normal(size=(*state.mass.shape, 6))
+    close(limb.momentum(state.at.inertia, twist), apply(state.inertia, twist))
 
 
 def test_twists_tell_how_every_point_of_a_body_moves() -> None:
@@ -165,7 +186,7 @@ def test_joint_motion_finds_the_rates_that_made_the_twists(state: State) -> None
     motion = state.motion()
     close(motion.rate, state.rate)
     close(motion.acceleration, state.acceleration)
-    close(motion.push, state.at.screw * state.rate[..., None])
+    close(motion.push, by_group(state.screw * state.rate[..., None]))
 
 
 def test_drift_is_what_the_moving_axes_add(state: State) -> None:
@@ -173,7 +194,8 @@ def test_drift_is_what_the_moving_axes_add(state: State) -> None:
     around = open_chain.Surroundings(base_twist=state.base_twist)
     qd = flat(state.rate)
     twist = open_chain.motion(state.chain, 0 * qd, qd, 0 * qd, around).twist
-    close(flat(state.motion().drift), commutator(twist, state.chain.screw * qd[..., None]))
+    drift = commutator(twist, state.chain.screw * qd[..., None])
+    close(state.motion().drift, by_group(drift.reshape(*state.mass.shape, 6, 6)))
 
 
 # ---- what the joints do
@@ -198,7 +220,7 @@ def test_static_part_is_the_wrench_of_a_limb_that_does_not_move(state: State) ->
 def test_contributions_sum_to_the_moving_part(state: State) -> None:
     motion = state.motion()
     found = limb.inverse_dynamics(state.at, motion, state.gravity, state.load)
-    close(limb.contributions(state.at, motion).sum(axis=(-2, -1)), found.wrench - found.static)
+    close(limb.contributions(state.at, motion).sum(axis=(-2, -3)), found.wrench - found.static)
 
 
 def test_contributions_are_the_columns_of_mass_and_coriolis_matrix(state: State) -> None:
@@ -229,8 +251,8 @@ def test_contribution_of_the_base_does_not_hang_on_its_coordinates(state: State,
         "skewed hinges elsewhere": np.concatenate([LAB_SLIDES, hinges]),
         "hinges before slides": np.concatenate([hinges, LAB_SLIDES]),
     }[how]
-    screw = np.concatenate([np.broadcast_to(base, (COUNT, 6, 6)), flat(state.at.screw)], axis=1)
-    chain = chain_of(screw, state.at.inertia)
+    screw = np.concatenate([np.broadcast_to(base, (COUNT, 6, 6)), flat(state.screw)], axis=1)
+    chain = chain_of(screw, state.inertia)
     base_qd = np.linalg.solve(base.T, state.base_twist[..., None])[..., 0]
     push = screw[:, :6] * base_qd[..., None]
     drift = commutator(np.cumsum(push, axis=1), push).sum(axis=1)
@@ -270,7 +292,7 @@ def test_a_constant_velocity_of_everything_contributes_nothing(state: State) -> 
 def test_hinge_jacobians_are_the_slopes_of_places_and_poses(state: State) -> None:
     """By differences of the product of exponentials; slides held."""
     count = state.mass.shape[1]
-    screw = state.at.screw[:, :, limb.HINGES].reshape(COUNT, -1, 6)
+    screw = state.screw[:, :, limb.HINGES].reshape(COUNT, -1, 6)
     home = np.broadcast_to(np.eye(4), (*screw.shape[:2], 4, 4))
     chain = open_chain.Chain(screw, home, np.zeros((*screw.shape, 6)), np.eye(4))
     turning, moving = limb.hinge_jacobians(state.axes, state.centre, state.com)

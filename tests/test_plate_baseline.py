@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from real_walks import cleaned_walks
 
 from pipeline.c3d import read_c3d
-from pipeline.plate_baseline import rest_taken_off, resting_wrench
+from pipeline.plate_baseline import block_means, rest_taken_off, resting_wrench
 from pipeline.read import plate_wrenches
 
 Array = NDArray[np.float64]
@@ -45,7 +45,7 @@ def drifted(load: Array, dose: Any, *, noise: float = 1.0) -> Array:
 
 
 def rest(wrench: Array, **settings: slice) -> tuple[Array, float]:
-    return resting_wrench(wrench[:, :3], wrench[:, 3:], MIDDLE, rate_hz=RATE_HZ, **settings)
+    return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, **settings)
 
 
 def left(load: Array, wrench: Array) -> Array:

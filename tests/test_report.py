@@ -176,8 +176,8 @@ def test_missing_samples_are_left_out_not_zero() -> None:
     trial["joint_angle"][0, :, :, :20] = np.nan
     trial["joint_angle"][:, :, :, 50] = np.nan
     trial["joint_power"][:] = np.inf
-    trial["step_width"][0] = np.nan
-    trial["step_length"][:] = np.nan
+    trial.metric_value.loc[{"metric": "step_width"}][0] = np.nan
+    trial.metric_value.loc[{"metric": "step_length"}] = np.nan
     html = made({"sub-01": {"walk": trial}}, {"walk": "slow"}).page()
     (figures,) = Page(html).figures()
     curve = curve_of(figures, "Hip flexion", "left", "slow")

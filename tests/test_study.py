@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import xarray as xr
 from pipeline import netcdf
 from pipeline.bridge import rejected
 from pipeline.errors import UserError
+from pipeline.metrics import in_one
 from pipeline.study import IDENTITY, QUALITY, per_participant, study
 from pipeline.tables import read_participants
 from pipeline.vocabulary import METRICS, ON_REQUEST, REPAIRS, SCORES, VARIABLES, described
@@ -43,7 +45,8 @@ def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: t
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(count)], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
     variables = {}
-    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in ABSENT}
+    stacked, names = in_one(dict.fromkeys(METRICS, values))
+    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in (*ABSENT, *METRICS)}
     for name, dims in (usual | {name: ON_REQUEST[name].dims for name in further}).items():
         shape = [count, *(len(NAMES[dim]) for dim in dims[1:])]
         data = np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy()
@@ -61,8 +64,9 @@ def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: t
     return described(
         "cycles",
         xr.Dataset(
-            variables | checks,
-            {
+            variables | stacked | checks,
+            names
+            | {
                 **{name: NAMES[name] for name in NAMES if name in dims_used},
                 "side": ("cycle", side), "start_time": ("cycle", values), "end_time": ("cycle", values + 1),
                 "kinetics_valid": ("cycle", reason == ""), "reason": ("cycle", reason),
@@ -223,6 +227,21 @@ def test_further_curves_reach_the_study(tmp_path: Path) -> None:
     assert list(opened.joint_moment_lab.sel(joint="hip", axis="y")[:, 0].values) == [10, 11, 30]
     assert list(metrics.columns) == list(study(CYCLES, sessions=sessions(), **ALONE)[1].columns)
     assert len(metrics) == 3
+
+
+def test_gathering_takes_little_more_memory_than_what_it_returns() -> None:
+    """Each array is made once; the tables, which are small beside the curves, are left the other half."""
+    cycles = {"s1": {f"fast_{i}": trial(i, "rlrlr") for i in range(40)}}
+    about = sessions()["s1"] | {"trials": {name: {"condition": "fast"} for name in cycles["s1"]}}
+    study(CYCLES, sessions=sessions(), **ALONE)  # what is made once and kept
+    tracemalloc.start()
+    try:
+        dataset = study(cycles, sessions={"s1": about}, **ALONE)[0]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert dataset.sizes["cycle"] == 200
+    assert peak < 1.5 * dataset.nbytes
 
 
 def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import tables, tsv
-from pipeline.errors import UserError
+from pipeline.errors import LONGEST_LINE, UserError
 from pipeline.workflow import look_at
 
 TRIALS = ("participant_id", "trial", "file", "role", "condition")
@@ -119,6 +119,18 @@ def test_separators_of_other_programs_are_named(tmp_path: Path) -> None:
     row = ("A1", "walk", r"sub-01\a.c3d", "gait", "walk")
     _, problems = tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
     assert "write / between folders" in problems[0]
+
+
+def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
+    """All that follows it is one cell, line ends and all."""
+    good = ("a", "left", "foot", "1", *["0.01"] * 9)
+    rows = [tuple(f'"{cell}' if number == 4 else cell for number, cell in enumerate(good)), *[good] * 200]
+    path = write(tmp_path / "segments.tsv", tables.SEGMENT_COLUMNS, *rows)
+    _, problems = tables.segments_of(path, {"a": {}})
+    assert any("com_x_m is '0.01" in problem for problem in problems)
+    lines = str(UserError("\n".join(problems))).splitlines()
+    assert len(lines) == len(problems)
+    assert max(map(len, lines)) <= LONGEST_LINE
 
 
 SESSIONS = {"s1": [{"trial": "walk_1", "role": "gait"}, {"trial": "stand", "role": "static"}]}

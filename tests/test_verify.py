@@ -7,9 +7,11 @@ import json
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import fuzz_netcdf
 import numpy as np
 import pytest
 from outputs import job_of, write_outputs
@@ -61,6 +63,12 @@ def test_a_new_time_stamp_is_no_change(study: Path) -> None:
     for path in study.rglob("*.*"):
         path.touch()
     assert faults_of(study) == []
+
+
+def test_what_has_the_bytes_that_were_recorded_is_not_opened(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a hundred sessions that would take minutes, and tell nothing more."""
+    monkeypatch.setattr(netcdf, "read_through", lambda path: pytest.fail(f"{path} was opened"))
+    assert faults_of(finished) == []
 
 
 def test_a_copy_elsewhere_is_well(study: Path, tmp_path: Path) -> None:
@@ -253,6 +261,15 @@ def test_a_step_refuses_a_damaged_input_and_leaves_no_record(study: Path, monkey
     read.write_bytes(content)
     bridge.run(job)
     assert faults_of(study) == []
+
+
+def test_no_damaged_result_passes_as_another(study: Path) -> None:
+    """A short campaign; ``make fuzz`` runs the long one."""
+    results = list(fuzz_netcdf.campaign(study / "derived", mutants=80, seed=7))
+    assert not [result for result in results if result[1] == fuzz_netcdf.HARM]
+    ends = Counter(end for kind, end, _ in results if kind != "a record")
+    assert ends == {fuzz_netcdf.TOLD: 72}
+    assert not {"crashed", "other error"} & {beside for *_, beside in results}
 
 
 def passes(path: Path, content: bytes, place: int) -> bool:

@@ -1,4 +1,4 @@
-"""The workflow as a user runs it: what comes out, what reruns after which change, what an error looks like."""
+"""The workflow as a user runs it: what comes out, what an error looks like."""
 
 from __future__ import annotations
 
@@ -14,17 +14,10 @@ import ezc3d
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import HOUSE, copy_study, planned, snakemake
+from conftest import HOUSE, copy_study, snakemake
 
 from pipeline.__main__ import main
 from pipeline.workflow import SESSION_STEPS
-
-
-def of(session: str, *steps: str) -> set[str]:
-    return {f"{step}:{session}" for step in steps}
-
-
-ENDING = {"study", "report"}
 
 
 @pytest.fixture(scope="module")
@@ -127,82 +120,12 @@ def test_metrics_and_quality_are_tidy(finished: Path) -> None:
         assert {row["verdict"] for row in csv.DictReader(handle)} <= {"used", "rejected"}
 
 
-def test_nothing_changed_runs_nothing(study: Path) -> None:
-    for path in study.rglob("*.c3d"):
-        path.touch()
-    (study / "participants.tsv").touch()
-    assert planned(study) == set()
-
-
-def change_c3d(study: Path) -> None:
-    path = study / "sub-01" / "comfortable_01.c3d"
-    status = path.stat()
-    content = bytearray(path.read_bytes())
-    content[-5] ^= 1
-    path.write_bytes(content)
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-CHANGES: dict[str, tuple[Callable[[Path], object], set[str]]] = {
-    "one C3D, same time stamp": (change_c3d, of("sub-01", *SESSION_STEPS) | ENDING),
-    "a kinetics setting": (
-        lambda s: (s / "study.yaml").write_text((s / "study.yaml").read_text() + "\nkinetics: {gravity_m_s2: 9.81}\n"),
-        of("sub-01", "kinetics", "cycles") | of("sub-02", "kinetics", "cycles") | ENDING,
-    ),
-    "the title of the report": (
-        lambda s: (s / "study.yaml").write_text((s / "study.yaml").read_text() + "\nreport: {title: Another}\n"),
-        {"report"},
-    ),
-    "one body mass": (
-        lambda s: _edit_cell(s / "participants.tsv", "sub-02", "mass_kg", "66.6"),
-        of("sub-02", "calibrate", "kinematics", "kinetics", "cycles") | ENDING,
-    ),
-    "a new participant column": (lambda s: _add_column(s / "participants.tsv", "shoe", "flat"), ENDING),
-    "one condition": (lambda s: replace_in(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"), ENDING),
-}
-
-
 def _edit_cell(path: Path, participant: str, column: str, value: str) -> None:
     header, *rows = [line.split("\t") for line in path.read_text().splitlines()]
     for row in rows:
         if row[0] == participant:
             row[header.index(column)] = value
     path.write_text("\n".join("\t".join(row) for row in [header, *rows]) + "\n")
-
-
-def _add_column(path: Path, name: str, value: str) -> None:
-    header, *rows = path.read_text().splitlines()
-    path.write_text("\n".join([f"{header}\t{name}", *(f"{row}\t{value}" for row in rows)]) + "\n")
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_change_reruns_what_depends_on_it(study: Path, change: str) -> None:
-    edit, expected = CHANGES[change]
-    edit(study)
-    assert planned(study) == expected
-
-
-@pytest.mark.parametrize(
-    ("module", "expected"),
-    [
-        ("kinetics.py", {"kinetics", "cycles"}),
-        ("dynamics/block_matrix.py", set(SESSION_STEPS) - {"read"}),
-        ("events.py", {"contacts", "kinetics", "cycles"}),
-    ],
-)
-def test_changed_code_reruns_its_steps_and_those_after(
-    study: Path, tmp_path: Path, module: str, expected: set[str]
-) -> None:
-    house = tmp_path / "house"
-    for name in ("pipeline", "config", "profiles"):
-        shutil.copytree(HOUSE / name, house / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "pyproject.toml"):
-        shutil.copy(HOUSE / name, house / name)
-    arguments = ("--snakefile", str(house / "Snakefile"))
-    assert planned(study, *arguments) == set()
-    (house / "pipeline" / module).write_text((house / "pipeline" / module).read_text() + "\n# another line\n")
-    jobs = {f"{step}:{session}" for step in expected for session in ("sub-01", "sub-02")}
-    assert planned(study, *arguments) == jobs | ENDING
 
 
 def test_it_runs_from_elsewhere(study: Path, tmp_path: Path) -> None:

@@ -168,17 +168,28 @@ def inverse_dynamics(
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Return a x b, written out: several times faster than numpy.cross on many short vectors."""
-    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    result[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
-    result[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
-    result[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    """Return a x b, written out: several times faster than numpy.cross on many short vectors.
+
+    The result lies in memory as the arguments do: where time is last there (Fortran order), every operation runs
+    along memory.
+    """
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    result = np.empty_like(a if a.size >= b.size else b, np.result_type(a, b), shape=shape)
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        product = np.multiply(a[..., y], b[..., z], out=result[..., x])
+        product -= a[..., z] * b[..., y]
     return result
 
 
 def rotate(matrix: Array, vector: Array) -> Array:
-    """Return matrix @ vector for (..., 3, 3) and (..., 3), written out for the same reason."""
-    result = matrix[..., 0] * vector[..., 0, None]
-    result += matrix[..., 1] * vector[..., 1, None]
-    result += matrix[..., 2] * vector[..., 2, None]
+    """Return matrix @ vector for (..., 3, 3) and (..., 3), several times faster than numpy.matmul."""
+    return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
+
+
+def running_sum(array: Array, *, axis: int) -> Array:
+    """Return numpy's cumsum, row by row: several times faster where there are few rows."""
+    result = array.copy(order="K")
+    rows = np.moveaxis(result, axis, 0)
+    for i in range(1, len(rows)):
+        rows[i] += rows[i - 1]
     return result

@@ -58,20 +58,20 @@ def inverse_dynamics(
         the joint centres, N m, on each segment at its proximal joint.
     """
     shape = com_acceleration.shape
-    force, moment = np.empty(shape), np.empty(shape)
+    force, moment = np.empty(shape[::-1]), np.empty(shape[::-1])
     masses, tensor = _masses(mass, shape), _tensor(inertia, shape)
-    weight = masses * gravity
-    for part, count in _portions(shape):
-        loads = np.multiply(masses[:count], com_acceleration[part], out=force[part])
-        loads -= weight[:count]
-        loads -= external_force[part]
-        _add_up(loads.T)
-        levers = _levers(_arms(to_proximal[part], to_distal[part]), _ring(loads.T))
+    weight = masses * _upright(gravity, shape)
+    for part in _portions(shape):
+        loads = np.multiply(masses, com_acceleration[part].T, out=force[..., part])
+        loads -= weight
+        loads -= external_force[part].T
+        _add_up(loads)
+        levers = _levers(_arms(to_proximal[part], to_distal[part]), _ring(loads))
         levers += external_moment[part].T
         rate, gyroscopic = _euler(tensor, angular_velocity[part].T, angular_acceleration[part].T)
         rate += gyroscopic
-        moment[part].T[...] = _moments(np.ascontiguousarray(rotation[part].T), levers, rate)
-    return force, moment
+        moment[..., part] = _moments(np.ascontiguousarray(rotation[part].T), levers, rate)
+    return force.T, moment.T
 
 
 def inverse_dynamics_by_term(
@@ -94,41 +94,41 @@ def inverse_dynamics_by_term(
         Where something is missing (NaN), a term that does not need it stays known.
     """
     shape = com_acceleration.shape
-    force, moment = np.zeros((len(TERMS), *shape)), np.empty((len(TERMS), *shape))
+    force, moment = np.zeros((len(TERMS), *shape[::-1])), np.empty((len(TERMS), *shape[::-1]))
     masses, tensor = _masses(mass, shape), _tensor(inertia, shape)
-    weight = -masses[:1] * gravity
-    _add_up(weight.T)
+    weight = -masses * _upright(gravity, shape)
+    _add_up(weight)
     force[GRAVITY] = weight
-    for part, count in _portions(shape):
-        _add_up(np.multiply(masses[:count], com_acceleration[part], out=force[INERTIA, part]).T)
-        _add_up(np.negative(external_force[part], out=force[GROUND, part]).T)
+    for part in _portions(shape):
+        _add_up(np.multiply(masses, com_acceleration[part].T, out=force[INERTIA, ..., part]))
+        _add_up(np.negative(external_force[part].T, out=force[GROUND, ..., part]))
         arms = _arms(to_proximal[part], to_distal[part])
         to_lab = np.ascontiguousarray(rotation[part].T)
-        levers = _levers(arms, _ring(force[GROUND, part].T))
+        levers = _levers(arms, _ring(force[GROUND, ..., part]))
         levers += external_moment[part].T
-        moment[GROUND, part].T[...] = _moments(to_lab, levers)
-        moment[GRAVITY, part].T[...] = _moments(to_lab, _levers(arms, _ring(weight.T)))
+        moment[GROUND, ..., part] = _moments(to_lab, levers)
+        moment[GRAVITY, ..., part] = _moments(to_lab, _levers(arms, _ring(weight)))
         rate, gyroscopic = _euler(tensor, angular_velocity[part].T, angular_acceleration[part].T)
-        moment[INERTIA, part].T[...] = _moments(to_lab, _levers(arms, _ring(force[INERTIA, part].T)), rate)
-        moment[VELOCITY, part].T[...] = _moments(to_lab, np.zeros(rate.shape), gyroscopic)
-    return np.moveaxis(force, 0, -3), np.moveaxis(moment, 0, -3)
+        moment[INERTIA, ..., part] = _moments(to_lab, _levers(arms, _ring(force[INERTIA, ..., part])), rate)
+        moment[VELOCITY, ..., part] = _moments(to_lab, np.zeros(rate.shape), gyroscopic)
+    return np.moveaxis(force.T, -1, -3), np.moveaxis(moment.T, -1, -3)
 
 
-def _frames(shape: tuple[int, ...]) -> int:
-    """Return the frames in one portion."""
-    return max(1, SEGMENTS_AT_A_TIME * 3 // int(np.prod(shape[1:])))
-
-
-def _portions(shape: tuple[int, ...]) -> Iterator[tuple[slice, int]]:
-    """Yield portions of the time axis and their lengths."""
-    for start in range(0, shape[0], _frames(shape)):
-        stop = min(start + _frames(shape), shape[0])
-        yield slice(start, stop), stop - start
+def _portions(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Yield portions of the time axis."""
+    frames = max(1, SEGMENTS_AT_A_TIME * 3 // int(np.prod(shape[1:])))
+    for start in range(0, shape[0], frames):
+        yield slice(start, start + frames)
 
 
 def _masses(mass: Array, shape: tuple[int, ...]) -> Array:
-    """Return mass for every component of a portion, (frames, ..., N, 3): equal shapes multiply along memory."""
-    return np.broadcast_to(mass[..., None], (min(_frames(shape), shape[0]), *shape[1:])).copy()
+    """Return mass as (N, ..., 1)."""
+    return np.broadcast_to(mass, shape[1:-1]).T[..., None]
+
+
+def _upright(gravity: Array, shape: tuple[int, ...]) -> Array:
+    """Return a vector as (3, 1, ..., 1)."""
+    return gravity.reshape(-1, *[1] * (len(shape) - 1))
 
 
 def _tensor(inertia: Array, shape: tuple[int, ...]) -> Array:

@@ -13,8 +13,12 @@ best near the limb), where handing them from link to link needs no map: the recu
 
 with the screw axes S_i = (w, v), spatial inertias G_i and loads E_i (moment, force) of this instant.
 
-Shapes: N segments, **from the base outwards**, six joints each: screws (..., N, 6, 6), slides before hinges; the base
-is a further first entry where poses and twists are given (N+1). Leading ``...`` time, side. SI units, lab axes.
+A slide (0, s) has no place, and the three hinges of a joint pass through one, its centre c: (e, c x e). So neither
+screws nor spatial inertias are ever built as matrices.
+
+Shapes: N segments, **from the base outwards**, six joints each, slides before hinges; the base is a further first entry
+where poses and twists are given (N+1). Leading ``...`` time, side; fastest where time is last in memory (Fortran
+order), as whatever is made here. SI units, lab axes.
 
 Sources: Featherstone R (2008) Rigid Body Dynamics Algorithms, table 5.1, for the recursion in base coordinates;
 Grood ES, Suntay WJ (1983) J Biomech Eng 105:136-144 for slides and hinges of an anatomical joint.
@@ -23,38 +27,51 @@ Grood ES, Suntay WJ (1983) J Biomech Eng 105:136-144 for slides and hinges of an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, skew
-from pipeline.dynamics.screws import apply, commutator, dual_commutator, spatial_inertia, transpose
+from pipeline.dynamics.block_matrix import cross, rotate, running_sum
+from pipeline.dynamics.screws import dual_commutator, transpose
+from pipeline.dynamics.wrenches import turn_tensor
 
 Array = NDArray[np.float64]
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
 MOTIONS = ("acceleration", "velocity")
 
 
-@dataclass(frozen=True)
-class Limb:
-    """The limb as it stands.
+class Inertia(NamedTuple):
+    """Spatial inertias G = [[tensor, [moment]], [[moment]^T, mass E]], never built; those of several bodies add up.
 
-    screw (..., N, 6, 6) of the six joints of each anatomical joint, one per row; inertia (..., N, 6, 6) of the
-    segments; centre (..., N, 3) of the anatomical joints from the frame's origin, m.
+    mass (..., N) in kg; moment m c (..., N, 3) in kg m; tensor (..., N, 3, 3) about the frame's origin in kg m2.
     """
 
-    screw: Array
-    inertia: Array
+    mass: Array
+    moment: Array
+    tensor: Array
+
+
+@dataclass(frozen=True)
+class Limb:
+    """The limb as it stands, lab axes.
+
+    slides, hinges (..., N, 3, 3): axes of the six joints of each anatomical joint, one per row; centre (..., N, 3) of
+    the anatomical joints from the frame's origin, m; inertia of the segments.
+    """
+
+    slides: Array
+    hinges: Array
     centre: Array
+    inertia: Inertia
 
 
 class Motion(NamedTuple):
     """How the limb moves.
 
     twist, twist_rate: V and V' (..., N+1, 6), base first; rate, acceleration: q' and q'' (..., N, 6) of slides (m/s,
-    m/s2) and hinges (rad/s, rad/s2); push, drift: S q' and ad(V) S q' (..., N, 6, 6).
+    m/s2) and hinges (rad/s, rad/s2); push, pull, drift: S q', S q'' and ad(V) S q' (..., N, 2, 6), each summed over the
+    slides and over the hinges.
     """
 
     twist: Array
@@ -62,6 +79,7 @@ class Motion(NamedTuple):
     rate: Array
     acceleration: Array
     push: Array
+    pull: Array
     drift: Array
 
 
@@ -76,12 +94,14 @@ def limb_at(rotation: Array, axes: Array, centre: Array, mass: Array, com: Array
         com: (..., N, 3), centres of mass from the frame's origin, lab axes, m.
         inertia: (..., N, 3, 3), about the centres of mass, segment axes, kg m2.
     """
-    screw = np.zeros((*axes.shape[:-2], 6, 6))
-    screw[..., SLIDES, 3:] = rotation[..., :-1, :, :]
-    screw[..., HINGES, :3] = axes
-    screw[..., HINGES, 3:] = cross(centre[..., None, :], axes)
     turn = rotation[..., 1:, :, :]
-    return Limb(screw, spatial_inertia(mass, com, transpose(turn) @ inertia @ turn), centre)
+    tensor = turn_tensor(transpose(turn), inertia)
+    moment = mass[..., None] * com
+    tensor -= moment[..., :, None] * com[..., None, :]
+    square = (moment * com).sum(axis=-1)
+    for k in range(3):
+        tensor[..., k, k] += square
+    return Limb(rotation[..., :-1, :, :], axes, centre, Inertia(mass, moment, tensor))
 
 
 def twists(spin: Array, spin_rate: Array, point: Array, velocity: Array, acceleration: Array) -> tuple[Array, Array]:
@@ -100,17 +120,17 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
     Solves S q' = V_i - V_(i-1) and S q'' = V'_i - V'_(i-1) - (sum of ad(V) S q') of each anatomical joint: no angle is
     differentiated. Near gimbal lock the hinges cannot be told apart: there the result grows without bound.
     """
-    dual = dual_basis(limb.screw[..., HINGES, :3])
+    dual = dual_basis(limb.hinges)
     rate = _solved(limb, dual, np.diff(twist, axis=-2))
-    push = limb.screw * rate[..., None]
-    drift = commutator(twist[..., :-1, None, :] + _running_sum(push, axis=-2), push)
-    acceleration = _solved(limb, dual, np.diff(twist_rate, axis=-2) - _sum(drift))
-    return Motion(twist, twist_rate, rate, acceleration, push, drift)
+    push = _pushed(limb, rate)
+    drift = _drift(limb, twist[..., :-1, :], rate, push)
+    acceleration = _solved(limb, dual, np.diff(twist_rate, axis=-2) - _both(drift))
+    return Motion(twist, twist_rate, rate, acceleration, push, _pushed(limb, acceleration), drift)
 
 
 def dual_basis(axes: Array) -> Array:
     """Return the rows (..., 3, 3) that find the turns about three axes in what they add up to; inf or NaN if flat."""
-    dual = cross(axes[..., [1, 2, 0], :], axes[..., [2, 0, 1], :])
+    dual = cross(np.roll(axes, -1, axis=-2), np.roll(axes, 1, axis=-2))
     volume = (axes[..., 0, :] * dual[..., 0, :]).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(dual / volume[..., None, None])
@@ -119,8 +139,33 @@ def dual_basis(axes: Array) -> Array:
 def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
     """Return S^-1 (w, v): hinges by the dual basis of their axes, slides by what the hinges leave of v."""
     turning, moving = difference[..., :3], difference[..., 3:]
-    slides = apply(limb.screw[..., SLIDES, 3:], moving - cross(limb.centre, turning))
-    return np.concatenate([slides, apply(dual, turning)], axis=-1)
+    slides = rotate(limb.slides, moving - cross(limb.centre, turning))
+    return np.concatenate([slides, rotate(dual, turning)], axis=-1)
+
+
+def _pushed(limb: Limb, rate: Array) -> Array:
+    """Return S q' summed over the slides and over the hinges, (..., N, 2, 6)."""
+    push = _zeros(*rate.shape[:-1], 2, 6)
+    push[..., 0, 3:] = rotate(transpose(limb.slides), rate[..., SLIDES])
+    push[..., 1, :3] = rotate(transpose(limb.hinges), rate[..., HINGES])
+    push[..., 1, 3:] = cross(limb.centre, push[..., 1, :3])
+    return push
+
+
+def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
+    """Return ad(V) S q' summed over the slides and over the hinges, (..., N, 2, 6), from V of the segments below.
+
+    A slide (0, s) gives (0, w x s). All hinges leave c in its place and at one velocity v, so that a hinge that turns
+    by p, (p, c x p), gives (w x p, v x p + c x (w x p)).
+    """
+    spin, slid, turned = below[..., :3], push[..., 0, 3:], push[..., 1, :3]
+    first, second, third = (limb.hinges[..., k, :] * rate[..., 3 + k, None] for k in range(3))
+    drift = _zeros(*push.shape)
+    drift[..., 0, 3:] = cross(spin, slid)
+    drift[..., 1, :3] = cross(spin, turned) + cross(first, second) + cross(first + second, third)
+    velocity = below[..., 3:] + slid + cross(spin, limb.centre)
+    drift[..., 1, 3:] = cross(velocity, turned) + cross(limb.centre, drift[..., 1, :3])
+    return drift
 
 
 class Recursion(NamedTuple):
@@ -143,13 +188,25 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
         gravity: (3,), acceleration of gravity, m/s2.
         load: (..., N, 6), of the surroundings on each segment: moment about the frame's origin, force.
     """
-    bend = apply(transpose(limb.screw), motion.acceleration) + _sum(motion.drift)
-    twist = motion.twist[..., :1, :] + np.cumsum(_sum(motion.push), axis=-2)
-    rate = motion.twist_rate[..., :1, :] + np.cumsum(bend, axis=-2)
-    turning = dual_commutator(twist, apply(limb.inertia, twist))
-    static = _from_tip(-limb.inertia[..., 3:] @ gravity - load, axis=-2)
-    wrench = _from_tip(apply(limb.inertia, rate) + turning, axis=-2) + static
-    return Recursion(apply(limb.screw, wrench), wrench, static)
+    twist = motion.twist[..., :1, :] + running_sum(_both(motion.push), axis=-2)
+    rate = motion.twist_rate[..., :1, :] + running_sum(_both(motion.pull) + _both(motion.drift), axis=-2)
+    turning = dual_commutator(twist, momentum(limb.inertia, twist))
+    heavy = limb.inertia.mass[..., None] * gravity + 0 * limb.inertia.moment
+    static = _from_tip(-np.concatenate([cross(limb.inertia.moment, gravity), heavy], axis=-1) - load, axis=-2)
+    wrench = _from_tip(momentum(limb.inertia, rate) + turning, axis=-2) + static
+    about_centre = wrench[..., :3] - cross(limb.centre, wrench[..., 3:])
+    torque = np.concatenate([rotate(limb.slides, wrench[..., 3:]), rotate(limb.hinges, about_centre)], axis=-1)
+    return Recursion(torque, wrench, static)
+
+
+def momentum(inertia: Inertia, twist: Array) -> Array:
+    """Return G V = (tensor w + m c x v, m v - m c x w), (..., 6)."""
+    across = cross(inertia.moment[..., None, :], twist.reshape(*twist.shape[:-1], 2, 3))  # m c x w, m c x v
+    result = np.empty_like(twist)
+    np.add(rotate(inertia.tensor, twist[..., :3]), across[..., 1, :], out=result[..., :3])
+    np.multiply(inertia.mass[..., None], twist[..., 3:], out=result[..., 3:])
+    result[..., 3:] -= across[..., 0, :]
+    return result
 
 
 def contributions(limb: Limb, motion: Motion) -> Array:
@@ -165,37 +222,48 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         limb, motion: of :func:`limb_at` and :func:`joint_motion`.
 
     Returns:
-        (..., N, 6, 2, 1 + 2 N): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
+        (..., N, 2, 1 + 2 N, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
         by source (base, slides and hinges of the first joint, ...). Its sum over both is the wrench of
         :func:`inverse_dynamics` without its static part.
     """
-    count = limb.screw.shape[-3]
-    twist = motion.twist[..., 1:, :]
-    # a source per row, so that one product of matrices serves all
-    x, y, z = (
-        np.concatenate([first, _by_group(share)], axis=-2)
-        for first, share in (
-            (motion.twist_rate[..., :1, :], limb.screw * motion.acceleration[..., None]),
-            (motion.twist[..., :1, :], motion.push),
-            (np.zeros_like(motion.twist[..., :1, :]), motion.drift),
-        )
-    )
-    found = np.concatenate([x, z], axis=-2)[..., None, :, :] @ _from_tip(limb.inertia, axis=-3)
-    found = found.reshape(*found.shape[:-2], 2, 1 + 2 * count, 6)
-    found[..., 1, :, :] += y[..., None, :, :3] @ _from_tip(_turning(twist, limb.inertia), axis=-3)
-    for joint in range(1, count):  # a source moves the segments from its own joint outwards
+    count = limb.centre.shape[-2]
+    xz = _zeros(*limb.centre.shape[:-2], 2, 1 + 2 * count, 6)
+    xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
+    for joint in range(count):
         own = slice(2 * joint + 1, 2 * joint + 3)
-        found[..., :joint, :, own, :] = found[..., joint, None, :, own, :]
-    return np.moveaxis(found, -1, -3)
+        xz[..., 0, own, :], xz[..., 1, own, :] = motion.pull[..., joint, :, :], motion.drift[..., joint, :, :]
+    y = np.concatenate([motion.twist[..., :1, :3], motion.push[..., 1, :3]], axis=-2)  # slides turn nothing
+    mass, moment, tensor = (_from_tip(part, axis=-axis) for axis, part in enumerate(limb.inertia, 1))
+    angular, linear, spread = _turning(limb.inertia, motion.twist[..., 1:, :])
+    found = np.empty((*xz.shape[:-4:-1], *limb.centre.shape[-2::-1])).T
+    for joint in range(count):  # a source moves the segments from its own joint outwards
+        near, here, turned = slice(2 * joint + 3), found[..., joint, :, :, :], y[..., : joint + 2, :]
+        beyond = Inertia(
+            mass[..., joint, None, None], moment[..., joint, None, None, :], tensor[..., joint, None, None, :, :]
+        )
+        here[..., near, :] = momentum(beyond, xz[..., near, :])
+        here[..., 1, near, :][..., ::2, :3] += cross(turned, angular[..., joint, None, :])
+        here[..., 1, near, :][..., ::2, :3] -= rotate(spread[..., joint, None, :, :], turned)
+        here[..., 1, near, :][..., ::2, 3:] += cross(turned, linear[..., joint, None, :])
+        own = slice(2 * joint + 1, 2 * joint + 3)
+        found[..., :joint, :, own, :] = here[..., None, :, own, :]
+    return found
 
 
-def _turning(twist: Array, inertia: Array) -> Array:
-    """Return the first three rows (..., 3, 6) of (B - G ad(V))^T; of a rigid body the others are zero."""
-    shape = (*twist.shape[:-1], 2, 3)
-    momentum = skew(apply(inertia, twist).reshape(shape))
-    spread = inertia[..., :3, :] @ skew(twist.reshape(shape)).reshape(*inertia.shape[:-1], 3)
-    upper = momentum[..., 0, :, :] - spread - transpose(spread)
-    return np.concatenate([upper / 2, momentum[..., 1, :, :]], axis=-1)
+def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array, Array]:
+    """Return k / 2, p and D, from each segment outwards, with which (B - G ad(V)) y = (w x k / 2 - D w, w x p).
+
+    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V]; w is the turning of y.
+    """
+    spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
+    spread = cross(inertia.tensor, spin[..., None, :]) + velocity[..., :, None] * inertia.moment[..., None, :]
+    along = (velocity * inertia.moment).sum(axis=-1)
+    for k in range(3):
+        spread[..., k, k] -= along
+    symmetric = (spread + transpose(spread)) / 2
+    parts = ((whole[..., :3] / 2, -2), (whole[..., 3:], -2), (symmetric, -3))
+    angular, linear, drag = (_from_tip(part, axis=axis) for part, axis in parts)
+    return angular, linear, drag
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
@@ -228,27 +296,20 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
     return np.asarray((by_mass + turning @ tensor @ transpose(turning)).sum(axis=-3))
 
 
-def _by_group(share: Array) -> Array:
-    """Return (..., 2 N, 6): the sums over the three slides and the three hinges of each joint (..., N, 6, 6)."""
-    halves = _sum(share.reshape(*share.shape[:-2], 2, 3, 6))
-    return halves.reshape(*halves.shape[:-3], -1, 6)
-
-
 def _from_tip(array: Array, *, axis: int) -> Array:
     """Return the running sum from the last segment to the first."""
-    return np.flip(_running_sum(np.flip(array, axis), axis=axis), axis)
-
-
-def _running_sum(array: Array, *, axis: int) -> Array:
-    """Return numpy's cumsum, row by row: several times faster where there are few rows."""
-    result = array.copy()
+    result = array.copy(order="K")
     rows = np.moveaxis(result, axis, 0)
-    for i in range(1, len(rows)):
-        rows[i] += rows[i - 1]
+    for i in reversed(range(len(rows) - 1)):
+        rows[i] += rows[i + 1]
     return result
 
 
-def _sum(array: Array) -> Array:
-    """Return the sum over the last axis but one, row by row for the same reason."""
-    rows: Array = reduce(np.add, np.moveaxis(array, -2, 0))
-    return rows
+def _both(groups: Array) -> Array:
+    """Return the sum (..., 6) over slides and hinges (..., 2, 6)."""
+    return np.asarray(groups[..., 0, :] + groups[..., 1, :])
+
+
+def _zeros(*shape: int) -> Array:
+    """Return zeros that lie in memory with time last."""
+    return np.zeros(shape[::-1]).T

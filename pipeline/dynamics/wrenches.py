@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, rotate
+from pipeline.dynamics.block_matrix import cross, rotate, running_sum
 
 Array = NDArray[np.float64]
 
@@ -120,8 +120,9 @@ def same(a: Wrench, b: Wrench, *, rtol: float = 1e-9) -> bool:
 
 def turn_tensor(rotation: Array, inertia: Array) -> Array:
     """Return R I R^T, a tensor in the axes that ``rotation`` turns into; (..., 3, 3)."""
-    back = np.ascontiguousarray(np.swapaxes(rotation, -1, -2))  # products with it are twice as fast
-    return np.asarray(rotation @ inertia @ back)
+    each = inertia + 0 * rotation  # of a tensor that does not change too, or memory is crossed and recrossed
+    half = np.einsum("...ij,...jk->...ik", rotation, each)
+    return np.asarray(np.einsum("...ik,...lk->...il", half, rotation))
 
 
 def parallel_axis(mass: Array, arm: Array) -> Array:
@@ -205,7 +206,7 @@ def joint_wrenches(
         Of the next proximal body on each segment, about ``joint``, the observer's coordinates; (..., N, 3).
     """
     counted = (weight(bodies, gravity), *fictitious(bodies, observer).values(), *loads)
-    return up_the_chain(total(dynamic(bodies), *map(opposite, counted)), joint, tip=tip)
+    return up_the_chain(total(dynamic(bodies), opposite(total(*counted))), joint, tip=tip)
 
 
 def up_the_chain(needed: Wrench, joint: Array, *, tip: Wrench | None = None) -> Wrench:
@@ -216,7 +217,7 @@ def up_the_chain(needed: Wrench, joint: Array, *, tip: Wrench | None = None) -> 
     """
     root = joint[..., -1:, :]
     about_root = translate(needed, root)
-    force, moment = (np.cumsum(part, axis=-2) for part in (about_root.force, about_root.moment))
+    force, moment = (running_sum(part, axis=-2) for part in (about_root.force, about_root.moment))
     if tip is not None:
         ending = translate(tip, root)
         force, moment = force - ending.force, moment - ending.moment

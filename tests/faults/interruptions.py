@@ -2,7 +2,8 @@
 
 ``make test-faults`` runs it in full; ``python tests/faults/interruptions.py --kills 20 --full 20`` a part of it.
 A killed or stopped run is taken up by ``python -m pipeline recover``, which is interrupted in its turn: every
-interruption finds the study in another state, and costs a job rather than a run.
+interruption finds the study in another state, and costs a start and a job rather than a run. Several studies are
+interrupted at once, each by itself.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 
 HOUSE = Path(__file__).resolve().parents[2]
+Campaign = Callable[..., Counter[str]]
 KILLED = ("everything", "scheduler", "job")
-JOB = "bridge.py"
+COLD, WARM = "bridge.py", "pipeline/warm.py"  # how a job's own Python, and what forks jobs, are called
 EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first job; seconds after it
 TABLES: dict[
     str, Callable[[list[str]], bool]
@@ -74,31 +77,35 @@ def recovery(study: Path) -> subprocess.Popen[bytes]:
     return started("pipeline", "recover", str(study), "--cores", "1")
 
 
-def descendants(of: int) -> list[tuple[int, str]]:
-    """Return number and command line of every process below one, parents first."""
+def descendants(of: int, above: str = "") -> list[tuple[int, str, str]]:
+    """Return number and command line of every process below one, and its parent's command line, parents first."""
     found = []
     try:
         children = [
             int(n) for task in Path(f"/proc/{of}/task").iterdir() for n in (task / "children").read_text().split()
         ]
         for child in children:
-            found += [(child, Path(f"/proc/{child}/cmdline").read_text()), *descendants(child)]
+            command = Path(f"/proc/{child}/cmdline").read_text()
+            found += [(child, command, above), *descendants(child, command)]
     except OSError:  # it ended just now
         pass
     return found
 
 
 def jobs_of(run: subprocess.Popen[bytes]) -> list[int]:
-    """Return the processes of a run that work on a step."""
-    return [number for number, command in descendants(run.pid) if JOB in command]
+    """Return the processes of a run that work on a step: a Python of their own, or a fork of one."""
+    found = descendants(run.pid)
+    return [number for number, command, above in found if COLD in command or (WARM in command and WARM in above)]
 
 
 def kill(run: subprocess.Popen[bytes], whom: str) -> str:
     """Kill a run, its scheduler alone or its job alone (what runs of it: there may be none); return whom."""
     below = descendants(run.pid)
-    schedulers = [number for number, command in below if "snakemake" in command and JOB not in command]
+    schedulers = [
+        number for number, command, _ in below if "snakemake" in command
+    ]  # the first, the others are below it
     chosen = {"scheduler": schedulers[:1], "job": jobs_of(run)[:1]}.get(whom, [])
-    for number in chosen or [*(number for number, _ in below), run.pid]:
+    for number in chosen or [*(number for number, *_ in below), run.pid]:
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
     run.wait()
@@ -122,10 +129,9 @@ def partial_files(study: Path, expected: dict[str, str]) -> list[str]:
     return [name for name, digest in outputs(study).items() if expected.get(name) != digest]
 
 
-def killed_again_and_again(folder: Path, *, kills: int, seed: int) -> Counter[str]:
+def killed_again_and_again(folder: Path, expected: dict[str, str], kills: int, *, seed: int) -> Counter[str]:
     """Kill runs of the tiny study at random moments and return what was counted."""
     rng, count = np.random.default_rng(seed), Counter[str]()
-    expected = finished(folder / "reference")
     study = None
     while sum(count[f"killed: {whom}"] for whom in KILLED) < kills:
         study = study or write_tiny_study(folder / f"killed-{count['studies']}")
@@ -143,24 +149,22 @@ def killed_again_and_again(folder: Path, *, kills: int, seed: int) -> Counter[st
     return count
 
 
-def disk_full_again_and_again(folder: Path, *, points: int, seed: int) -> Counter[str]:
+def disk_full_again_and_again(folder: Path, expected: dict[str, str], points: int, *, seed: int) -> Counter[str]:
     """Run the tiny study on a disk that is full, made larger bit by bit, and return what was counted."""
     rng, count = np.random.default_rng(seed), Counter[str]()
-    expected = finished(folder / "reference")
     step_kb = 6000 // points + 1  # the whole study takes 6 MB
     with small_disk(folder / "disk", 600) as disk:
-        study, size_kb = write_tiny_study(disk / "study"), 450
         while count["disk full"] < points:
-            size_kb += int(rng.integers(4, 2 * step_kb + 5))
-            resized(disk, size_kb)
-            code = recovery(study).wait()
-            count["partial at a final name"] += len(partial_files(study, expected))
-            if code == 0:
-                break
-            count["disk full"] += 1
-        resized(disk, 40000)
-        count["studies"] = 1
-        count["finished"] = judged(study, expected, recovery(study).wait())
+            study, size_kb, code = write_tiny_study(disk / "study"), 450, 1
+            while code and count["disk full"] < points:
+                size_kb += int(rng.integers(4, 2 * step_kb + 5))
+                resized(disk, size_kb)
+                code = recovery(study).wait()
+                count["partial at a final name"] += len(partial_files(study, expected))
+                count["disk full"] += code != 0
+            resized(disk, 40000)
+            count["studies"] += 1
+            count["finished"] += judged(study, expected, code and recovery(study).wait())
     return count
 
 
@@ -201,25 +205,38 @@ def resized(disk: Path, size_kb: int) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size_kb}k", str(disk)], check=True)
 
 
+def at_once(
+    campaign: Callable[..., Counter[str]], folder: Path, points: int, *, seed: int, workers: int
+) -> Counter[str]:
+    """Run a campaign's points on several studies at once, and return what was counted in all."""
+    expected, shares = finished(folder / "reference"), np.bincount(np.arange(points) % workers)
+
+    def share(worker: int) -> Counter[str]:
+        place = folder / f"{campaign.__name__}-{worker}"
+        place.mkdir()
+        return campaign(place, expected, int(shares[worker]), seed=1000 * seed + worker)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return sum(pool.map(share, range(len(shares))), Counter[str]())
+
+
 def main() -> int:
     """Run what is asked for, print the counts, and return 1 where something was partial or not recovered."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--full", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
     failed = False
     with tempfile.TemporaryDirectory() as place:
-        folder, start = Path(place), time.monotonic()
-        for what, points in (("killed", chosen.kills), ("disk full", chosen.full)):
+        for campaign, points in ((killed_again_and_again, chosen.kills), (disk_full_again_and_again, chosen.full)):
             if not points:
                 continue
-            if what == "killed":
-                count = killed_again_and_again(folder, kills=points, seed=chosen.seed)
-            else:
-                count = disk_full_again_and_again(folder, points=points, seed=chosen.seed)
+            start = time.monotonic()
+            count = at_once(campaign, Path(place), points, seed=chosen.seed, workers=chosen.at_once)
             failed |= bool(count["partial at a final name"]) or count["finished"] < count["studies"]
-            sys.stdout.write(f"{what}, {time.monotonic() - start:.0f} s: {dict(count)}\n")
+            sys.stdout.write(f"{campaign.__name__}, {time.monotonic() - start:.0f} s: {dict(count)}\n")
             sys.stdout.flush()
     return int(failed)
 

@@ -1,0 +1,83 @@
+"""How costs grow: of one trial from 5 s to 300 s, of the workflow from 1 to 100 sessions.
+
+``python -m benchmarks.growth``; with ``full``, the studies are run, too, not only planned (half an hour).
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.figures import Figure, run_alone
+from benchmarks.generated import write_study
+from benchmarks.study import SNAKEMAKE, run_s
+from benchmarks.timing import command_s
+from benchmarks.trial import PARSE, TO_KINETICS, seconds
+
+TITLE = "Growth"
+LENGTHS_S = (5.0, 75.0, 300.0)
+SESSIONS = (1, 10, 100)
+TRIALS = 2
+MOST_GROWTH = 1.25  # linear is 1; the rest is left to noise and to caches that a long trial outgrows
+
+
+def measure(*, full: bool = False) -> list[Figure]:
+    """Return what a second of recording costs as trials grow, and what a session costs as they become more."""
+    return [*of_lengths(), *of_sessions(full=full)]
+
+
+def of_lengths() -> list[Figure]:
+    """Return the milliseconds of a trial, read to kinetics, and how they grow with its length."""
+    cost = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for length_s in LENGTHS_S:
+            study = Path(folder) / f"{length_s:g}"
+            write_study(study, sessions=1, trials=1, duration_s=length_s)
+            cost[length_s] = seconds(study, rounds=3)
+    ms = {length_s: 1e3 * one[TO_KINETICS] for length_s, one in cost.items()}
+    parse_ms = {length_s: 1e3 * one[PARSE] for length_s, one in cost.items()}
+    return [
+        *(
+            Figure(f"a trial of {length_s:g} s, read to kinetics, ms", ms[length_s], detail=f"parse {parse:.0f}")
+            for length_s, parse in parse_ms.items()
+        ),
+        grown("ms a second of recording", ms),
+    ]
+
+
+def of_sessions(*, full: bool) -> list[Figure]:
+    """Return the seconds to plan a study and, if asked, to run it, and how they grow with its sessions."""
+    planned, cold = dict[float, float](), dict[float, float]()
+    with tempfile.TemporaryDirectory() as folder:
+        for sessions in SESSIONS:
+            study = Path(folder) / f"{sessions}"
+            write_study(study, sessions=sessions, trials=TRIALS)
+            planned[sessions] = min(_plan_s(study), _plan_s(study))
+            if full:
+                cold[sessions] = run_s(study)
+    found = []
+    for what, cost in {"planned (--dry-run)": planned, "run": cold}.items():
+        found += [Figure(f"{sessions} sessions of {TRIALS} trials {what}, s", cost[sessions]) for sessions in cost]
+        found += [grown(f"s a session {what}", cost)] if cost else []
+    return found
+
+
+def grown(what: str, cost: Mapping[float, float]) -> Figure:
+    """Return what one more costs from the middle to the largest of three sizes, over from the smallest to the middle.
+
+    That is 1 where the cost is a constant and a share in proportion to the size.
+    """
+    few, some, many = cost
+    first, then = ((cost[b] - cost[a]) / (b - a) for a, b in ((few, some), (some, many)))
+    name = f"{what}, from {some:g} to {many:g} over from {few:g} to {some:g}"
+    return Figure(name, then / first, at_most=MOST_GROWTH, detail=f"{then:.3g} over {first:.3g}")
+
+
+def _plan_s(study: Path) -> float:
+    return command_s([*SNAKEMAKE, "--dry-run", "--quiet", "all", "--cores", "1", "--directory", str(study)])
+
+
+if __name__ == "__main__":
+    run_alone(TITLE, lambda: measure(full="full" in sys.argv))

@@ -1,0 +1,120 @@
+"""OpenSim's inverse dynamics tool and our step ``kinetics`` on the same walk, its example Gait2354, 2.5 s.
+
+``python -m benchmarks.opensim_tool``. OpenSim starts from joint angles of its inverse kinematics, which cost it extra;
+it filters and differentiates them, which our steps ``clean`` and ``kinematics`` do, and reads and writes text files.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from benchmarks.figures import Figure, not_measured, run_alone
+from benchmarks.timing import best_in_turn_s
+from benchmarks.trial import OTHERS, first_trial
+
+TITLE = "OpenSim's inverse dynamics of the same walk"
+STUDY, EXAMPLE = OTHERS / "studies" / "gait2354", OTHERS / "data" / "opensim_gait2354_ID"
+DURATION_S, CUTOFF_HZ = 2.5, 6.0  # the cutoff is that of the example's own settings
+ROUNDS = 7
+TOOL = "OpenSim"
+OURS = ("clean", "contacts", "kinematics", "kinetics")
+AT_LEAST = 20.0
+
+
+def measure() -> list[Figure]:
+    """Return the tool's run over our step and over all that leads to it, or why there is none."""
+    if absent := _absent():
+        return [not_measured(absent)]
+    steps = first_trial(STUDY)
+    for step in ("read", *OURS):
+        ours = steps[step]()
+    with tempfile.TemporaryDirectory() as folder, _silence():
+        run = inverse_dynamics(EXAMPLE, Path(folder))
+        run()
+        theirs = read_table(Path(folder) / "moments.sto")
+        cost = best_in_turn_s({TOOL: run} | {step: steps[step] for step in OURS}, rounds=ROUNDS)
+    together = sum(cost[step] for step in OURS)
+    ms = "ms: " + ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in cost.items())
+    return [
+        Figure("the tool's run over kinetics", cost[TOOL] / cost["kinetics"], at_least=AT_LEAST, detail=ms),
+        Figure("the tool's run over clean to kinetics", cost[TOOL] / together),
+        Figure("moment at the right ankle, correlation of the two", _correlation(ours, theirs)),
+    ]
+
+
+def inverse_dynamics(example: Path, folder: Path) -> Callable[[], object]:
+    """Return a run of the tool on the whole walk, its model loaded; it leaves ``moments.sto`` in the folder."""
+    import opensim
+
+    opensim.Logger.removeFileSink()
+    opensim.Logger.setLevelString("Off")
+    model = opensim.Model(str(example / "subject01_simbody.osim"))
+    model.initSystem()
+    muscles = opensim.ArrayStr()
+    muscles.append("Muscles")
+
+    def run() -> None:
+        tool = opensim.InverseDynamicsTool()
+        tool.setModel(model)
+        tool.setCoordinatesFileName(str(example / "ik_full.mot"))
+        tool.setExternalLoadsFileName(str(example / "subject01_walk1_grf.xml"))
+        tool.setLowpassCutoffFrequency(CUTOFF_HZ)
+        tool.setStartTime(0.0)
+        tool.setEndTime(DURATION_S)
+        tool.setExcludedForces(muscles)
+        tool.setResultsDir(str(folder))
+        tool.setOutputGenForceFileName("moments.sto")
+        if not tool.run():
+            raise RuntimeError("OpenSim's inverse dynamics failed")
+
+    return run
+
+
+def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of a text table of OpenSim (.sto, .mot)."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = lines.index("endheader") + 1
+    rows = np.array([line.split() for line in lines[start + 1 :]], float)
+    return dict(zip(lines[start].split(), rows.T, strict=True))
+
+
+def _absent() -> str:
+    try:
+        import opensim  # noqa: F401
+    except ImportError:
+        return "opensim is not installed (pip install -e '.[bench]')"
+    return "" if STUDY.is_dir() and EXAMPLE.is_dir() else f"{STUDY} or {EXAMPLE} is not there"
+
+
+def _correlation(kinetics: xr.Dataset, theirs: dict[str, NDArray[np.float64]]) -> float:
+    ours = kinetics["joint_moment_jcs"].sel(side="right", joint="ankle", angle="flexion")
+    known = ours.notnull().values
+    on_ours = np.interp(ours["time"].values, theirs["time"], theirs["ankle_angle_r_moment"])
+    return float(np.corrcoef(ours.values[known], on_ours[known])[0, 1])
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Send what OpenSim prints from its own code nowhere."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
+if __name__ == "__main__":
+    run_alone(TITLE, measure)

@@ -1,0 +1,104 @@
+# The study with one job per trial and step, as workflows commonly are: what the session as unit of work is compared with.
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir).parent))
+
+from pipeline.workflow import open_study
+
+STUDY = open_study(Path.cwd(), forced=True)
+FILES = {session: {row["trial"]: row["file"] for row in rows} for session, rows in STUDY.sessions.items()}
+
+
+rule all:
+    input:
+        [
+            f"derived/{session}/{row['trial']}/cycles.nc"
+            for session, rows in STUDY.sessions.items()
+            for row in rows
+            if row["role"] == "gait"
+        ],
+
+
+rule read:
+    input:
+        c3d=lambda wildcards: FILES[wildcards.session][wildcards.trial],
+    output:
+        "derived/{session}/{trial}/read.nc",
+    params:
+        key=STUDY.key("read"),
+    script:
+        "per_trial_job.py"
+
+
+rule calibrate:
+    input:
+        lambda wildcards: expand("derived/{{session}}/{trial}/read.nc", trial=FILES[wildcards.session]),
+    output:
+        "derived/{session}/calibrate.nc",
+    params:
+        key=STUDY.key("calibrate"),
+    script:
+        "per_trial_job.py"
+
+
+rule clean:
+    input:
+        recording="derived/{session}/{trial}/read.nc",
+    output:
+        "derived/{session}/{trial}/clean.nc",
+    params:
+        key=STUDY.key("clean"),
+    script:
+        "per_trial_job.py"
+
+
+rule contacts:
+    input:
+        clean="derived/{session}/{trial}/clean.nc",
+    output:
+        "derived/{session}/{trial}/contacts.nc",
+    params:
+        key=STUDY.key("contacts"),
+    script:
+        "per_trial_job.py"
+
+
+rule kinematics:
+    input:
+        clean="derived/{session}/{trial}/clean.nc",
+        calibrate="derived/{session}/calibrate.nc",
+    output:
+        "derived/{session}/{trial}/kinematics.nc",
+    params:
+        key=STUDY.key("kinematics"),
+    script:
+        "per_trial_job.py"
+
+
+rule kinetics:
+    input:
+        kinematics="derived/{session}/{trial}/kinematics.nc",
+        contacts="derived/{session}/{trial}/contacts.nc",
+        calibrate="derived/{session}/calibrate.nc",
+    output:
+        "derived/{session}/{trial}/kinetics.nc",
+    params:
+        key=STUDY.key("kinetics"),
+    script:
+        "per_trial_job.py"
+
+
+rule cycles:
+    input:
+        kinetics="derived/{session}/{trial}/kinetics.nc",
+        kinematics="derived/{session}/{trial}/kinematics.nc",
+        contacts="derived/{session}/{trial}/contacts.nc",
+        clean="derived/{session}/{trial}/clean.nc",
+        calibrate="derived/{session}/calibrate.nc",
+    output:
+        "derived/{session}/{trial}/cycles.nc",
+    params:
+        key=STUDY.key("cycles"),
+    script:
+        "per_trial_job.py"

@@ -1,0 +1,120 @@
+"""The records of a C3D file's parameter section: groups and parameters, walked byte by byte.
+
+Messages name bytes, records and standard parameters, never other text of the file, which may name a person.
+
+Source: Motion Lab Systems (2008) The C3D File Format User Guide.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+INTEL, DEC, MIPS = 84, 85, 86  # processor types
+BYTES_OF_TYPE = {-1: 1, 1: 1, 2: 2, 4: 4}  # text, byte, integer, real
+MOST_GROUPS, MOST_DIMENSIONS, MOST_PASSES = 127, 7, 65535
+STANDARD = """
+POINT ANALOG FORCE_PLATFORM EVENT EVENT_CONTEXT TRIAL SUBJECTS PROCESSING ROTATION MANUFACTURER ANALYSIS
+USED SCALE RATE FRAMES LONG_FRAMES DATA_START LABELS LABELS2 LABELS3 DESCRIPTIONS DESCRIPTIONS2 UNITS X_SCREEN Y_SCREEN
+GEN_SCALE OFFSET FORMAT BITS GAIN RATIO TYPE TYPE_GROUPS ANGLES FORCES MOMENTS POWERS SCALARS ZERO CORNERS ORIGIN
+CHANNEL CAL_MATRIX MOVIE_DELAY CONTEXTS TIMES NAMES ACTUAL_START_FIELD ACTUAL_END_FIELD
+"""
+NAMES = frozenset(STANDARD.split())
+
+
+class Record(NamedTuple):
+    """A group (negative number, type 0) or a parameter, with the bytes at which the link to the next and data stand."""
+
+    number: int
+    name: str
+    link_at: int
+    kind: int = 0
+    shape: tuple[int, ...] = ()
+    data_at: int = 0
+    data: bytes = b""
+
+
+class DamagedError(Exception):
+    """What is wrong, and at which byte, record or parameter."""
+
+
+def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
+    """Walk the parameter section, which begins at byte ``start`` of the file."""
+    order = ">" if processor == MIPS else "<"
+    at = 4
+    while at + 2 <= len(section):
+        length, number = struct.unpack("bb", section[at : at + 2])
+        if length == 0 or number == 0:
+            return
+        link_at = at + 2 + abs(length)
+        name = section[at + 2 : link_at].decode("latin-1").strip()
+        where = f"'{name}' at byte {start + at}" if name.upper() in NAMES else f"at byte {start + at}"
+        if link_at + 2 > len(section):
+            raise DamagedError(f"the record {where} runs beyond the parameters")
+        (step,) = struct.unpack(f"{order}H", section[link_at : link_at + 2])  # to the next record; 0 ends them
+        after = link_at + step if step else len(section)
+        if after > len(section):
+            raise DamagedError(f"the record {where} points beyond the parameters, to byte {start + after}")
+        record, body = Record(number, name, start + link_at), section[link_at + 2 : after]
+        if number < 0 and (number < -MOST_GROUPS or not body or 1 + body[0] > len(body)):
+            raise DamagedError(f"the group {where} has no number, or no end")
+        yield record if number < 0 else _parameter(record, body, where)
+        if not step:
+            return
+        at = after
+    raise DamagedError("the parameters have no end")
+
+
+def _parameter(record: Record, body: bytes, where: str) -> Record:
+    if len(body) < 2:
+        raise DamagedError(f"the parameter {where} is cut short")
+    kind, dimensions = struct.unpack("bB", body[:2])
+    if kind not in BYTES_OF_TYPE or dimensions > MOST_DIMENSIONS or (kind == -1 and not dimensions):
+        raise DamagedError(f"the parameter {where} is of type {kind} with {dimensions} dimensions")
+    shape = tuple(body[2 : 2 + dimensions])
+    data_end = 2 + dimensions + BYTES_OF_TYPE[kind] * math.prod(shape)
+    passes = math.prod(max(length, 1) for length in shape)  # of the parser's loops, for an empty table too
+    if (
+        len(shape) < dimensions
+        or passes > MOST_PASSES
+        or data_end >= len(body)
+        or data_end + 1 + body[data_end] > len(body)
+    ):
+        raise DamagedError(f"the parameter {where} promises more bytes than its record holds")
+    data_at = 2 + dimensions
+    return record._replace(kind=kind, shape=shape, data_at=record.link_at + 2 + data_at, data=body[data_at:data_end])
+
+
+def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
+    """Return the parameters by group and name as parsers look for them; a few programs write some of no group."""
+    groups: dict[int, str] = {}
+    parameters = []
+    for record in found:
+        if record.number > 0:
+            parameters.append(record)
+        elif -record.number in groups:
+            raise DamagedError(f"two groups have one number, {-record.number}, the second at byte {record.link_at}")
+        else:
+            groups[-record.number] = record.name
+    return {(groups.get(record.number, ""), record.name): record for record in parameters}
+
+
+def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, processor: int) -> float:
+    """Return a parameter's first number, integers as unsigned ones, two as one long; 0 where it is absent."""
+    record = parameters.get((group, name))
+    if record is None or not record.data or record.kind == -1:
+        return 0.0
+    if record.kind == 4:
+        return real(record.data[:4], processor)
+    count = len(record.data) // record.kind
+    words = struct.unpack(f"{'>' if processor == MIPS else '<'}{count}{'B' if record.kind == 1 else 'H'}", record.data)
+    return float(words[0] + 65536 * words[1] if count == 2 else words[0])
+
+
+def real(four: bytes, processor: int) -> float:
+    """Return a real number: IEEE of either order, or DEC's, whose words are exchanged and exponent is 2 higher."""
+    if processor == DEC:
+        return float(struct.unpack("<f", four[2:] + four[:2])[0]) / 4
+    return float(struct.unpack("<f" if processor == INTEL else ">f", four)[0])
