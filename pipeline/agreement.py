@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 LOADS = ("force", "moment")
-CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")
+CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # sources of `limb.contributions`, from the last
 
 
 class Loads(NamedTuple):
@@ -134,13 +134,13 @@ def open_chain(legs: Legs) -> Chain:
     load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
-    share = limb.contributions(at, motion)  # (..., joint, motion, source, 6)
-    by_cause = _by_cause(share)
+    by_cause = limb.contributions(at, motion)  # (..., joint, motion, cause, 6)
     about_centre = by_cause[..., :3] - cross(at.centre[..., None, None, :], by_cause[..., 3:])
     interaction = rotate(at.hinges[..., None, None, :, :], about_centre)
     total = by_cause.sum(axis=(-2, -3)) + recursion.static
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
-    return Chain(by_recursion, _loads(legs, at, total), interaction[:, :, OUTWARDS].transpose(0, 1, 2, 5, 4, 3))
+    interaction = interaction[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3)
+    return Chain(by_recursion, _loads(legs, at, total), interaction)
 
 
 def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
@@ -151,9 +151,3 @@ def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
 
 def _on_axes(legs: Legs, moment: Array) -> Array:
     return rotate(legs.axes, moment)
-
-
-def _by_cause(share: Array) -> Array:
-    """Return (..., cause, 6) of :data:`CAUSES` from base, and slides and hinges of hip, knee and ankle."""
-    slides = share[..., 1:2, :] + share[..., 3:4, :] + share[..., 5:6, :]
-    return np.concatenate([share[..., ::-2, :], slides], axis=-2)

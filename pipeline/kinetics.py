@@ -138,7 +138,7 @@ def _block_matrix(legs: Legs) -> tuple[Array, Array]:
 def _second_opinions(legs: Legs, solved: agreement.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return interaction torques, the disagreement of the formulations and the closures, with their dimensions."""
     chain = agreement.open_chain(legs)
-    interaction = np.where(legs.locked[..., None, None, None], np.nan, chain.interaction * legs.signs[..., None, None])
+    interaction = chain.interaction * legs.signs[..., None, None]
     apart = agreement.disagreement(solved, chain, agreement.wrenches_on_the_shank(legs))
     rate_hz = float((len(time) - 1) / (time[-1] - time[0]))
     closure = np.degrees(forward_closure(legs, solved.torque, rate_hz=rate_hz))

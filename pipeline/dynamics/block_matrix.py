@@ -39,7 +39,7 @@ TERMS = ("inertia", "velocity", "gravity", "ground")
 
 def skew(vector: Array) -> Array:
     """Return S(v) with S(v) w = v x w; (..., 3) -> (..., 3, 3)."""
-    matrix = np.zeros((*vector.shape, 3))
+    matrix = np.zeros((3, *vector.shape[::-1])).T  # time last in memory
     matrix[..., 0, 1], matrix[..., 0, 2] = -vector[..., 2], vector[..., 1]
     matrix[..., 1, 0], matrix[..., 1, 2] = vector[..., 2], -vector[..., 0]
     matrix[..., 2, 0], matrix[..., 2, 1] = -vector[..., 1], vector[..., 0]

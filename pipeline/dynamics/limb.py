@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, rotate, running_sum
+from pipeline.dynamics.block_matrix import cross, rotate, running_sum, skew
 from pipeline.dynamics.screws import dual_commutator, transpose
 from pipeline.dynamics.wrenches import turn_tensor
 
@@ -201,18 +201,17 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
 
 def momentum(inertia: Inertia, twist: Array) -> Array:
     """Return G V = (tensor w + m c x v, m v - m c x w), (..., 6)."""
-    across = cross(inertia.moment[..., None, :], twist.reshape(*twist.shape[:-1], 2, 3))  # m c x w, m c x v
+    spin, velocity = twist[..., :3], twist[..., 3:]
     result = np.empty_like(twist)
-    np.add(rotate(inertia.tensor, twist[..., :3]), across[..., 1, :], out=result[..., :3])
-    np.multiply(inertia.mass[..., None], twist[..., 3:], out=result[..., 3:])
-    result[..., 3:] -= across[..., 0, :]
+    np.add(rotate(inertia.tensor, spin), cross(inertia.moment, velocity), out=result[..., :3])
+    np.subtract(inertia.mass[..., None] * velocity, cross(inertia.moment, spin), out=result[..., 3:])
     return result
 
 
 def contributions(limb: Limb, motion: Motion) -> Array:
     """Return by the closed form which motion causes which joint wrench.
 
-    The sources are the base, then the slides and the hinges of each anatomical joint. With x, y the share of a source
+    The sources are all slides together, the base, and the hinges of each anatomical joint. With x, y the share of a source
     in the twist rate and twist of the segments beyond it, and z what drifts of its axes, the sum of ad(V_i) S_i q'_i,
     each segment needs of it G x by acceleration and G (z - ad(V) y) + B y by velocity. There z - ad(V) y is the rate
     of y as the segment itself sees it, and B that of the Coriolis matrix
@@ -222,48 +221,44 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         limb, motion: of :func:`limb_at` and :func:`joint_motion`.
 
     Returns:
-        (..., N, 2, 1 + 2 N, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
-        by source (base, slides and hinges of the first joint, ...). Its sum over both is the wrench of
+        (..., N, 2, N + 2, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
+        by source (slides, base, hinges of the first joint, ...). Its sum over both is the wrench of
         :func:`inverse_dynamics` without its static part.
     """
-    count = limb.centre.shape[-2]
-    xz = _zeros(*limb.centre.shape[:-2], 2, 1 + 2 * count, 6)
+    *around, count, _ = limb.centre.shape
+    found, xz = _zeros(*around, count, 2, count + 2, 6), _zeros(*around, 2, count + 1, 6)
     xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
-    for joint in range(count):
-        own = slice(2 * joint + 1, 2 * joint + 3)
-        xz[..., 0, own, :], xz[..., 1, own, :] = motion.pull[..., joint, :, :], motion.drift[..., joint, :, :]
+    xz[..., 0, 1:, :], xz[..., 1, 1:, :] = motion.pull[..., 1, :], motion.drift[..., 1, :]
     y = np.concatenate([motion.twist[..., :1, :3], motion.push[..., 1, :3]], axis=-2)  # slides turn nothing
     mass, moment, tensor = (_from_tip(part, axis=-axis) for axis, part in enumerate(limb.inertia, 1))
-    angular, linear, spread = _turning(limb.inertia, motion.twist[..., 1:, :])
-    found = np.empty((*xz.shape[:-4:-1], *limb.centre.shape[-2::-1])).T
+    drag, linear = _turning(limb.inertia, motion.twist[..., 1:, :])
     for joint in range(count):  # a source moves the segments from its own joint outwards
-        near, here, turned = slice(2 * joint + 3), found[..., joint, :, :, :], y[..., : joint + 2, :]
+        here, near = found[..., joint, :, 1 : joint + 3, :], slice(joint + 2)
         beyond = Inertia(
             mass[..., joint, None, None], moment[..., joint, None, None, :], tensor[..., joint, None, None, :, :]
         )
-        here[..., near, :] = momentum(beyond, xz[..., near, :])
-        here[..., 1, near, :][..., ::2, :3] += cross(turned, angular[..., joint, None, :])
-        here[..., 1, near, :][..., ::2, :3] -= rotate(spread[..., joint, None, :, :], turned)
-        here[..., 1, near, :][..., ::2, 3:] += cross(turned, linear[..., joint, None, :])
-        own = slice(2 * joint + 1, 2 * joint + 3)
-        found[..., :joint, :, own, :] = here[..., None, :, own, :]
+        here[...] = momentum(beyond, xz[..., near, :])
+        here[..., 1, :, :3] -= rotate(drag[..., joint, None, :, :], y[..., near, :])
+        here[..., 1, :, 3:] += cross(y[..., near, :], linear[..., joint, None, :])
+        found[..., :joint, :, joint + 2, :] = here[..., None, :, -1, :]
+    slid = running_sum(np.stack([motion.pull[..., 0, 3:], motion.drift[..., 0, 3:]], axis=-2), axis=-3)
+    found[..., 0, :3] = _from_tip(cross(limb.inertia.moment[..., None, :], slid), axis=-3)
+    found[..., 0, 3:] = _from_tip(limb.inertia.mass[..., None, None] * slid, axis=-3)
     return found
 
 
-def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array, Array]:
-    """Return k / 2, p and D, from each segment outwards, with which (B - G ad(V)) y = (w x k / 2 - D w, w x p).
+def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
+    """Return D and p, from each segment outwards, with which (B - G ad(V)) y = (-D w, w x p), w the turning of y.
 
-    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V]; w is the turning of y.
+    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
     """
     spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
     spread = cross(inertia.tensor, spin[..., None, :]) + velocity[..., :, None] * inertia.moment[..., None, :]
     along = (velocity * inertia.moment).sum(axis=-1)
     for k in range(3):
         spread[..., k, k] -= along
-    symmetric = (spread + transpose(spread)) / 2
-    parts = ((whole[..., :3] / 2, -2), (whole[..., 3:], -2), (symmetric, -3))
-    angular, linear, drag = (_from_tip(part, axis=axis) for part, axis in parts)
-    return angular, linear, drag
+    drag = (spread + transpose(spread) + skew(whole[..., :3])) / 2
+    return _from_tip(drag, axis=-3), _from_tip(whole[..., 3:], axis=-2)
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
