@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics import limb, wrenches
-from pipeline.dynamics.block_matrix import cross, rotate
+from pipeline.dynamics import interaction, limb, wrenches
+from pipeline.dynamics.block_matrix import cross, rotate, zeros
 from pipeline.leg import OUTWARDS, Legs
 
 Array = NDArray[np.float64]
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 LOADS = ("force", "moment")
-CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # sources of `limb.contributions`, from the last
+CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # sources of `interaction`, the last first
 
 
 class Loads(NamedTuple):
@@ -130,17 +130,16 @@ def open_chain(legs: Legs) -> Chain:
     )
     twists = limb.twists(legs.spin[:, :, OUTWARDS], legs.spin_rate[:, :, OUTWARDS], point, velocity, acceleration)
     motion = limb.joint_motion(at, *twists)
-    load = np.zeros((6, *com.shape[-2::-1])).T
+    load = zeros(*com.shape[:-1], 6)
     load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
-    by_cause = limb.contributions(at, motion)  # (..., joint, motion, cause, 6)
+    by_cause = interaction.contributions(at, motion)  # (..., joint, motion, cause, 6)
     about_centre = by_cause[..., :3] - cross(at.centre[..., None, None, :], by_cause[..., 3:])
-    interaction = rotate(at.hinges[..., None, None, :, :], about_centre)
+    torque = rotate(at.hinges[..., None, None, :, :], about_centre)
     total = by_cause.sum(axis=(-2, -3)) + recursion.static
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
-    interaction = interaction[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3)
-    return Chain(by_recursion, _loads(legs, at, total), interaction)
+    return Chain(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
 
 
 def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline import agreement, joint_coordinates
 from pipeline.dynamics import block_matrix, kernel
-from pipeline.dynamics.limb import MOTIONS
+from pipeline.dynamics.interaction import MOTIONS
 from pipeline.energy_closure import energy_closure
 from pipeline.forward_closure import forward_closure
 from pipeline.leg import CHAIN, JOINTS, SIDES, Legs, legs_of

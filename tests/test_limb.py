@@ -9,7 +9,7 @@ import pytest
 from chains import close
 from geometry import Array, derivative, random_turns
 
-from pipeline.dynamics import equations_of_motion, limb, open_chain
+from pipeline.dynamics import equations_of_motion, interaction, limb, open_chain
 from pipeline.dynamics.screws import apply, commutator, exponential, spatial_inertia, transpose
 
 COUNT = 25
@@ -221,13 +221,13 @@ def test_static_part_is_the_wrench_of_a_limb_that_does_not_move(state: State) ->
 def test_contributions_sum_to_the_moving_part(state: State) -> None:
     motion = state.motion()
     found = limb.inverse_dynamics(state.at, motion, state.gravity, state.load)
-    close(limb.contributions(state.at, motion).sum(axis=(-2, -3)), found.wrench - found.static)
+    close(interaction.contributions(state.at, motion).sum(axis=(-2, -3)), found.wrench - found.static)
 
 
 def test_contributions_are_the_columns_of_mass_and_coriolis_matrix(state: State) -> None:
     state = state._replace(base_twist=0 * state.base_twist, base_rate=0 * state.base_rate)
     qd, qdd = flat(state.rate), flat(state.acceleration)
-    of_base, found = by_source(state, limb.contributions(state.at, state.motion()))
+    of_base, found = by_source(state, interaction.contributions(state.at, state.motion()))
     close(found[:, :, 0], by_columns(equations_of_motion.mass_matrix(state.chain, 0 * qd), qdd))
     close(found[:, :, 1], by_columns(equations_of_motion.coriolis_matrix(state.chain, 0 * qd, qd), qd))
     assert not of_base.any(), "a base at rest does nothing"
@@ -269,7 +269,7 @@ def test_contribution_of_the_base_does_not_hang_on_its_coordinates(state: State,
             equations_of_motion.coriolis_matrix(chain, 0 * qd, qd),
         )
     )
-    of_base, found = by_source(state, limb.contributions(state.at, state.motion()))
+    of_base, found = by_source(state, interaction.contributions(state.at, state.motion()))
     close(of_base.sum(axis=1), apply(mass[..., :6], base_qdd) + apply(coriolis[..., :6], base_qd))
     close(found[:, :, 0], by_columns(mass[..., 6:], qdd[:, 6:]))
     close(found[:, :, 1], by_columns(coriolis[..., 6:], qd[:, 6:]))
@@ -287,7 +287,7 @@ def test_a_constant_velocity_of_everything_contributes_nothing(state: State) -> 
     )
     close(seen.rate, motion.rate)
     close(seen.acceleration, motion.acceleration)
-    shares = [by_source(state, limb.contributions(state.at, part)) for part in (seen, motion)]
+    shares = [by_source(state, interaction.contributions(state.at, part)) for part in (seen, motion)]
     for found, expected in zip(*((of_base.sum(axis=1), rest) for of_base, rest in shares), strict=True):
         close(found, expected)
 

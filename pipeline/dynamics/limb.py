@@ -14,7 +14,7 @@ best near the limb), where handing them from link to link needs no map: the recu
 with the screw axes S_i = (w, v), spatial inertias G_i and loads E_i (moment, force) of this instant.
 
 A slide (0, s) has no place, and the three hinges of a joint pass through one, its centre c: (e, c x e). So neither
-screws nor spatial inertias are ever built as matrices.
+screws nor spatial inertias are ever built as matrices. Whose motion asks for what: :mod:`.interaction`.
 
 Shapes: N segments, **from the base outwards**, six joints each, slides before hinges; the base is a further first entry
 where poses and twists are given (N+1). Leading ``...`` time, side; fastest where time is last in memory (Fortran
@@ -32,13 +32,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, rotate, running_sum, skew
+from pipeline.dynamics.block_matrix import cross, rotate, running_sum, sum_from_last, zeros
 from pipeline.dynamics.screws import dual_commutator, transpose
 from pipeline.dynamics.wrenches import turn_tensor
 
 Array = NDArray[np.float64]
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
-MOTIONS = ("acceleration", "velocity")
 
 
 class Inertia(NamedTuple):
@@ -145,7 +144,7 @@ def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
 
 def _pushed(limb: Limb, rate: Array) -> Array:
     """Return S q' summed over the slides and over the hinges, (..., N, 2, 6)."""
-    push = _zeros(*rate.shape[:-1], 2, 6)
+    push = zeros(*rate.shape[:-1], 2, 6)
     push[..., 0, 3:] = rotate(transpose(limb.slides), rate[..., SLIDES])
     push[..., 1, :3] = rotate(transpose(limb.hinges), rate[..., HINGES])
     push[..., 1, 3:] = cross(limb.centre, push[..., 1, :3])
@@ -160,7 +159,7 @@ def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
     """
     spin, slid, turned = below[..., :3], push[..., 0, 3:], push[..., 1, :3]
     first, second, third = (limb.hinges[..., k, :] * rate[..., 3 + k, None] for k in range(3))
-    drift = _zeros(*push.shape)
+    drift = zeros(*push.shape)
     drift[..., 0, 3:] = cross(spin, slid)
     drift[..., 1, :3] = cross(spin, turned) + cross(first, second) + cross(first + second, third)
     velocity = below[..., 3:] + slid + cross(spin, limb.centre)
@@ -192,8 +191,8 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
     rate = motion.twist_rate[..., :1, :] + running_sum(_both(motion.pull) + _both(motion.drift), axis=-2)
     turning = dual_commutator(twist, momentum(limb.inertia, twist))
     heavy = limb.inertia.mass[..., None] * gravity + 0 * limb.inertia.moment
-    static = _from_tip(-np.concatenate([cross(limb.inertia.moment, gravity), heavy], axis=-1) - load, axis=-2)
-    wrench = _from_tip(momentum(limb.inertia, rate) + turning, axis=-2) + static
+    static = sum_from_last(-np.concatenate([cross(limb.inertia.moment, gravity), heavy], axis=-1) - load, axis=-2)
+    wrench = sum_from_last(momentum(limb.inertia, rate) + turning, axis=-2) + static
     about_centre = wrench[..., :3] - cross(limb.centre, wrench[..., 3:])
     torque = np.concatenate([rotate(limb.slides, wrench[..., 3:]), rotate(limb.hinges, about_centre)], axis=-1)
     return Recursion(torque, wrench, static)
@@ -206,59 +205,6 @@ def momentum(inertia: Inertia, twist: Array) -> Array:
     np.add(rotate(inertia.tensor, spin), cross(inertia.moment, velocity), out=result[..., :3])
     np.subtract(inertia.mass[..., None] * velocity, cross(inertia.moment, spin), out=result[..., 3:])
     return result
-
-
-def contributions(limb: Limb, motion: Motion) -> Array:
-    """Return by the closed form which motion causes which joint wrench.
-
-    The sources are all slides together, the base, and the hinges of each anatomical joint. With x, y the share of a source
-    in the twist rate and twist of the segments beyond it, and z what drifts of its axes, the sum of ad(V_i) S_i q'_i,
-    each segment needs of it G x by acceleration and G (z - ad(V) y) + B y by velocity. There z - ad(V) y is the rate
-    of y as the segment itself sees it, and B that of the Coriolis matrix
-    (:func:`~pipeline.dynamics.screws.gyroscopic`), which shares a product of two rates evenly.
-
-    Args:
-        limb, motion: of :func:`limb_at` and :func:`joint_motion`.
-
-    Returns:
-        (..., N, 2, N + 2, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
-        by source (slides, base, hinges of the first joint, ...). Its sum over both is the wrench of
-        :func:`inverse_dynamics` without its static part.
-    """
-    *around, count, _ = limb.centre.shape
-    found, xz = _zeros(*around, count, 2, count + 2, 6), _zeros(*around, 2, count + 1, 6)
-    xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
-    xz[..., 0, 1:, :], xz[..., 1, 1:, :] = motion.pull[..., 1, :], motion.drift[..., 1, :]
-    y = np.concatenate([motion.twist[..., :1, :3], motion.push[..., 1, :3]], axis=-2)  # slides turn nothing
-    mass, moment, tensor = (_from_tip(part, axis=-axis) for axis, part in enumerate(limb.inertia, 1))
-    drag, linear = _turning(limb.inertia, motion.twist[..., 1:, :])
-    for joint in range(count):  # a source moves the segments from its own joint outwards
-        here, near = found[..., joint, :, 1 : joint + 3, :], slice(joint + 2)
-        beyond = Inertia(
-            mass[..., joint, None, None], moment[..., joint, None, None, :], tensor[..., joint, None, None, :, :]
-        )
-        here[...] = momentum(beyond, xz[..., near, :])
-        here[..., 1, :, :3] -= rotate(drag[..., joint, None, :, :], y[..., near, :])
-        here[..., 1, :, 3:] += cross(y[..., near, :], linear[..., joint, None, :])
-        found[..., :joint, :, joint + 2, :] = here[..., None, :, -1, :]
-    slid = running_sum(np.stack([motion.pull[..., 0, 3:], motion.drift[..., 0, 3:]], axis=-2), axis=-3)
-    found[..., 0, :3] = _from_tip(cross(limb.inertia.moment[..., None, :], slid), axis=-3)
-    found[..., 0, 3:] = _from_tip(limb.inertia.mass[..., None, None] * slid, axis=-3)
-    return found
-
-
-def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
-    """Return D and p, from each segment outwards, with which (B - G ad(V)) y = (-D w, w x p), w the turning of y.
-
-    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
-    """
-    spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
-    spread = cross(inertia.tensor, spin[..., None, :]) + velocity[..., :, None] * inertia.moment[..., None, :]
-    along = (velocity * inertia.moment).sum(axis=-1)
-    for k in range(3):
-        spread[..., k, k] -= along
-    drag = (spread + transpose(spread) + skew(whole[..., :3])) / 2
-    return _from_tip(drag, axis=-3), _from_tip(whole[..., 3:], axis=-2)
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
@@ -291,20 +237,6 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
     return np.asarray((by_mass + turning @ tensor @ transpose(turning)).sum(axis=-3))
 
 
-def _from_tip(array: Array, *, axis: int) -> Array:
-    """Return the running sum from the last segment to the first."""
-    result = array.copy(order="K")
-    rows = np.moveaxis(result, axis, 0)
-    for i in reversed(range(len(rows) - 1)):
-        rows[i] += rows[i + 1]
-    return result
-
-
 def _both(groups: Array) -> Array:
     """Return the sum (..., 6) over slides and hinges (..., 2, 6)."""
     return np.asarray(groups[..., 0, :] + groups[..., 1, :])
-
-
-def _zeros(*shape: int) -> Array:
-    """Return zeros that lie in memory with time last."""
-    return np.zeros(shape[::-1]).T
