@@ -15,7 +15,7 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import rotate
+from pipeline.dynamics.block_matrix import rotate, sum_from_last
 from pipeline.dynamics.driven_leg import Driven, Masses, acceleration, cross
 from pipeline.dynamics.limb import dual_basis
 from pipeline.leg import OUTWARDS, Legs
@@ -56,7 +56,7 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
     weight = _interpolation(np.linspace(0, length, 2 * count + 1), reach)
     around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
-    stages = [_unflattened(now, driven) for now in np.tensordot(weight, around, axes=1)]
+    stages = _unflattened(np.tensordot(weight, around, axes=1), driven)
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             for step in range(count):
@@ -77,7 +77,9 @@ def components_first(joints: Array) -> Array:
 
 def masses_of(legs: Legs, side: NDArray[np.intp]) -> Masses:
     """Return the masses of the legs of these sides."""
-    return Masses(legs.mass[side, OUTWARDS].T, np.ascontiguousarray(legs.inertia[side, OUTWARDS].T), legs.gravity)
+    mass = legs.mass[side, OUTWARDS].T
+    beyond = sum_from_last(mass, axis=0) - mass
+    return Masses(np.stack([mass, beyond]), np.ascontiguousarray(legs.inertia[side, OUTWARDS].T))
 
 
 def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
@@ -90,11 +92,12 @@ def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
     return weight
 
 
-def _unflattened(values: Array, like: Driven) -> Driven:
-    """Return the fields again whose values stand in one column per window."""
+def _unflattened(values: Array, like: Driven) -> list[Driven]:
+    """Return of each instant the fields whose values (instant, value, window) stand one after the other."""
     shapes = [getattr(like, f.name).shape[:-2] for f in fields(like)]
-    parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
-    return Driven(*(part.reshape(*shape, -1) for part, shape in zip(parts, shapes, strict=True)))
+    parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
+    parts = [part.reshape(len(values), *shape, -1) for part, shape in zip(parts, shapes, strict=True)]
+    return [Driven(*now) for now in zip(*parts, strict=True)]
 
 
 def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step_s: float) -> tuple[Array, Array]:
@@ -123,7 +126,7 @@ def driven_by(legs: Legs, torque: Array) -> Driven:
         rotation=legs.rotation[:, :, -1].T,
         spin=legs.spin[:, :, -1].T,
         spin_rate=legs.spin_rate[:, :, -1].T,
-        hip_acceleration=legs.centre_acceleration[:, :, -1].T,
+        hip_acceleration=(legs.centre_acceleration[:, :, -1] - legs.gravity).T,
         reach=_reach(legs),
         torque=torque[:, :, OUTWARDS].T,
         force=force,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-RING = np.array([0, 1, 2, 0, 1])
+RING, NEXT, LAST = (np.array(places) for places in ([0, 1, 2, 0, 1], [1, 2, 0], [2, 0, 1]))
 ABOVE, BEYOND = [0, 0, 1], [1, 2, 2]  # pairs of segments, of which the first carries the second along
 
 
@@ -31,11 +31,12 @@ class Driven:
     """What is prescribed.
 
     Attributes:
-        rotation: (3, axis, ...), the axes of the pelvis; spin, spin_rate, hip_acceleration: (3, ...).
+        rotation: (3, axis, ...), the axes of the pelvis; spin, spin_rate: (3, ...).
+        hip_acceleration: (3, ...), less gravity.
         reach: (3, 3, 2, segment, ...), segment axes: first places, velocities and accelerations, in the segment's own
             eyes, of its centre of mass and its distal joint centre, from its proximal joint centre (second index).
         torque: (axis, joint, ...), right-handed projections of the joint moments on the joint axes.
-        force, moment: (3, ...), of the ground on the foot, the moment about the hip centre.
+        force, moment: (3, ...), of the ground on the foot, about the hip centre.
     """
 
     rotation: Array
@@ -50,11 +51,10 @@ class Driven:
 
 @dataclass(frozen=True)
 class Masses:
-    """mass (segment, ...) and inertia (3, 3, segment, ...) about the centres of mass, segment axes; gravity (3,)."""
+    """mass (2, segment, ...) of each segment and of those beyond it; inertia (3, 3, segment, ...), segment axes."""
 
     mass: Array
     inertia: Array
-    gravity: Array
 
 
 def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
@@ -65,7 +65,7 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     """
     turn, axes = _posed(driven.rotation, q)
     dual = _dual_basis(axes)
-    first, second, third = np.moveaxis(axes * qd, 1, 0)
+    first, second, third = np.swapaxes(axes * qd, 0, 1)
     turning = first + second + third
     above = _handed_on(driven.spin, turning)
     bend = cross(above, turning) + cross(first, second) + cross(first + second, third)
@@ -73,15 +73,16 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     arm, slip, slip_rate = np.einsum("cr...,rpk...->pck...", turn, driven.reach)
     w = spin[:, None]
     moved = slip_rate + cross(spin_rate[:, None], arm) + cross(w, cross(w, arm) + 2 * slip)
-    gravity = masses.gravity.reshape(-1, *[1] * (moved.ndim - 2))
-    force = masses.mass * (_handed_on(driven.hip_acceleration, moved[:, 1]) + moved[:, 0] - gravity)
+    arm[:, 1, -1] = -(arm[:, 1, 0] + arm[:, 1, 1])  # to the hip centre, where the ground's force stands in
+    force = np.empty_like(arm)  # needed by each segment and by all that lies beyond it
+    np.multiply(masses.mass[0], _handed_on(driven.hip_acceleration, moved[:, 1]) + moved[:, 0], out=force[:, 0])
+    force[:, 1] = _handed_on(-driven.force, force[:, 0, ::-1])[:, ::-1]
     tensor = np.einsum("cs...,ds...->cd...", np.einsum("cr...,rs...->cs...", turn, masses.inertia), turn)
     rest = np.einsum("ch...,h...->c...", dual, driven.torque)  # the joint moments
     rest[:, :-1] -= rest[:, 1:]
-    rest -= _times(tensor, spin_rate) + cross(spin, _times(tensor, spin))
-    force[:, -1] -= driven.force
-    rest[:, -1] += driven.moment - cross(arm[:, 1, :-1].sum(axis=1) + arm[:, 0, -1], driven.force)
-    rest -= cross(arm, np.stack([force, _beyond(force)], axis=1)).sum(axis=1)
+    rest[:, -1] += driven.moment
+    lever = cross(arm, force)
+    rest -= _times(tensor, spin_rate) + cross(spin, _times(tensor, spin)) + lever[:, 0] + lever[:, 1]
     added = _solved(_mass_matrix(arm, masses.mass, tensor), rest)
     added[:, 1:] -= added[:, :-1].copy()
     return np.asarray(np.einsum("ch...,c...->h...", dual, added))
@@ -94,15 +95,16 @@ def _posed(base: Array, q: Array) -> tuple[Array, Array]:
     """
     (s1, s2, s3), (c1, c2, c3) = np.sin(q), np.cos(q)
     # the x axis after the first turn and the axes after all three, in the axes of the proximal segment
-    local = np.zeros((4, 3, *s1.shape))
-    local[0, 0], local[0, 1] = c1, s1
-    local[2, 0], local[2, 1], local[2, 2] = -c2 * s1, c2 * c1, s2
-    z = np.stack([s2 * s1, -s2 * c1, c2])
-    local[1], local[3] = c3 * local[0] - s3 * z, c3 * z + s3 * local[0]
-    found = np.empty((3, *local.shape[:1], *s1.shape))
+    local, z = np.zeros((3, 4, *s1.shape)), np.empty((3, *s1.shape))
+    x, y = local[:, 0], local[:, 2]
+    x[0], x[1] = c1, s1
+    y[0], y[1], y[2] = -c2 * s1, c2 * c1, s2
+    z[0], z[1], z[2] = s2 * s1, -s2 * c1, c2
+    local[:, 1], local[:, 3] = c3 * x - s3 * z, c3 * z + s3 * x
+    found = np.empty_like(local)
     proximal = base
     for joint in range(len(s1)):
-        np.einsum("cp...,vp...->cv...", proximal, local[:, :, joint], out=found[:, :, joint])
+        np.einsum("cp...,pv...->cv...", proximal, local[:, :, joint], out=found[:, :, joint])
         proximal = found[:, 1:, joint]
     turn = found[:, 1:]
     axes = np.empty_like(turn)
@@ -112,9 +114,8 @@ def _posed(base: Array, q: Array) -> tuple[Array, Array]:
 
 def _dual_basis(axes: Array) -> Array:
     """Return the rows (3, axis, ...) that find the turns about three axes (3, axis, ...) in what they add up to."""
-    dual = cross(
-        axes[:, [1, 2, 0]], axes[:, [2, 0, 1]]
-    )  # of a measured pelvis in between frames not quite unit vectors
+    # of a measured pelvis in between frames not quite unit vectors
+    dual = cross(axes.take(NEXT, axis=1), axes.take(LAST, axis=1))
     return np.asarray(dual / (axes[:, 0] * dual[:, 0]).sum(axis=0))
 
 
@@ -124,14 +125,6 @@ def _handed_on(first: Array, steps: Array) -> Array:
     result[:, 0] = first
     for joint in range(1, steps.shape[1]):
         np.add(result[:, joint - 1], steps[:, joint - 1], out=result[:, joint])
-    return result
-
-
-def _beyond(load: Array) -> Array:
-    """Return (..., segment, ...), segments second, the sum over those beyond each."""
-    result = np.zeros_like(load)
-    for segment in reversed(range(load.shape[1] - 1)):
-        np.add(result[:, segment + 1], load[:, segment + 1], out=result[:, segment])
     return result
 
 
@@ -145,14 +138,18 @@ def _mass_matrix(arm: Array, mass: Array, tensor: Array) -> Array:
 
     Args:
         arm: (3, 2, segment, ...), r and l.
-        mass: (segment, ...); tensor: (3, 3, segment, ...), about the centres of mass, lab axes.
+        mass: (2, segment, ...), m and m'; tensor: (3, 3, segment, ...), about the centres of mass, lab axes.
     """
-    heavy = arm * np.stack([mass, _beyond(mass[None])[0]])
+    heavy = arm * mass
     own = np.einsum("ck...,dk...->cd...", heavy, arm)
-    carrying, carried = arm[:, 1, ABOVE], heavy.sum(axis=1)[:, BEYOND]
-    pairs = carried[:, None] * carrying
-    own, pairs = tensor - _without_trace(own), -_without_trace(pairs)
-    matrix = np.empty((3, 3, 3, 3, *mass.shape[1:]))
+    carried = heavy[:, 0] + heavy[:, 1]
+    pairs = carried[:, None, BEYOND] * arm[None, :, 1, ABOVE]
+    products = np.concatenate([own, pairs], axis=2)
+    trace = products[0, 0] + products[1, 1] + products[2, 2]
+    for k in range(3):
+        products[k, k] -= trace
+    own, pairs = tensor - products[:, :, :3], -products[:, :, 3:]
+    matrix = np.empty((3, 3, 3, 3, *trace.shape[1:]))
     for k in range(3):
         matrix[k, :, k] = own[:, :, k]
         matrix[ABOVE[k], :, BEYOND[k]] = pairs[:, :, k]
@@ -160,19 +157,11 @@ def _mass_matrix(arm: Array, mass: Array, tensor: Array) -> Array:
     return matrix
 
 
-def _without_trace(matrix: Array) -> Array:
-    """Return A - tr(A) E, (3, 3, ...), in place."""
-    trace = matrix[0, 0] + matrix[1, 1] + matrix[2, 2]
-    for k in range(3):
-        matrix[k, k] -= trace
-    return matrix
-
-
 def _solved(matrix: Array, rest: Array) -> Array:
     """Return the angular accelerations (3, segment, ...) that moments of the same shape lead to."""
     shape = rest.shape[2:]
     rows = np.swapaxes(rest, 0, 1).reshape(9, -1)
-    found = np.linalg.solve(np.moveaxis(matrix.reshape(9, 9, -1), -1, 0), rows.T[..., None])[..., 0]
+    found = np.linalg.solve(matrix.reshape(9, 9, -1).transpose(2, 0, 1), rows.T[..., None])[..., 0]
     return np.swapaxes(found.T.reshape(3, 3, *shape), 0, 1)
 
 

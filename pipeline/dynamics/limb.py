@@ -129,7 +129,9 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
 
 def dual_basis(axes: Array) -> Array:
     """Return the rows (..., 3, 3) that find the turns about three axes in what they add up to; inf or NaN if flat."""
-    dual = cross(np.roll(axes, -1, axis=-2), np.roll(axes, 1, axis=-2))
+    dual = np.empty_like(axes)
+    for k in range(3):
+        dual[..., k, :] = cross(axes[..., k - 2, :], axes[..., k - 1, :])
     volume = (axes[..., 0, :] * dual[..., 0, :]).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(dual / volume[..., None, None])
