@@ -37,7 +37,7 @@ class Loads(NamedTuple):
 class Chain(NamedTuple):
     """The legs as open chain: loads by recursion and in closed form, and interaction torques.
 
-    The latter (time, side, joint, 3, cause, motion) in N m, right-handed on the joint axes.
+    The latter (time, side, joint, 3, cause, motion) in N m, on the joint axes with clinical signs.
     """
 
     recursion: Loads
@@ -58,8 +58,7 @@ def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
 
 
 def _largest(difference: Array) -> float:
-    seen = difference[np.isfinite(difference)]
-    return float(seen.max()) if seen.size else np.nan
+    return float(np.fmax.reduce(difference, axis=None))  # NaN only where all are
 
 
 def wrenches_on_the_shank(legs: Legs) -> Loads:
@@ -135,9 +134,11 @@ def open_chain(legs: Legs) -> Chain:
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
     by_cause = interaction.contributions(at, motion)  # (..., joint, motion, cause, 6)
-    about_centre = by_cause[..., :3] - cross(at.centre[..., None, None, :], by_cause[..., 3:])
-    torque = rotate(at.hinges[..., None, None, :, :], about_centre)
     total = by_cause.sum(axis=(-2, -3)) + recursion.static
+    about_centre, force = by_cause[..., :3], by_cause[..., 3:]
+    about_centre -= cross(at.centre[..., None, None, :], force)
+    clinical = at.hinges * legs.signs[:, OUTWARDS, :, None]
+    torque = rotate(clinical[..., None, None, :, :], about_centre)
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
     return Chain(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
 
