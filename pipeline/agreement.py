@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics import limb, wrenches
-from pipeline.dynamics.block_matrix import cross, rotate
+from pipeline.dynamics import interaction, limb, wrenches
+from pipeline.dynamics.block_matrix import cross, rotate, zeros
 from pipeline.leg import OUTWARDS, Legs
 
 Array = NDArray[np.float64]
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 LOADS = ("force", "moment")
-CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")
+CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # sources of `interaction`, the last first
 
 
 class Loads(NamedTuple):
@@ -37,7 +37,7 @@ class Loads(NamedTuple):
 class Chain(NamedTuple):
     """The legs as open chain: loads by recursion and in closed form, and interaction torques.
 
-    The latter (time, side, joint, 3, cause, motion) in N m, right-handed on the joint axes.
+    The latter (time, side, joint, 3, cause, motion) in N m, on the joint axes with clinical signs.
     """
 
     recursion: Loads
@@ -58,8 +58,7 @@ def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
 
 
 def _largest(difference: Array) -> float:
-    seen = difference[np.isfinite(difference)]
-    return float(seen.max()) if seen.size else np.nan
+    return float(np.fmax.reduce(difference, axis=None))  # NaN only where all are
 
 
 def wrenches_on_the_shank(legs: Legs) -> Loads:
@@ -130,17 +129,18 @@ def open_chain(legs: Legs) -> Chain:
     )
     twists = limb.twists(legs.spin[:, :, OUTWARDS], legs.spin_rate[:, :, OUTWARDS], point, velocity, acceleration)
     motion = limb.joint_motion(at, *twists)
-    load = np.zeros((6, *com.shape[-2::-1])).T
+    load = zeros(*com.shape[:-1], 6)
     load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
-    share = limb.contributions(at, motion)  # (..., joint, motion, source, 6)
-    by_cause = _by_cause(share)
-    about_centre = by_cause[..., :3] - cross(at.centre[..., None, None, :], by_cause[..., 3:])
-    interaction = rotate(at.hinges[..., None, None, :, :], about_centre)
+    by_cause = interaction.contributions(at, motion)  # (..., joint, motion, cause, 6)
     total = by_cause.sum(axis=(-2, -3)) + recursion.static
+    about_centre, force = by_cause[..., :3], by_cause[..., 3:]
+    about_centre -= cross(at.centre[..., None, None, :], force)
+    clinical = at.hinges * legs.signs[:, OUTWARDS, :, None]
+    torque = rotate(clinical[..., None, None, :, :], about_centre)
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
-    return Chain(by_recursion, _loads(legs, at, total), interaction[:, :, OUTWARDS].transpose(0, 1, 2, 5, 4, 3))
+    return Chain(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
 
 
 def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
@@ -151,9 +151,3 @@ def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
 
 def _on_axes(legs: Legs, moment: Array) -> Array:
     return rotate(legs.axes, moment)
-
-
-def _by_cause(share: Array) -> Array:
-    """Return (..., cause, 6) of :data:`CAUSES` from base, and slides and hinges of hip, knee and ankle."""
-    slides = share[..., 1:2, :] + share[..., 3:4, :] + share[..., 5:6, :]
-    return np.concatenate([share[..., ::-2, :], slides], axis=-2)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline import agreement, joint_coordinates
 from pipeline.dynamics import block_matrix, kernel
-from pipeline.dynamics.limb import MOTIONS
+from pipeline.dynamics.interaction import MOTIONS
 from pipeline.energy_closure import energy_closure
 from pipeline.forward_closure import forward_closure
 from pipeline.leg import CHAIN, JOINTS, SIDES, Legs, legs_of
@@ -138,12 +138,11 @@ def _block_matrix(legs: Legs) -> tuple[Array, Array]:
 def _second_opinions(legs: Legs, solved: agreement.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return interaction torques, the disagreement of the formulations and the closures, with their dimensions."""
     chain = agreement.open_chain(legs)
-    interaction = np.where(legs.locked[..., None, None, None], np.nan, chain.interaction * legs.signs[..., None, None])
     apart = agreement.disagreement(solved, chain, agreement.wrenches_on_the_shank(legs))
     rate_hz = float((len(time) - 1) / (time[-1] - time[0]))
     closure = np.degrees(forward_closure(legs, solved.torque, rate_hz=rate_hz))
     return {
-        "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), interaction),
+        "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), chain.interaction),
         "disagreement": (("formulation", "load"), apart),
         "forward_closure": (("side", "joint", "angle"), closure),
         "energy_closure": (("side", "segment"), energy_closure(legs, solved.force, solved.moment, time)),

@@ -11,7 +11,7 @@ from geometry import Array, calibrated, close, landmarks, mirrored, standing, wa
 from walking import CALIBRATION, KINETICS, MODEL, TIME, chain_motion, ground, legs, moving
 
 from pipeline import forward_closure as forward
-from pipeline.dynamics import limb
+from pipeline.dynamics import driven_leg, limb
 from pipeline.dynamics.block_matrix import rotate
 from pipeline.energy_closure import energy_closure
 from pipeline.kinetics import kinetics
@@ -59,7 +59,7 @@ def test_kane_gives_the_accelerations_that_the_chain_was_measured_with(loaded: t
     measured = chain_motion(own)[1]
     masses = forward.masses_of(own, np.tile([LEFT, RIGHT], (len(TIME), 1)))
     angle, rate = own.angle[:, :, OUTWARDS].T, measured.rate[..., limb.HINGES].T
-    found = forward.acceleration(forward.driven_by(own, torque), masses, angle, rate)
+    found = driven_leg.acceleration(forward.driven_by(own, torque), masses, angle, rate)
     # moments are rounded to 1e-12 N m, the foot has 5e-4 kg m2 about its long axis
     close(found.T, measured.acceleration[..., limb.HINGES], 1e-8)
 

@@ -9,7 +9,7 @@ import pytest
 from chains import close
 from geometry import Array, derivative, random_turns
 
-from pipeline.dynamics import equations_of_motion, limb, open_chain
+from pipeline.dynamics import equations_of_motion, interaction, limb, open_chain
 from pipeline.dynamics.screws import apply, commutator, exponential, spatial_inertia, transpose
 
 COUNT = 25
@@ -114,10 +114,11 @@ def state(request: pytest.FixtureRequest) -> State:
     return random_state(request.param)
 
 
-def by_source(state: State, share: Array) -> Array:
-    """Return what each source asks of the joints, (k, source, motion, 6 N)."""
+def by_source(state: State, share: Array) -> tuple[Array, Array]:
+    """Return what the base asks of the joints, (k, motion, 6 N), and what slides and hinges do, (k, 1 + N, ...)."""
     torque = apply(state.screw[:, :, None, None], np.swapaxes(share, 2, 3))
-    return np.moveaxis(torque, 1, -2).reshape(COUNT, share.shape[3], 2, -1)
+    torque = np.moveaxis(torque, 1, -2).reshape(COUNT, share.shape[3], 2, -1)
+    return torque[:, 1], np.delete(torque, 1, axis=1)
 
 
 def by_group(joints: Array) -> Array:
@@ -126,9 +127,9 @@ def by_group(joints: Array) -> Array:
 
 
 def by_columns(matrix: Array, rate: Array) -> Array:
-    """Return what three columns at a time of a matrix (k, n, m) give times their rates, (k, m / 3, n)."""
-    asked = (matrix * rate[:, None]).reshape(*matrix.shape[:2], -1, 3).sum(axis=-1)
-    return np.swapaxes(asked, 1, 2)
+    """Return what a matrix (k, n, m) gives times the rates of all slides and of the hinges of each joint, (k, ., n)."""
+    asked = np.swapaxes((matrix * rate[:, None]).reshape(*matrix.shape[:2], -1, 3).sum(axis=-1), 1, 2)
+    return np.concatenate([asked[:, ::2].sum(axis=1, keepdims=True), asked[:, 1::2]], axis=1)
 
 
 # ---- the limb as built
@@ -220,16 +221,16 @@ def test_static_part_is_the_wrench_of_a_limb_that_does_not_move(state: State) ->
 def test_contributions_sum_to_the_moving_part(state: State) -> None:
     motion = state.motion()
     found = limb.inverse_dynamics(state.at, motion, state.gravity, state.load)
-    close(limb.contributions(state.at, motion).sum(axis=(-2, -3)), found.wrench - found.static)
+    close(interaction.contributions(state.at, motion).sum(axis=(-2, -3)), found.wrench - found.static)
 
 
 def test_contributions_are_the_columns_of_mass_and_coriolis_matrix(state: State) -> None:
     state = state._replace(base_twist=0 * state.base_twist, base_rate=0 * state.base_rate)
     qd, qdd = flat(state.rate), flat(state.acceleration)
-    found = by_source(state, limb.contributions(state.at, state.motion()))
-    close(found[:, 1:, 0], by_columns(equations_of_motion.mass_matrix(state.chain, 0 * qd), qdd))
-    close(found[:, 1:, 1], by_columns(equations_of_motion.coriolis_matrix(state.chain, 0 * qd, qd), qd))
-    assert not found[:, 0].any(), "a base at rest does nothing"
+    of_base, found = by_source(state, interaction.contributions(state.at, state.motion()))
+    close(found[:, :, 0], by_columns(equations_of_motion.mass_matrix(state.chain, 0 * qd), qdd))
+    close(found[:, :, 1], by_columns(equations_of_motion.coriolis_matrix(state.chain, 0 * qd, qd), qd))
+    assert not of_base.any(), "a base at rest does nothing"
 
 
 LAB_SLIDES = np.concatenate([np.zeros((3, 3)), np.eye(3)], axis=1)
@@ -261,12 +262,17 @@ def test_contribution_of_the_base_does_not_hang_on_its_coordinates(state: State,
         np.concatenate([first, flat(rest)], axis=1)
         for first, rest in ((base_qd, state.rate), (base_qdd, state.acceleration))
     )
-    by_acceleration = by_columns(equations_of_motion.mass_matrix(chain, 0 * qd), qdd)[:, :, 6:]
-    by_velocity = by_columns(equations_of_motion.coriolis_matrix(chain, 0 * qd, qd), qd)[:, :, 6:]
-    found = by_source(state, limb.contributions(state.at, state.motion()))
-    close(found[:, 0].sum(axis=1), (by_acceleration + by_velocity)[:, :2].sum(axis=1))
-    close(found[:, 1:, 0], by_acceleration[:, 2:])
-    close(found[:, 1:, 1], by_velocity[:, 2:])
+    mass, coriolis = (
+        matrix[:, 6:]
+        for matrix in (
+            equations_of_motion.mass_matrix(chain, 0 * qd),
+            equations_of_motion.coriolis_matrix(chain, 0 * qd, qd),
+        )
+    )
+    of_base, found = by_source(state, interaction.contributions(state.at, state.motion()))
+    close(of_base.sum(axis=1), apply(mass[..., :6], base_qdd) + apply(coriolis[..., :6], base_qd))
+    close(found[:, :, 0], by_columns(mass[..., 6:], qdd[:, 6:]))
+    close(found[:, :, 1], by_columns(coriolis[..., 6:], qd[:, 6:]))
 
 
 def test_a_constant_velocity_of_everything_contributes_nothing(state: State) -> None:
@@ -281,8 +287,8 @@ def test_a_constant_velocity_of_everything_contributes_nothing(state: State) -> 
     )
     close(seen.rate, motion.rate)
     close(seen.acceleration, motion.acceleration)
-    shares = (by_source(state, limb.contributions(state.at, part)) for part in (seen, motion))
-    for found, expected in zip(*((part[:, 0].sum(axis=1), part[:, 1:]) for part in shares), strict=True):
+    shares = [by_source(state, interaction.contributions(state.at, part)) for part in (seen, motion)]
+    for found, expected in zip(*((of_base.sum(axis=1), rest) for of_base, rest in shares), strict=True):
         close(found, expected)
 
 

@@ -39,7 +39,7 @@ TERMS = ("inertia", "velocity", "gravity", "ground")
 
 def skew(vector: Array) -> Array:
     """Return S(v) with S(v) w = v x w; (..., 3) -> (..., 3, 3)."""
-    matrix = np.zeros((*vector.shape, 3))
+    matrix = zeros(*vector.shape, 3)
     matrix[..., 0, 1], matrix[..., 0, 2] = -vector[..., 2], vector[..., 1]
     matrix[..., 1, 0], matrix[..., 1, 2] = vector[..., 2], -vector[..., 0]
     matrix[..., 2, 0], matrix[..., 2, 1] = -vector[..., 1], vector[..., 0]
@@ -193,3 +193,13 @@ def running_sum(array: Array, *, axis: int) -> Array:
     for i in range(1, len(rows)):
         rows[i] += rows[i - 1]
     return result
+
+
+def sum_from_last(array: Array, *, axis: int) -> Array:
+    """Return the running sum from the last row to the first."""
+    return np.flip(running_sum(np.flip(array, axis), axis=axis), axis)
+
+
+def zeros(*shape: int) -> Array:
+    """Return zeros that lie in memory with time last."""
+    return np.zeros(shape[::-1]).T

@@ -14,7 +14,7 @@ best near the limb), where handing them from link to link needs no map: the recu
 with the screw axes S_i = (w, v), spatial inertias G_i and loads E_i (moment, force) of this instant.
 
 A slide (0, s) has no place, and the three hinges of a joint pass through one, its centre c: (e, c x e). So neither
-screws nor spatial inertias are ever built as matrices.
+screws nor spatial inertias are ever built as matrices. Whose motion asks for what: :mod:`.interaction`.
 
 Shapes: N segments, **from the base outwards**, six joints each, slides before hinges; the base is a further first entry
 where poses and twists are given (N+1). Leading ``...`` time, side; fastest where time is last in memory (Fortran
@@ -32,13 +32,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, rotate, running_sum
+from pipeline.dynamics.block_matrix import cross, rotate, running_sum, sum_from_last, zeros
 from pipeline.dynamics.screws import dual_commutator, transpose
 from pipeline.dynamics.wrenches import turn_tensor
 
 Array = NDArray[np.float64]
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
-MOTIONS = ("acceleration", "velocity")
 
 
 class Inertia(NamedTuple):
@@ -130,7 +129,9 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
 
 def dual_basis(axes: Array) -> Array:
     """Return the rows (..., 3, 3) that find the turns about three axes in what they add up to; inf or NaN if flat."""
-    dual = cross(np.roll(axes, -1, axis=-2), np.roll(axes, 1, axis=-2))
+    dual = np.empty_like(axes)
+    for k in range(3):
+        dual[..., k, :] = cross(axes[..., k - 2, :], axes[..., k - 1, :])
     volume = (axes[..., 0, :] * dual[..., 0, :]).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(dual / volume[..., None, None])
@@ -145,7 +146,7 @@ def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
 
 def _pushed(limb: Limb, rate: Array) -> Array:
     """Return S q' summed over the slides and over the hinges, (..., N, 2, 6)."""
-    push = _zeros(*rate.shape[:-1], 2, 6)
+    push = zeros(*rate.shape[:-1], 2, 6)
     push[..., 0, 3:] = rotate(transpose(limb.slides), rate[..., SLIDES])
     push[..., 1, :3] = rotate(transpose(limb.hinges), rate[..., HINGES])
     push[..., 1, 3:] = cross(limb.centre, push[..., 1, :3])
@@ -160,7 +161,7 @@ def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
     """
     spin, slid, turned = below[..., :3], push[..., 0, 3:], push[..., 1, :3]
     first, second, third = (limb.hinges[..., k, :] * rate[..., 3 + k, None] for k in range(3))
-    drift = _zeros(*push.shape)
+    drift = zeros(*push.shape)
     drift[..., 0, 3:] = cross(spin, slid)
     drift[..., 1, :3] = cross(spin, turned) + cross(first, second) + cross(first + second, third)
     velocity = below[..., 3:] + slid + cross(spin, limb.centre)
@@ -192,8 +193,8 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
     rate = motion.twist_rate[..., :1, :] + running_sum(_both(motion.pull) + _both(motion.drift), axis=-2)
     turning = dual_commutator(twist, momentum(limb.inertia, twist))
     heavy = limb.inertia.mass[..., None] * gravity + 0 * limb.inertia.moment
-    static = _from_tip(-np.concatenate([cross(limb.inertia.moment, gravity), heavy], axis=-1) - load, axis=-2)
-    wrench = _from_tip(momentum(limb.inertia, rate) + turning, axis=-2) + static
+    static = sum_from_last(-np.concatenate([cross(limb.inertia.moment, gravity), heavy], axis=-1) - load, axis=-2)
+    wrench = sum_from_last(momentum(limb.inertia, rate) + turning, axis=-2) + static
     about_centre = wrench[..., :3] - cross(limb.centre, wrench[..., 3:])
     torque = np.concatenate([rotate(limb.slides, wrench[..., 3:]), rotate(limb.hinges, about_centre)], axis=-1)
     return Recursion(torque, wrench, static)
@@ -201,69 +202,11 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
 
 def momentum(inertia: Inertia, twist: Array) -> Array:
     """Return G V = (tensor w + m c x v, m v - m c x w), (..., 6)."""
-    across = cross(inertia.moment[..., None, :], twist.reshape(*twist.shape[:-1], 2, 3))  # m c x w, m c x v
+    spin, velocity = twist[..., :3], twist[..., 3:]
     result = np.empty_like(twist)
-    np.add(rotate(inertia.tensor, twist[..., :3]), across[..., 1, :], out=result[..., :3])
-    np.multiply(inertia.mass[..., None], twist[..., 3:], out=result[..., 3:])
-    result[..., 3:] -= across[..., 0, :]
+    np.add(rotate(inertia.tensor, spin), cross(inertia.moment, velocity), out=result[..., :3])
+    np.subtract(inertia.mass[..., None] * velocity, cross(inertia.moment, spin), out=result[..., 3:])
     return result
-
-
-def contributions(limb: Limb, motion: Motion) -> Array:
-    """Return by the closed form which motion causes which joint wrench.
-
-    The sources are the base, then the slides and the hinges of each anatomical joint. With x, y the share of a source
-    in the twist rate and twist of the segments beyond it, and z what drifts of its axes, the sum of ad(V_i) S_i q'_i,
-    each segment needs of it G x by acceleration and G (z - ad(V) y) + B y by velocity. There z - ad(V) y is the rate
-    of y as the segment itself sees it, and B that of the Coriolis matrix
-    (:func:`~pipeline.dynamics.screws.gyroscopic`), which shares a product of two rates evenly.
-
-    Args:
-        limb, motion: of :func:`limb_at` and :func:`joint_motion`.
-
-    Returns:
-        (..., N, 2, 1 + 2 N, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
-        by source (base, slides and hinges of the first joint, ...). Its sum over both is the wrench of
-        :func:`inverse_dynamics` without its static part.
-    """
-    count = limb.centre.shape[-2]
-    xz = _zeros(*limb.centre.shape[:-2], 2, 1 + 2 * count, 6)
-    xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
-    for joint in range(count):
-        own = slice(2 * joint + 1, 2 * joint + 3)
-        xz[..., 0, own, :], xz[..., 1, own, :] = motion.pull[..., joint, :, :], motion.drift[..., joint, :, :]
-    y = np.concatenate([motion.twist[..., :1, :3], motion.push[..., 1, :3]], axis=-2)  # slides turn nothing
-    mass, moment, tensor = (_from_tip(part, axis=-axis) for axis, part in enumerate(limb.inertia, 1))
-    angular, linear, spread = _turning(limb.inertia, motion.twist[..., 1:, :])
-    found = np.empty((*xz.shape[:-4:-1], *limb.centre.shape[-2::-1])).T
-    for joint in range(count):  # a source moves the segments from its own joint outwards
-        near, here, turned = slice(2 * joint + 3), found[..., joint, :, :, :], y[..., : joint + 2, :]
-        beyond = Inertia(
-            mass[..., joint, None, None], moment[..., joint, None, None, :], tensor[..., joint, None, None, :, :]
-        )
-        here[..., near, :] = momentum(beyond, xz[..., near, :])
-        here[..., 1, near, :][..., ::2, :3] += cross(turned, angular[..., joint, None, :])
-        here[..., 1, near, :][..., ::2, :3] -= rotate(spread[..., joint, None, :, :], turned)
-        here[..., 1, near, :][..., ::2, 3:] += cross(turned, linear[..., joint, None, :])
-        own = slice(2 * joint + 1, 2 * joint + 3)
-        found[..., :joint, :, own, :] = here[..., None, :, own, :]
-    return found
-
-
-def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array, Array]:
-    """Return k / 2, p and D, from each segment outwards, with which (B - G ad(V)) y = (w x k / 2 - D w, w x p).
-
-    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V]; w is the turning of y.
-    """
-    spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
-    spread = cross(inertia.tensor, spin[..., None, :]) + velocity[..., :, None] * inertia.moment[..., None, :]
-    along = (velocity * inertia.moment).sum(axis=-1)
-    for k in range(3):
-        spread[..., k, k] -= along
-    symmetric = (spread + transpose(spread)) / 2
-    parts = ((whole[..., :3] / 2, -2), (whole[..., 3:], -2), (symmetric, -3))
-    angular, linear, drag = (_from_tip(part, axis=axis) for part, axis in parts)
-    return angular, linear, drag
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
@@ -296,20 +239,6 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
     return np.asarray((by_mass + turning @ tensor @ transpose(turning)).sum(axis=-3))
 
 
-def _from_tip(array: Array, *, axis: int) -> Array:
-    """Return the running sum from the last segment to the first."""
-    result = array.copy(order="K")
-    rows = np.moveaxis(result, axis, 0)
-    for i in reversed(range(len(rows) - 1)):
-        rows[i] += rows[i + 1]
-    return result
-
-
 def _both(groups: Array) -> Array:
     """Return the sum (..., 6) over slides and hinges (..., 2, 6)."""
     return np.asarray(groups[..., 0, :] + groups[..., 1, :])
-
-
-def _zeros(*shape: int) -> Array:
-    """Return zeros that lie in memory with time last."""
-    return np.zeros(shape[::-1]).T
