@@ -15,7 +15,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from pipeline import settings, vocabulary  # noqa: E402 (the package stands beside this folder)
+from pipeline import coordinates, settings, vocabulary  # noqa: E402 (the package stands beside this folder)
 
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
@@ -47,7 +47,7 @@ def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any
 def output_tables() -> str:
     """Return the variables of each file and the coordinates that carry a long name."""
     steps = "\n".join(_variables(step) for step in vocabulary.VARIABLES)
-    rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in vocabulary.COORDINATES.items()]
+    rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in coordinates.COORDINATES.items()]
     return f"{steps}\n### Coordinates\n\n" + _table(("coordinate", "units", "meaning"), rows)
 
 

@@ -35,7 +35,8 @@ def run(job: Any) -> None:
     """Run one job of Snakemake: inputs and outputs by name, everything else from its key."""
     key = json.loads(job.params.key)
     step = key["step"]
-    function = getattr(importlib.import_module(f"pipeline.{step}"), step)
+    module = importlib.import_module(f"pipeline.{step}")
+    function, uses = getattr(module, step), getattr(module, "USES", {})
     arguments = key["settings"] | key.get("arguments", {})
     outputs = [Path(str(file)) for file in job.output]
     manifest.withdraw(DERIVED, outputs)
@@ -45,16 +46,23 @@ def run(job: Any) -> None:
     if step == "read":
         _save_session(job, key, *_read(function, key["trials"], arguments))
     elif step == "calibrate":
-        _calibrate(job, key, function, arguments)
+        _calibrate(job, key, function, arguments, uses)
     elif step == "study":
         _study(job, key, function, arguments)
     elif step == "report":
         _report(job, function, arguments)
     else:
-        loaded = {name: netcdf.load_groups(Path(str(file))) for name, file in job.input.items()}
+        loaded = {name: _loaded(name, Path(str(file)), uses) for name, file in job.input.items()}
         groups = _map_over_trials(function, loaded, arguments, key.get("by_trial", {}))
         _save_session(job, key, groups, [root for _, root in loaded.values()])
     manifest.record(DERIVED, outputs, inputs=inputs, key=key)
+
+
+def _loaded(step: str, file: Path, uses: Mapping[str, tuple[str, ...]]) -> tuple[Groups, dict[str, Any]]:
+    """Return a step's results and the root's attributes; of the trials' variables those that are used, else all."""
+    if step == "calibrate":
+        return netcdf.load_groups(file)
+    return netcdf.load_some(file, uses.get(step, tuple(vocabulary.VARIABLES[step])))
 
 
 def rejected(reason: str, attributes: Mapping[str, Any] | None = None) -> xr.Dataset:
@@ -115,8 +123,10 @@ def _map_over_trials(
     return results
 
 
-def _calibrate(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:
-    groups, root = netcdf.load_tree(Path(job.input.read))
+def _calibrate(
+    job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any], uses: Mapping[str, tuple[str, ...]]
+) -> None:
+    groups, root = _loaded("read", Path(job.input.read), uses)
     result = _attempt("calibrate", partial(function, groups, **arguments), {})
     result = vocabulary.described("calibrate", result)
     result.attrs |= _provenance(key, [root])
@@ -126,7 +136,7 @@ def _calibrate(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[
 def _study(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:
     from pipeline.study import per_participant
 
-    loaded = {Path(file).parent.name: netcdf.load_tree(Path(file)) for file in job.input.cycles}
+    loaded = {Path(file).parent.name: _loaded("cycles", Path(file), {}) for file in job.input.cycles}
     own = _provenance(key, [root for _, root in loaded.values()])
     if arguments["reference"]:
         own["reference_sha256"] = key["reference"]
@@ -169,7 +179,7 @@ def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
         files = {Path(file).parent.name: Path(file) for file in getattr(job.input, step)}
         wanted = {session: {trial for of, trial in shown if of == session} for session in files}
         trials[step] = {
-            session: netcdf.load_trials(file, wanted[session], variables=variables, others=step == "clean")
+            session: netcdf.load_some(file, variables, trials=wanted[session], others=step == "clean")[0]
             for session, file in files.items()
             if step == "clean" or wanted[session]
         }

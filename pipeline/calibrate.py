@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 SIDES = ("left", "right")
 JOINTS = ("ankle", "knee", "hip")
 DEFAULT_MARKER_DIAMETER_M = 0.014
+# variables of its inputs that the step uses; the bridge loads no others
+USES = {"read": ("marker_position",)}
 
 
 def calibrate(

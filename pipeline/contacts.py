@@ -21,6 +21,12 @@ from pipeline.plate_contacts import Contact
 
 Array = NDArray[np.float64]
 UNSURE_S = 0.04  # foot events from motion alone are this far off: see validation.md
+# variables of its inputs that the step uses; the bridge loads no others
+USES = {
+    "clean": (
+        "marker_position", "plate_force", "plate_moment", "plate_corner", "vertical_force", "plate_drift", "event_time",
+    )
+}  # fmt: skip
 
 
 def contacts(

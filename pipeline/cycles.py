@@ -15,16 +15,27 @@ from pipeline.effective_mass import at_foot_strikes
 from pipeline.events import LONGEST_SWING_S
 from pipeline.further_curves import IN_STANCE, further
 from pipeline.joint_work import force_impulses, impulses, work
-from pipeline.leg import SIDES
+from pipeline.leg import LOADS, MOTION, SIDES
 from pipeline.metrics import in_one
 from pipeline.peaks import peaks, ranges
 from pipeline.spatiotemporal import Heels, belt_speed, spatiotemporal, support
+from pipeline.variables import WITH_DRAWS
 from pipeline.vocabulary import REPAIRS
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
+# variables of its inputs that the step uses; the bridge loads no others
+USES = {
+    "kinetics": (
+        "joint_force", "joint_moment", "joint_moment_jcs", "joint_power", "interaction_torque", *WITH_DRAWS,
+        "disagreement", "forward_closure", "energy_closure",
+    ),
+    "kinematics": (*MOTION, *ANGLES),
+    "contacts": (*LOADS, "contact_start", "contact_end", "event_time"),
+    "clean": ("marker_position",),
+}  # fmt: skip
 
 
 class Cycles(NamedTuple):

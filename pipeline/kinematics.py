@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 SIDES = ("left", "right")
 JOINTS = ("ankle", "knee", "hip")
 SEGMENTS = ("foot", "shank", "thigh", "pelvis")  # each but the last one distal to the next
+# variables of its inputs that the step uses; the bridge loads no others
+USES = {"clean": ("marker_position",)}
 
 
 def kinematics(

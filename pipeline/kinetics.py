@@ -15,11 +15,13 @@ from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.interaction import MOTIONS
 from pipeline.energy_closure import energy_closure
 from pipeline.forward_closure import forward_closure
-from pipeline.leg import CHAIN, JOINTS, SIDES, Legs, legs_of
+from pipeline.leg import CHAIN, JOINTS, LOADS, MOTION, SIDES, Legs, legs_of
 from pipeline.uncertainty import SOURCES, uncertainty
 
 Array = NDArray[np.float64]
 VECTOR = ("time", "side", "joint")
+# variables of its inputs that the step uses; the bridge loads no others
+USES = {"kinematics": MOTION, "contacts": LOADS}
 
 
 def kinetics(

@@ -16,6 +16,12 @@ SIDES = ("left", "right")
 JOINTS = ("ankle", "knee", "hip")
 CHAIN = ("foot", "shank", "thigh")
 SEGMENTS = (*CHAIN, "pelvis")
+# what the equations of motion need of kinematics and of contacts
+MOTION = (
+    "rotation", "angular_velocity", "angular_acceleration", "com_position", "com_velocity", "com_acceleration",
+    "joint_centre", "joint_centre_velocity", "joint_centre_acceleration",
+)  # fmt: skip
+LOADS = ("ground_force", "ground_moment")
 OUTWARDS = slice(None, None, -1)  # from the foot up to from the hip out, along segments or joints
 
 

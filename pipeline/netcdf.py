@@ -56,24 +56,25 @@ def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
     return groups, attributes
 
 
-def load_trials(
-    path: Path, wanted: Container[str], *, variables: Container[str], others: bool
-) -> dict[str, xr.Dataset]:
-    """Return the wanted groups of a session file with some of their variables.
+def load_some(
+    path: Path, names: Iterable[str], *, trials: Container[str] | None = None, others: bool = True
+) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
+    """Return what :func:`load_tree` does, of some variables with their coordinates, without what is said of each.
 
     Args:
-        path: the session file.
-        wanted: names of groups.
-        variables: names of variables, which may be absent.
-        others: whether to return the attributes of all other groups too.
+        path: the session file, in all groups of which a variable has the same dimensions.
+        names: names of variables, which may be absent.
+        trials: the groups of which to read them; None for all.
+        others: whether to return the attributes of all other groups.
 
     Raises:
         UserError: the file is damaged.
     """
-    from pipeline import hdf5  # the report alone needs it
+    from pipeline import hdf5  # takes its time to import, and not everyone needs it
 
     with _damage_told(path):
-        return hdf5.groups(path, wanted, variables=variables, others=others)
+        parts, root = hdf5.parts(path, names, trials=trials, others=others)
+    return {name: _assembled(*part) for name, part in parts.items()}, root
 
 
 def load(path: Path) -> xr.Dataset:
@@ -107,10 +108,15 @@ def _dataset(part: netCDF4.Dataset) -> xr.Dataset:
         dims = stored.dimensions[: array.ndim]
         variables[name] = xr.Variable(dims, array, {key: own[key] for key in own if key not in STORAGE})
     beside = {name: variables.pop(name) for name in part.variables if name in coordinates}
-    indexes = {name: _index(name, each.values) for name, each in beside.items() if each.dims == (name,)}
-    for name, index in indexes.items():
-        beside |= index.create_variables({name: beside[name]})
-    return xr.Dataset(variables, xr.Coordinates(beside, indexes), about)
+    return _assembled(variables, beside, about)
+
+
+def _assembled(
+    variables: Mapping[str, xr.Variable], coordinates: Mapping[str, xr.Variable], attributes: Mapping[str, Any]
+) -> xr.Dataset:
+    indexes = {name: _index(name, each.values) for name, each in coordinates.items() if each.dims == (name,)}
+    indexed = {name: index.create_variables({name: coordinates[name]})[name] for name, index in indexes.items()}
+    return xr.Dataset(variables, xr.Coordinates({**coordinates, **indexed}, indexes), attributes)
 
 
 def _index(dim: str, labels: Array) -> PandasIndex:
@@ -212,9 +218,8 @@ def _defined(part: netCDF4.Dataset, dataset: xr.Dataset) -> list[tuple[netCDF4.V
 
 def _put(pairs: Iterable[tuple[netCDF4.Variable[Any], Array]]) -> None:
     for stored, values in pairs:
-        stored.set_auto_maskandscale(False)
-        stored.set_auto_chartostring(False)
-        stored[...] = values
+        # what `stored[...] = values` comes to; finding that out takes netCDF4 longer than the writing
+        stored._put(values, [0] * values.ndim, [*values.shape], [1] * values.ndim)
 
 
 def _letters(texts: NDArray[Any]) -> Array:

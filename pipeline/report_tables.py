@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.averages import Average, average
+from pipeline.curves import METRICS, SCORES
 from pipeline.figures import SIDES
 from pipeline.gait_panels import UNITS
-from pipeline.vocabulary import METRICS, SCORES, VARIABLES
+from pipeline.vocabulary import VARIABLES
 
 Row = dict[str, str]
 ABSENT = "n/a"

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pipeline.curves import METRICS, SCORES
 from pipeline.gait_scores import reference_gait, scores
 from pipeline.metrics import one_by_one
 from pipeline.participant_means import participant_means, symmetry
 from pipeline.tables import ABSENT
-from pipeline.vocabulary import METRICS, REPAIRS, SCORES
+from pipeline.vocabulary import REPAIRS
 
 IDENTITY = (
     "participant",
@@ -157,7 +158,8 @@ def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[s
 
 def _empty() -> xr.Dataset:
     """Return a dataset of no cycles, so that a study without a usable trial still has its files."""
-    from pipeline.vocabulary import ON_REQUEST, VARIABLES
+    from pipeline.curves import ON_REQUEST
+    from pipeline.vocabulary import VARIABLES
 
     sizes = {"cycle": 0, "joint": 3, "angle": 3, "axis": 3, "phase": 101}
     variables = {

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from pipeline.curves import METRICS, ON_REQUEST
 from pipeline.metrics import in_one
 from pipeline.report import report
 from pipeline.study import per_participant, study
-from pipeline.vocabulary import METRICS, ON_REQUEST, VARIABLES, described
+from pipeline.vocabulary import VARIABLES, described
 
 PHASE = np.arange(101.0)
 CURVES = {

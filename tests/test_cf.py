@@ -19,7 +19,7 @@ from compliance_checker.cf import util
 from compliance_checker.suite import CheckSuite
 from outputs import write_outputs
 
-from pipeline import metrics, vocabulary
+from pipeline import coordinates, metrics, vocabulary
 from pipeline.workflow import SESSION_STEPS
 
 SUITE = "cf:1.11"
@@ -158,7 +158,7 @@ def test_text_and_flags_are_stored_as_every_reader_knows_them(derived: Path) -> 
 def test_every_unit_is_one() -> None:
     """Optional variables and metrics too, whichever the study above holds."""
     units = {variable.units for table in vocabulary.VARIABLES.values() for variable in table.values()}
-    units |= {unit for unit, _ in vocabulary.COORDINATES.values()} | {unit for unit, _ in metrics.METRICS.values()}
+    units |= {unit for unit, _ in coordinates.COORDINATES.values()} | {unit for unit, _ in metrics.METRICS.values()}
     units |= set(vocabulary.COLUMN_UNITS.values())
     assert len(units) > 15
     for unit in units - {""}:

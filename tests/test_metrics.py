@@ -10,11 +10,11 @@ import xarray as xr
 from cut_walks import ANGLES, EVEN, JOINTS, LEG_M, PHASE, Array, amplitude, assert_metrics, pairs, trial
 from recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, walk
 
+from pipeline.curves import METRICS
 from pipeline.effective_mass import effective_foot_mass
 from pipeline.leg import legs_of
 from pipeline.peaks import peaks
 from pipeline.spatiotemporal import support
-from pipeline.vocabulary import METRICS
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,7 @@ def of_one_large_array(where: str) -> xr.Dataset:
 READERS: dict[str, Callable[[Path], object]] = {
     "load": netcdf.load,
     "load_tree": netcdf.load_tree,
+    "load_some": lambda path: netcdf.load_some(path, ["x"]),
     "read_through": netcdf.read_through,
 }
 
@@ -89,9 +90,9 @@ def test_a_group_is_read_through_too(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    assert float(netcdf.load_trials(path, {"small"}, variables={"x"}, others=False)["small"].x[0]) == 1.0
+    assert float(netcdf.load_some(path, ["x"], trials={"small"})[0]["small"].x[0]) == 1.0
     with pytest.raises(UserError, match="damaged"):
-        netcdf.load_trials(path, {"large"}, variables={"x"}, others=False)
+        netcdf.load_some(path, ["x"])
     with pytest.raises(UserError, match="damaged"):
         netcdf.read_through(path)
 

@@ -28,9 +28,9 @@ from report_studies import (
 from report_studies import three_people as make_three_people
 
 from pipeline import netcdf
+from pipeline.curves import METRICS
 from pipeline.gait_panels import PANELS
 from pipeline.report_quality import CHECKS, checks
-from pipeline.vocabulary import METRICS
 
 # what one figure's four-digit rounding may cost: half a unit of the fourth digit
 ROUNDING = 5.1e-4

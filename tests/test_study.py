@@ -14,11 +14,12 @@ import xarray as xr
 
 from pipeline import netcdf
 from pipeline.bridge import rejected
+from pipeline.curves import METRICS, ON_REQUEST, SCORES
 from pipeline.errors import UserError
 from pipeline.metrics import in_one
 from pipeline.study import IDENTITY, QUALITY, per_participant, study
 from pipeline.tables import read_participants
-from pipeline.vocabulary import METRICS, ON_REQUEST, REPAIRS, SCORES, VARIABLES, described
+from pipeline.vocabulary import REPAIRS, VARIABLES, described
 
 ABSENT = (*ON_REQUEST, *SCORES)
 ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}

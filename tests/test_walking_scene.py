@@ -88,11 +88,11 @@ def test_a_steps_vectors_are_the_force_per_body_mass_where_it_touches(study: Mad
 def test_of_a_session_only_what_is_shown_is_read(study: Made, tmp_path: Path) -> None:
     trials = study.steps["clean"]["sub-01"]
     netcdf.save_tree(tmp_path / "clean.nc", trials, {})
-    read = netcdf.load_trials(tmp_path / "clean.nc", {"walk_1"}, variables=VARIABLES["clean"], others=True)
+    read = netcdf.load_some(tmp_path / "clean.nc", VARIABLES["clean"], trials={"walk_1"})[0]
     xr.testing.assert_equal(read["walk_1"], trials["walk_1"])
     assert not read["walk_2"].variables
     assert read["walk_2"].attrs["filled_frames"] == trials["walk_2"].attrs["filled_frames"]
     contacts = study.steps["contacts"]["sub-01"]
     netcdf.save_tree(tmp_path / "contacts.nc", contacts, {})
-    only = netcdf.load_trials(tmp_path / "contacts.nc", {"walk_1"}, variables=("ground_force",), others=False)
+    only, _ = netcdf.load_some(tmp_path / "contacts.nc", ["ground_force"], trials={"walk_1"}, others=False)
     assert {name: set(data.data_vars) for name, data in only.items()} == {"walk_1": {"ground_force"}}
