@@ -20,6 +20,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from xarray.indexes import PandasIndex
 
+from pipeline import hdf5
 from pipeline.errors import UserError
 
 Array = NDArray[Any]
@@ -70,8 +71,6 @@ def load_some(
     Raises:
         UserError: the file is damaged.
     """
-    from pipeline import hdf5  # takes its time to import, and not everyone needs it
-
     with _damage_told(path):
         parts, root = hdf5.parts(path, names, trials=trials, others=others)
     return {name: _assembled(*part) for name, part in parts.items()}, root
@@ -218,8 +217,9 @@ def _defined(part: netCDF4.Dataset, dataset: xr.Dataset) -> list[tuple[netCDF4.V
 
 def _put(pairs: Iterable[tuple[netCDF4.Variable[Any], Array]]) -> None:
     for stored, values in pairs:
-        # what `stored[...] = values` comes to; finding that out takes netCDF4 longer than the writing
-        stored._put(values, [0] * values.ndim, [*values.shape], [1] * values.ndim)
+        stored.set_auto_maskandscale(False)
+        stored.set_auto_chartostring(False)
+        stored[...] = values
 
 
 def _letters(texts: NDArray[Any]) -> Array:

@@ -30,9 +30,9 @@ LIBRARIES = {
     "kinematics": ("numpy", "scipy"),
     "kinetics": ("numpy", "scipy"),
     "study": ("numpy", "pandas"),
-    "report": ("jinja2", "plotly", "h5py"),
+    "report": ("jinja2", "plotly"),
 }
-STORAGE = ("xarray", "netCDF4")
+STORAGE = ("xarray", "netCDF4", "h5py")
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 

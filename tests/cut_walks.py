@@ -12,7 +12,7 @@ from recordings import HALF_WIDTH_M, SIDES, SPEED_M_S, STANCE_S, STRIDE_S, Walk,
 
 from pipeline.agreement import CAUSES, FORMULATIONS, LOADS
 from pipeline.cycles import cycles
-from pipeline.dynamics.limb import MOTIONS
+from pipeline.dynamics.interaction import MOTIONS
 from pipeline.leg import CHAIN, SEGMENTS
 from pipeline.metrics import one_by_one
 from pipeline.settings import CONFIG, read_yaml

@@ -21,7 +21,7 @@ from recordings import PEAK_N, SIDES, STANCE_S, STRIDE_S, Walk, walk
 
 from pipeline.agreement import CAUSES
 from pipeline.curves import ON_REQUEST
-from pipeline.dynamics.limb import MOTIONS
+from pipeline.dynamics.interaction import MOTIONS
 from pipeline.errors import UserError
 from pipeline.leg import CHAIN
 
