@@ -247,14 +247,14 @@ def test_a_study_without_results_or_with_wrong_tables_is_told_in_plain_lines(
 
 
 def test_a_step_refuses_a_damaged_input_and_leaves_no_record(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even by a bit that no checksum within the file covers: one of its first bytes beyond the signature."""
+    """Even by what no checksum within the file covers: a byte more at its end."""
     monkeypatch.chdir(study)
     read = Path("derived/sub-01/read.nc")
     content = read.read_bytes()
     key = open_study(Path(), forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"}))
     job = job_of(key, {"read": str(read)}, {0: "derived/sub-01/clean.nc"})
-    unseen = next(place for place in range(len(content) - 1, 0, -1) if passes(study / "trial.nc", content, place))
-    flip(read, unseen)
+    read.write_bytes(content + b"\0")
+    netcdf.load_tree(read)  # takes no notice
     with pytest.raises(UserError, match=r"derived/sub-01/read\.nc: damaged .*; remove it and run again"):
         bridge.run(job)
     assert manifest.recorded(Path("derived"), "sub-01/clean.nc") is None
@@ -270,17 +270,6 @@ def test_no_damaged_result_passes_as_another(study: Path) -> None:
     ends = Counter(end for kind, end, _ in results if kind != "a record")
     assert ends == {fuzz_netcdf.TOLD: 72}
     assert not {"crashed", "other error"} & {beside for *_, beside in results}
-
-
-def passes(path: Path, content: bytes, place: int) -> bool:
-    """Return whether NetCDF reads a file with this bit flipped as if nothing were."""
-    path.write_bytes(content)
-    flip(path, place)
-    try:
-        netcdf.load_tree(path)
-    except UserError:
-        return False
-    return True
 
 
 def test_every_result_of_the_workflow_is_looked_at(study: Path) -> None:
