@@ -192,6 +192,8 @@ rule study:
         "pipeline/bridge.py"
 
 
+# It looks into files of the sessions, too, which any change remakes before the study. Were they inputs, Snakemake would
+# hash them all for each of the pages.
 rule report:
     input:
         study="derived/study.nc",
@@ -199,10 +201,6 @@ rule report:
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
-        clean=expand("derived/{session}/clean.nc", session=STUDY.sessions),
-        contacts=expand("derived/{session}/contacts.nc", session=STUDY.sessions),
-        kinematics=expand("derived/{session}/kinematics.nc", session=STUDY.sessions),
-        kinetics=expand("derived/{session}/kinetics.nc", session=STUDY.sessions),
     output:
         report="derived/report.html",
         pages=[f"derived/{page}" for page in STUDY.report_pages],

@@ -40,9 +40,7 @@ def run(job: Any) -> None:
     arguments = key["settings"] | key.get("arguments", {})
     outputs = [Path(str(file)) for file in job.output]
     manifest.withdraw(DERIVED, outputs)
-    used = [Path(str(file)) for file in job.input]
-    # of the sessions' files the report takes a few trials; it does not read them whole
-    inputs = manifest.as_written(DERIVED, [file for file in used if step != "report" or file.parent == DERIVED])
+    inputs = manifest.as_written(DERIVED, [Path(str(file)) for file in job.input])
     if step == "read":
         _save_session(job, key, *_read(function, key["trials"], arguments))
     elif step == "calibrate":
@@ -50,7 +48,7 @@ def run(job: Any) -> None:
     elif step == "study":
         _study(job, key, function, arguments)
     elif step == "report":
-        _report(job, function, arguments)
+        _report(job, key["sessions"], function, arguments)
     else:
         loaded = {name: _loaded(name, Path(str(file)), uses) for name, file in job.input.items()}
         groups = _map_over_trials(function, loaded, arguments, key.get("by_trial", {}))
@@ -167,7 +165,7 @@ def _reference_differs(reference: xr.Dataset, own: Mapping[str, Any]) -> dict[st
     return {"reference_differs": found} if found else {}
 
 
-def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
+def _report(job: Any, sessions: list[str], function: Any, arguments: dict[str, Any]) -> None:
     """Load the study, of its sessions the trials that the report shows, and write the pages."""
     from pipeline.reference_study import table_of
     from pipeline.representative import VARIABLES, representative
@@ -176,8 +174,8 @@ def _report(job: Any, function: Any, arguments: dict[str, Any]) -> None:
     shown = {(trial.session, trial.trial) for trial in representative(study).values()}
     trials: dict[str, dict[str, Any]] = {}
     for step, variables in VARIABLES.items():
-        files = {Path(file).parent.name: Path(file) for file in getattr(job.input, step)}
-        wanted = {session: {trial for of, trial in shown if of == session} for session in files}
+        files = {session: DERIVED / session / f"{step}.nc" for session in sessions}
+        wanted = {session: {trial for of, trial in shown if of == session} for session in sessions}
         trials[step] = {
             session: netcdf.load_some(file, variables, trials=wanted[session], others=step == "clean")[0]
             for session, file in files.items()

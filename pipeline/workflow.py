@@ -154,6 +154,7 @@ class Study:
         return {
             "templates": {path.name: provenance.sha256(path) for path in templates},
             "reference": provenance.sha256(self.path / reference) if reference else None,
+            "sessions": [*self.sessions],
             "arguments": {"participants": self.people, "reference": reference},
         }
 
