@@ -23,8 +23,7 @@ from pipeline.study import per_participant, study
 
 HOUSE = Path(__file__).resolve().parent.parent
 SESSIONS = [f"sub-{i:02d}" for i in range(40)]
-SHOWN = ("clean", "contacts", "kinematics", "kinetics")
-STEPS = (*SHOWN, "cycles")
+STEPS = ("clean", "contacts", "kinematics", "kinetics", "cycles")
 
 
 def measure() -> dict[str, float]:
@@ -107,10 +106,9 @@ def _report(derived: Path) -> None:
     """Run the step report as the workflow does."""
     inputs = _Inputs({name: derived / f"{name}.csv" for name in ("metrics", "quality", "means", "symmetry")})
     inputs["study"] = derived / "study.nc"
-    inputs |= {step: [derived / session / f"{step}.nc" for session in SESSIONS] for step in SHOWN}
     job = SimpleNamespace(input=inputs, output=SimpleNamespace(report=str(derived / "report.html")))
     settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
-    bridge._report(job, report, settings)
+    bridge._report(job, SESSIONS, report, settings)
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ def _report(job: Any, sessions: list[str], function: Any, arguments: dict[str, A
     shown = {(trial.session, trial.trial) for trial in representative(study).values()}
     trials: dict[str, dict[str, Any]] = {}
     for step, variables in VARIABLES.items():
-        files = {session: DERIVED / session / f"{step}.nc" for session in sessions}
+        files = {session: Path(job.input.study).parent / session / f"{step}.nc" for session in sessions}
         wanted = {session: {trial for of, trial in shown if of == session} for session in sessions}
         trials[step] = {
             session: netcdf.load_some(file, variables, trials=wanted[session], others=step == "clean")[0]
