@@ -114,3 +114,11 @@ def test_equal_datasets_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("one.nc", "two.nc"):
         netcdf.save_tree(tmp_path / name, {"walk": of_one_large_array("coordinate")}, {"title": "x"})
     assert (tmp_path / "one.nc").read_bytes() == (tmp_path / "two.nc").read_bytes()
+
+
+def test_trials_stay_in_the_order_of_the_table(tmp_path: Path) -> None:
+    """By either reader: rows of metrics.csv follow it, and HDF5 by itself would sort by name."""
+    names = ["walk_2", "b", "walk_10", "a"]
+    netcdf.save_tree(tmp_path / "clean.nc", {name: xr.Dataset({"x": ("time", [1.0])}) for name in names}, {})
+    assert [*netcdf.load_tree(tmp_path / "clean.nc")[0]] == names
+    assert [*netcdf.load_some(tmp_path / "clean.nc", ("x",))[0]] == names
