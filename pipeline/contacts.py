@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from pipeline import contact_checks, foot_contacts, plate_checks, plate_contacts
 from pipeline import events as gait
-from pipeline import plate_contacts as reasons
 from pipeline.contact_events import SIDES, events_of, plate_events, stances, weaker_events
 from pipeline.foot_contacts import OTHER, Feet
 from pipeline.ground_wrench import at_instants, ground_wrench
@@ -100,27 +99,19 @@ def contacts(
     judged = [within(contact) for contact in foot_contacts.combine(alone)]
     judged = contact_checks.in_time(judged, feet, max_time_offset_s=max_time_offset_s)
     judged = contact_checks.in_place(judged, time, steps, numbers)
+    plausible = partial(
+        contact_checks.plausible,
+        max_cop_distance_m=max_cop_distance_m,
+        max_lever_arm_m=max_lever_arm_m,
+        forwards=clean.attrs["direction_of_travel"] == "forwards",
+    )
     judged = [
-        contact_checks.plausible(
-            contact,
-            time,
-            _together(force, contact.plates),
-            _together(moment, contact.plates),
-            feet.get(contact.side),
-            max_cop_distance_m=max_cop_distance_m,
-            max_lever_arm_m=max_lever_arm_m,
-            forwards=clean.attrs["direction_of_travel"] == "forwards",
-        )
-        for contact in judged
+        plausible(each, time, _together(force, each.plates), _together(moment, each.plates), feet.get(each.side))
+        for each in judged
     ]
     events = {side: events_of(judged, side, weaker) for side in SIDES}
-    listed = {
-        side: [
-            _explained(stance, judged, side, foot_known=side in feet, plates_left_out=clean.attrs["plates_left_out"])
-            for stance in gait.stances(events[side], **span)
-        ]
-        for side in SIDES
-    }
+    explained = partial(_explained, found=judged, known=feet, plates_left_out=clean.attrs["plates_left_out"])
+    listed = {side: [explained(stance, side) for stance in gait.stances(events[side], **span)] for side in SIDES}
     wrenches = [ground_wrench(time, listed[side], force, moment, corners, threshold_n=threshold_n) for side in SIDES]
     return _dataset(
         clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], gait.of_both_sides(events)
@@ -159,29 +150,28 @@ def _together(vectors: Array, plates: Sequence[int]) -> Array:
 
 
 def _explained(
-    stance: gait.Stance, found: Sequence[Contact], side: str, *, foot_known: bool, plates_left_out: str
+    stance: gait.Stance, side: str, *, found: Sequence[Contact], known: Feet, plates_left_out: str
 ) -> Contact:
     """Return the contact that a stance is, or an invalid one that says why its force is not known."""
 
     def overlap(contact: Contact) -> float:
         return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
 
-    share = 0.5 * (
-        stance.end_s - stance.start_s
-    )  # of a stance that shares its plate, the rest belongs to the other foot
+    # of a stance that shares its plate, the rest belongs to the other foot
+    share = 0.5 * (stance.end_s - stance.start_s)
     mine = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
     best = max(mine, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
     bare = Contact((), stance.start_s, stance.end_s, *reach, side, "", stance.begins, stance.ends)
-    if not foot_known:
-        return replace(bare, reason=reasons.NO_FOOT)
+    if side not in known:
+        return replace(bare, reason=plate_contacts.NO_FOOT)
     if best is None:
-        nowhere = f"{reasons.NO_PLATE} ({plates_left_out})" if plates_left_out else reasons.NO_PLATE
-        return replace(bare, reason=nowhere if stance.begins or stance.ends else reasons.NO_EVENT)
+        nowhere = f"{plate_contacts.NO_PLATE} ({plates_left_out})" if plates_left_out else plate_contacts.NO_PLATE
+        return replace(bare, reason=nowhere if stance.begins or stance.ends else plate_contacts.NO_EVENT)
     whole = overlap(best) >= stance.end_s - stance.start_s - 2 * gait.SAME_EVENT_S
     if best.reason or not whole:
-        return replace(bare, plates=best.plates, reason=best.reason or reasons.PARTLY_OFF)
+        return replace(bare, plates=best.plates, reason=best.reason or plate_contacts.PARTLY_OFF)
     return best
 
 
