@@ -12,65 +12,86 @@ from typing import Any, NamedTuple
 import h5py
 import numpy as np
 import xarray as xr
-from h5py import h5d, h5s
+from h5py import h5d, h5s, h5t
 
 NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # netCDF-4 format, "Dimension without variable"
 
 
 class Stored(NamedTuple):
-    """What a file says of a variable: dimensions, the coordinates that belong to it, whether it is truth."""
+    """What a file says of a variable: dimensions, the coordinates that belong to it, whether it is truth, its type.
+
+    The type as NumPy and as HDF5 name it: either takes longer to find out than a variable to read.
+    """
 
     dims: tuple[str, ...]
     coordinates: tuple[str, ...]
     truth: bool
+    dtype: np.dtype[Any]
+    memory: h5t.TypeID
 
 
 class Part(NamedTuple):
-    """Variables of a group, the coordinates that belong to them, and the group's attributes."""
+    """A group: its variables, coordinates among them, and attributes, as of a dataset; which are the coordinates."""
 
     variables: dict[str, xr.Variable]
-    coordinates: dict[str, xr.Variable]
-    attributes: dict[str, Any]
+    attrs: dict[str, Any]
+    coordinates: tuple[str, ...]
 
 
 def parts(
-    path: Path, names: Iterable[str], *, trials: Container[str] | None = None, others: bool = True
+    path: Path,
+    names: Iterable[str],
+    known: dict[str, Stored],
+    *,
+    trials: Container[str] | None,
+    others: bool,
+    attributes: Iterable[str] | None,
+    once: Container[str],
 ) -> tuple[dict[str, Part], dict[str, Any]]:
-    """Return what :func:`pipeline.netcdf.load_some` does, not yet as datasets; OSError and KeyError tell of damage."""
-    known: dict[str, Stored] = {}
+    """Return what :func:`pipeline.netcdf.load_parts` does, of one file; OSError and KeyError tell of damage.
+
+    What is learnt of the variables is put into ``known``, and need not be learnt again of the next file of the step.
+    """
     groups = {}
     with h5py.File(path) as file:
         for trial, group in file.items():
             wanted = trials is None or trial in trials
             if wanted or others:
-                groups[trial] = _part(group, names if wanted else (), known)
+                variables, beside = _variables(group, names, known, once) if wanted else ({}, ())
+                groups[trial] = Part(variables, _attributes(group, attributes), beside)
         return groups, _attributes(file)
 
 
-def _part(group: h5py.Group, names: Iterable[str], known: dict[str, Stored]) -> Part:
-    here = [name for name in names if name in group]
+def _variables(
+    group: h5py.Group, names: Iterable[str], known: dict[str, Stored], once: Container[str]
+) -> tuple[dict[str, xr.Variable], tuple[str, ...]]:
+    there = {*group}
+    here = [name for name in names if name in there]
     _learn(group, here, known)
     beside = dict.fromkeys(name for own in here for name in known[own].coordinates)
-    _learn(group, beside, known)
-    variables, coordinates = ({name: _read(group, name, known[name]) for name in of} for of in (here, beside))
-    return Part(variables, coordinates, _attributes(group))
+    new = _learn(group, beside, known)
+    wanted = tuple(name for name in beside if name in new or name not in once)
+    return {name: _read(group, name, known[name]) for name in (*here, *wanted)}, wanted
 
 
-def _learn(group: h5py.Group, names: Iterable[str], known: dict[str, Stored]) -> None:
+def _learn(group: h5py.Group, names: Iterable[str], known: dict[str, Stored]) -> list[str]:
+    """Put into ``known`` what the group says of variables, and return those that were not there."""
     if new := [name for name in names if name not in known]:
         # HDF5 would search the whole file for the name of a dimension
-        called = {_address(data): name for name, data in group.items()}
+        called = {group.id.links.get_info(name).u: name.decode() for name in group.id}
         known |= {name: _stored(name, group[name], called) for name in new}
+    return new
 
 
 def _stored(name: str, data: h5py.Dataset, called: Mapping[int, str]) -> Stored:
-    truth = _plain(data.attrs.get("dtype", "")) == "bool"
+    dtype = data.dtype.newbyteorder("=")
+    kind = (_plain(data.attrs.get("dtype", "")) == "bool", dtype, h5t.py_create(dtype))
     if data.attrs.get("CLASS") == b"DIMENSION_SCALE":
-        return Stored((name,), (), truth)
+        return Stored((name,), (), *kind)
     scales = [dim[0] for dim in data.dims][: data.ndim - (data.dtype.kind == "S")]  # text: the last one is its letters
     dims = {called[_address(scale)]: scale for scale in scales}
     there = [dim for dim, scale in dims.items() if not scale.attrs["NAME"].startswith(NO_VARIABLE)]
-    return Stored(tuple(dims), (*there, *_plain(data.attrs.get("coordinates", "")).split()), truth)
+    return Stored(tuple(dims), (*there, *_plain(data.attrs.get("coordinates", "")).split()), *kind)
 
 
 def _address(data: h5py.Dataset) -> int:
@@ -80,15 +101,18 @@ def _address(data: h5py.Dataset) -> int:
 def _read(group: h5py.Group, name: str, stored: Stored) -> xr.Variable:
     """Return a variable; not by way of ``group[name]``, which takes twice the time for the same."""
     data = h5d.open(group.id, name.encode())
-    values = np.empty(data.shape, data.dtype.newbyteorder("="))
-    data.read(h5s.ALL, h5s.ALL, values)
-    if values.dtype.kind == "S":  # text has one dimension more in the file: its letters
-        values = np.char.decode(values.view(f"S{values.shape[-1]}")[..., 0], "utf-8")
-    return xr.Variable(stored.dims, values.astype(bool) if stored.truth else values)
+    values = np.empty(data.shape, stored.dtype)
+    data.read(h5s.ALL, h5s.ALL, values, stored.memory)
+    if stored.dtype.kind == "S":  # text has one dimension more in the file: its letters
+        texts = values.view(f"S{values.shape[-1]}").ravel().tolist()
+        values = np.array([text.decode() for text in texts], dtype=str).reshape(values.shape[:-1])
+    return xr.Variable(stored.dims, values.astype(bool) if stored.truth else values, fastpath=True)
 
 
-def _attributes(group: h5py.Group) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in group.attrs.items() if name != "_NCProperties"}
+def _attributes(group: h5py.Group, names: Iterable[str] | None = None) -> dict[str, Any]:
+    there = group.attrs
+    wanted = [name for name in there if name != "_NCProperties"] if names is None else names
+    return {name: _plain(there[name]) for name in wanted if name in there}
 
 
 def _plain(value: Any) -> Any:
