@@ -132,9 +132,10 @@ def _calibrate(
 
 
 def _study(job: Any, key: Mapping[str, Any], function: Any, arguments: dict[str, Any]) -> None:
-    from pipeline.study import per_participant
+    from pipeline.study import LABELS, TOLD, per_participant
 
-    loaded = {Path(file).parent.name: _loaded("cycles", Path(file), {}) for file in job.input.cycles}
+    files = {Path(file).parent.name: Path(file) for file in job.input.cycles}
+    loaded = netcdf.load_parts(files, vocabulary.VARIABLES["cycles"], attributes=TOLD, once=LABELS)
     own = _provenance(key, [root for _, root in loaded.values()])
     if arguments["reference"]:
         own["reference_sha256"] = key["reference"]
@@ -168,19 +169,19 @@ def _reference_differs(reference: xr.Dataset, own: Mapping[str, Any]) -> dict[st
 def _report(job: Any, sessions: list[str], function: Any, arguments: dict[str, Any]) -> None:
     """Load the study, of its sessions the trials that the report shows, and write the pages."""
     from pipeline.reference_study import table_of
+    from pipeline.report_quality import TOLD
     from pipeline.representative import VARIABLES, representative
 
+    derived = Path(job.input.study).parent
     study = netcdf.load(Path(job.input.study))
     shown = {(trial.session, trial.trial) for trial in representative(study).values()}
-    trials: dict[str, dict[str, Any]] = {}
+    wanted = {session: {trial for of, trial in shown if of == session} for session in sessions}
+    trials: dict[str, Any] = {}
     for step, variables in VARIABLES.items():
-        files = {session: Path(job.input.study).parent / session / f"{step}.nc" for session in sessions}
-        wanted = {session: {trial for of, trial in shown if of == session} for session in sessions}
-        trials[step] = {
-            session: netcdf.load_some(file, variables, trials=wanted[session], others=step == "clean")[0]
-            for session, file in files.items()
-            if step == "clean" or wanted[session]
-        }
+        told = step == "clean"  # of each trial
+        files = {session: derived / session / f"{step}.nc" for session in sessions if told or wanted[session]}
+        loaded = netcdf.load_parts(files, variables, trials=wanted, others=told, attributes=TOLD if told else ())
+        trials[step] = {session: groups for session, (groups, _) in loaded.items()}
     texts = {name: Path(job.input[name]).read_text(encoding="utf-8") for name in TABLES}
     if arguments["reference"]:
         reference = _reference(arguments["reference"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 import numpy as np
-import xarray as xr
 
 from pipeline import joint_coordinates
 from pipeline.leg import JOINTS, SEGMENTS
 from pipeline.report_numbers import Array, shortened, taken
+from pipeline.vocabulary import Group
 
 PHASE = np.arange(101.0)
 
@@ -42,7 +42,7 @@ def at_phases(values: Array, time: Array, start_s: float, end_s: float) -> Array
     return np.where(share == 1, 0, values[right - 1]) * (1 - share) + np.where(share == 0, 0, values[right]) * share
 
 
-def projected_terms(kinematics: xr.Dataset, kinetics: xr.Dataset, side: str) -> Array:
+def projected_terms(kinematics: Group, kinetics: Group, side: str) -> Array:
     """Return ``joint_moment_term`` (time, joint, term, angle) along the joint coordinate axes, clinical signs, N m.
 
     Its sum over the terms is ``joint_moment_jcs``; NaN in gimbal lock.
@@ -59,7 +59,7 @@ def projected_terms(kinematics: xr.Dataset, kinetics: xr.Dataset, side: str) -> 
 
 
 def contributions(
-    kinematics: xr.Dataset, kinetics: xr.Dataset, *, side: str, start_s: float, end_s: float, mass_kg: float | None
+    kinematics: Group, kinetics: Group, *, side: str, start_s: float, end_s: float, mass_kg: float | None
 ) -> Contributions:
     """Return the parts of the joint moments of one side over one cycle.
 
@@ -76,12 +76,13 @@ def contributions(
     dims = ("motion", "time", "joint", "cause", "angle")
     by_cause = taken(kinetics, "interaction_torque", *dims, side=side, joint=JOINTS).sum(axis=0)
     parts = {
-        "terms": ([str(name) for name in kinetics.term.values], projected_terms(kinematics, kinetics, side)),
-        "causes": ([str(name) for name in kinetics.cause.values], by_cause),
+        "terms": (taken(kinetics, "term", "term").tolist(), projected_terms(kinematics, kinetics, side)),
+        "causes": (taken(kinetics, "cause", "cause").tolist(), by_cause),
     }
+    time = taken(kinetics, "time", "time")
     result = {}
     for name, (labels, values) in parts.items():
-        cut = at_phases(values, kinetics.time.values, start_s, end_s) / (mass_kg or 1.0)
+        cut = at_phases(values, time, start_s, end_s) / (mass_kg or 1.0)
         by_phase = np.moveaxis(cut, 0, -1)  # joint, part, angle, phase
         result[name] = Parts(
             names=labels,

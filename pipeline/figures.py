@@ -11,7 +11,7 @@ import xarray as xr
 from pipeline.averages import Array, Text, average
 from pipeline.gait_panels import PANELS, UNITS
 from pipeline.reference_curves import Key, Reference, key_of
-from pipeline.report_numbers import shortened
+from pipeline.report_numbers import shortened, taken
 from pipeline.vocabulary import VARIABLES
 
 SIDES = ("left", "right")
@@ -78,9 +78,11 @@ class Figure(TypedDict):
 
 def cycles_of(study: xr.Dataset) -> Cycles:
     """Take from a study what the figures show."""
-    curves = [study[panel.variable].sel(panel.component).transpose("cycle", "phase").values for panel in PANELS]
-    participant, condition, side = (study[name].values.astype(str) for name in ("participant", "condition", "side"))
-    foot_off = study.stance_share.values.astype(float)
+    curves = [taken(study, panel.variable, "cycle", "phase", **panel.component) for panel in PANELS]
+    participant, condition, side = (
+        taken(study, name, "cycle").astype(str) for name in ("participant", "condition", "side")
+    )
+    foot_off = taken(study, "stance_share", "cycle").astype(float)
     return Cycles(np.stack(curves, axis=1).astype(float), foot_off, participant, condition, side, _bands(study))
 
 
@@ -90,8 +92,8 @@ def _bands(study: xr.Dataset) -> Array | None:
     result = np.full((study.sizes["cycle"], len(PANELS), 2, len(PHASE)), np.nan)
     for i, panel in enumerate(PANELS):
         if panel.variable in BANDS:
-            band = study[BANDS[panel.variable]].sel(panel.component).isel(percentile=[0, -1])
-            result[:, i] = band.transpose("cycle", "percentile", "phase").values
+            band = taken(study, BANDS[panel.variable], "cycle", "percentile", "phase", **panel.component)
+            result[:, i] = band[:, [0, -1]]
     return result
 
 

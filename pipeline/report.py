@@ -17,11 +17,13 @@ from pipeline.figures import SIDES, Cycles, cycles_of, dash_styles, figures
 from pipeline.reference_curves import Key, Reference, reference_of
 from pipeline.report_errors import band_percent, shares
 from pipeline.report_files import OVERVIEW, own_pages
+from pipeline.report_numbers import taken
 from pipeline.report_page import filled
 from pipeline.representative import Shown, representative
+from pipeline.vocabulary import Group
 from pipeline.walking_scene import scene, step
 
-Sessions = Mapping[str, Mapping[str, xr.Dataset]]
+Sessions = Mapping[str, Mapping[str, Group]]
 
 
 class Content(NamedTuple):
@@ -159,16 +161,16 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None, *, al
 def _walk(
     study: xr.Dataset,
     shown: Shown,
-    clean: xr.Dataset,
-    contacts: xr.Dataset,
-    kinematics: xr.Dataset,
-    kinetics: xr.Dataset,
+    clean: Group,
+    contacts: Group,
+    kinematics: Group,
+    kinetics: Group,
 ) -> dict[str, Any]:
     """Return the shown trial: who, when, and the JSON of its three kinds of picture."""
-    start, end, with_kinetics = (study[name].values for name in ("start_time", "end_time", "kinetics_valid"))
+    start, end, with_kinetics = (taken(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
     times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
-    masses = [float(study.mass_kg.values[cycle]) for cycle in shown.cycle.values() if "mass_kg" in study.coords]
-    mass_kg = masses[0] if masses and masses[0] > 0 else None
+    mass = study.variables["mass_kg"].values[next(iter(shown.cycle.values()))] if "mass_kg" in study.coords else 0
+    mass_kg = float(mass) if mass > 0 else None
     valid = {side: cycle for side, cycle in shown.cycle.items() if with_kinetics[cycle]}
     return {
         "session": shown.session,

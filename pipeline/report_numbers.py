@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
+
+from pipeline.vocabulary import Group
 
 Array = NDArray[np.float64]
 
 
-def taken(data: xr.Dataset, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
+def taken(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
     """Return a variable with its dimensions in this order, of some labels: one, which ends its dimension, or several.
 
     What ``sel`` and ``transpose`` do, at a tenth of the cost, which is most of a report's.

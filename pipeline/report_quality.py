@@ -19,7 +19,14 @@ CHECKS = {
     "forward_closure_hip_deg": "hip, deg",
     "energy_closure_w": "Energy closure, W",
 }
-FILLED = "filled_by_"
+FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
+OTHER_REPAIRS = {
+    "spikes removed": "spikes_removed",
+    "labels exchanged back": "labels_exchanged_back",
+    "plates left out": "plates_left_out",
+}
+# attributes of clean.nc that the report tells of each trial
+TOLD = ("source", "source_sha256", "filled_frames", *FILLED, *OTHER_REPAIRS.values())
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # but not one within a name, as of a file
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
@@ -93,19 +100,12 @@ def _stance(row: Row) -> str:
 
 def _filled(about: Mapping[str, Any]) -> str:
     """Return how many marker samples were filled, and how where that is known: ``17 (12 spline, 5 cluster)``."""
-    how = [
-        f"{about[name]} {name.removeprefix(FILLED)}" for name in REPAIRS if name.startswith(FILLED) and about.get(name)
-    ]
+    how = [f"{about[name]} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
     return str(about.get("filled_frames", ABSENT)) + (f" ({', '.join(how)})" if how else "")
 
 
 def _notes(about: Mapping[str, Any]) -> str:
-    said = {
-        "spikes removed": "spikes_removed",
-        "labels exchanged back": "labels_exchanged_back",
-        "plates left out": "plates_left_out",
-    }
-    return "; ".join(f"{what}: {about[name]}" for what, name in said.items() if about.get(name)) or "none"
+    return "; ".join(f"{what}: {about[name]}" for what, name in OTHER_REPAIRS.items() if about.get(name)) or "none"
 
 
 def _worst(column: Iterable[float]) -> str:

@@ -140,15 +140,15 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
                 header.append(f"{group}, symmetry, %")
                 fixed.append(1)
     header = ["Metric", "Unit", *header, "Meaning"]
+    usual = [DECIMALS.get(units, 2) for _, units in _units(shown)]
+    texts = [
+        _means_sds(column, usual if decimals is None else [decimals] * len(shown))
+        for column, decimals in zip(columns, fixed, strict=True)
+    ]
     result = {OTHERS: Table(header, [])}
     for i, name in enumerate(shown):
         _, units, meaning = VARIABLES["study"].get(name) or SCORES[name]
-        usual = DECIMALS.get(units, 2)
-        cells = [
-            _mean_sd(column, i, usual if decimals is None else decimals)
-            for column, decimals in zip(columns, fixed, strict=True)
-        ]
-        row = [_title(name), UNITS.get(units, units), *cells, meaning]
+        row = [_title(name), UNITS.get(units, units), *(column[i] for column in texts), meaning]
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         result.setdefault(group, Table(header, [])).rows.append(row)
     return result
@@ -208,9 +208,15 @@ def _fixed(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"  # never "-0.0"
 
 
-def _mean_sd(column: Average, i: int, decimals: int) -> str:
-    mean, sd, n = column.mean[i], column.sd[i], column.n[i]
+def _means_sds(column: Average, decimals: list[int]) -> list[str]:
+    """Return the cells of a column, one per metric."""
+    most = column.n.max(initial=0)
+    cells = zip(column.mean, column.sd, column.n, decimals, strict=True)
+    return [_mean_sd(mean, sd, n, most, places) for mean, sd, n, places in cells]
+
+
+def _mean_sd(mean: float, sd: float, n: int, most: int, decimals: int) -> str:
     if n == 0:
         return ABSENT
     spread = f" ({sd:.{decimals}f})" if n > 1 else ""
-    return f"{_fixed(mean, decimals)}{spread}" + (f", n {n}" if n < column.n.max() else "")
+    return f"{_fixed(mean, decimals)}{spread}" + (f", n {n}" if n < most else "")

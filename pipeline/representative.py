@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.averages import Array, average
+from pipeline.report_numbers import taken
 
 SIDES = ("left", "right")
 # what is needed of a trial to show it, by step
@@ -35,11 +36,12 @@ def representative(study: xr.Dataset) -> dict[str, Shown]:
     Trials with kinetics on both sides come first; among these the one whose cycles are nearest to the mean flexion
     angles and moments of the participant's cycles of the same side and condition.
     """
-    flexion = [study[name].sel(angle="flexion") for name in ("joint_angle", "joint_moment_jcs")]
-    curves = np.concatenate([part.transpose("cycle", "joint", "phase").values for part in flexion], axis=1)
+    shape = ("cycle", "joint", "phase")
+    flexion = [taken(study, name, *shape, angle="flexion") for name in ("joint_angle", "joint_moment_jcs")]
+    curves = np.concatenate(flexion, axis=1)
     names = ("participant", "session", "trial", "condition", "side")
-    participant, session, trial, condition, side = (study[name].values.astype(str) for name in names)
-    valid = study.kinetics_valid.values.astype(bool)
+    participant, session, trial, condition, side = (taken(study, name, "cycle").astype(str) for name in names)
+    valid = taken(study, "kinetics_valid", "cycle").astype(bool)
     found = {}
     for person in sorted(set(participant.tolist())):
         mine = np.flatnonzero(participant == person)

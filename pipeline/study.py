@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pipeline.curves import METRICS, SCORES
+from pipeline.curves import CYCLES, METRICS, SCORES
 from pipeline.gait_scores import reference_gait, scores
 from pipeline.metrics import one_by_one
 from pipeline.participant_means import participant_means, symmetry
 from pipeline.tables import ABSENT
-from pipeline.vocabulary import REPAIRS
+from pipeline.vocabulary import REPAIRS, Group
 
 IDENTITY = (
     "participant",
@@ -32,12 +32,14 @@ QUALITY = (
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
     "energy_closure_w", *REPAIRS,
 )  # fmt: skip
+LABELS = {dim for variable in CYCLES.values() for dim in variable.dims} | {"metric_units"}  # of all trials alike
 STANCE = ("side", "start", "end", "plates", "reason", "disagreement", "forward_closure", "energy_closure")
+TOLD = ("rejected", *REPAIRS)  # attributes of a trial in cycles.nc that are used
 NOT_COORDINATES = ("participant_id", "guessed")
 
 
 def study(
-    cycles: Mapping[str, Mapping[str, xr.Dataset]],
+    cycles: Mapping[str, Mapping[str, Group]],
     *,
     sessions: Mapping[str, Mapping[str, Any]],
     reference: xr.Dataset | str | None,
@@ -64,10 +66,16 @@ def study(
     used = [
         (session, trial, group.variables)
         for session, trial, group in _trials(cycles)
-        if "rejected" not in group.attrs and group.sizes["cycle"]
+        if "rejected" not in group.attrs and group.variables["start_time"].size
     ]
     columns = [name for name in next(iter(sessions.values()))["participant"] if name not in NOT_COORDINATES]
-    dataset = _gathered(used, sessions, columns) if used else _empty()
+    labels = {
+        name: variable
+        for *_, group in _trials(cycles)
+        for name, variable in group.variables.items()
+        if variable.dims == (name,)
+    }
+    dataset = _gathered(used, labels, sessions, columns) if used else _empty()
     if reference is not None:
         found = scores(dataset, reference_gait(reference), gdi_features=gdi_features)
         dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
@@ -85,7 +93,7 @@ def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return means, symmetry(means, names)
 
 
-def _trials(cycles: Mapping[str, Mapping[str, xr.Dataset]]) -> Iterator[tuple[str, str, xr.Dataset]]:
+def _trials(cycles: Mapping[str, Mapping[str, Group]]) -> Iterator[tuple[str, str, Group]]:
     for session, trials in cycles.items():
         for trial, group in trials.items():
             yield session, trial, group
@@ -93,6 +101,7 @@ def _trials(cycles: Mapping[str, Mapping[str, xr.Dataset]]) -> Iterator[tuple[st
 
 def _gathered(
     used: Sequence[tuple[str, str, Mapping[Any, xr.Variable]]],
+    labels: Mapping[Any, xr.Variable],
     sessions: Mapping[str, Mapping[str, Any]],
     columns: Sequence[str],
 ) -> xr.Dataset:
@@ -110,14 +119,12 @@ def _gathered(
     whose |= {name: _typed([str(sessions[session]["participant"][name]) for session, *_ in used]) for name in columns}
     count = [len(trial["start_time"]) for *_, trial in used]
     variables: dict[Any, Any] = {}
-    coordinates: dict[Any, Any] = {}
+    coordinates: dict[Any, Any] = {name: each for name, each in labels.items() if name not in ("segment", "metric")}
     for name, first in used[0][2].items():
         if first.dims[:1] == ("cycle",):
             values = np.concatenate([trial[name].values for *_, trial in used])
             (coordinates if name in IDENTITY else variables)[name] = (first.dims, values)
-        elif first.dims == (name,) and name not in ("segment", "metric"):
-            coordinates[name] = first
-    variables |= one_by_one(used[0][2]["metric"].values, variables.pop("metric_value")[1])
+    variables |= one_by_one(labels["metric"].values, variables.pop("metric_value")[1])
     coordinates |= {name: ("cycle", np.repeat(cells, count)) for name, cells in whose.items()}
     coordinates["cycle"] = np.arange(sum(count), dtype=np.int32)
     return xr.Dataset(variables, coordinates)
@@ -131,7 +138,7 @@ def _typed(cells: list[str]) -> Any:
         return np.array(cells, dtype=str)
 
 
-def _quality(cycles: Mapping[str, Mapping[str, xr.Dataset]], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+def _quality(cycles: Mapping[str, Mapping[str, Group]], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     rows: list[list[Any]] = []
     for session, trial, group in _trials(cycles):
         about = sessions[session]

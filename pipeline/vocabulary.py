@@ -5,7 +5,8 @@ The bridge describes every dataset from it and refuses one that departs from it.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import xarray as xr
@@ -41,6 +42,16 @@ REPAIRS = {
 }
 VERDICTS = ("valid", "kinetics_valid")
 COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
+
+
+class Group(Protocol):
+    """A trial's results, coordinates among the variables: a dataset, or what was read of one."""
+
+    @property
+    def variables(self) -> Mapping[Any, xr.Variable]: ...  # noqa: D102
+
+    @property
+    def attrs(self) -> Mapping[Any, Any]: ...  # noqa: D102
 
 
 def described(step: str, dataset: xr.Dataset) -> xr.Dataset:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TypedDict
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.contributions import PHASE, at_phases
 from pipeline.report_numbers import Array, rounded, taken, whole
+from pipeline.vocabulary import Group
 
 SIDES = ("left", "right")
 MOST_FRAMES = 150
@@ -49,21 +49,19 @@ class Step(TypedDict):
     upward: list[float]
 
 
-def scene(
-    clean: xr.Dataset, contacts: xr.Dataset, kinematics: xr.Dataset, *, cycles: dict[str, tuple[float, float]]
-) -> Scene:
+def scene(clean: Group, contacts: Group, kinematics: Group, *, cycles: dict[str, tuple[float, float]]) -> Scene:
     """Return a trial from shortly before the first of the cycles to shortly after the last.
 
     Args:
         clean, contacts, kinematics: the trial.
         cycles: start and end of the cycle of each side, s.
     """
-    time = kinematics.time.values
+    time = taken(kinematics, "time", "time")
     start, end = min(start for start, _ in cycles.values()), max(end for _, end in cycles.values())
     frames = np.flatnonzero((time >= start - MARGIN_S) & (time <= end + MARGIN_S))
     frames = frames[:: int(np.ceil(len(frames) / MOST_FRAMES))]
     points: dict[str, Array] = {}
-    markers = clean.marker.values.tolist()
+    markers = taken(clean, "marker", "marker").tolist()
     for side in SIDES:
         for joint in ("hip", "knee", "ankle"):
             centre = taken(kinematics, "joint_centre", "time", "axis", side=side, joint=joint)
@@ -85,7 +83,7 @@ def scene(
     )
 
 
-def _force(contacts: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
+def _force(contacts: Group, side: str, frames: NDArray[np.int64]) -> Force:
     at = taken(contacts, "centre_of_pressure", "time", "axis", side=side)[frames]
     force = taken(contacts, "ground_force", "time", "axis", side=side)[frames]
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
@@ -96,7 +94,7 @@ def _force(contacts: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
     return Force(at=or_none(1000 * at), force=or_none(force))
 
 
-def step(study: xr.Dataset, contacts: xr.Dataset, *, cycle: int) -> Step | None:
+def step(study: Group, contacts: Group, *, cycle: int) -> Step | None:
     """Return the force vectors over the stance of a cycle; None where the force is not known.
 
     Args:
@@ -104,10 +102,10 @@ def step(study: xr.Dataset, contacts: xr.Dataset, *, cycle: int) -> Step | None:
         contacts: the cycle's trial.
         cycle: number along ``cycle``.
     """
-    side, start, end = (study[name].values[cycle] for name in ("side", "start_time", "end_time"))
+    side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
     force = taken(study, "ground_force", "cycle", "phase", "axis")[cycle]
     pressure = taken(contacts, "centre_of_pressure", "time", "axis", side=str(side))
-    at = at_phases(pressure, contacts.time.values, float(start), float(end))
+    at = at_phases(pressure, taken(contacts, "time", "time"), float(start), float(end))
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
     known &= np.where(known, force[:, 1], 0) > 0
     if not known.any():
