@@ -15,11 +15,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import xarray as xr
-
 from pipeline import bridge, netcdf, vocabulary
+from pipeline.csv_text import csv_of
+from pipeline.hdf5 import Part
 from pipeline.report import report
-from pipeline.study import per_participant, study
+from pipeline.study import LABELS, TOLD, per_participant, study
 
 HOUSE = Path(__file__).resolve().parent.parent
 SESSIONS = [f"sub-{i:02d}" for i in range(40)]
@@ -71,11 +71,13 @@ def _gathering_s(derived: Path, *, sessions: int) -> float:
     return min(_seconds(lambda: study(cycles, sessions=about, reference=None, gdi_features=None)) for _ in range(3))
 
 
-def _cycles(derived: Path, sessions: list[str]) -> dict[str, dict[str, xr.Dataset]]:
-    return {session: netcdf.load_tree(derived / session / "cycles.nc")[0] for session in sessions}
+def _cycles(derived: Path, sessions: list[str]) -> dict[str, dict[str, Part]]:
+    files = {session: derived / session / "cycles.nc" for session in sessions}
+    loaded = netcdf.load_parts(files, vocabulary.VARIABLES["cycles"], attributes=TOLD, once=LABELS)
+    return {session: groups for session, (groups, _) in loaded.items()}
 
 
-def _about(cycles: dict[str, dict[str, xr.Dataset]]) -> dict[str, dict[str, Any]]:
+def _about(cycles: dict[str, dict[str, Part]]) -> dict[str, dict[str, Any]]:
     """Return what the tables say: each session has a participant of its own."""
     return {
         session: {
@@ -93,7 +95,7 @@ def _study(derived: Path) -> None:
     netcdf.save(derived / "study.nc", vocabulary.described("study", dataset))
     means, symmetry = per_participant(metrics)
     for name, table in {"metrics": metrics, "quality": quality, "means": means, "symmetry": symmetry}.items():
-        table.to_csv(derived / f"{name}.csv", index=False)
+        netcdf.write_whole(derived / f"{name}.csv", csv_of(table))
 
 
 class _Inputs(dict[str, object]):

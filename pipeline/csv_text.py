@@ -39,7 +39,9 @@ def unguarded(cell: str) -> str:
 
 def rows_of(text: str) -> list[dict[str, str]]:
     """Return the rows of a CSV file as text, without guards."""
-    lines = [[unguarded(cell) if cell[:1] == "'" else cell for cell in line] for line in csv.reader(io.StringIO(text))]
+    lines = [*csv.reader(io.StringIO(text))]
+    if "'" in text:
+        lines = [[*map(unguarded, line)] for line in lines]
     return [dict(zip(lines[0], line, strict=True)) for line in lines[1:] if line]
 
 
