@@ -5,7 +5,8 @@ netCDF-C opens every variable of every trial first, with all that is said of it,
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+import functools
+from collections.abc import Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,16 +19,11 @@ NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # netCDF-
 
 
 class Stored(NamedTuple):
-    """What a file says of a variable: dimensions, the coordinates that belong to it, whether it is truth, its type.
-
-    The type as NumPy and as HDF5 name it: either takes longer to find out than a variable to read.
-    """
+    """What a file says of a variable: dimensions, the coordinates that belong to it, whether it is truth."""
 
     dims: tuple[str, ...]
     coordinates: tuple[str, ...]
     truth: bool
-    dtype: np.dtype[Any]
-    memory: h5t.TypeID
 
 
 class Part(NamedTuple):
@@ -40,12 +36,12 @@ class Part(NamedTuple):
 
 def parts(
     path: Path,
-    names: Iterable[str],
+    names: Collection[str],
     known: dict[str, Stored],
     *,
     trials: Container[str] | None,
     others: bool,
-    attributes: Iterable[str] | None,
+    attributes: Collection[str] | None,
     once: Container[str],
 ) -> tuple[dict[str, Part], dict[str, Any]]:
     """Return what :func:`pipeline.netcdf.load_parts` does, of one file; OSError and KeyError tell of damage.
@@ -84,14 +80,13 @@ def _learn(group: h5py.Group, names: Iterable[str], known: dict[str, Stored]) ->
 
 
 def _stored(name: str, data: h5py.Dataset, called: Mapping[int, str]) -> Stored:
-    dtype = data.dtype.newbyteorder("=")
-    kind = (_plain(data.attrs.get("dtype", "")) == "bool", dtype, h5t.py_create(dtype))
+    truth = _plain(data.attrs.get("dtype", "")) == "bool"
     if data.attrs.get("CLASS") == b"DIMENSION_SCALE":
-        return Stored((name,), (), *kind)
+        return Stored((name,), (), truth)
     scales = [dim[0] for dim in data.dims][: data.ndim - (data.dtype.kind == "S")]  # text: the last one is its letters
     dims = {called[_address(scale)]: scale for scale in scales}
     there = [dim for dim, scale in dims.items() if not scale.attrs["NAME"].startswith(NO_VARIABLE)]
-    return Stored(tuple(dims), (*there, *_plain(data.attrs.get("coordinates", "")).split()), *kind)
+    return Stored(tuple(dims), (*there, *_plain(data.attrs.get("coordinates", "")).split()), truth)
 
 
 def _address(data: h5py.Dataset) -> int:
@@ -101,12 +96,20 @@ def _address(data: h5py.Dataset) -> int:
 def _read(group: h5py.Group, name: str, stored: Stored) -> xr.Variable:
     """Return a variable; not by way of ``group[name]``, which takes twice the time for the same."""
     data = h5d.open(group.id, name.encode())
-    values = np.empty(data.shape, stored.dtype)
-    data.read(h5s.ALL, h5s.ALL, values, stored.memory)
-    if stored.dtype.kind == "S":  # text has one dimension more in the file: its letters
+    dtype, in_memory = _native(data.dtype)
+    values = np.empty(data.shape, dtype)
+    data.read(h5s.ALL, h5s.ALL, values, in_memory)
+    if dtype.kind == "S":  # text has one dimension more in the file: its letters
         texts = values.view(f"S{values.shape[-1]}").ravel().tolist()
         values = np.array([text.decode() for text in texts], dtype=str).reshape(values.shape[:-1])
     return xr.Variable(stored.dims, values.astype(bool) if stored.truth else values, fastpath=True)
+
+
+@functools.cache
+def _native(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], h5t.TypeID]:
+    """Return a type in the byte order of this machine, for NumPy and HDF5: h5py takes longer over it than to read."""
+    native = dtype.newbyteorder("=")
+    return native, h5t.py_create(native)
 
 
 def _attributes(group: h5py.Group, names: Iterable[str] | None = None) -> dict[str, Any]:

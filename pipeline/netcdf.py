@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,12 +59,12 @@ def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
 
 
 def load_some(
-    path: Path, names: Iterable[str], *, trials: Container[str] | None = None, others: bool = True
+    path: Path, names: Collection[str], *, trials: Container[str] | None = None, others: bool = True
 ) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
     """Return what :func:`load_tree` does, of some variables with their coordinates, without what is said of each.
 
     Args:
-        path: the session file, in all groups of which a variable has the same dimensions and type.
+        path: the session file, in all groups of which a variable has the same dimensions.
         names: names of variables, which may be absent.
         trials: the groups of which to read them; None for all.
         others: whether to return the attributes of all other groups.
@@ -78,17 +78,17 @@ def load_some(
 
 def load_parts(
     files: Mapping[str, Path],
-    names: Iterable[str],
+    names: Collection[str],
     *,
     trials: Mapping[str, Container[str]] | None = None,
     others: bool = True,
-    attributes: Iterable[str] | None = None,
+    attributes: Collection[str] | None = None,
     once: Container[str] = (),
 ) -> dict[str, tuple[dict[str, Part], dict[str, Any]]]:
     """Return what :func:`load_some` does, of the files of several sessions, not yet as datasets: half the time.
 
     Args:
-        files: the files of one step, by session, in all groups of which a variable has the same dimensions and type.
+        files: the files of one step, by session, in all groups of which a variable has the same dimensions.
         names: names of variables, which may be absent.
         trials: by session, the groups of which to read them; None for all.
         others: whether to return the attributes of all other groups.

@@ -70,6 +70,17 @@ def test_only_the_trials_that_are_wanted_are_read(files: dict[str, Path]) -> Non
     assert {session: [*groups] for session, (groups, _) in loaded.items()} == {"s1": [], "s2": ["c"]}
 
 
+def test_a_trial_without_events_has_no_text_of_them(tmp_path: Path) -> None:
+    """No labels are numbers to NumPy; first or last, they hide no others."""
+    none = xr.Dataset({"event_time": ("event", np.empty(0))}, {"event": ("event", np.empty(0))})
+    some = xr.Dataset({"event_time": ("event", [0.5])}, {"event": ("event", ["foot_strike"])})
+    for first, last in ((none, some), (some, none)):
+        netcdf.save_tree(tmp_path / "clean.nc", {"first": first, "last": last}, {})
+        read, _ = netcdf.load_some(tmp_path / "clean.nc", ("event_time",))
+        xr.testing.assert_identical(read["first"], first)
+        xr.testing.assert_identical(read["last"], last)
+
+
 def test_the_damaged_one_of_several_files_is_named(files: dict[str, Path]) -> None:
     content = files["s2"].read_bytes()
     files["s2"].write_bytes(content[: len(content) // 2])
