@@ -5,10 +5,12 @@ from pathlib import Path
 HOUSE = Path(workflow.basedir)
 sys.path.insert(0, str(HOUSE))
 
+from snakemake.io import _IOFile
 from snakemake.script import PythonScript
 
 from pipeline.errors import UserError
 from pipeline.running import hold
+from pipeline.spared import hash_once, lift_default_limit
 from pipeline.summary import closing_lines
 from pipeline.terminal import tell
 from pipeline.warm import start_jobs_warm
@@ -37,6 +39,7 @@ except UserError as error:
 if not workflow.output_settings.dryrun:
     hold(Path.cwd())
 start_jobs_warm(PythonScript, modules=("pipeline.bridge", "snakemake.iocontainers", "snakemake.logging"))
+hash_once(_IOFile)
 
 
 wildcard_constraints:
@@ -213,6 +216,10 @@ rule report:
         key=STUDY.key("report"),
     script:
         "pipeline/bridge.py"
+
+
+onstart:
+    lift_default_limit(workflow.scheduler)
 
 
 onsuccess:

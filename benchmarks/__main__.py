@@ -16,7 +16,7 @@ from benchmarks.figures import Figure, plain, run_all
 def parts(*, full: bool) -> dict[str, Callable[[], list[Figure]]]:
     """Return what there is to measure, by title."""
     return {
-        "The kernel": lambda: plain(kernel.measure()),
+        kernel.TITLE: kernel.measure,
         trial.TITLE: trial.measure,
         opensim_tool.TITLE: opensim_tool.measure,
         study.TITLE: partial(study.measure, *((20, 20) if full else ())),

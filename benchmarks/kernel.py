@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import best_s
 from pipeline.dynamics import block_matrix, kernel
 
 Array = NDArray[np.float64]
 
+TITLE = "The kernel"
 MANY, SOME, FEW = 100_000, 20_000, 1_000  # frames, so that a run takes 0.02 s at least and 0.2 s at most
 ROUNDS = 12
 
@@ -25,9 +27,11 @@ PLAIN, TERMS = "kernel", "kernel, four terms"
 COPY, COPY_TERMS = "plain copy of inputs and outputs", "plain copy of inputs and outputs, four terms"
 INVERSE, SOLVE, RNEA = "12 x 12 inverse in every frame", "batched numpy.linalg.solve", "pinocchio's rnea in a loop"
 PARALLEL = "pinocchio's parallel batch, all cores, nothing on the foot"  # it takes no external forces
+MOST_MICROSECONDS = {PLAIN: 0.3}
+LEAST_TIMES_KERNEL = {INVERSE: 250.0, RNEA: 4.0}
 
 
-def measure(rounds: int = ROUNDS) -> dict[str, float]:
+def measure(rounds: int = ROUNDS) -> list[Figure]:
     """Return microseconds a frame of each way, and each over the kernel's, with and without terms."""
     many, some, few = (random_motion(frames) for frames in (MANY, SOME, FEW))
     loads, terms = kernel.inverse_dynamics(*many), kernel.inverse_dynamics_by_term(*many)
@@ -45,11 +49,18 @@ def measure(rounds: int = ROUNDS) -> dict[str, float]:
         print("pinocchio (pip install pin): not installed")  # noqa: T201
     cost = microseconds(actions, rounds)
     others = [name for name in (INVERSE, SOLVE, RNEA, PARALLEL) if name in cost]
-    return (
-        {f"foot and shank, {name}, microseconds a frame": value for name, value in cost.items()}
-        | {f"{other} over the {own}": cost[other] / cost[own] for own in (PLAIN, TERMS) for other in others}
-        | {f"{own} over a {copy}": cost[own] / cost[copy] for own, copy in ((PLAIN, COPY), (TERMS, COPY_TERMS))}
-    )
+    return [
+        *(
+            Figure(f"foot and shank, {name}, microseconds a frame", value, at_most=MOST_MICROSECONDS.get(name))
+            for name, value in cost.items()
+        ),
+        *(
+            Figure(f"{each} over the {PLAIN}", cost[each] / cost[PLAIN], at_least=LEAST_TIMES_KERNEL.get(each))
+            for each in others
+        ),
+        *(Figure(f"{each} over the {TERMS}", cost[each] / cost[TERMS]) for each in others),
+        *(Figure(f"{own} over a {copy}", cost[own] / cost[copy]) for own, copy in ((PLAIN, COPY), (TERMS, COPY_TERMS))),
+    ]
 
 
 def microseconds(actions: Mapping[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
@@ -159,5 +170,4 @@ def random_states(model: Any, frames: int) -> tuple[Array, Array, Array]:
 
 
 if __name__ == "__main__":
-    for name, value in measure().items():
-        print(f"{value:10.3g}  {name}")  # noqa: T201
+    run_alone(TITLE, measure)

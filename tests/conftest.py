@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).resolve().parent.parent
+DEMO = HOUSE / "data" / "demo"
 SHARED = HOUSE.parent / "shared"
 DRY_RUN = ("--dry-run", "--quiet", "host")
 
@@ -22,6 +23,12 @@ def shared() -> Path:
     if not (SHARED / "studies").is_dir():
         pytest.skip(f"real recordings are not at {SHARED}")
     return SHARED
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """Return a copy of the demonstration study, to be changed."""
+    return copy_study(DEMO, tmp_path / "demo")
 
 
 def copy_study(source: Path, target: Path) -> Path:

@@ -28,6 +28,7 @@ MASSES = np.array([[2.0], [1]]) * [1.0, 3.3, 7]  # kg; the left leg weighs twice
 JOINTS, ANGLES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"]
 PHASE = np.arange(101)
 ROUNDING = 1e-9
+VECTOR = ("time", "side", "joint")
 KINETICS = ("joint_moment_jcs", "joint_force", "joint_power", "ground_force")
 
 
@@ -62,53 +63,57 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
     phase = np.stack([wave(known, time, side) for side in SIDES], axis=1)
     sizes = np.array([[amplitude(joint, axis) for axis in range(3)] for joint in range(3)])
     curves = phase[:, :, None, None] * sizes
-    joints = ("time", "side", "joint")
-    coordinates = {
-        "time": time, "side": list(SIDES), "joint": JOINTS, "segment": list(CHAIN), "angle": ANGLES,
-        "axis": list("xyz"), "local_axis": list("xyz"), "cause": list(CAUSES), "motion": list(MOTIONS),
-        "formulation": list(FORMULATIONS), "load": list(LOADS), "percentile": [2.5, 97.5], "error_source": ["a", "b"],
-    }  # fmt: skip
-    kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
-    shares = np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))
     return Trial(
-        kinetics=xr.Dataset(
-            {name: ((*joints, last), MASS_KG * curves) for name, last in kinetics.items()}
-            | {
-                "joint_power": (joints, MASS_KG * curves[..., 0]),
-                "interaction_torque": (
-                    (*joints, "angle", "cause", "motion"),
-                    np.multiply.outer(MASS_KG * curves, shares),
-                ),
-                "joint_moment_band": ((*joints, "angle", "percentile"), np.multiply.outer(MASS_KG * curves, [1, 2])),
-                "joint_power_band": ((*joints, "percentile"), np.multiply.outer(MASS_KG * curves[..., 0], [1, 2])),
-                "joint_moment_variance_share": ((*joints, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
-                "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
-                "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
-                "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),
-            },
-            coordinates,
-        ),
+        kinetics=solved(curves).assign_coords(time=time),
         kinematics=upright(clean).assign(
-            joint_angle=((*joints, "angle"), curves),
+            joint_angle=((*VECTOR, "angle"), curves),
             pelvis_angle=(("time", "side", "angle"), curves[:, :, 0]),
             foot_progression=(("time", "side"), curves[:, :, 0, 0]),
         ),
         contacts=touched(known, time, reasons or {}),
         clean=clean,
-        calibrate=xr.Dataset(
-            {
-                "segment_mass": (("side", "segment"), MASSES),
-                "segment_inertia": (
-                    ("side", "segment", "local_axis", "local_axis_2"),
-                    MASSES[..., None, None] * np.diag([0.004, 0.003, 0.005]),
-                ),
-            },
-            coords={
-                "cluster_marker": ("cluster", ["heel", "toe"] * 2),
-                "cluster_side": ("cluster", ["left", "left", "right", "right"]),
-            },
-            attrs={"body_mass_kg": MASS_KG, "body_height_m": 1.7},
-        ),
+        calibrate=body(),
+    )
+
+
+def solved(curves: Array) -> xr.Dataset:
+    """Return what ``kinetics`` finds, without its time, if all loads per body mass are these curves."""
+    moment, shares = MASS_KG * curves, np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))
+    kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
+    return xr.Dataset(
+        {name: ((*VECTOR, last), moment) for name, last in kinetics.items()}
+        | {
+            "joint_power": (VECTOR, moment[..., 0]),
+            "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), np.multiply.outer(moment, shares)),
+            "joint_moment_band": ((*VECTOR, "angle", "percentile"), np.multiply.outer(moment, [1, 2])),
+            "joint_power_band": ((*VECTOR, "percentile"), np.multiply.outer(moment[..., 0], [1, 2])),
+            "joint_moment_variance_share": ((*VECTOR, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
+            "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
+            "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
+            "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),
+        },
+        {
+            "side": list(SIDES), "joint": JOINTS, "segment": list(CHAIN), "angle": ANGLES,
+            "axis": list("xyz"), "local_axis": list("xyz"), "cause": list(CAUSES), "motion": list(MOTIONS),
+            "formulation": list(FORMULATIONS), "load": list(LOADS),
+            "percentile": [2.5, 97.5], "error_source": ["a", "b"],
+        },
+    )  # fmt: skip
+
+
+def body() -> xr.Dataset:
+    """Return what ``calibrate`` finds: masses, inertia, clusters of two markers at each foot."""
+    inertia = MASSES[..., None, None] * np.diag([0.004, 0.003, 0.005])
+    return xr.Dataset(
+        {
+            "segment_mass": (("side", "segment"), MASSES),
+            "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), inertia),
+        },
+        {
+            "cluster_marker": ("cluster", ["heel", "toe"] * 2),
+            "cluster_side": ("cluster", ["left", "left", "right", "right"]),
+        },
+        {"body_mass_kg": MASS_KG, "body_height_m": 1.7},
     )
 
 

@@ -2,54 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 from geometry import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random_turns
 from hypothesis import given
 from hypothesis import strategies as st
+from random_states import DOWN, FRAMES, Chain, arms, both_sides, close, random_chain
 
-from benchmarks import kernel as compared
-from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.block_matrix import TERMS, cross, right_hand_sides, skew, solve, system_matrix
 
-DOWN = np.array([0.0, -GRAVITY, 0.0])
-FRAMES = 3
 LENGTH = st.integers(2, 6)
-MOVING = ("rotation", "com", "joint", "acceleration", "spin", "spin_rate", "force", "moment")
-
-
-class Chain(NamedTuple):
-    """One state of a chain, arrays (frame, segment, ...), distal segment first; ``joint`` is its proximal one."""
-
-    rotation: Array
-    mass: Array
-    inertia: Array
-    com: Array
-    joint: Array
-    acceleration: Array
-    spin: Array
-    spin_rate: Array
-    force: Array
-    moment: Array
-    gravity: Array = DOWN
-
-
-def random_chain(seed: int, n: int) -> Chain:
-    rng = np.random.default_rng(seed)
-    mass, axes = rng.uniform(0.5, 10, n), random_turns(rng, n)
-    second = rng.uniform(0.001, 0.05, (n, 3))  # mass times squared distance along each principal axis
-    inertia = axes @ (np.eye(3) * (second.sum(axis=1, keepdims=True) - second)[:, None]) @ np.swapaxes(axes, 1, 2)
-    sizes = np.array([1.0, 1, 5, 3, 20, 200, 20])  # m, m, m/s2, rad/s, rad/s2, N, N m
-    com, joint, acceleration, spin, spin_rate, force, moment = sizes[:, None, None, None] * rng.normal(
-        size=(7, FRAMES, n, 3)
-    )
-    return Chain(
-        random_turns(rng, FRAMES, n), mass, inertia, com, joint, acceleration, spin, spin_rate, force, moment,
-        9 * rng.normal(size=3),
-    )  # fmt: skip
 
 
 def still(chain_com: Array, chain_joint: Array, mass: Array, **changes: Array) -> Chain:
@@ -58,12 +20,6 @@ def still(chain_com: Array, chain_joint: Array, mass: Array, **changes: Array) -
     none, eye = np.zeros(shape), np.broadcast_to(np.eye(3), (*shape, 3))
     chain = Chain(eye, mass, eye[0], chain_com[None], chain_joint[None], none, none, none, none, none)
     return chain._replace(**changes)
-
-
-def arms(chain: Chain) -> tuple[Array, Array]:
-    """Return centre of mass to proximal and distal joint; the first segment has no distal joint."""
-    distal = np.concatenate([np.full_like(chain.joint[:, :1], np.nan), chain.joint[:, :-1]], axis=1)
-    return chain.joint - chain.com, distal - chain.com
 
 
 def right_hand(chain: Chain) -> tuple[Array, Array]:
@@ -81,11 +37,6 @@ def loads(chain: Chain) -> tuple[Array, Array]:
     """Return joint forces and moments (frame, segment, 3)."""
     force, moment = by_term(chain)
     return force.sum(axis=1), moment.sum(axis=1)
-
-
-def close(actual: Array, expected: Array) -> None:
-    """Compare to rounding of the largest value: loads add up along the chain."""
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING * max(1.0, float(np.abs(expected).max())))
 
 
 def to_lab(rotation: Array, vector: Array) -> Array:
@@ -193,6 +144,19 @@ def test_standing_chain_presses_down_with_the_weight_above() -> None:
     close(joint_moment[0, :, 2], -GRAVITY * 12 * forward * np.ones(2))
 
 
+@given(SEED)
+@PROPERTY
+def test_free_top_in_free_fall_needs_no_load(seed: int) -> None:
+    """Euler's equations of a body that tumbles and falls by itself."""
+    chain = random_chain(seed, 2)
+    momentum = (chain.inertia @ chain.spin[..., None])[..., 0]
+    rate = -(np.linalg.inv(chain.inertia) @ np.cross(chain.spin, momentum)[..., None])[..., 0]
+    zero = np.zeros_like(chain.com)
+    falling = chain._replace(spin_rate=rate, acceleration=zero + chain.gravity, force=zero, moment=zero)
+    for load in loads(falling):
+        close(load, zero)
+
+
 def link(theta: float, rate: float, more: float) -> tuple[Array, Array, Array]:
     """Return rotation, direction away from the root and its second derivative; theta from hanging, about +z."""
     along = np.array([np.sin(theta), -np.cos(theta), 0])
@@ -238,19 +202,6 @@ def test_double_pendulum(t1: float, w1: float, a1: float, t2: float, w2: float, 
     close(moment[0, :, :2], np.zeros((2, 2)))
 
 
-@given(SEED)
-@PROPERTY
-def test_free_top_in_free_fall_needs_no_load(seed: int) -> None:
-    """Euler's equations of a body that tumbles and falls by itself."""
-    chain = random_chain(seed, 2)
-    momentum = (chain.inertia @ chain.spin[..., None])[..., 0]
-    rate = -(np.linalg.inv(chain.inertia) @ np.cross(chain.spin, momentum)[..., None])[..., 0]
-    zero = np.zeros_like(chain.com)
-    falling = chain._replace(spin_rate=rate, acceleration=zero + chain.gravity, force=zero, moment=zero)
-    for load in loads(falling):
-        close(load, zero)
-
-
 # ---- symmetries
 
 
@@ -284,13 +235,10 @@ def test_free_moment_goes_up_the_whole_chain_and_into_no_force(seed: int, n: int
 @PROPERTY
 def test_leading_dimensions_are_solved_each_by_itself(seed: int) -> None:
     """Time and side at once, mass and inertia by side: as one chain after the other."""
-    chains = [random_chain(seed + i, 3)._replace(gravity=DOWN) for i in range(2)]
-    constant = {name: np.stack([getattr(chain, name) for chain in chains]) for name in ("mass", "inertia")}
-    moving = {name: np.stack([getattr(chain, name) for chain in chains], axis=1) for name in MOVING}
-    proximal, distal = (np.stack(parts, axis=1) for parts in zip(*map(arms, chains), strict=True))
-    together = solve(moving["rotation"], proximal, distal, *right_hand(Chain(**moving, **constant)))
-    for i, chain in enumerate(chains):
-        for actual, expected in zip(together, by_term(chain), strict=True):
+    together = by_term(both_sides(seed, 3))
+    for i in range(2):
+        alone = by_term(random_chain(seed + i, 3)._replace(gravity=DOWN))
+        for actual, expected in zip(together, alone, strict=True):
             np.testing.assert_array_equal(actual[:, i], expected)
 
 
@@ -303,89 +251,3 @@ def test_unknown_segment_hides_what_is_proximal_of_it_and_no_other_frame(lost: s
     assert np.isnan(moment_hidden[1, 1:]).all()
     moment_hidden[1, 1:] = moment[1, 1:]
     np.testing.assert_array_equal(moment_hidden, moment)
-
-
-# ---- the kernel: the same system for many frames
-
-
-def arguments(chain: Chain) -> tuple[Array, ...]:
-    """Return what the kernel takes; arrays (time, ..., segment, 3)."""
-    distal = np.concatenate([np.full_like(chain.joint[..., :1, :], np.nan), chain.joint[..., :-1, :]], axis=-2)
-    return (
-        chain.rotation, chain.mass, chain.inertia, chain.acceleration, chain.spin, chain.spin_rate,
-        chain.joint - chain.com, distal - chain.com, chain.force, chain.moment, chain.gravity,
-    )  # fmt: skip
-
-
-def both_sides(seed: int, n: int) -> Chain:
-    """Return (time, side) at once, masses and tensors by side."""
-    left, right = random_chain(seed, n), random_chain(seed + 1, n)
-    moving = {name: np.stack([getattr(left, name), getattr(right, name)], axis=1) for name in MOVING}
-    constant = {name: np.stack([getattr(left, name), getattr(right, name)]) for name in ("mass", "inertia")}
-    return Chain(**moving, **constant)
-
-
-@pytest.mark.parametrize("make", [random_chain, both_sides])
-@pytest.mark.parametrize("segments_at_a_time", [1, 8, 10_000])  # each frame alone, a rest at the end, all at once
-@given(seed=SEED, n=st.integers(1, 4))
-@PROPERTY
-def test_kernel_finds_the_same(make: Callable[[int, int], Chain], segments_at_a_time: int, seed: int, n: int) -> None:
-    """To 1e-12 of the largest load: only the order of sums differs, and loads add up along the chain."""
-    given_ = arguments(make(seed, n))
-    expected = block_matrix.inverse_dynamics(*given_)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "SEGMENTS_AT_A_TIME", segments_at_a_time)
-        total, by_terms = kernel.inverse_dynamics(*given_), kernel.inverse_dynamics_by_term(*given_)
-    for load, terms, right in zip(total, by_terms, expected, strict=True):
-        scale = np.abs(right).max()
-        np.testing.assert_allclose(terms, right, rtol=0, atol=1e-12 * scale)
-        np.testing.assert_allclose(load, right.sum(axis=-3), rtol=0, atol=1e-12 * scale)
-
-
-@given(SEED)
-@PROPERTY
-def test_kernel_keeps_terms_without_cause_at_zero(seed: int) -> None:
-    """Exactly: no rest of a difference."""
-    chain = random_chain(seed, 3)
-    zero = np.zeros_like(chain.com)
-    still_falling = chain._replace(acceleration=zero, spin=zero, spin_rate=zero, force=zero, moment=zero)
-    for terms in kernel.inverse_dynamics_by_term(*arguments(still_falling)):
-        assert not np.delete(terms, TERMS.index("gravity"), axis=1).any()
-    for terms in kernel.inverse_dynamics_by_term(*arguments(chain._replace(gravity=np.zeros(3)))):
-        assert not terms[:, TERMS.index("gravity")].any()
-
-
-@pytest.mark.parametrize("lost", MOVING)
-def test_kernel_loses_what_the_plain_solution_loses(lost: str) -> None:
-    """A gap hides the segments proximal of it in its own frame and on its own side, and nothing else."""
-    chain = both_sides(1, 3)
-    hidden = getattr(chain, lost).copy()
-    hidden[1, 0, 1] = np.nan
-    given_ = arguments(chain._replace(**{lost: hidden}))
-    known = np.ones(hidden.shape[:3], dtype=bool)
-    known[1, 0, 1:] = False
-    expected, whole = block_matrix.inverse_dynamics(*given_), kernel.inverse_dynamics(*arguments(chain))
-    total, by_terms = kernel.inverse_dynamics(*given_), kernel.inverse_dynamics_by_term(*given_)
-    for load, terms, right, before in zip(total, by_terms, expected, whole, strict=True):
-        assert not (np.isnan(terms) & ~np.isnan(right)).any()
-        np.testing.assert_array_equal(np.isnan(terms.sum(axis=-3)), np.isnan(load))
-        np.testing.assert_array_equal(np.isnan(load), np.isnan(right.sum(axis=-3)))
-        np.testing.assert_array_equal(load[known], before[known])
-    assert np.isnan(total[1][~known]).all()
-
-
-def test_kernel_takes_any_layout_in_memory_and_no_frame_at_all() -> None:
-    chain = both_sides(2, 2)
-    turned = chain._replace(**{name: np.asfortranarray(getattr(chain, name)) for name in MOVING})
-    none = chain._replace(**{name: getattr(chain, name)[:0] for name in MOVING})
-    for solve_it in (kernel.inverse_dynamics, kernel.inverse_dynamics_by_term):
-        for load, again, empty in zip(*(solve_it(*arguments(c)) for c in (chain, turned, none)), strict=True):
-            np.testing.assert_array_equal(again, load)
-            assert empty.shape == (0, *load.shape[1:])
-
-
-def test_ways_that_the_benchmark_compares_find_the_same() -> None:
-    motion = compared.random_motion(5)
-    expected = np.concatenate(kernel.inverse_dynamics(*motion), axis=-1).reshape(5, 12)
-    close(compared.by_solve(*motion), expected)
-    close(compared.by_inverse(*motion), expected)

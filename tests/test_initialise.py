@@ -1,45 +1,37 @@
-# mypy: allow-untyped-defs
 """``python -m pipeline init``: from bare C3D files back to the tables that a careful person would write."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import ezc3d
 import numpy as np
 import pytest
-from conftest import HOUSE, copy_study
+from changed_files import relabel, rewrite, set_parameter
+from conftest import DEMO, copy_study
 from recordings import write_c3d
 
-from pipeline import guesses, needs, settings, tables
+from pipeline import settings, tables
 from pipeline.c3d import read_c3d
 from pipeline.check import check
 from pipeline.errors import UserError
-from pipeline.guessed_people import people_and_sessions
-from pipeline.guesses import File
 from pipeline.initialise import WRITTEN, initialise
 from pipeline.read import read
 
-DEMO = HOUSE / "data" / "demo"
+
+@pytest.fixture
+def study(demo: Path) -> Path:
+    """Return the demonstration study without its tables."""
+    return bare(demo)
 
 
-def bare(source: Path, target: Path) -> Path:
-    """Copy a study without its tables."""
-    copy_study(source, target)
+def bare(study: Path) -> Path:
+    """Take the tables of a study away."""
     for name in (*WRITTEN, "segments.tsv"):
-        (target / name).unlink(missing_ok=True)
-    return target
-
-
-def standing(name: str) -> File:
-    return File(name, extent_m=0.001)
-
-
-def moving(name: str) -> File:
-    return File(name, extent_m=3.0)
+        (study / name).unlink(missing_ok=True)
+    return study
 
 
 def trials_of(study: Path) -> dict[str, tables.Row]:
@@ -47,8 +39,19 @@ def trials_of(study: Path) -> dict[str, tables.Row]:
     return {row["file"]: row for row in tables.read_table(study / "trials.tsv", required=("file",))}
 
 
-def test_the_demonstration_is_found_again(tmp_path: Path) -> None:
-    study = bare(DEMO, tmp_path / "demo")
+def by_session(rows: dict[str, tables.Row]) -> dict[str, list[str]]:
+    """Return the files of each session."""
+    sessions: dict[str, list[str]] = {}
+    for file, row in rows.items():
+        sessions.setdefault(row.get("session") or row["participant_id"], []).append(file)
+    return sessions
+
+
+def name_of_model(study: Path) -> str:
+    return str(settings.read_yaml(study / "study.yaml")["body_model"])
+
+
+def test_the_demonstration_is_found_again(study: Path) -> None:
     summary = initialise(study)
     participants = tables.read_participants(study / "participants.tsv")
     known = tables.read_participants(DEMO / "participants.tsv")
@@ -73,7 +76,7 @@ def test_the_demonstration_is_found_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["exact", "functional", "gait2354", "plug_in_gait"])
 def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -> None:
     source = shared / "studies" / name
-    study = bare(source, tmp_path / name)
+    study = bare(copy_study(source, tmp_path / name))
     initialise(study)
     assert settings.read_yaml(study / "study.yaml")["body_model"] == name_of_model(source)
     found = trials_of(study)
@@ -91,34 +94,7 @@ def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -
     assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 
-def by_session(rows: dict[str, tables.Row]) -> dict[str, list[str]]:
-    """Return the files of each session."""
-    sessions: dict[str, list[str]] = {}
-    for file, row in rows.items():
-        sessions.setdefault(row.get("session") or row["participant_id"], []).append(file)
-    return sessions
-
-
-def name_of_model(study: Path) -> str:
-    return str(settings.read_yaml(study / "study.yaml")["body_model"])
-
-
-def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
-    study = tmp_path / "odd"
-    shutil.copytree(shared / "data" / "odd", study)
-    summary = initialise(study)
-    rows = trials_of(study)
-    assert set(rows) == {path.name for path in study.glob("*.c3d")}
-    for name in ("Empty.c3d", "badParameterOffset.c3d", "truncated_header_only_1024B.c3d"):
-        assert rows[name]["role"] == "exclude"
-        assert f"  {name}\n" in summary
-    assert rows["nan_markers_no_forces.c3d"]["role"] == "static"  # the last of its two rows: no file stands still
-    assert "Its own static" in summary
-    assert "no force plate" in " ".join(finding.what for finding in check(study))
-
-
-def test_what_exists_is_kept(tmp_path: Path) -> None:
-    study = bare(DEMO, tmp_path / "demo")
+def test_what_exists_is_kept(study: Path) -> None:
     (study / "trials.tsv").write_text("mine\n")
     assert "Kept as they are: trials.tsv" in initialise(study)
     assert (study / "trials.tsv").read_text() == "mine\n"
@@ -127,8 +103,7 @@ def test_what_exists_is_kept(tmp_path: Path) -> None:
     assert {name: (study / name).read_bytes() for name in WRITTEN} == before
 
 
-def test_a_body_model_already_chosen_is_the_one_that_counts(tmp_path: Path) -> None:
-    study = bare(DEMO, tmp_path / "demo")
+def test_a_body_model_already_chosen_is_the_one_that_counts(study: Path) -> None:
     shutil.copy(settings.CONFIG / "body_models" / "isb_clusters.yaml", study / "our_lab.yaml")
     (study / "study.yaml").write_text("body_model: our_lab.yaml\n")
     assert re.search(r"our_lab\.yaml +100%", initialise(study))
@@ -163,10 +138,9 @@ def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
     assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 
-def test_the_static_that_shows_more_is_taken(tmp_path: Path) -> None:
+def test_the_static_that_shows_more_is_taken(study: Path) -> None:
     """Of two files standing still, the one without medial markers cannot calibrate the session."""
-    study = bare(DEMO, tmp_path / "demo")
-    relabel(study / "sub-01" / "static.c3d", study / "sub-01" / "a_static.c3d", {"LMEK": "X1", "RMML": "X2"})
+    rewrite(study / "sub-01" / "static.c3d", relabel(LMEK="X1", RMML="X2"), study / "sub-01" / "a_static.c3d")
     summary = initialise(study)
     rows = trials_of(study)
     assert rows["sub-01/static.c3d"]["role"] == "static"
@@ -174,8 +148,21 @@ def test_the_static_that_shows_more_is_taken(tmp_path: Path) -> None:
     assert "another static serves the session" in summary
 
 
-def test_an_unreadable_file_is_left_out_with_its_reason(tmp_path: Path) -> None:
-    study = bare(DEMO, tmp_path / "demo")
+def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
+    study = tmp_path / "odd"
+    shutil.copytree(shared / "data" / "odd", study)
+    summary = initialise(study)
+    rows = trials_of(study)
+    assert set(rows) == {path.name for path in study.glob("*.c3d")}
+    for name in ("Empty.c3d", "badParameterOffset.c3d", "truncated_header_only_1024B.c3d"):
+        assert rows[name]["role"] == "exclude"
+        assert f"  {name}\n" in summary
+    assert rows["nan_markers_no_forces.c3d"]["role"] == "static"  # the last of its two rows: no file stands still
+    assert "Its own static" in summary
+    assert "no force plate" in " ".join(finding.what for finding in check(study))
+
+
+def test_an_unreadable_file_is_left_out_with_its_reason(study: Path) -> None:
     whole = (study / "sub-01" / "fast_01.c3d").read_bytes()
     (study / "sub-01" / "fast_01.c3d").write_bytes(whole[: len(whole) // 2])
     summary = initialise(study)
@@ -184,11 +171,15 @@ def test_an_unreadable_file_is_left_out_with_its_reason(tmp_path: Path) -> None:
     assert str(study / "sub-01") not in summary  # the study's own paths, relative to it
 
 
-def test_unknown_labels_leave_the_roles_to_be_named_later(tmp_path: Path) -> None:
+def test_unknown_labels_leave_the_roles_to_be_named_later(study: Path) -> None:
     """A lab with labels of its own gets its tables, and is told that no shipped body model fits."""
-    study = bare(DEMO, tmp_path / "demo")
+
+    def name_anew(content: ezc3d.c3d) -> None:
+        labels = content["parameters"]["POINT"]["LABELS"]
+        labels["value"] = [f"our{label}" for label in labels["value"]]
+
     for path in study.rglob("*.c3d"):
-        relabel(path, path, {})
+        rewrite(path, name_anew)
     summary = initialise(study)
     assert "none knows these labels" in summary
     roles = [row["role"] for row in trials_of(study).values()]
@@ -196,11 +187,8 @@ def test_unknown_labels_leave_the_roles_to_be_named_later(tmp_path: Path) -> Non
     assert roles.count("exclude") == 0
 
 
-def test_names_inside_files_go_nowhere(tmp_path: Path) -> None:
-    study = bare(DEMO, tmp_path / "demo")
-    content = ezc3d.c3d(str(study / "sub-01" / "static.c3d"))
-    content["parameters"]["SUBJECTS"]["NAMES"]["value"] = ["Erika Mustermann"]
-    content.write(str(study / "sub-01" / "static.c3d"))
+def test_names_inside_files_go_nowhere(study: Path) -> None:
+    set_parameter(study / "sub-01" / "static.c3d", "SUBJECTS", "NAMES", ["Erika Mustermann"])
     told = initialise(study) + "".join((study / name).read_text() for name in WRITTEN)
     told += "".join(" ".join(finding) for finding in check(study))
     assert "Mustermann" not in told
@@ -215,68 +203,6 @@ def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none of its 1 C3D files can be read"):
         initialise(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["a.c3d"]
-
-
-@pytest.mark.parametrize(
-    ("names", "people", "sessions"),
-    [
-        (["a.c3d", "b.c3d"], ["sub-01"] * 2, ["sub-01"] * 2),
-        (["P1/a.c3d", "P2/a.c3d"], ["P1", "P2"], ["P1", "P2"]),
-        (["raw/P1/a.c3d", "raw/P2/a.c3d"], ["P1", "P2"], ["P1", "P2"]),
-        (["session1/P1/a.c3d", "session2/P1/a.c3d"], ["P1"] * 2, ["P1"] * 2),
-        (["P1/day1/a.c3d", "P1/day2/a.c3d"], ["P1"] * 2, ["P1_day1", "P1_day2"]),
-        (["2024-05-01/a.c3d", "2024-06-01/a.c3d"], ["sub-01"] * 2, ["sub-01_2024-05-01", "sub-01_2024-06-01"]),
-        (["controls/P1/a.c3d", "patients/P9/a.c3d"], ["P1", "P9"], ["P1", "P9"]),
-        (["p1/a.c3d", "P1/a.c3d"], ["p1", "P1_2"], ["p1", "P1_2"]),
-        (["a.c3d", "P1/a.c3d"], ["unsorted", "P1"], ["unsorted", "P1"]),
-        (["lab/Patient 1/New Session/a.c3d"], ["Patient-1"], ["Patient-1"]),
-        (["Clinic/Ann B/Session 1/a.c3d", "Clinic/Cy D/Session 1/a.c3d"], ["Ann-B", "Cy-D"], ["Ann-B", "Cy-D"]),
-        (["young/sub-01/a.c3d", "old/sub-01/a.c3d"], ["young_sub-01", "old_sub-01"], ["young_sub-01", "old_sub-01"]),
-        (["S01_walk_1.c3d", "S02_walk_1.c3d", "S02_cal.c3d"], ["S01", "S02", "S02"], ["S01", "S02", "S02"]),
-        (["walk01_a.c3d", "walk02_b.c3d"], ["sub-01"] * 2, ["sub-01"] * 2),
-    ],
-)
-def test_people_and_sessions_from_folders(names: list[str], people: list[str], sessions: list[str]) -> None:
-    found = people_and_sessions([standing(name) for name in names])
-    assert [person for person, _ in found] == people
-    assert [session for _, session in found] == sessions
-
-
-@pytest.mark.parametrize(
-    ("subjects", "people"),
-    [
-        (["A22", "A22", ""], ["A22"] * 3),  # a blank one goes with the only one
-        (["A22", "B7", ""], ["A22", "B7", "unsorted"]),
-        (["Ann Bee", "Cy Dee", "Ann Bee"], ["sub-01", "sub-02", "sub-01"]),  # told apart, not named
-        (["Ann Bee", "", ""], ["sub-01"] * 3),
-    ],
-)
-def test_people_from_what_files_call_their_subject(subjects: list[str], people: list[str]) -> None:
-    files = [replace(moving(f"{number}.c3d"), subject=name) for number, name in enumerate(subjects)]
-    assert [person for person, _ in people_and_sessions(files)] == people
-
-
-@pytest.mark.parametrize(
-    ("folder", "people"),
-    [
-        ("", ["A22", "B07", "A22", "B07"]),  # a static of each, then both in two files
-        ("Session 1/", ["A22", "B07", "A22", "B07"]),
-        ("pair1/", ["pair1_A22", "pair1_B07", "pair1_A22", "pair1_B07"]),
-    ],
-)
-def test_people_who_share_a_file_are_told_by_their_markers(folder: str, people: list[str]) -> None:
-    files = [
-        replace(standing(f"{folder}S1_a.c3d"), subject="A22"),
-        replace(standing(f"{folder}S1_b.c3d"), subject="B07"),
-    ]
-    files += [replace(moving(f"{folder}S2_walk.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
-    assert [person for person, _ in people_and_sessions(files)] == people
-
-
-def test_who_shares_a_file_may_have_a_folder_of_their_own() -> None:
-    own = [replace(standing(f"{name}/static.c3d"), subject=name) for name in ("A22", "B07")]
-    both = [replace(moving("A22/duo.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
-    assert [person for person, _ in people_and_sessions(own + both)] == ["A22", "B07", "A22", "B07"]
 
 
 def together(path: Path, files: dict[str, Path], **processing: float) -> None:
@@ -311,87 +237,10 @@ def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
         "no force plate and no gait events: cycles are told by the motion of the feet"
     }
     model = settings.load_body_model(name_of_model(tmp_path), where="study.yaml", study_path=tmp_path)
-    for rows in tables.read_trials(tmp_path / "trials.tsv", people).values():
+    for person, rows in tables.read_trials(tmp_path / "trials.tsv", people).items():
         for row in rows:
             mine = read(tmp_path / row["file"], body_model=model, lab_axes="quarter_turn", **tables.whose(row, people))
-            source = own[row["participant_id"]] / Path(row["file"]).name.replace(
-                f"static_{row['participant_id']}", "static"
-            )
+            source = own[person] / Path(row["file"]).name.replace(f"static_{person}", "static")
             alone = read(source, body_model=model, lab_axes="quarter_turn").isel(time=slice(mine.sizes["time"]))
             # written again in single precision, mm
             np.testing.assert_allclose(mine.marker_position, alone.marker_position, atol=1e-6)
-
-
-def test_statics_in_one_folder_make_sessions_where_names_pair_them() -> None:
-    files = [standing("Cal_pre.c3d"), moving("Walk_pre_1.c3d"), standing("Cal_post.c3d"), moving("Walk_post_1.c3d")]
-    roles = {file.name: "static" if file.stands else "gait" for file in files}
-    groups = guesses.by_static(files, roles)
-    assert groups == {"pre": files[:2], "post": files[2:]}
-    files[1] = moving("Walk_fast_1.c3d")  # of which static?
-    assert guesses.by_static(files, roles | {"Walk_fast_1.c3d": "gait"}) == {"": files}
-
-
-def test_walks_that_share_a_name_share_a_condition() -> None:
-    files = {name: moving(name) for name in ("A_flat_1.c3d", "A_flat_2.c3d", "A_odd.c3d", "Trial1.c3d", "Trial2.c3d")}
-    found = guesses.conditions(files, dict.fromkeys(files, "gait"), dict.fromkeys(files, "A"))
-    assert list(found.values()) == ["flat", "flat", "walk", "walk", "walk"]
-
-
-def test_folders_with_one_static_between_them_are_one_session() -> None:
-    files = [standing("P1/static/a.c3d"), moving("P1/walking/b.c3d"), moving("P2/walking/c.c3d")]
-    assert [session for _, session in people_and_sessions(files)] == ["P1", "P1", "P2"]
-
-
-@pytest.mark.parametrize(
-    ("file", "role", "condition"),
-    [
-        (standing("walk_01.c3d"), "static", "static"),  # motion tells more than names
-        (moving("Static.c3d"), "static", "static"),
-        (moving("walk_01.c3d"), "gait", "walk"),
-        (moving("HC002D06.c3d"), "gait", "walk"),
-        (moving("slow walk 12.c3d"), "gait", "slow-walk"),
-        (moving("FunctionalLHip.c3d"), "functional", "hip_left"),
-        (moving("right_knee_func.c3d"), "functional", "knee_right"),
-        (moving("FunctionalWalk.c3d"), "gait", "walk"),
-        (moving("hip_replacement_walk_3.c3d"), "gait", "walk"),  # said once, it may mean anything
-        (moving("walk_fast_01.c3d"), "gait", "walk_fast"),
-        (moving("Barefoot 1.c3d"), "gait", "Barefoot"),
-        (moving("LHJC.c3d"), "functional", "hip_left"),
-        (standing("Stat.c3d"), "static", "static"),
-    ],
-)
-def test_roles_by_motion_then_by_name(file: File, role: str, condition: str) -> None:
-    assert guesses.role(file, "any", labelled=False) == role
-    assert guesses.conditions({file.name: file}, {file.name: role}, {file.name: "sub-01"}) == {file.name: condition}
-
-
-@pytest.mark.parametrize("text", ["a b", "ß", "-x-", "../../x", "日本", "a\tb", "x" * 300, "$(rm)", "", "1", "Ünï"])
-def test_trial_names_are_valid_and_unique(text: str) -> None:
-    names = guesses.trial_names([moving(f"{text}/{text}.c3d"), moving("a-b.c3d"), moving("A-B.c3d")])
-    assert all(tables.IDENTIFIER.fullmatch(name) for name in names)
-    assert len({name.lower() for name in names}) == 3
-
-
-def test_extent_of_standing_and_walking() -> None:
-    """White noise of 1 mm spans 2 x 1.645 standard deviations between its 5 and 95 % points on each axis."""
-    rng = np.random.default_rng(1)
-    still = rng.normal(scale=0.001, size=(2000, 20, 3))
-    span = 2 * 1.645 * 0.001 * np.sqrt(3)
-    # 200 frames are looked at: the points of a tail are then known to a tenth, the largest markers somewhat above
-    assert needs.extent_m(still) == pytest.approx(span, rel=0.2)
-    walking = still + np.linspace(0, 4, 2000)[:, None, None] * [1, 0, 0]
-    assert needs.extent_m(walking) == pytest.approx(0.9 * 4, rel=0.01)  # nine tenths of the way
-    still[:, 0] += np.linspace(0, 4, 2000)[:, None]  # one marker of twenty is somebody else's
-    still[500:1200, 1:] = np.nan
-    assert needs.extent_m(still) < needs.STANDING_M
-    assert np.isnan(needs.extent_m(np.full((10, 3, 3), np.nan)))
-
-
-def relabel(source: Path, target: Path, new: dict[str, str]) -> None:
-    """Write a C3D file with other labels: those of ``new``, or all others where it is empty."""
-    content = ezc3d.c3d(str(source))
-    labels = content["parameters"]["POINT"]["LABELS"]["value"]
-    content["parameters"]["POINT"]["LABELS"]["value"] = [
-        new.get(label, label if new else f"our{label}") for label in labels
-    ]
-    content.write(str(target))

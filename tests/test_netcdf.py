@@ -122,3 +122,26 @@ def test_trials_stay_in_the_order_of_the_table(tmp_path: Path) -> None:
     netcdf.save_tree(tmp_path / "clean.nc", {name: xr.Dataset({"x": ("time", [1.0])}) for name in names}, {})
     assert [*netcdf.load_tree(tmp_path / "clean.nc")[0]] == names
     assert [*netcdf.load_some(tmp_path / "clean.nc", ("x",))[0]] == names
+
+
+def test_either_reader_gives_the_same(tmp_path: Path) -> None:
+    """Attributes of every kind, texts beyond ASCII or none, truth; texts once read are not shared between readings."""
+    about = {"a": "", "z": "Jyväskylä", "ascii": "N m", "int": 3, "float": 2.5, "nan": np.nan, "some": np.array([1, 2])}
+    walk = xr.Dataset(
+        {"x": (("side", "event"), np.zeros((2, 0))), "right": ("side", [False, True]), "n": ("side", [1, 2])},
+        {"side": ["vänster", "höger"], "event": np.array([], "U4"), "reason": ("side", ["", "µ"])},
+        about,
+    )
+    path = tmp_path / "clean.nc"
+    netcdf.save_tree(path, {"b": walk, "a": walk.assign_coords(side=["left", "right"]).isel(side=[1])}, about)
+    whole, some = netcdf.load_tree(path), netcdf.load_some(path, ["x", "right", "n"])
+    assert repr([*some[1].items()]) == repr([*whole[1].items()]) == repr([*netcdf.read_through(path).items()])
+    for name, group in some[0].items():
+        xr.testing.assert_identical(group, whole[0][name])
+        assert {each: group[each].dtype.kind for each in group.variables} == {
+            each: whole[0][name][each].dtype.kind for each in group.variables
+        }
+    assert some[0]["b"].side.values.tolist() == ["vänster", "höger"]
+    assert some[0]["a"].reason.values.tolist() == ["µ"]
+    some[0]["b"].reason.values[0] = "changed"
+    assert netcdf.load_some(path, ["x"])[0]["b"].reason.values.tolist() == ["", "µ"]

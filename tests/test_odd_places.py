@@ -122,6 +122,14 @@ def test_no_date_makes_a_result_stale(ran: Ran, recordings: float, first: float,
     assert planned(ran.study, "--", TARGET) == set()
 
 
+def test_the_date_of_a_recording_does_not_count_where_snakemake_hashes_none(ran: Ran) -> None:
+    """As with recordings of more than 100 MB: the record of their bytes is the pipeline's."""
+    date(ran.study / "sub-01/comfortable_01.c3d", -1)
+    date(ran.study / "derived/sub-01/read.nc", -3)
+    date(ran.study / TARGET, -2)
+    assert planned(ran.study, "--max-checksum-file-size", "0", "--", TARGET) == set()
+
+
 def test_of_two_runs_at_once_the_second_is_refused(ran: Ran) -> None:
     before = outputs(ran.study)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--directory", str(ran.study), "--forceall", TARGET]

@@ -26,6 +26,14 @@ def placed(rng: np.random.Generator, reference: Array, frames: int) -> tuple[Arr
     return rotation, origin, origin[:, None] + reference @ rotation
 
 
+def noisy(seed: int, count: int, frames: int) -> tuple[np.random.Generator, Array, Array]:
+    """Return a generator, a cluster, and its points (frame, point, 3) in the lab with 5 mm of noise."""
+    rng = np.random.default_rng(seed)
+    reference = cluster(rng, count, flat=False)
+    _, _, measured = placed(rng, reference, frames)
+    return rng, reference, measured + rng.normal(size=measured.shape) * 0.005
+
+
 def kabsch(reference: Array, measured: Array) -> tuple[Array, Array]:
     """Return rotation and origin of one frame by the textbook SVD (Kabsch 1976)."""
     centre, seen = reference.mean(axis=0), measured.mean(axis=0)
@@ -48,10 +56,7 @@ def test_fit_recovers_the_pose_of_a_rigid_cluster(seed: int, count: int, flat: b
 @given(SEED, st.integers(4, 7))
 @PROPERTY
 def test_fit_of_noisy_points_is_the_least_squares_one(seed: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    reference = cluster(rng, count, flat=False)
-    _, _, measured = placed(rng, reference, 4)
-    measured += rng.normal(size=measured.shape) * 0.005
+    _, reference, measured = noisy(seed, count, 4)
     found, place, residual = fit_pose(reference, measured)
     for i, points in enumerate(measured):
         rotation, origin = kabsch(reference, points)
@@ -66,10 +71,7 @@ def test_fit_of_noisy_points_is_the_least_squares_one(seed: int, count: int) -> 
 @given(SEED, st.integers(4, 7))
 @PROPERTY
 def test_fit_leaves_missing_points_out(seed: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    reference = cluster(rng, count, flat=False)
-    _, _, measured = placed(rng, reference, 3)
-    measured += rng.normal(size=measured.shape) * 0.005
+    rng, reference, measured = noisy(seed, count, 3)
     kept = [np.sort(rng.choice(count, 3, replace=False)) for _ in measured]
     for points, keep in zip(measured, kept, strict=True):
         points[np.setdiff1d(np.arange(count), keep), rng.integers(3)] = np.nan

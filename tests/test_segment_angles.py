@@ -11,8 +11,7 @@ from geometry import ROUNDING, Array, close, landmarks, walk
 from numpy.testing import assert_allclose
 from references import outputs
 from scipy.spatial.transform import Rotation
-from test_kinetics import ground, loads
-from walking import CALIBRATION, TIME, moving
+from walking import CALIBRATION, TIME, ground_at, loads, moving
 
 from pipeline import joint_coordinates
 from pipeline.further_curves import further
@@ -69,7 +68,7 @@ def test_moments_in_other_axes_are_one_vector() -> None:
     motion = moving(landmarks(walk(TIME)))
     shape = (len(TIME), 2, 3)
     kinetics = loads(
-        motion, ground(np.broadcast_to([20.0, 350, 10], shape), walk(TIME).centre[:, :, 0], 3.0), CALIBRATION
+        motion, ground_at(walk(TIME).centre[:, :, 0], np.broadcast_to([20.0, 350, 10], shape), 3.0), CALIBRATION
     )
     distal, proximal, lab, external = further(
         ["joint_moment_distal", "joint_moment_proximal", "joint_moment_lab", "external_moment_jcs"],

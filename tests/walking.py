@@ -1,22 +1,38 @@
-"""The person of :mod:`geometry` on the ground: motion, ground wrenches and legs, for the tests of what they need.
+"""The person of :mod:`geometry` on the ground: motion, ground wrenches, loads and legs, for the tests that need them.
 
 Forces that nothing but arithmetic connects with the motion act under both feet: no law may hold by their smoothness.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
-from geometry import GRAVITY, SIDES, Array, Landmarks, body_model, calibrated, cleaned, landmarks, standing, walk
+from geometry import (
+    GRAVITY,
+    SIDES,
+    Array,
+    Landmarks,
+    body_model,
+    calibrated,
+    cleaned,
+    close,
+    landmarks,
+    mirrored,
+    standing,
+    walk,
+)
 
 from pipeline import agreement
 from pipeline.dynamics import limb
 from pipeline.kinematics import kinematics
+from pipeline.kinetics import kinetics
 from pipeline.leg import Legs, legs_of
 from pipeline.settings import CONFIG, read_yaml
+from pipeline.vocabulary import described
 
 TIME = np.arange(200) / 200
 INNER = slice(25, -25)  # where the spline's end error has died away
@@ -25,6 +41,10 @@ CALIBRATION = calibrated(MODEL, standing())
 DEFAULTS = read_yaml(CONFIG / "default.yaml")
 SETTINGS, KINETICS = DEFAULTS["kinematics"], DEFAULTS["kinetics"]
 UP = np.array([0.0, 1, 0])
+SWAPPED = {"side": list(SIDES[::-1])}
+# all formulations add up numbers of some 1000 N and 300 N m in another order, through matrices of condition 1 to 100
+AGREED = 1e-9
+ROUNDED = 1e-8  # rounding of positions over h^2 = 2.5e-5 s2, beside moments of some 100 N m
 
 
 def moving(points: Landmarks, calibration: xr.Dataset = CALIBRATION, time: Array | None = None) -> xr.Dataset:
@@ -37,16 +57,67 @@ def ground(time: Array = TIME) -> xr.Dataset:
     swing = np.sin(2 * np.pi * time[:, None, None] + np.array([[0, 1, 2], [3, 4, 5]]))
     force = np.array([20, 350, 10]) + np.array([90, 250, 40]) * swing
     place = walk(time).centre[:, :, 0] + np.array([0.08, -0.08, 0.01]) + 0.03 * swing[..., ::-1]
-    moment = np.cross(place, force) + 4 * swing[..., 1, None] * UP
+    return ground_at(place, force, 4 * swing[..., 1])
+
+
+def ground_at(place: Array, force: Array, free_moment: Array | float = 0.0) -> xr.Dataset:
+    """Return the wrenches of forces (time, side, 3), N, at places of the same shape, m, and of free moments, N m."""
+    moment = np.cross(place, force) + np.multiply.outer(free_moment, UP)
     dims = ("time", "side", "axis")
     return xr.Dataset({"ground_force": (dims, force), "ground_moment": (dims, moment)}, {"side": list(SIDES)})
+
+
+def loads(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
+    """Return what the step ``kinetics`` finds."""
+    return described("kinetics", kinetics(motion, contacts, calibration, **KINETICS))
+
+
+@cache
+def walked() -> Landmarks:
+    """Return the landmarks of the walk that the tests share; nobody changes them."""
+    return landmarks(walk(TIME))
+
+
+@cache
+def moved() -> xr.Dataset:
+    """Return the motion of :func:`walked`."""
+    return moving(walked())
+
+
+@cache
+def loaded() -> xr.Dataset:
+    """Return the loads of :func:`walked` on the ground."""
+    return loads(moved(), ground())
+
+
+def mirrored_loads() -> xr.Dataset:
+    """Return the loads of the mirror image of :func:`walked`, each under the side whose image it is."""
+    calibration = calibrated(MODEL, mirrored(standing()))
+    image = ground().sel(SWAPPED).assign_coords(side=list(SIDES))  # forces as vectors, moments as axial ones
+    image = image.assign(ground_force=image.ground_force * (1, 1, -1), ground_moment=image.ground_moment * (-1, -1, 1))
+    return loads(moving(mirrored(walked()), calibration), image, calibration).sel(SWAPPED)
+
+
+def largest(values: xr.DataArray) -> float:
+    return float(np.abs(values).max())
+
+
+def same(actual: xr.Dataset, expected: xr.Dataset, *names: str) -> None:
+    for name in names:
+        close(actual[name], expected[name], ROUNDED)
+
+
+def without_cluster(points: Landmarks, segment: str) -> Landmarks:
+    """Return landmarks of which those of a segment's left cluster are unseen."""
+    lost = {f"{segment}_{number}_left" for number in range(1, 5)}
+    return {name: np.nan * where if name in lost else where for name, where in points.items()}
 
 
 def legs(
     motion: xr.Dataset | None = None, contacts: xr.Dataset | None = None, calibration: xr.Dataset = CALIBRATION
 ) -> Legs:
     """Return the legs of a trial, by default of the walking person on the ground."""
-    motion = moving(landmarks(walk(TIME)), calibration) if motion is None else motion
+    motion = moving(walked(), calibration) if motion is None else motion
     contacts = ground(motion.time.values) if contacts is None else contacts
     return legs_of(motion, contacts, calibration, gravity_m_s2=GRAVITY)
 

@@ -1,22 +1,19 @@
-"""The demonstration study: a body that walks as people do, and answers that obey mechanics."""
+"""The demonstration study: a body that walks as people do, and loads that obey mechanics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-import ezc3d
 import numpy as np
 import pytest
-import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.demo import files
-from pipeline.demo.body import SIDES, foot_in_sole, segment_parameters
+from pipeline.demo.body import foot_in_sole, segment_parameters
 from pipeline.demo.forces import GRAVITY, Ground, ground
 from pipeline.demo.legs import Pose
-from pipeline.demo.plates import SOLE, file_axes
+from pipeline.demo.plates import SOLE
 from pipeline.demo.recording import marker_paths
 from pipeline.demo.steps import Walk, cycles
 from pipeline.demo.truth import STEP_S, Wrenches, axial, joint_wrenches, mass_centres
@@ -26,7 +23,6 @@ Array = NDArray[np.float64]
 Instants = NDArray[np.bool_]
 WALKERS = {walker.participant_id: walker for walker in files.PEOPLE}
 TRIALS = [("sub-01", "comfortable_02"), ("sub-01", "fast_01"), ("sub-02", "comfortable_03"), ("sub-02", "fast_02")]
-STUDY = Path(__file__).resolve().parent.parent / "data" / "demo"
 
 
 @dataclass(frozen=True)
@@ -57,11 +53,7 @@ def example(request: pytest.FixtureRequest) -> Example:
     return Example(walk, bodies, time, body, feet, joint_wrenches(bodies, time, segment_parameters(walk.walker), feet))
 
 
-@pytest.fixture(scope="module")
-def exact_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo")
-    files.write_demo_study(path, noise=0.0)
-    return path
+# ---- as people walk
 
 
 def flexion(proximal: Array, distal: Array) -> Array:
@@ -95,13 +87,6 @@ def test_joint_moments_are_those_of_walking(example: Example) -> None:
     assert np.abs(hip).max() < 2.2
 
 
-def test_weight_is_carried_over_a_stride(example: Example) -> None:
-    first, last = (example.walk.strike[example.walk.number == number][0] for number in (0, 2))
-    force = example.feet.force[(example.time >= first) & (example.time < last)].sum(axis=1).mean(axis=0)
-    # irregular steps leave the walker a little faster, slower or higher than before: 3 %
-    assert force / (example.walk.walker.mass_kg * GRAVITY) == pytest.approx([0, 1, 0], abs=0.03)
-
-
 def test_vertical_force_has_two_humps_and_brakes_before_it_propels(example: Example) -> None:
     force = example.feet.force / (example.walk.walker.mass_kg * GRAVITY)
     for side in (0, 1):
@@ -110,6 +95,9 @@ def test_vertical_force_has_two_humps_and_brakes_before_it_propels(example: Exam
                 assert low < force[instants, side, 1].mean() < high
         assert all((force[instants, side, 0] < -0.1).all() for _, instants in example.stances(side, 0.08, 0.12))
         assert all((force[instants, side, 0] > 0.1).all() for _, instants in example.stances(side, 0.47, 0.52))
+
+
+# ---- feet on the ground
 
 
 def sole_points(example: Example) -> tuple[Array, Array]:
@@ -168,6 +156,9 @@ def test_pressure_travels_from_heel_to_toe_inside_the_sole(example: Example) -> 
             assert (np.abs(aside) < 0.16).all()
 
 
+# ---- a body of segments
+
+
 def test_segments_are_rigid_and_meet_in_their_joints(example: Example) -> None:
     walker = example.walk.walker
     paths = marker_paths(walker, example.body, medial=True)
@@ -203,6 +194,16 @@ def test_hip_follows_harrington_from_the_pelvis_markers(example: Example) -> Non
     for side, sign in enumerate((-1, 1)):
         hip = origin + (-0.24 * depth - 0.0099) * x + (-0.30 * width - 0.0109) * y + sign * (0.33 * width + 0.0073) * z
         assert hip == pytest.approx(example.body.centre[:, side, 2], abs=1e-12)
+
+
+# ---- mechanics
+
+
+def test_weight_is_carried_over_a_stride(example: Example) -> None:
+    first, last = (example.walk.strike[example.walk.number == number][0] for number in (0, 2))
+    force = example.feet.force[(example.time >= first) & (example.time < last)].sum(axis=1).mean(axis=0)
+    # irregular steps leave the walker a little faster, slower or higher than before: 3 %
+    assert force / (example.walk.walker.mass_kg * GRAVITY) == pytest.approx([0, 1, 0], abs=0.03)
 
 
 def rate(values_at: Callable[[Array], Array], time: Array) -> Array:
@@ -243,106 +244,3 @@ def test_answer_does_not_depend_on_the_difference_step(example: Example) -> None
     # N m and N: the truth is good to 1e-5 of the smallest moment anybody reads
     assert finer.moment == pytest.approx(example.wrenches.moment, abs=1e-4)
     assert finer.force == pytest.approx(example.wrenches.force, abs=1e-4)
-
-
-def test_standing_legs_hang_with_their_weight(exact_study: Path) -> None:
-    answer = xr.load_dataset(exact_study / "truth" / "sub-01_static.nc")
-    weight = np.cumsum(segment_parameters(WALKERS["sub-01"]).mass, axis=1) * GRAVITY
-    assert answer["joint_force"].sel(axis="y").mean("time").values == pytest.approx(weight, rel=1e-5)
-    assert np.abs(answer["angular_velocity"]).max() < 1e-9
-
-
-@pytest.mark.parametrize(("who", "trial"), [("sub-01", "comfortable_01"), ("sub-01", "fast_02"), ("sub-02", "fast_03")])
-def test_ezc3d_decodes_the_prescribed_ground_reaction(exact_study: Path, who: str, trial: str) -> None:
-    file = ezc3d.c3d(str(exact_study / who / f"{trial}.c3d"), extract_forceplat_data=True)
-    answer = xr.load_dataset(exact_study / "truth" / f"{who}_{trial}.nc")
-    turn = file_axes(files.DIRECTIONS[who][int(trial[-1]) - 1])
-    clean = np.flatnonzero(answer["reason"] == "")
-    assert set(answer["contact_side"].values[clean]) == set(SIDES)
-    for contact in clean:
-        plate = file["data"]["platform"][int(answer["plates"].values[contact]) - 1]
-        stance = (answer["time"] > answer["contact_start"][contact]) & (answer["time"] < answer["contact_end"][contact])
-        samples = 10 * np.flatnonzero(stance)  # ten analog samples a frame
-        foot = answer.sel(side=answer["contact_side"].values[contact]).isel(time=stance)
-        force = foot["grf_force"].values @ turn.T
-        arm = foot["grf_centre_of_pressure"].values @ turn.T - plate["corners"].mean(axis=1) / 1e3
-        moment = np.cross(arm, force) + foot["grf_free_moment"].values @ turn.T
-        # single precision of 1e3 N and of 1e6 N mm
-        assert plate["force"].T[samples] == pytest.approx(force, abs=1e-3)
-        assert plate["moment"].T[samples] / 1e3 == pytest.approx(moment, abs=1e-3)
-        corners = plate["corners"].T / 1e3
-        under = foot["grf_centre_of_pressure"].values @ turn.T
-        assert (under[:, :2] > corners[:, :2].min(axis=0)).all()
-        assert (under[:, :2] < corners[:, :2].max(axis=0)).all()
-        idle = (file["data"]["platform"][0]["force"] == 0).all(axis=0)
-        assert idle.any()
-
-
-def test_two_feet_share_a_plate_in_one_trial_only(exact_study: Path) -> None:
-    for path in sorted((exact_study / "truth").glob("*_*_*.nc")):
-        reasons = xr.load_dataset(path)["reason"].values
-        crowded = path.stem == "_".join(files.TWO_FEET_ON_ONE_PLATE)
-        assert (reasons == "two feet").sum() == (2 if crowded else 0)
-        assert (reasons == "").sum() == (2 if crowded else 3)
-
-
-def test_events_are_the_contacts_on_the_files_own_time(exact_study: Path) -> None:
-    late_starts = 0
-    for path in sorted(exact_study.glob("sub-*/*_0?.c3d")):
-        file, answer = (
-            ezc3d.c3d(str(path)),
-            xr.load_dataset(exact_study / "truth" / f"{path.parent.name}_{path.stem}.nc"),
-        )
-        first = file["header"]["points"]["first_frame"]  # ezc3d counts from 0
-        late_starts += first > 0
-        assert answer["time"][0] == pytest.approx(first / 100, abs=1e-9)
-        if not path.stem.startswith(files.WITH_EVENTS):
-            assert "EVENT" not in file["parameters"]
-            continue
-        events = file["parameters"]["EVENT"]
-        minutes, seconds = events["TIMES"]["value"]
-        named = list(zip(events["CONTEXTS"]["value"], events["LABELS"]["value"], 60 * minutes + seconds, strict=True))
-        for label, instants in (("Foot Strike", answer["contact_start"]), ("Foot Off", answer["contact_end"])):
-            for side, instant in zip(answer["contact_side"].values, instants.values, strict=True):
-                times = [time for context, what, time in named if (context.lower(), what) == (side, label)]
-                assert np.abs(np.array(times) - instant).min() < 1e-6  # single precision of seconds
-    assert late_starts
-
-
-def test_markers_in_the_files_are_those_of_the_body(exact_study: Path) -> None:
-    who, trial = "sub-01", "comfortable_02"
-    file = ezc3d.c3d(str(exact_study / who / f"{trial}.c3d"))
-    labels, points = file["parameters"]["POINT"]["LABELS"]["value"], file["data"]["points"]
-    assert not {"RMEK", "RMML", "LMEK", "LMML"} & set(labels)
-    answer = xr.load_dataset(exact_study / "truth" / f"{who}_{trial}.nc")
-    heel, toe = (points[:3, labels.index(name)].T / 1e3 @ file_axes("-X") for name in ("RHEE", "RMT2"))
-    assert (heel[-1] - heel[0])[0] > 2  # walks along -X of the file, +x of the answer
-    foot = answer["rotation"].sel(side="right", segment="foot").values
-    local = np.einsum("tij,tj->ti", foot, toe - heel)
-    assert np.ptp(local, axis=0).max() < 2e-6  # single precision of the file and of the answer
-
-
-@pytest.fixture(scope="module")
-def noisy_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo")
-    files.write_demo_study(path)
-    return path
-
-
-def test_equal_seeds_give_equal_bytes_and_other_seeds_other_walks(noisy_study: Path, tmp_path: Path) -> None:
-    files.write_demo_study(tmp_path)
-    names = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*") if path.is_file())
-    assert len(names) == 4 + 2 * 14  # tables and settings; files and answers of two static and twelve walking trials
-    assert all((tmp_path / name).read_bytes() == (noisy_study / name).read_bytes() for name in names)
-    one, other = (files.demo_walk(WALKERS["sub-01"], "fast_01", seed=seed) for seed in (0, 1))
-    assert np.abs(one.strike - other.strike).max() > 0.001
-
-
-def test_the_project_carries_this_study(noisy_study: Path) -> None:
-    for name in ("study.yaml", "participants.tsv", "trials.tsv"):
-        assert (STUDY / name).read_text(encoding="utf-8") == (noisy_study / name).read_text(encoding="utf-8")
-    for name in ("sub-01/static.c3d", "sub-02/comfortable_03.c3d"):
-        here, there = (ezc3d.c3d(str(study / name))["data"] for study in (STUDY, noisy_study))
-        # another processor may round the last bit of single precision: 3 m in mm, 1e6 N mm
-        assert here["points"] == pytest.approx(there["points"], abs=1e-3)
-        assert here["analogs"] == pytest.approx(there["analogs"], rel=1e-5, abs=1e-2)
