@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks import growth, kernel, memory, opensim_tool, report, study, trial
-from benchmarks.figures import Figure, plain, run_all
+from benchmarks.figures import Figure, run_all
 
 
 def parts(*, full: bool) -> dict[str, Callable[[], list[Figure]]]:
@@ -20,7 +20,7 @@ def parts(*, full: bool) -> dict[str, Callable[[], list[Figure]]]:
         trial.TITLE: trial.measure,
         opensim_tool.TITLE: opensim_tool.measure,
         study.TITLE: partial(study.measure, *((20, 20) if full else ())),
-        "The report": lambda: plain(report.measure()),
+        report.TITLE: report.measure,
         memory.TITLE: memory.measure,
         growth.TITLE: partial(growth.measure, full=full),
     }

@@ -48,11 +48,6 @@ def not_measured(reason: str) -> Figure:
     return Figure(f"not measured: {reason}", float("nan"))
 
 
-def plain(values: Mapping[str, float]) -> list[Figure]:
-    """Return figures without a goal."""
-    return [Figure(name, value) for name, value in values.items()]
-
-
 def show(title: str, figures: Iterable[Figure]) -> None:
     """Print one part's table: measured, goal, met, what."""
     print(f"\n{title}\n{'measured':>10}  {'goal':14}{'met':5}")  # noqa: T201
