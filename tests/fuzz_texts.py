@@ -29,8 +29,9 @@ from hypothesis import strategies as st
 
 from pipeline import settings
 from pipeline.errors import LONGEST_LINE, UserError, hidden_in
+from pipeline.jobs import Study
 from pipeline.table_cells import IDENTIFIER
-from pipeline.workflow import STEPS, Study, open_study
+from pipeline.workflow import STEPS, open_study
 
 DEMO = HOUSE / "data" / "demo"
 TEXTS = {name: (DEMO / name).read_text(encoding="utf-8") for name in ("participants.tsv", "trials.tsv", "segments.tsv")}
