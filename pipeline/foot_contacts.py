@@ -153,22 +153,26 @@ def combine(contacts: Sequence[Contact]) -> list[Contact]:
     last: Contact | None = None
     for contact in sorted((c for c in contacts if not c.reason), key=lambda c: (c.side, c.start_s)):
         if last and last.side == contact.side and contact.start_s < last.end_s and contact.plates[0] not in last.plates:
-            joined.pop()
-            contact = Contact(  # noqa: PLW2901 (the joined contact takes the place of its last part)
-                (*last.plates, *contact.plates),
-                last.start_s,
-                max(last.end_s, contact.end_s),
-                min(last.from_s, contact.from_s),
-                max(last.to_s, contact.to_s),
-                contact.side,
-                begins=last.begins,
-                ends=last.ends if last.end_s > contact.end_s else contact.ends,
-                forced=last.forced or contact.forced,
-                cop_distance_m=max(last.cop_distance_m, contact.cop_distance_m),
-            )
-        joined.append(contact)
-        last = contact
+            last = joined[-1] = _joined(last, contact)
+        else:
+            joined.append(last := contact)
     return joined
+
+
+def _joined(first: Contact, second: Contact) -> Contact:
+    """Return two contacts of a foot as one; the second begins within the first."""
+    return Contact(
+        (*first.plates, *second.plates),
+        first.start_s,
+        max(first.end_s, second.end_s),
+        min(first.from_s, second.from_s),
+        max(first.to_s, second.to_s),
+        first.side,
+        begins=first.begins,
+        ends=first.ends if first.end_s > second.end_s else second.ends,
+        forced=first.forced or second.forced,
+        cop_distance_m=max(first.cop_distance_m, second.cop_distance_m),
+    )
 
 
 def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
