@@ -5,8 +5,7 @@ Joint centres, marker clusters and body-segment parameters in segment axes; moti
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +18,13 @@ from pipeline.errors import UserError
 from pipeline.functional import functional_hips, hip_text
 from pipeline.marker_noise import sensitivity
 from pipeline.named_points import names_in_centre
+from pipeline.person_sizes import note_on_widths, size_attributes, sizes_of
 from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table, has_its_axes
 from pipeline.skeleton import Skeleton, model_of
 from pipeline.standing import static_rules, static_skeleton, with_virtual
 from pipeline.static_exchanges import static_distances
-from pipeline.tables import ANTHROPOMETRY
-from pipeline.tsv import number
 
 Array = NDArray[np.float64]
-DEFAULT_MARKER_DIAMETER_M = 0.014
 # variables of its inputs that the step uses; the bridge loads no others
 USES = {"read": ("marker_position",)}
 
@@ -67,23 +64,20 @@ def calibrate(
         UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
     """
     name, static = _static_trial(read)
-    sizes, origin = _anthropometry(participant, name, read)
+    sizes, origin = sizes_of(participant, name, read)
     labels = [str(label) for label in static.marker.values]
     shown = positions(body_model, labels, static.marker_position.values)
     points = with_virtual(shown, body_model)
     hips = functional_hips(read, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
-    sides, problems = {}, []
-    for side in SIDES:
-        try:
-            sides[side] = _side(
-                points, labels, side, sizes, measured, body_model, table=segment_table,
-                hip_centre=hips[side].centre if side in hips else hip_centre, sex=participant.get("sex") or "n/a",
-            )  # fmt: skip
-        except UserError as error:
-            problems.append(str(error))
-    if problems:
-        raise UserError(f"{static.attrs.get('source', name)}: {'; '.join(dict.fromkeys(problems))}")
+
+    def of_side(side: str) -> _Side:
+        return _side(
+            points, labels, side, sizes, measured, body_model, table=segment_table,
+            hip_centre=hips[side].centre if side in hips else hip_centre, sex=participant.get("sex") or "n/a",
+        )  # fmt: skip
+
+    sides = _both_sides(of_side, where=static.attrs.get("source", name))
     dataset = model_dataset(
         {side: found.skeleton for side, found in sides.items()},
         {side: found.parameters for side, found in sides.items()},
@@ -92,14 +86,10 @@ def calibrate(
     dataset = dataset.assign(static_distance=static_distances(shown))
     notes = [_note_on_sex(participant, segment_table, measured), *(found.note for found in sides.values())]
     dataset.attrs = {
-        "body_mass_kg": sizes["mass_kg"],
-        "body_mass_source": origin["mass_kg"],
-        "body_height_m": sizes.get("height_m", np.nan),
-        "anthropometry": json.dumps(sizes, sort_keys=True),
-        "anthropometry_source": json.dumps(origin, sort_keys=True),
+        **size_attributes(sizes, origin),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
-        "note": "; ".join(dict.fromkeys(filter(None, [*notes, _note_on_widths(participant)]))),
+        "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_widths(participant)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
         **{f"{joint}_centre_{side}": sides[side].rules[joint] for joint in ("knee", "ankle") for side in SIDES},
     }
@@ -159,6 +149,23 @@ def _side(
     return _Side(still, parameters, said, told)
 
 
+def _both_sides(of_side: Callable[[str], _Side], *, where: str) -> dict[str, _Side]:
+    """Return what is found of each side.
+
+    Raises:
+        UserError: what is wrong with either side, said once of both.
+    """
+    sides, problems = {}, []
+    for side in SIDES:
+        try:
+            sides[side] = of_side(side)
+        except UserError as error:
+            problems.append(str(error))
+    if problems:
+        raise UserError(f"{where}: {'; '.join(dict.fromkeys(problems))}")
+    return sides
+
+
 def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
     statics = {name: trial for name, trial in read.items() if trial.attrs.get("role") == "static"}
     if not statics:
@@ -167,43 +174,6 @@ def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
     if "rejected" in trial.attrs:
         raise UserError(f"static trial {name}: {trial.attrs['rejected']}")
     return name, trial
-
-
-def _anthropometry(
-    participant: Mapping[str, str], static: str, read: Mapping[str, xr.Dataset]
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Return sizes in kg and m and where each comes from; the table first, then the files, the static one first."""
-    sizes = {"marker_diameter_m": DEFAULT_MARKER_DIAMETER_M}
-    origin = {"marker_diameter_m": "default"}
-    others = [trial for name, trial in read.items() if name != static]
-    for trial in (*reversed(others), read[static]):
-        found = json.loads(trial.attrs.get("anthropometry", "{}"))
-        sizes |= found
-        origin |= dict.fromkeys(found, str(trial.attrs.get("source", "")))
-    for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
-        if value := number(participant, column, where="participants.tsv"):
-            sizes[column], origin[column] = value, "participants.tsv"
-    if origin.get("mass_kg") == "participants.tsv" and _guessed(participant.get("mass_source", "")):
-        origin["mass_kg"] += f", {participant['mass_source']}"
-    if _guessed(source := participant.get("width_source", "")):
-        widths = [name for name, where in origin.items() if "_width_" in name and where == "participants.tsv"]
-        origin |= dict.fromkeys(widths, f"participants.tsv, {source}")
-    if "mass_kg" not in sizes:
-        raise UserError(
-            f"{participant['participant_id']} has no body mass: give mass_kg in participants.tsv "
-            "(the C3D files' PROCESSING group has none either)"
-        )
-    return sizes, origin
-
-
-def _guessed(source: str) -> bool:
-    """Return whether a cell mass_source or width_source says that the size is an estimate, as ``init`` writes it."""
-    return source.startswith("estimate")
-
-
-def _note_on_widths(participant: Mapping[str, str]) -> str:
-    source = participant.get("width_source", "")
-    return f"joint widths are an {source}" if _guessed(source) else ""
 
 
 def _note_on_sex(participant: Mapping[str, str], table: Mapping[str, Any], measured: Mapping[Any, Any]) -> str:
