@@ -1,4 +1,4 @@
-# The workflow: one rule per step, in the order of the data. What a job depends on is in its key (pipeline/workflow.py).
+# The workflow: one rule per step, in the order of the data. What a job depends on is in its key (pipeline/jobs.py).
 import sys
 from pathlib import Path
 

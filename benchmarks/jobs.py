@@ -17,7 +17,8 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 from snakemake.iocontainers import Namedlist
 
-from pipeline.workflow import Study, open_study
+from pipeline.jobs import Study
+from pipeline.workflow import open_study
 
 
 def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:

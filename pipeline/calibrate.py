@@ -5,30 +5,26 @@ Joint centres, marker clusters and body-segment parameters in segment axes; moti
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.body_model import Points, missing, positions
+from pipeline.body_model import SIDES, Points, missing, positions
+from pipeline.calibrated_model import model_dataset
 from pipeline.errors import UserError
 from pipeline.functional import functional_hips, hip_text
 from pipeline.marker_noise import sensitivity
 from pipeline.named_points import names_in_centre
-from pipeline.rigid import mean_rotation
+from pipeline.person_sizes import note_on_widths, size_attributes, sizes_of
 from pipeline.segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table, has_its_axes
-from pipeline.skeleton import ORDER, Skeleton, model_of
+from pipeline.skeleton import Skeleton, model_of
 from pipeline.standing import static_rules, static_skeleton, with_virtual
 from pipeline.static_exchanges import static_distances
-from pipeline.tables import ANTHROPOMETRY, number
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
-JOINTS = ("ankle", "knee", "hip")
-DEFAULT_MARKER_DIAMETER_M = 0.014
 # variables of its inputs that the step uses; the bridge loads no others
 USES = {"read": ("marker_position",)}
 
@@ -68,47 +64,52 @@ def calibrate(
         UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
     """
     name, static = _static_trial(read)
-    sizes, origin = _anthropometry(participant, name, read)
-    if "mass_kg" not in sizes:
-        raise UserError(
-            f"{participant['participant_id']} has no body mass: give mass_kg in participants.tsv "
-            "(the C3D files' PROCESSING group has none either)"
-        )
+    sizes, origin = sizes_of(participant, name, read)
     labels = [str(label) for label in static.marker.values]
     shown = positions(body_model, labels, static.marker_position.values)
     points = with_virtual(shown, body_model)
     hips = functional_hips(read, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
-    sides, problems = {}, []
-    for side in SIDES:
-        try:
-            sides[side] = _side(
-                points, labels, side, sizes, measured, body_model, table=segment_table,
-                hip_centre=hips[side].centre if side in hips else hip_centre, sex=participant.get("sex") or "n/a",
-            )  # fmt: skip
-        except UserError as error:
-            problems.append(str(error))
-    if problems:
-        raise UserError(f"{static.attrs.get('source', name)}: {'; '.join(dict.fromkeys(problems))}")
-    dataset = _dataset({side: parts[:2] for side, parts in sides.items()})
+
+    def of_side(side: str) -> _Side:
+        return _side(
+            points, labels, side, sizes, measured, body_model, table=segment_table,
+            hip_centre=hips[side].centre if side in hips else hip_centre, sex=participant.get("sex") or "n/a",
+        )  # fmt: skip
+
+    sides = _both_sides(of_side, where=static.attrs.get("source", name))
+    dataset = model_dataset(
+        {side: found.skeleton for side, found in sides.items()},
+        {side: found.parameters for side, found in sides.items()},
+    )
     dataset = dataset.assign(_per_marker(dataset, body_model, labels, static.marker_position.values, points))
     dataset = dataset.assign(static_distance=static_distances(shown))
-    notes = [_note(participant, segment_table, measured), *(parts[2] for parts in sides.values())]
-    if _guessed(source := participant.get("width_source", "")):
-        notes.append(f"joint widths are an {source}")
+    notes = [_note_on_sex(participant, segment_table, measured), *(found.note for found in sides.values())]
     dataset.attrs = {
-        "body_mass_kg": sizes["mass_kg"],
-        "body_mass_source": origin["mass_kg"],
-        "body_height_m": sizes.get("height_m", np.nan),
-        "anthropometry": json.dumps(sizes, sort_keys=True),
-        "anthropometry_source": json.dumps(origin, sort_keys=True),
+        **size_attributes(sizes, origin),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
-        "note": "; ".join(dict.fromkeys(filter(None, notes))),
+        "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_widths(participant)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
-        **{f"{joint}_centre_{side}": sides[side][3][joint] for joint in ("knee", "ankle") for side in SIDES},
+        **{f"{joint}_centre_{side}": sides[side].rules[joint] for joint in ("knee", "ankle") for side in SIDES},
     }
     return dataset
+
+
+class _Side(NamedTuple):
+    """What the static trial tells of one side.
+
+    Attributes:
+        skeleton: frames, joint centres and clusters.
+        parameters: of each segment.
+        note: what is to be said of these.
+        rules: how each joint centre was found.
+    """
+
+    skeleton: Skeleton
+    parameters: dict[str, SegmentParameters]
+    note: str
+    rules: dict[str, str]
 
 
 def _side(
@@ -122,8 +123,12 @@ def _side(
     hip_centre: str | Array,
     table: Mapping[str, Any],
     sex: str,
-) -> tuple[Skeleton, dict[str, SegmentParameters], str, dict[str, str]]:
-    """Return the skeleton of one side, its body-segment parameters, what to say about them, joint-centre rules."""
+) -> _Side:
+    """Return what the static trial tells of one side.
+
+    Raises:
+        UserError: landmarks or sizes are missing.
+    """
     rules, absent = static_rules(points, body_model, side)
     if absent:
         raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
@@ -141,7 +146,24 @@ def _side(
             unturned.append(segment)
     said = f"parameters of {', '.join(unturned)} are used in the body model's axes" if unturned else ""
     told = {joint: f"{rule['method']}: {', '.join(names_in_centre(rule))}" for joint, rule in rules.items()}
-    return still, parameters, said, told
+    return _Side(still, parameters, said, told)
+
+
+def _both_sides(of_side: Callable[[str], _Side], *, where: str) -> dict[str, _Side]:
+    """Return what is found of each side.
+
+    Raises:
+        UserError: what is wrong with either side, said once of both.
+    """
+    sides, problems = {}, []
+    for side in SIDES:
+        try:
+            sides[side] = of_side(side)
+        except UserError as error:
+            problems.append(str(error))
+    if problems:
+        raise UserError(f"{where}: {'; '.join(dict.fromkeys(problems))}")
+    return sides
 
 
 def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
@@ -154,34 +176,7 @@ def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
     return name, trial
 
 
-def _anthropometry(
-    participant: Mapping[str, str], static: str, read: Mapping[str, xr.Dataset]
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Return sizes in kg and m and where each comes from; the table first, then the files, the static one first."""
-    sizes = {"marker_diameter_m": DEFAULT_MARKER_DIAMETER_M}
-    origin = {"marker_diameter_m": "default"}
-    others = [trial for name, trial in read.items() if name != static]
-    for trial in (*reversed(others), read[static]):
-        found = json.loads(trial.attrs.get("anthropometry", "{}"))
-        sizes |= found
-        origin |= dict.fromkeys(found, str(trial.attrs.get("source", "")))
-    for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
-        if value := number(participant, column, where="participants.tsv"):
-            sizes[column], origin[column] = value, "participants.tsv"
-    if origin.get("mass_kg") == "participants.tsv" and _guessed(participant.get("mass_source", "")):
-        origin["mass_kg"] += f", {participant['mass_source']}"
-    if _guessed(source := participant.get("width_source", "")):
-        widths = [name for name, where in origin.items() if "_width_" in name and where == "participants.tsv"]
-        origin |= dict.fromkeys(widths, f"participants.tsv, {source}")
-    return sizes, origin
-
-
-def _guessed(source: str) -> bool:
-    """Return whether a cell mass_source or width_source says that the size is an estimate, as ``init`` writes it."""
-    return source.startswith("estimate")
-
-
-def _note(participant: Mapping[str, str], table: Mapping[str, Any], measured: Mapping[Any, Any]) -> str:
+def _note_on_sex(participant: Mapping[str, str], table: Mapping[str, Any], measured: Mapping[Any, Any]) -> str:
     if len(measured) == 6 or "n/a" in table or participant.get("sex") in ("M", "F"):
         return ""
     return "sex is n/a: body-segment parameters are the mean of both sexes"
@@ -216,67 +211,3 @@ def _per_marker(
 def _mean(values: Array) -> Array:
     seen = values[np.isfinite(values).reshape(len(values), -1).all(axis=1)]
     return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(values.shape[1:], np.nan)
-
-
-def _dataset(sides: Mapping[str, tuple[Skeleton, Mapping[str, SegmentParameters]]]) -> xr.Dataset:
-    """Return what is known of both sides, but for what their markers do and what the static trial looks like."""
-    still = {side: skeleton for side, (skeleton, _) in sides.items()}
-    coordinates = {
-        "side": list(SIDES),
-        "segment": list(SEGMENTS),
-        "joint": list(JOINTS),
-        "joint_carrier": (("side", "joint"), [[still[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
-        "pose": list(ORDER),
-        **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
-    }
-    content = _of_segments({side: parameters for side, (_, parameters) in sides.items()}) | _of_skeletons(still)
-    return xr.Dataset(content, coordinates).merge(_of_clusters(still))
-
-
-def _of_segments(parameters: Mapping[str, Mapping[str, SegmentParameters]]) -> dict[str, Any]:
-    """Return the body-segment parameters of each side as variables."""
-
-    def stack(field: str) -> Array:
-        return np.array([[getattr(parameters[side][segment], field) for segment in SEGMENTS] for side in SIDES])
-
-    return {
-        "segment_mass": (("side", "segment"), stack("mass_kg")),
-        "segment_com": (("side", "segment", "local_axis"), stack("com")),
-        "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), stack("inertia")),
-        "segment_length": (("side", "segment"), stack("length_m")),
-    }
-
-
-def _of_skeletons(still: Mapping[str, Skeleton]) -> dict[str, Any]:
-    """Return what motion needs of each side's joint centres and poses, as variables."""
-
-    def stack(part: Callable[[Skeleton, str], Any], names: Sequence[str]) -> Array:
-        return np.array([[part(still[side], name) for name in names] for side in SIDES])
-
-    turn = ("side", "pose", "local_axis")
-    return {
-        "joint_position": (("side", "joint", "local_axis"), stack(lambda leg, joint: leg.carried[joint], JOINTS)),
-        "chord_radius": (("side", "joint"), stack(lambda leg, joint: leg.chord_radius.get(joint, np.nan), JOINTS)),
-        "technical_rotation": ((*turn, "technical_axis"), stack(lambda leg, name: leg.technical[name], ORDER)),
-        "static_rotation": ((*turn, "axis"), stack(lambda leg, name: mean_rotation(leg.frames[name]), ORDER)),
-    }
-
-
-def _of_clusters(still: Mapping[str, Skeleton]) -> xr.Dataset:
-    """Return the places of the markers in their clusters."""
-    rows = [
-        (side, segment, marker, place)
-        for side in SIDES
-        for segment, cluster in still[side].clusters.items()
-        for marker, place in cluster.items()
-    ]
-    side, segment, marker = (np.array([row[i] for row in rows], dtype=str) for i in range(3))
-    places = np.array([place for *_, place in rows]).reshape(-1, 3)
-    return xr.Dataset(
-        {"cluster_position": (("cluster_marker", "local_axis"), places)},
-        {
-            "cluster_marker": marker,
-            "cluster_side": ("cluster_marker", side),
-            "cluster_segment": ("cluster_marker", segment),
-        },
-    )

@@ -14,9 +14,10 @@ from pipeline.c3d_files import c3d_files
 from pipeline.errors import UserError
 from pipeline.file_facts import Facts, facts_of, opened
 from pipeline.findings import Finding, finding_of, of_file, of_functional, of_session
+from pipeline.jobs import Study
 from pipeline.size_findings import of_sizes
 from pipeline.text_table import aligned, text_width
-from pipeline.workflow import Study, look_at
+from pipeline.workflow import look_at
 
 MOST_LISTED = 4
 

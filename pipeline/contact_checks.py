@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline import plate_contacts as reasons
-from pipeline.foot_contacts import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
+from pipeline.foot_rests import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
 from pipeline.plate_checks import shifted_plates
 from pipeline.plate_contacts import Contact
 from pipeline.plate_steps import Step

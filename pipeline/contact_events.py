@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline import events as gait
-from pipeline import file_events, foot_contacts
+from pipeline import file_events
 from pipeline import kinematic_events as motion
-from pipeline.foot_contacts import Feet
+from pipeline.foot_rests import Feet, at_rest
 from pipeline.plate_contacts import Contact
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ def weaker_events(
         last_s=float(time[-1]),
     )
     # how a running foot comes to rest has not been measured
-    rests = {side: foot_contacts.at_rest(foot) for side, foot in feet.items() if method != "handsaker"}
+    rests = {side: at_rest(foot) for side, foot in feet.items() if method != "handsaker"}
     better = {side: [*plates[side], *from_file[side]] for side in SIDES}
     late_s = gait.lags(from_motion, rests) | gait.lags(from_motion, better)
     return {side: [from_file[side], gait.aligned(from_motion.get(side, []), late_s)] for side in SIDES}

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from pipeline import contact_checks, foot_contacts, plate_checks, plate_contacts
 from pipeline import events as gait
 from pipeline.contact_events import SIDES, events_of, plate_events, stances, weaker_events
-from pipeline.foot_contacts import OTHER, Feet
+from pipeline.foot_contacts import OTHER
+from pipeline.foot_rests import Feet, foot_of
 from pipeline.ground_wrench import at_instants, ground_wrench
 from pipeline.plate_contacts import Contact
 
@@ -121,10 +122,7 @@ def contacts(
 def _feet(time: Array, landmarks: Mapping[str, Array], travel: str) -> Feet:
     """Return the feet whose heel and toe are in the file."""
     seen = [side for side in SIDES if f"heel_{side}" in landmarks and f"toe_{side}" in landmarks]
-    return {
-        side: foot_contacts.foot_of(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, travel=travel)
-        for side in seen
-    }
+    return {side: foot_of(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, travel=travel) for side in seen}
 
 
 def _detected(

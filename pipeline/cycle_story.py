@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from pipeline import netcdf
 from pipeline.errors import UserError
 from pipeline.workflow import SESSION_STEPS
+
+# a section of the story: texts, which are wrapped, and tables
+Blocks = Iterator[str | list[list[str]]]
 
 
 class Story(NamedTuple):

@@ -117,6 +117,11 @@ def by_stretches(function: Callable[[Array], Array], values: Array, *, outputs: 
     return result.reshape(shape)
 
 
+def interval_s(time: Array) -> float:
+    """Return the time between samples at instants (time,), s; 0 of one alone."""
+    return float((time[-1] - time[0]) / max(len(time) - 1, 1))
+
+
 def stretches(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return start and stop (exclusive) of each run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], seen, [False]]).astype(np.int8)))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline import plate_contacts as reasons
 from pipeline.errors import UserError
-from pipeline.events import OFF, STRIKE, GaitEvent, Stance, on_ground
-from pipeline.filters import stretches
+from pipeline.events import Stance, on_ground
+from pipeline.filters import interval_s
+from pipeline.foot_rests import Feet, Foot
 from pipeline.plate_contacts import Contact, over_plates
 from pipeline.plates import centre_of_pressure
 
@@ -23,39 +23,8 @@ Choice = Mapping[str, frozenset[int] | None]
 OTHER = {"left": "right", "right": "left"}
 SHARED_S = 0.05
 MOSTLY_AWAY = 0.5  # of a contact
-STILL_M_S = 0.4
-SHORTEST_REST_S = 0.08
-# a foot is at rest a little after its strike, and leaves it before its off: medians over the files of validation.md
-STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
-LOW_PERCENT = 30  # of a gait cycle and more, the toe stands
 # the sole from the heel marker on, which is behind it, to the toe tips, in lengths from heel to toe marker
 SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
-
-
-@dataclass(frozen=True, eq=False)
-class Foot:
-    """A foot as its markers show it.
-
-    Attributes:
-        heel, toe: (time, 3), lab axes, m.
-        still: (time,) whether heel or toe is at rest on the ground, or on a belt.
-        rests: when it comes to rest and leaves it, s, between frames; only those within the trial.
-    """
-
-    heel: Array
-    toe: Array
-    still: NDArray[np.bool_]
-    rests: list[tuple[float, float]]
-
-    @cached_property
-    def ahead(self) -> Array:
-        """Return the horizontal unit vector (time, 3) from heel to toe."""
-        line = (self.toe - self.heel) * [1, 0, 1]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
-
-
-Feet = Mapping[str, Foot]
 
 
 def choice(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[int] | None:
@@ -143,44 +112,6 @@ def _not_standing(feet: Feet, inside: slice, corners: Array) -> dict[str, float]
     return {side: share for side, share in shares.items() if share < MOSTLY_AWAY}
 
 
-def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
-    """Return a foot from its markers (time, 3), m, of somebody who travels ``forwards``, ``backwards`` or not.
-
-    Who does not may be on a belt, which moves as the toe does while it is low. Walking backwards is taken as walking
-    with time reversed: the foot's delays at strike and off change places, and are put back here.
-    """
-    if len(time) < 2:
-        return Foot(heel, toe, np.zeros(len(time), dtype=bool), [])
-    velocities = np.gradient(np.stack([heel, toe]), _step(time), axis=1)
-    belt = np.zeros(3)
-    if travel == "none" and np.isfinite(toe[:, 1]).any():
-        low = toe[:, 1] <= np.nanpercentile(toe[:, 1], LOW_PERCENT)
-        belt[[0, 2]] = np.nanmedian(velocities[1][low][:, [0, 2]], axis=0)
-    speed = np.fmin(*np.sqrt(((velocities - belt) ** 2).sum(axis=-1)))
-    still = np.where(np.isfinite(speed), speed, np.inf) < STILL_M_S
-
-    def crossing(after: int) -> float:
-        share = (STILL_M_S - speed[after - 1]) / (speed[after] - speed[after - 1])
-        return float(time[after - 1] + share * (time[after] - time[after - 1]))
-
-    whole = [
-        (a, b)
-        for a, b in stretches(still)
-        if a > 0 and b < len(time) and np.isfinite(speed[[a - 1, b]]).all() and time[b - 1] - time[a] >= SHORTEST_REST_S
-    ]
-    delay_s = STRIKE_LATE_S + OFF_LATE_S if travel == "backwards" else 0.0
-    return Foot(heel, toe, still, [(crossing(a) + delay_s, crossing(b) + delay_s) for a, b in whole])
-
-
-def at_rest(foot: Foot) -> list[GaitEvent]:
-    """Return foot strikes and offs as the foot's rest tells them: without pelvis, but a little unsure."""
-    return [
-        GaitEvent(time_s, kind, "kinematic")
-        for start, end in foot.rests
-        for time_s, kind in ((start - STRIKE_LATE_S, STRIKE), (end - OFF_LATE_S, OFF))
-    ]
-
-
 def _middle(foot: Foot, inside: slice) -> Array:
     return (foot.heel[inside] + foot.toe[inside]) / 2
 
@@ -211,7 +142,7 @@ def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[St
     heel, toe = other.heel[inside], other.toe[inside]
     sole = np.concatenate([heel, toe, toe + TIP_SHARE * (toe - heel)])
     over = over_plates(sole, corners[list(contact.plates)], 0.0).reshape(3, -1).any(axis=0)
-    if (stands & over).sum() * _step(time) <= SHARED_S:
+    if (stands & over).sum() * interval_s(time) <= SHARED_S:
         return contact
     return replace(contact, side="both", reason=reasons.TWO_FEET)
 
@@ -222,22 +153,26 @@ def combine(contacts: Sequence[Contact]) -> list[Contact]:
     last: Contact | None = None
     for contact in sorted((c for c in contacts if not c.reason), key=lambda c: (c.side, c.start_s)):
         if last and last.side == contact.side and contact.start_s < last.end_s and contact.plates[0] not in last.plates:
-            joined.pop()
-            contact = Contact(  # noqa: PLW2901 (the joined contact takes the place of its last part)
-                (*last.plates, *contact.plates),
-                last.start_s,
-                max(last.end_s, contact.end_s),
-                min(last.from_s, contact.from_s),
-                max(last.to_s, contact.to_s),
-                contact.side,
-                begins=last.begins,
-                ends=last.ends if last.end_s > contact.end_s else contact.ends,
-                forced=last.forced or contact.forced,
-                cop_distance_m=max(last.cop_distance_m, contact.cop_distance_m),
-            )
-        joined.append(contact)
-        last = contact
+            last = joined[-1] = _joined(last, contact)
+        else:
+            joined.append(last := contact)
     return joined
+
+
+def _joined(first: Contact, second: Contact) -> Contact:
+    """Return two contacts of a foot as one; the second begins within the first."""
+    return Contact(
+        (*first.plates, *second.plates),
+        first.start_s,
+        max(first.end_s, second.end_s),
+        min(first.from_s, second.from_s),
+        max(first.to_s, second.to_s),
+        first.side,
+        begins=first.begins,
+        ends=first.ends if first.end_s > second.end_s else second.ends,
+        forced=first.forced or second.forced,
+        cop_distance_m=max(first.cop_distance_m, second.cop_distance_m),
+    )
 
 
 def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
@@ -257,10 +192,6 @@ def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_ma
     ends = np.stack([foot.heel[inside] + SOLE_STARTS_M * foot.ahead[inside], foot.toe[inside]])
     seen = foot.still[inside] & np.isfinite(ends).all(axis=(0, 2))
     over = over_plates(ends.reshape(-1, 3), mine, edge_margin_m).reshape(2, -1).all(axis=0)
-    if (seen & ~over).sum() * _step(time) > SHARED_S:
+    if (seen & ~over).sum() * interval_s(time) > SHARED_S:
         return replace(contact, reason=reasons.PARTLY_OFF)
     return contact
-
-
-def _step(time: Array) -> float:
-    return float((time[-1] - time[0]) / max(len(time) - 1, 1))

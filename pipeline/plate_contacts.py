@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.filters import stretches
+from pipeline.filters import interval_s, stretches
 
 Array = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def detect(
     """
     if len(time) < 2:
         return []
-    step = _step(time)
+    step = interval_s(time)
     missing = np.isnan(vertical)
     threshold = max(threshold_n, VIBRATION_SIGMAS * _spread(vertical[np.abs(vertical) < QUIET_N]))
     loaded = _loaded(vertical, threshold, step)
@@ -166,7 +166,3 @@ def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.boo
     reach = (inwards[0] * x + inwards[1] * z).ravel() - margin_m
     beyond = point[:, ::2] @ inwards.reshape(2, -1) > reach
     return np.asarray(beyond.reshape(len(point), *x.shape).all(axis=2).any(axis=1))
-
-
-def _step(time: Array) -> float:
-    return float((time[-1] - time[0]) / max(len(time) - 1, 1))

@@ -6,19 +6,16 @@ one ``read_...`` that raises where there is a problem.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pipeline.errors import UserError, hidden_in, nearest
+from pipeline.errors import UserError, nearest
+from pipeline.table_cells import bad_columns, bad_identifier, hostile_cells, leaves_study
 from pipeline.tsv import ABSENT, Row, misspelt, number, out_of_range, read_table, rows_of
 
 __all__ = ["ABSENT", "Row", "number", "read_participants", "read_segments", "read_table", "read_trials"]
 
-IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-COLUMN = re.compile(r"\w[^/]*")  # what NetCDF takes for a name
-LONGEST_IDENTIFIER, LONGEST_COLUMN, LONGEST_CELL = 64, 64, 1000
 ROLES = ("static", "gait", "functional", "exclude")
 SIDES = ("left", "right")
 SEGMENTS = ("foot", "shank", "thigh")
@@ -51,24 +48,6 @@ SEGMENT_COLUMNS = (
     *(f"i{axes}_kg_m2" for axes in ("xx", "yy", "zz", "xy", "xz", "yz")),
 )
 
-# what the results call their own: a participant's column of that name would take its place
-RESERVED = (
-    *("cycle", "participant", "session", "trial", "condition", "side", "start_time", "end_time"),
-    *("kinetics_valid", "reason", "joint", "angle", "axis", "phase", "stance_phase"),
-    *("percentile", "error_source", "local_axis", "cause", "motion"),
-    *("stride_time", "stance_time", "stance_share", "cadence", "stride_length", "step_length", "step_width"),
-    *("walking_speed", "step_time", "single_support_share", "double_support_share", "effective_foot_mass"),
-    *("leg_length", *(f"work_{phase}" for phase in ("a1", "a2", "k1", "k2", "k3", "k4", "h1", "h2", "h3"))),
-    *(f"{name}_dimensionless" for name in ("walking_speed", "stride_length", "step_length", "step_width")),
-    *("stride_time_dimensionless", "cadence_dimensionless", "stride_length_per_height", "step_length_per_height"),
-)
-RESERVED_BEGINNINGS = (
-    *("peak_", "phase_of_", "range_of_", "impulse_of_"),
-    *("joint_angle", "joint_force", "joint_moment", "joint_power", "ground_force", "external_moment"),
-    *("pelvis_angle", "foot_progression", "interaction_torque"),
-    *("gait_profile_score", "gait_variable_score", "gait_deviation_index"),
-)
-
 
 def read_participants(path: Path) -> dict[str, Row]:
     """Return the rows of participants.tsv by participant_id.
@@ -85,17 +64,12 @@ def participants_of(path: Path) -> tuple[dict[str, Row], list[str]]:
     """Return the rows of participants.tsv by participant_id, and every problem."""
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
     problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
-    problems += _hostile_cells(rows, path.name) + _bad_columns(rows, path.name)
-    problems += [
-        f"{path.name}: column '{name}' has the name of a result; call it otherwise, as 'participant_{name}'"
-        for name in (rows[0] if rows else ())
-        if name in RESERVED or name.startswith(RESERVED_BEGINNINGS)
-    ]
+    problems += hostile_cells(rows, path.name) + bad_columns(rows, path.name)
     participants: dict[str, Row] = {}
     for row in rows:
         name = row["participant_id"]
         where = f"{path.name}: {name}"
-        problems += _bad_identifier(name, "participant_id", path.name)
+        problems += bad_identifier(name, "participant_id", path.name)
         if name in participants:
             problems.append(f"{where} stands twice; keep one row")
         if row["sex"] not in ("M", "F", "n/a", ""):
@@ -127,7 +101,7 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
     where participants.tsv could not be read.
     """
     rows, problems = rows_of(path, required=("participant_id", "trial", "file", "role", "condition"))
-    problems += misspelt(rows, TRIAL_COLUMNS, path.name) + _hostile_cells(rows, path.name)
+    problems += misspelt(rows, TRIAL_COLUMNS, path.name) + hostile_cells(rows, path.name)
     sessions: dict[str, list[Row]] = {}
     for row in rows:
         row["session"] = session = row.get("session") or row["participant_id"]
@@ -141,7 +115,7 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
             problems.append(f"{path.name}: {session} has {len(statics)} static trials ({', '.join(statics)}); keep one")
     if not any(kept.values()) and not problems:
         problems.append(f"{path.name}: no trials")
-    inside = {name: [row for row in mine if not _leaves_study(row["file"])] for name, mine in kept.items()}
+    inside = {name: [row for row in mine if not leaves_study(row["file"])] for name, mine in kept.items()}
     return {name: mine for name, mine in inside.items() if mine}, _one_line_each(problems)
 
 
@@ -187,7 +161,7 @@ def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row]
     """Return what is wrong with a row of trials.tsv, given the session's rows before it."""
     session, trial = row["session"], row["trial"]
     where = f"{path.name}: {session} {trial}"
-    problems = _bad_identifier(trial, "trial", path.name) + _bad_identifier(session, "session", path.name)
+    problems = bad_identifier(trial, "trial", path.name) + bad_identifier(session, "session", path.name)
     if participants is not None and row["participant_id"] not in participants:
         hint = nearest(row["participant_id"], participants)
         problems.append(f"{where}: participant '{row['participant_id']}' is not in participants.tsv{hint}")
@@ -195,7 +169,7 @@ def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row]
         problems.append(f"{where}: role is '{row['role']}', expected one of {', '.join(ROLES)}")
     if "\\" in row["file"]:
         problems.append(f"{where}: file '{row['file']}' has a backslash; write / between folders")
-    if _leaves_study(row["file"]):
+    if leaves_study(row["file"]):
         problems.append(f"{where}: file '{row['file']}' is not inside the study; give its path from there")
     problems += out_of_range(row, "belt_speed_m_s", -10, 10, where)
     for column in PLATE_COLUMNS:
@@ -250,7 +224,7 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row],
     if not path.exists():
         return [], []
     rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)
-    problems += _hostile_cells(rows, path.name)
+    problems += hostile_cells(rows, path.name)
     seen = set()
     for row in rows:
         session, trial = row["session"], row["trial"]
@@ -279,43 +253,3 @@ def _raise(problems: Iterable[str]) -> None:
 def _one_line_each(problems: Iterable[str]) -> list[str]:
     """Return problems without doubles, each on one line: the cells they quote may have line ends, in quotes."""
     return list(dict.fromkeys(problem.replace("\n", " ") for problem in problems))
-
-
-def _hostile_cells(rows: Sequence[Row], where: str) -> list[str]:
-    """Return a line for each cell that is very long or has a character that cannot be seen, as a line end in quotes."""
-    problems = []
-    for place, row in enumerate(rows, start=1):
-        for column, cell in row.items():
-            if len(cell) > LONGEST_CELL:
-                problems.append(
-                    f"{where}: row {place}: {column} has {len(cell)} characters, expected {LONGEST_CELL} at most"
-                )
-            if hidden := hidden_in(cell):
-                problems.append(
-                    f"{where}: row {place}: {column} has the character {hidden}, which cannot be seen; remove it"
-                )
-    return problems
-
-
-def _bad_columns(rows: Sequence[Row], where: str) -> list[str]:
-    """Return a line for each column whose name cannot become that of a coordinate."""
-    return [
-        f"{where}: column {name[:LONGEST_COLUMN]!r} must begin with a letter, a digit or '_', have no '/' and "
-        f"{LONGEST_COLUMN} characters at most"
-        for name in (rows[0] if rows else ())
-        if not COLUMN.fullmatch(name) or len(name) > LONGEST_COLUMN or hidden_in(name)
-    ]
-
-
-def _bad_identifier(name: str, column: str, where: str) -> list[str]:
-    if len(name) > LONGEST_IDENTIFIER:
-        return [f"{where}: {column} {name[:LONGEST_IDENTIFIER]!r}... is longer than {LONGEST_IDENTIFIER} characters"]
-    if IDENTIFIER.fullmatch(name):
-        return []
-    return [f"{where}: {column} {name!r} must be letters, digits, '-' and '_', and begin with a letter or digit"]
-
-
-def _leaves_study(file: str) -> bool:
-    """Return whether a path leads out of the study; a link inside it may lead anywhere, its owner made it."""
-    parts = Path(os.path.normpath(file)).parts if file else ("..",)
-    return "\0" in file or Path(file).is_absolute() or parts[:1] == ("..",)

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 from pipeline import manifest, netcdf
 from pipeline.errors import UserError
+from pipeline.jobs import Study
 from pipeline.provenance import sha256
 from pipeline.settings import is_file
 from pipeline.text_table import aligned
-from pipeline.workflow import SESSION_STEPS, Study, look_at, refuse_lost_records
+from pipeline.workflow import SESSION_STEPS, look_at, refuse_lost_records
 
 TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
 RUN, REMOVE, RESTORE = "run again", netcdf.MEND, "restore it, or run again"

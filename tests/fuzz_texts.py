@@ -27,9 +27,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as campaign
 from hypothesis import strategies as st
 
-from pipeline import settings, tables
+from pipeline import settings
 from pipeline.errors import LONGEST_LINE, UserError, hidden_in
-from pipeline.workflow import STEPS, Study, open_study
+from pipeline.jobs import Study
+from pipeline.table_cells import IDENTIFIER
+from pipeline.workflow import STEPS, open_study
 
 DEMO = HOUSE / "data" / "demo"
 TEXTS = {name: (DEMO / name).read_text(encoding="utf-8") for name in ("participants.tsv", "trials.tsv", "segments.tsv")}
@@ -164,7 +166,7 @@ def assert_usable(study: Study) -> None:
     assert settings.problems_in(study.settings, settings.schema("settings"), where="") == []
     for session, rows in study.sessions.items():
         for name in (session, *(row[column] for row in rows for column in ("participant_id", "trial"))):
-            assert tables.IDENTIFIER.fullmatch(name), name
+            assert IDENTIFIER.fullmatch(name), name
         assert all((study.path / row["file"]).resolve().is_relative_to(study.path.resolve()) for row in rows)
         for step in STEPS:
             json.loads(study.key(step)(SimpleNamespace(session=session)), parse_constant=_no_number)

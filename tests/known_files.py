@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from c3d_recordings import Channels, channels
 from numpy.typing import NDArray
-from recordings import ANALOG_HZ, BODY_MODEL, LABELS, Channels, Rectangle, Walk, channels, markers, wrenches
+from recordings import ANALOG_HZ, BODY_MODEL, LABELS, Rectangle, Walk, markers, wrenches
 
 from pipeline.read import read
 

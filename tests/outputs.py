@@ -13,7 +13,8 @@ from typing import Any
 from conftest import HOUSE, copy_study
 
 from pipeline import bridge, settings
-from pipeline.workflow import SESSION_STEPS, Study, open_study
+from pipeline.jobs import Study
+from pipeline.workflow import SESSION_STEPS, open_study
 
 ON_TOP = """
 kinetics: {{uncertainty_draws: 5}}

@@ -9,8 +9,9 @@ import ezc3d
 import numpy as np
 import pytest
 from c3d_bytes import DEC, MIPS, converted, data_at, inserted, put, put_header
+from c3d_recordings import channels, write_c3d
 from numpy.typing import NDArray
-from recordings import LABELS, Rectangle, channels, markers, walk, wrenches, write_c3d
+from recordings import LABELS, Rectangle, markers, walk, wrenches
 from test_analog_counts import with_counts
 
 from pipeline.c3d import Recording, read_c3d

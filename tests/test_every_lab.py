@@ -9,10 +9,10 @@ import ezc3d
 import numpy as np
 import pytest
 import xarray as xr
+from c3d_recordings import Channels, write_c3d
 from conftest import copy_study
 from labs import BY_HAND, LABS, choose_body_model, outcomes, set_up
 from numpy.typing import NDArray
-from recordings import Channels, write_c3d
 from references import MOMENTS
 from studies import run_study
 

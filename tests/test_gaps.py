@@ -7,9 +7,10 @@ from pathlib import Path
 import ezc3d
 import numpy as np
 import pytest
+from c3d_recordings import write_c3d
 from geometry import body_model
 from numpy.typing import NDArray
-from recordings import BODY_MODEL, write_c3d
+from recordings import BODY_MODEL
 from scipy.spatial.transform import Rotation
 from test_clean import ROUNDING, TIME, cleaned, heel, trial
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipeline import guesses, needs, tables
+from pipeline import guesses, needs
 from pipeline.guessed_people import people_and_sessions
 from pipeline.guesses import File
+from pipeline.table_cells import IDENTIFIER
 
 
 def standing(name: str) -> File:
@@ -128,7 +129,7 @@ def test_roles_by_motion_then_by_name(file: File, role: str, condition: str) -> 
 @pytest.mark.parametrize("text", ["a b", "ß", "-x-", "../../x", "日本", "a\tb", "x" * 300, "$(rm)", "", "1", "Ünï"])
 def test_trial_names_are_valid_and_unique(text: str) -> None:
     names = guesses.trial_names([moving(f"{text}/{text}.c3d"), moving("a-b.c3d"), moving("A-B.c3d")])
-    assert all(tables.IDENTIFIER.fullmatch(name) for name in names)
+    assert all(IDENTIFIER.fullmatch(name) for name in names)
     assert len({name.lower() for name in names}) == 3
 
 

@@ -14,6 +14,7 @@ from hostile_texts import SEEN, everything_in
 
 from pipeline import tables
 from pipeline.__main__ import main
+from pipeline.table_cells import IDENTIFIER
 
 FILES = (
     *(
@@ -57,7 +58,7 @@ def test_files_of_any_name_are_listed_under_plain_ids(named: Path) -> None:
     with (named / "trials.tsv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle, delimiter="\t"))
     assert {(named / row["file"]).resolve() for row in rows} == {*named.rglob("*.c3d")}
-    assert all(tables.IDENTIFIER.fullmatch(name) for row in rows for name in (row["participant_id"], row["trial"]))
+    assert all(IDENTIFIER.fullmatch(name) for row in rows for name in (row["participant_id"], row["trial"]))
     assert list(sessions) == ["sub-01"]
     assert main(["check", str(named)]) in (0, 1)
 

@@ -10,8 +10,9 @@ import pytest
 from conftest import HOUSE
 from faults.interruptions import write_tiny_study
 
+from pipeline.jobs import LIBRARIES
 from pipeline.warm import LATE
-from pipeline.workflow import LIBRARIES, SESSION_STEPS, STEPS
+from pipeline.workflow import SESSION_STEPS, STEPS
 
 LARGE = {
     *("scipy", "scipy.signal", "scipy.interpolate", "ezc3d", "pipeline.c3d_parser", "plotly", "jinja2"),

@@ -9,9 +9,9 @@ from pathlib import Path
 import ezc3d
 import numpy as np
 import pytest
+from c3d_recordings import write_c3d
 from changed_files import relabel, rewrite, set_parameter
 from conftest import DEMO, copy_study
-from recordings import write_c3d
 
 from pipeline import settings, tables
 from pipeline.c3d import read_c3d

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from c3d_recordings import write_c3d
 from geometry import body_model
-from recordings import write_c3d
 
 from pipeline.body_model import chosen_labels
 from pipeline.c3d import read_c3d

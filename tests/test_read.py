@@ -8,9 +8,10 @@ from pathlib import Path
 import ezc3d
 import numpy as np
 import pytest
+from c3d_recordings import write_c3d
 from changed_files import relabel, rewrite, set_parameter
 from known_files import SINGLE_M, SINGLE_N, Z_UP, on_plates, position, read_it, recorded, recorded_plates
-from recordings import ANALOG_HZ, MARKER_HZ, markers, walk, write_c3d
+from recordings import ANALOG_HZ, MARKER_HZ, markers, walk
 
 from pipeline.errors import UserError
 

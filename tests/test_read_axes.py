@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from c3d_recordings import write_c3d
 from known_files import PLATES, SINGLE_M, SINGLE_N, Z_UP, on_plates, position, read_it, recorded, recorded_plates
-from recordings import ANALOG_HZ, BODY_MODEL, LABELS, SPEED_M_S, markers, walk, write_c3d
+from recordings import ANALOG_HZ, BODY_MODEL, LABELS, SPEED_M_S, markers, walk
 from scipy.spatial.transform import Rotation
 
 from pipeline.body_model import positions

@@ -7,9 +7,10 @@ from pathlib import Path
 import ezc3d
 import numpy as np
 import pytest
+from c3d_recordings import write_c3d
 from changed_files import set_parameter
 from known_files import recorded, recorded_plates
-from recordings import MARKER_HZ, walk, write_c3d
+from recordings import MARKER_HZ, walk
 
 from pipeline.c3d import read_c3d
 from pipeline.errors import UserError

@@ -11,7 +11,8 @@ import pytest
 import yaml
 from conftest import HOUSE
 
-from pipeline.workflow import SESSION_STEPS, STEPS, Study, open_study
+from pipeline.jobs import Study
+from pipeline.workflow import SESSION_STEPS, STEPS, open_study
 
 CLUSTERS = ("slurm", "cluster-generic")
 

@@ -15,7 +15,7 @@ from geometry import BODY_MODELS, Array, body_model, calibrated, cleaned, close,
 from noisy_copies import SETTINGS, SIZES, SOURCES, Recorded, held, loads, only, recorded
 from walking import CALIBRATION, KINETICS, MODEL, ground, legs, moving
 
-from pipeline import error_draws, uncertainty
+from pipeline import error_draws, moment_draws, uncertainty
 from pipeline.derivatives import derivatives
 from pipeline.errors import UserError
 from pipeline.filters import low_pass
@@ -99,8 +99,8 @@ def test_closed_form_of_errors_of_places_is_the_variance_of_draws(source: str) -
     own = legs(motion)
     force = kinetics(motion, ground(TIME), CALIBRATION, **KINETICS).joint_force.values
     errors = error_draws.drawn(20000, sizes, CALIBRATION, motion)[source]
-    some = uncertainty._measured(own, slice(60, 62), uncertainty._carriers(CALIBRATION))
-    drawn = uncertainty._moments(some, own, errors).var(axis=0)
+    some = moment_draws.measured_frames(own, slice(60, 62), moment_draws.carriers(CALIBRATION))
+    drawn = moment_draws.moments(some, own, errors).var(axis=0)
     expected = uncertainty._variance_of_places(own, force, sizes)[source][60:62]
     close(drawn / expected, np.ones_like(expected), 0.04)
 
@@ -154,7 +154,7 @@ def test_draws_depend_on_the_source_file_alone(trial: Recorded) -> None:
 def test_portions_change_nothing(trial: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = loads(trial, draws=20)
     monkeypatch.setattr(uncertainty, "FRAMES_AT_A_TIME", 50)
-    monkeypatch.setattr(uncertainty, "SAMPLES_AT_A_TIME", 1000)
+    monkeypatch.setattr(moment_draws, "SAMPLES_AT_A_TIME", 1000)
     parts = loads(trial, draws=20)
     for name in ("joint_moment_band", "joint_power_band", "joint_moment_variance_share"):
         close(parts[name], whole[name], 1e-9)
