@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pipeline import tables
+from pipeline import tables, tsv
 from pipeline.c3d_files import c3d_files
 from pipeline.errors import UserError
 from pipeline.file_facts import Facts, facts_of, opened
@@ -93,7 +93,7 @@ def _unlisted(study: Study) -> Iterator[Finding]:
         if name not in with_trials:
             yield Finding("warning", name, "no trials to use in trials.tsv", "list some, or remove the participant")
     with suppress(UserError):  # no table, no files: said already
-        listed = {Path(row["file"]) for row in tables.read_table(study.path / "trials.tsv", required=("file",))}
+        listed = {Path(row["file"]) for row in tsv.read_table(study.path / "trials.tsv", required=("file",))}
         for name in c3d_files(study.path):
             if Path(name) not in listed:
                 yield Finding("warning", name, "in no row of trials.tsv", "add one; role 'exclude' leaves the file out")

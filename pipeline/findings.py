@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pipeline import needs, tables
+from pipeline import needs, tables, tsv
 from pipeline.body_model import SIDES, chosen_labels, landmark_labels
 from pipeline.body_weight import LOADED_N
 from pipeline.errors import UserError, nearest
@@ -85,7 +85,7 @@ def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
 
 
 def of_session(
-    session: str, rows: Sequence[tables.Row], facts: Mapping[str, Facts], model: Mapping[str, Any]
+    session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts], model: Mapping[str, Any]
 ) -> Iterator[Finding]:
     """Find what is wrong with a session: its static trial, its walking trials, its plates.
 
@@ -158,7 +158,7 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: Mapping[str, A
         yield alike[0]._replace(what=alike[0].what + (f" (and {len(alike) - 1} more plates)" if alike[1:] else ""))
 
 
-def _rows(session: str, rows: Sequence[tables.Row], facts: Mapping[str, Facts]) -> Iterator[Finding]:
+def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> Iterator[Finding]:
     """Find rows that repeat another, functional trials without a joint, plates that a file does not have."""
     for (file, role), count in Counter((row["file"], row["role"]) for row in rows).items():
         if count > 1:
@@ -179,7 +179,7 @@ def _rows(session: str, rows: Sequence[tables.Row], facts: Mapping[str, Facts]) 
                 yield Finding("error", row["file"], what, "correct it, or leave it n/a to have the foot found")
 
 
-def of_functional(session: str, rows: Sequence[tables.Row], chosen: Mapping[str, Any]) -> Iterator[Finding]:
+def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Finding]:
     """Find hip centres that settings or body model ask of functional trials which a session does not list."""
     if chosen.get("calibrate", {}).get("hip_centre") != "functional":
         return

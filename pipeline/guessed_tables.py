@@ -11,7 +11,8 @@ from pipeline.guessed_people import people_and_sessions
 from pipeline.guesses import File
 from pipeline.joint_widths import SOURCE as BY_MASS
 from pipeline.joint_widths import width_of_mass
-from pipeline.tables import SIZE_RANGES, Row
+from pipeline.tables import SIZE_RANGES
+from pipeline.tsv import Row
 
 TRIAL_CELLS = ("participant_id", "session", "trial", "file", "subject", "role", "condition", "guessed")
 

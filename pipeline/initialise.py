@@ -27,8 +27,8 @@ from pipeline.guessed_tables import Mass, Notes, participant_rows, trial_rows
 from pipeline.guesses import File
 from pipeline.labels import SeveralSubjectsError
 from pipeline.model_fit import Fit
-from pipeline.tables import Row
 from pipeline.text_table import aligned, text_width
+from pipeline.tsv import Row
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 GRAVITY_M_S2 = 9.80665

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pipeline import provenance, settings, tables
+from pipeline import provenance, settings, tables, tsv
 from pipeline.report_files import own_pages
 
 LIBRARIES = {
@@ -37,11 +37,11 @@ class Study:
     path: Path
     settings: Mapping[str, Any]
     body_model: Mapping[str, Any]
-    participants: Mapping[str, tables.Row]
-    sessions: Mapping[str, list[tables.Row]]
-    segments: Mapping[str, list[tables.Row]]
+    participants: Mapping[str, tsv.Row]
+    sessions: Mapping[str, list[tsv.Row]]
+    segments: Mapping[str, list[tsv.Row]]
     sha256: Mapping[str, str]
-    left_out: Sequence[tables.Row] = ()
+    left_out: Sequence[tsv.Row] = ()
 
     def c3d_files(self, session: str) -> list[str]:
         """Return the session's files that Snakemake is told of, relative to the study, each once.
@@ -133,7 +133,7 @@ class Study:
     def _cycles_needs(self, session: str) -> dict[str, Any]:
         """Return belt speeds, and the cycles that cycles.tsv leaves out; a trial without any takes no argument."""
         given: dict[str, dict[str, Any]] = {
-            row["trial"]: {"belt_speed_m_s": tables.number(row, "belt_speed_m_s", where="trials.tsv")}
+            row["trial"]: {"belt_speed_m_s": tsv.number(row, "belt_speed_m_s", where="trials.tsv")}
             for row in self.sessions[session]
         }
         for row in self.left_out:

@@ -94,7 +94,7 @@ def refuse_changed(source: Path, digest: str | None) -> None:
 
 
 def made_with(key: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parts of a job's key (:mod:`pipeline.workflow`), as they are or, where long, by their SHA-256."""
+    """Return the parts of a job's key (:mod:`pipeline.jobs`), as they are or, where long, by their SHA-256."""
     parts: dict[str, Any] = {}
     for name, value in key.items():
         if name in NAMED_APART:

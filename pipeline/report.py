@@ -11,6 +11,7 @@ import xarray as xr
 
 from pipeline import report_quality as checked
 from pipeline import report_tables as tables
+from pipeline import tsv
 from pipeline.contributions import contributions
 from pipeline.csv_text import rows_of
 from pipeline.figures import SIDES, Cycles, cycles_of, dash_styles, figures
@@ -36,12 +37,12 @@ class Content(NamedTuple):
     cycles: Cycles
     dashes: dict[str, str]
     reference: Mapping[Key, Reference]
-    metrics: list[tables.Row]
-    quality: list[tables.Row]
-    means: list[tables.Row]
-    symmetry: list[tables.Row]
+    metrics: list[tsv.Row]
+    quality: list[tsv.Row]
+    means: list[tsv.Row]
+    symmetry: list[tsv.Row]
     people: tables.Table
-    own: tuple[dict[str, list[tables.Row]], ...]
+    own: tuple[dict[str, list[tsv.Row]], ...]
     clean: dict[str, dict[str, dict[str, Any]]]
 
 

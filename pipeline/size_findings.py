@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline import needs, tables
+from pipeline import needs, tables, tsv
 from pipeline.body_model import SIDES
 from pipeline.errors import UserError
 from pipeline.file_facts import Facts
@@ -26,9 +26,9 @@ LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
 
 
 def of_sizes(
-    rows: Sequence[tables.Row],
+    rows: Sequence[tsv.Row],
     facts: Mapping[str, Facts],
-    participants: Mapping[str, tables.Row],
+    participants: Mapping[str, tsv.Row],
     chosen: Mapping[str, Any],
     model: Mapping[str, Any],
 ) -> Iterator[Finding]:
@@ -69,17 +69,17 @@ def of_sizes(
     yield from _mass(person, cells, stated, static, walks, gravity_m_s2)
 
 
-def stated_sizes(rows: Sequence[tables.Row], facts: Mapping[str, Facts]) -> dict[str, float]:
+def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> dict[str, float]:
     """Return the sizes that a session's files state; the static's win, as in the step ``calibrate``."""
     ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
     return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}
 
 
-def _cells(row: tables.Row) -> dict[str, float]:
+def _cells(row: tsv.Row) -> dict[str, float]:
     found = {}
     for column in ("mass_kg", "height_m", *tables.ANTHROPOMETRY):
         try:
-            value = tables.number(row, column, where="")
+            value = tsv.number(row, column, where="")
         except UserError:
             continue
         if value:

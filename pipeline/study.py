@@ -13,7 +13,7 @@ from pipeline.curves import CYCLES, METRICS, SCORES
 from pipeline.gait_scores import reference_gait, scores
 from pipeline.metrics import one_by_one
 from pipeline.participant_means import participant_means, symmetry
-from pipeline.tables import ABSENT
+from pipeline.tsv import ABSENT
 from pipeline.vocabulary import REPAIRS, Group
 
 IDENTITY = (

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from pipeline.errors import UserError, nearest
 from pipeline.table_cells import bad_columns, bad_identifier, hostile_cells, leaves_study
-from pipeline.tsv import ABSENT, Row, misspelt, number, out_of_range, read_table, rows_of
-
-__all__ = ["ABSENT", "Row", "number", "read_participants", "read_segments", "read_table", "read_trials"]
+from pipeline.tsv import ABSENT, Row, misspelt, out_of_range, rows_of
 
 ROLES = ("static", "gait", "functional", "exclude")
 SIDES = ("left", "right")

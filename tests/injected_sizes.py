@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from generated_walks import BODY_MODEL, any_walk, own_plates, written
 from outcomes import ALL, FLAGGED, MISSED, Row
 
-from pipeline import settings, tables
+from pipeline import settings, tables, tsv
 from pipeline.c3d import read_c3d
 from pipeline.file_facts import Facts, facts_of, opened
 from pipeline.size_findings import POUNDS_PER_KG, of_sizes
@@ -21,9 +21,9 @@ STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
 class Weighed(NamedTuple):
     """A session as ``check`` sees it, and the true mass."""
 
-    rows: list[tables.Row]
+    rows: list[tsv.Row]
     facts: dict[str, Facts]
-    person: tables.Row
+    person: tsv.Row
     chosen: dict[str, Any]
     model: dict[str, Any]
 

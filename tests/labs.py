@@ -24,7 +24,7 @@ if __name__ == "__main__":
 from references import JOINTS, MOMENTS, compared, reference_of
 from studies import run_trial
 
-from pipeline import settings, tables
+from pipeline import settings, tables, tsv
 from pipeline.calibrate import calibrate
 from pipeline.check import check
 from pipeline.clean import clean
@@ -124,7 +124,7 @@ def outcomes(study: Path, lab: str, *, shared: Path | None = None) -> Iterator[O
                 yield _outcome(lab, study / row["file"], recorded[row["trial"]], calibration, model, chosen, shared)
 
 
-def _read(study: Path, row: tables.Row, participants: Any, model: Any, chosen: Any) -> xr.Dataset:
+def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any) -> xr.Dataset:
     about = {"role": row["role"], "source": row["file"]}
     try:
         whose = tables.whose(row, participants)

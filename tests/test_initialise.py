@@ -13,7 +13,7 @@ from c3d_recordings import write_c3d
 from changed_files import relabel, rewrite, set_parameter
 from conftest import DEMO, copy_study
 
-from pipeline import settings, tables
+from pipeline import settings, tables, tsv
 from pipeline.c3d import read_c3d
 from pipeline.check import check
 from pipeline.errors import UserError
@@ -34,12 +34,12 @@ def bare(study: Path) -> Path:
     return study
 
 
-def trials_of(study: Path) -> dict[str, tables.Row]:
+def trials_of(study: Path) -> dict[str, tsv.Row]:
     """Return the rows of trials.tsv by file."""
-    return {row["file"]: row for row in tables.read_table(study / "trials.tsv", required=("file",))}
+    return {row["file"]: row for row in tsv.read_table(study / "trials.tsv", required=("file",))}
 
 
-def by_session(rows: dict[str, tables.Row]) -> dict[str, list[str]]:
+def by_session(rows: dict[str, tsv.Row]) -> dict[str, list[str]]:
     """Return the files of each session."""
     sessions: dict[str, list[str]] = {}
     for file, row in rows.items():
