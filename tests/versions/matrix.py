@@ -39,7 +39,7 @@ def main(wanted: list[str]) -> int:
         here = run_all(Path(sys.executable).parent, studies, Path(folder) / "here")
         for name in wanted:
             python, _, versions = name.partition("=")
-            if not shutil.which(python):
+            if not is_here(python):
                 print(f"{name:20} not on this machine")  # noqa: T201
                 continue
             binaries = environment(python, oldest=versions == "oldest")
@@ -51,6 +51,13 @@ def main(wanted: list[str]) -> int:
             failed += worst > RELATIVE
             print(f"{name:20} {described(binaries)}: largest difference {worst:.1e} ({where})", flush=True)  # noqa: T201
     return failed
+
+
+def is_here(python: str) -> bool:
+    """Return whether a Python can be started; version managers have commands for those that are not there, too."""
+    return (
+        bool(shutil.which(python)) and not subprocess.run([python, "-V"], check=False, capture_output=True).returncode
+    )
 
 
 def environment(python: str, *, oldest: bool) -> Path:
