@@ -14,7 +14,7 @@ from pipeline.spared import hash_once, lift_default_limit
 from pipeline.summary import closing_lines
 from pipeline.terminal import tell
 from pipeline.warm import start_jobs_warm
-from pipeline.workflow import SESSION_STEPS, open_study
+from pipeline.workflow import SESSION_STEPS, STEPS, open_study
 
 # without --directory, which makes Snakemake ignore this, the demonstration study is run
 if not Path("study.yaml").exists():
@@ -38,7 +38,7 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 if not workflow.output_settings.dryrun:
     hold(Path.cwd())
-start_jobs_warm(PythonScript, modules=("pipeline.bridge", "snakemake.iocontainers", "snakemake.logging"))
+start_jobs_warm(PythonScript, modules=("pipeline.bridge", "snakemake.iocontainers", "snakemake.logging"), steps=STEPS)
 hash_once(_IOFile)
 
 

@@ -2,8 +2,9 @@
 
 Most jobs take less time than importing xarray, pandas and scipy does. So Snakemake's process starts a child with its
 first job. For each job the child imports the step, unless it has, and forks; the fork runs the script that Snakemake
-wrote, as a Python of its own would. Where there is no fork to be had (not on Linux, a job in a container, a library
-that runs threads, a child that has died), Snakemake starts the script as ever.
+wrote, as a Python of its own would. While nothing is asked of it, the child imports the steps that come after. Where
+there is no fork to be had (not on Linux, a job in a container, a library that runs threads, a child that has died),
+Snakemake starts the script as ever.
 
 The child ends when Snakemake does, however that ends, and its forks with it: they share a socket and no file.
 """
@@ -17,6 +18,7 @@ import functools
 import importlib
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -30,7 +32,7 @@ from typing import Any
 HOUSE = Path(__file__).resolve().parent.parent
 LONGEST_REQUEST_BYTES = 1 << 16
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-BEGUN = b"!"
+BEGUN, NEXT = b"!", "--"
 LATE = {"clean": "scipy.signal", "kinematics": "scipy.interpolate", "kinetics": "scipy.interpolate"}  # within functions
 ONE_THREAD = {
     # as Snakemake's shell does for a job of one thread: the same numbers, and no thread that a fork would lose
@@ -39,18 +41,19 @@ ONE_THREAD = {
 }
 
 
-def start_jobs_warm(scripts: type[Any], *, modules: Sequence[str]) -> None:
+def start_jobs_warm(scripts: type[Any], *, modules: Sequence[str], steps: Sequence[str] = ()) -> None:
     """Make Snakemake's class of Python scripts start them as forks where that can be.
 
     Args:
         scripts: ``snakemake.script.PythonScript``.
         modules: what every script imports.
+        steps: which are to be imported while there is nothing else to do, in their order.
     """
     if sys.platform != "linux":  # forks of a Python that has loaded macOS's libraries are not safe
         return
     cold = scripts.execute_script
     one_at_a_time = threading.Lock()
-    server = functools.cache(lambda tmpdir: _started(modules, tmpdir=tmpdir))
+    server = functools.cache(lambda tmpdir: _started(modules, steps, tmpdir=tmpdir))
 
     def execute_script(self: Any, fname: str, edit: bool = False) -> None:
         special = edit or self.container_img or self.conda_env or self.env_modules or self.bench_record
@@ -68,13 +71,14 @@ def start_jobs_warm(scripts: type[Any], *, modules: Sequence[str]) -> None:
     scripts.execute_script = execute_script
 
 
-def _started(modules: Sequence[str], *, tmpdir: str | None) -> socket.socket:
+def _started(modules: Sequence[str], steps: Sequence[str], *, tmpdir: str | None) -> socket.socket:
     """Start the child and return the socket that it serves, until the other end of it is closed."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     environment = os.environ | ONE_THREAD | ({"TMPDIR": tmpdir} if tmpdir else {})
     with theirs:
         # -P: nothing is imported from beside this file
-        subprocess.Popen([sys.executable, "-P", __file__, *modules], stdin=theirs.fileno(), env=environment)  # noqa: S603
+        command = [sys.executable, "-P", __file__, *modules, NEXT, *steps]
+        subprocess.Popen(command, stdin=theirs.fileno(), env=environment)  # noqa: S603
     return ours
 
 
@@ -96,23 +100,29 @@ def _run(requests: socket.socket, *, step: str, script: str) -> int | None:
     return answer[len(BEGUN)] if len(answer) > len(BEGUN) else -signal.SIGKILL
 
 
-def _serve(requests: socket.socket) -> tuple[str, int]:
+def _serve(requests: socket.socket, steps: list[str]) -> tuple[str, int]:
     """Fork for each request; return in the fork only: the script, and the descriptor for the answer."""
     server = os.getpid()
     while True:
+        while steps and not select.select([requests], [], [], 0)[0]:
+            _import(steps.pop(0))
         message, answer_to, _, _ = socket.recv_fds(requests, LONGEST_REQUEST_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
         if not message:  # Snakemake has ended
             os._exit(0)
         step, script = message.decode().split("\0")
-        with contextlib.suppress(Exception):  # a fault is met again by the fork, which tells of it
-            importlib.import_module(f"pipeline.{step}")
-            importlib.import_module(LATE[step])
+        _import(step)
         if len([*Path("/proc/self/task").iterdir()]) > 1:
             os._exit(1)
         if os.fork() == 0:
             _end_with(server)
             return script, answer_to[0]
         os.close(answer_to[0])
+
+
+def _import(step: str) -> None:
+    with contextlib.suppress(Exception):  # a fault is met again by the fork, which tells of it
+        importlib.import_module(f"pipeline.{step}")
+        importlib.import_module(LATE[step])
 
 
 def _end_with(server: int) -> None:
@@ -134,14 +144,15 @@ def _exit_code(script: str) -> int:
     return 0
 
 
-def _main(modules: Sequence[str]) -> None:
+def _main(arguments: Sequence[str]) -> None:
     sys.path.insert(0, str(HOUSE))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the jobs
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
+    modules, steps = arguments[: arguments.index(NEXT)], [*arguments[arguments.index(NEXT) + 1 :]]
     for module in modules:
         importlib.import_module(module)
     requests = socket.socket(fileno=0)
-    script, answer_to = _serve(requests)
+    script, answer_to = _serve(requests, steps)
     os.dup2(os.open(os.devnull, os.O_RDONLY), requests.detach())
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -28,9 +28,9 @@ class Job(SimpleNamespace):
         self.cold.append(fname)
 
 
-def warm_job(*modules: str) -> Job:
+def warm_job(*modules: str, steps: tuple[str, ...] = ()) -> Job:
     """Return a job, of a step that is imported at once, whose class starts its scripts warm from now on."""
-    start_jobs_warm(Job, modules=modules)
+    start_jobs_warm(Job, modules=modules, steps=steps)
     none = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
     return Job(**none, threads=1, rulename="errors", resources={}, cold=[])
 
@@ -45,7 +45,7 @@ def job(monkeypatch: pytest.MonkeyPatch) -> Job:
 def scheduler(code: str, *folders: Path) -> subprocess.Popen[str]:
     """Start a process of its own that knows ``warm_job``, and the modules in some folders."""
     paths = os.pathsep.join(map(str, (*folders, HOUSE, HOUSE / "tests")))
-    command = [sys.executable, "-c", f"from test_warm import warm_job; {code}"]
+    command = [sys.executable, "-c", f"from test_warm import warm_job\n{code}"]
     return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, text=True)
 
 
@@ -65,6 +65,20 @@ def test_scripts_are_forks_of_one_process_that_has_done_the_imports(job: Job, tm
     assert len({parent for parent, _ in told}) == 1
     assert {imported for _, imported in told} == {"True"}
     assert not job.cold
+
+
+def test_the_steps_to_come_are_imported_while_nothing_is_asked(tmp_path: Path) -> None:
+    """One that cannot be imported is left to its own job to tell of."""
+    done, script = tmp_path / "done", tmp_path / "script.py"
+    script.write_text(f"import pathlib, sys\nif 'pipeline.tsv' in sys.modules: pathlib.Path({str(done)!r}).touch()")
+    code = f"""import pathlib
+job = warm_job(steps=('errors', 'nothing', 'tsv'))
+while not pathlib.Path({str(done)!r}).exists():
+    job.execute_script({str(script)!r})
+assert not job.cold"""
+    with scheduler(code) as run:
+        run.communicate(timeout=LONGEST_S)
+        assert run.returncode == 0
 
 
 def test_what_a_script_prints_and_its_traceback_are_seen(
