@@ -67,7 +67,7 @@ class Study:
     def memory_mb(self) -> dict[str, int]:
         """Return what a cluster is asked for: for a job of the largest session, for one of the whole study.
 
-        1.4 to 2.3 times the most that was measured, see docs/scale.md.
+        1.8 to 2.8 times the most that was measured, see docs/scale.md.
         """
         mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
         of_sessions = ({row["file"] for row in rows} & mb.keys() for rows in self.sessions.values())
