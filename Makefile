@@ -34,7 +34,7 @@ check: .venv/ready
 	$(BIN)/snakefmt --check Snakefile
 	! $(BIN)/snakemake --lint 2>&1 | grep '^    \* ' | grep -v 'Specify a conda environment'
 
-# Damaged C3D files, 11,000 of them: each is read or refused by name (10 minutes). Then settings and tables, results, and
+# Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
 # a hundred trials of which up to half are bad (10 minutes).
 fuzz: .venv/ready
 	$(BIN)/python tests/fuzz_c3d.py
@@ -50,7 +50,7 @@ faults: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
-# The same with a study of 20 sessions of 20 walks, and with 1 to 100 sessions run (half an hour).
+# The same with a study of 20 sessions of 20 walks, and with 1 to 100 sessions run (20 minutes).
 bench-study: .venv/ready
 	$(BIN)/python -m benchmarks full
 
