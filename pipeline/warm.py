@@ -78,7 +78,8 @@ def _started(modules: Sequence[str], steps: Sequence[str], *, tmpdir: str | None
     with theirs:
         # -P: nothing is imported from beside this file
         command = [sys.executable, "-P", __file__, *modules, NEXT, *steps]
-        subprocess.Popen(command, stdin=theirs.fileno(), env=environment)  # noqa: S603
+        # not in the study, whose disk nobody could take off while this still imports
+        subprocess.Popen(command, stdin=theirs.fileno(), env=environment, cwd="/")  # noqa: S603
     return ours
 
 
@@ -91,7 +92,7 @@ def _run(requests: socket.socket, *, step: str, script: str) -> int | None:
     answers, answer_to = os.pipe()
     with os.fdopen(answers, "rb") as file:
         try:
-            socket.send_fds(requests, [f"{step}\0{script}".encode()], [answer_to])
+            socket.send_fds(requests, [os.fsencode(f"{step}\0{script}\0{Path.cwd()}")], [answer_to])
         finally:
             os.close(answer_to)
         answer = file.read()  # until the fork has ended, and its end of the pipe with it
@@ -109,12 +110,13 @@ def _serve(requests: socket.socket, steps: list[str]) -> tuple[str, int]:
         message, answer_to, _, _ = socket.recv_fds(requests, LONGEST_REQUEST_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
         if not message:  # Snakemake has ended
             os._exit(0)
-        step, script = message.decode().split("\0")
+        step, script, folder = os.fsdecode(message).split("\0")
         _import(step)
         if len([*Path("/proc/self/task").iterdir()]) > 1:
             os._exit(1)
         if os.fork() == 0:
             _end_with(server)
+            os.chdir(folder)
             return script, answer_to[0]
         os.close(answer_to[0])
 

@@ -67,6 +67,18 @@ def test_scripts_are_forks_of_one_process_that_has_done_the_imports(job: Job, tm
     assert not job.cold
 
 
+def test_a_script_runs_where_the_scheduler_is_and_its_server_elsewhere(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may outlive the run by a moment, in which the study's disk can be taken off."""
+    tell = "(here / 'told').write_text(f'{os.getcwd()} {os.readlink(f\"/proc/{os.getppid()}/cwd\")}')"
+    run(job, tmp_path / "script.py", tell)
+    assert (tmp_path / "told").read_text() == f"{Path.cwd()} /"
+    monkeypatch.chdir(tmp_path)
+    run(job, tmp_path / "script.py", tell)
+    assert (tmp_path / "told").read_text() == f"{tmp_path} /"
+
+
 def test_the_steps_to_come_are_imported_while_nothing_is_asked(tmp_path: Path) -> None:
     """One that cannot be imported is left to its own job to tell of."""
     done, script = tmp_path / "done", tmp_path / "script.py"
