@@ -196,7 +196,7 @@ rule study:
 
 
 # It looks into files of the sessions, too, which any change remakes before the study. Were they inputs, Snakemake would
-# hash them all for each of the pages.
+# hash those of all sessions where one has changed.
 rule report:
     input:
         study="derived/study.nc",

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.figures import Figure, run_alone
+from benchmarks.timing import HOUSE
 from pipeline import bridge, netcdf, vocabulary
 from pipeline.csv_text import csv_of
 from pipeline.hdf5 import Part
@@ -24,7 +25,6 @@ from pipeline.study import LABELS, TOLD, per_participant, study
 
 TITLE = "The report"
 MOST_TIMES_WRITING = 1.0
-HOUSE = Path(__file__).resolve().parent.parent
 SESSIONS = [f"sub-{i:02d}" for i in range(40)]
 STEPS = ("clean", "contacts", "kinematics", "kinetics", "cycles")
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from conftest import HOUSE
 from snakemake.cli import get_argument_parser
-from snakemake.io import _IOFile
-from snakemake.scheduling.job_scheduler import JobRateLimiter, JobScheduler
+from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import MaxJobsPerTimespan
 
 from pipeline.spared import hash_once, lift_default_limit
@@ -75,6 +76,12 @@ def test_a_chosen_limit_of_jobs_holds() -> None:
     assert scheduler.job_rate_limiter is chosen
 
 
-def test_snakemake_is_still_as_it_is_taken_to_be() -> None:
-    assert inspect.iscoroutinefunction(_IOFile.checksum)
-    assert "job_rate_limiter" in inspect.getsource(JobScheduler.schedule)
+def test_a_run_is_spared_both(demo: Path) -> None:
+    """By Snakemake's own command, up to where it would begin to run jobs."""
+    code = f"""from snakemake.cli import main
+from snakemake.io import _IOFile
+from snakemake.scheduling.job_scheduler import JobScheduler
+JobScheduler.schedule = lambda self: print(_IOFile.checksum.__module__, self.job_rate_limiter)
+main(["--cores", "1", "--directory", {str(demo)!r}])"""
+    run = subprocess.run([sys.executable, "-c", code], check=False, cwd=HOUSE, capture_output=True, text=True)
+    assert "pipeline.spared None\n" in run.stdout, run.stderr
