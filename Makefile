@@ -14,17 +14,17 @@ test: .venv/ready
 # On a Slurm of one node, started here; as root on Debian. The plugins stand beside .venv's packages, for Snakemake
 # loads each one that it finds at every start.
 test-slurm: .venv/slurm/ready
-	tests/slurm/cluster install
-	$(BIN)/pytest -rs tests/slurm
+	tests/workflow/slurm/cluster install
+	$(BIN)/pytest -rs tests/workflow/slurm
 
 # Runs killed and disks full, hundreds of times (half an hour; mounting a small disk takes root, else: unshare -rm make ...).
 test-faults: .venv/ready
-	$(BIN)/python tests/faults/interruptions.py
+	$(BIN)/python -m tests.campaigns.interruptions
 
 # The same numbers from the oldest libraries that pyproject.toml allows and from newer Pythons, as far as they are here.
 VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=newest
 test-versions: .venv/ready
-	$(BIN)/python tests/versions/matrix.py $(VERSIONS)
+	$(BIN)/python -m tests.campaigns.versions $(VERSIONS)
 
 # One lint is not followed: the environment is this project's own, made by pip from pyproject.toml.
 check: .venv/ready
@@ -37,14 +37,14 @@ check: .venv/ready
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
 # a hundred trials of which up to half are bad (10 minutes).
 fuzz: .venv/ready
-	$(BIN)/python tests/fuzz_c3d.py
-	$(BIN)/python tests/fuzz_texts.py
-	$(BIN)/python tests/fuzz_netcdf.py
-	$(BIN)/python tests/bad_trials.py
+	$(BIN)/python -m tests.campaigns.fuzz_c3d
+	$(BIN)/python -m tests.campaigns.fuzz_texts
+	$(BIN)/python -m tests.campaigns.fuzz_netcdf
+	$(BIN)/python -m tests.campaigns.bad_trials
 
 # Recordings with faults of known dose: how many are told, and for the right reason (6 minutes).
 faults: .venv/ready
-	$(BIN)/python tests/fault_campaign.py
+	$(BIN)/python -m tests.campaigns.fault_campaign
 
 # What a study costs, against other ways and against goals (8 minutes); OpenSim, too, after pip install -e '.[bench]'.
 bench: .venv/ready

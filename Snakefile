@@ -1,4 +1,5 @@
-# The workflow: one rule per step, in the order of the data. What a job depends on is in its key (pipeline/jobs.py).
+# The workflow: one rule per step, in the order of the data. What a job depends on is in its key:
+# pipeline/workflow/job_keys.py.
 import sys
 from pathlib import Path
 
@@ -9,12 +10,11 @@ from snakemake.io import _IOFile
 from snakemake.script import PythonScript
 
 from pipeline.errors import UserError
-from pipeline.running import hold
-from pipeline.spared import hash_once, lift_default_limit
-from pipeline.summary import closing_lines
-from pipeline.terminal import tell
-from pipeline.warm import start_jobs_warm
-from pipeline.workflow import SESSION_STEPS, STEPS, open_study
+from pipeline.workflow.activity_lock import hold
+from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
+from pipeline.workflow.progress import closing_lines, tell
+from pipeline.workflow.spared import hash_once, lift_default_limit
+from pipeline.workflow.warm import start_jobs_warm
 
 # without --directory, which makes Snakemake ignore this, the demonstration study is run
 if not Path("study.yaml").exists():
@@ -38,7 +38,7 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 if not workflow.output_settings.dryrun:
     hold(Path.cwd())
-start_jobs_warm(PythonScript, modules=("pipeline.bridge", "snakemake.iocontainers", "snakemake.logging"), steps=STEPS)
+start_jobs_warm(PythonScript, modules=("pipeline.workflow.run_job", "snakemake.iocontainers", "snakemake.logging"), steps=STEPS)
 hash_once(_IOFile)
 
 
@@ -69,7 +69,7 @@ rule read:
     params:
         key=STUDY.key("read"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 rule calibrate:
@@ -85,7 +85,7 @@ rule calibrate:
     params:
         key=STUDY.key("calibrate"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 rule clean:
@@ -101,7 +101,7 @@ rule clean:
     params:
         key=STUDY.key("clean"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 rule contacts:
@@ -117,7 +117,7 @@ rule contacts:
     params:
         key=STUDY.key("contacts"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 rule kinematics:
@@ -134,7 +134,7 @@ rule kinematics:
     params:
         key=STUDY.key("kinematics"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 rule kinetics:
@@ -152,7 +152,7 @@ rule kinetics:
     params:
         key=STUDY.key("kinetics"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 rule cycles:
@@ -172,7 +172,7 @@ rule cycles:
     params:
         key=STUDY.key("cycles"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 rule study:
@@ -192,7 +192,7 @@ rule study:
     params:
         key=STUDY.key("study"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 # It looks into files of the sessions, too, which any change remakes before the study. Were they inputs, Snakemake would
@@ -215,7 +215,7 @@ rule report:
     params:
         key=STUDY.key("report"),
     script:
-        "pipeline/bridge.py"
+        "pipeline/workflow/run_job.py"
 
 
 onstart:

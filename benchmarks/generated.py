@@ -10,12 +10,11 @@ import numpy as np
 
 from pipeline.demo import recording
 from pipeline.demo.body import make_walker
-from pipeline.demo.files import PLATES
-from pipeline.demo.forces import ground
+from pipeline.demo.loads import ground
 from pipeline.demo.plates import channels, file_axes, stepping_on
-from pipeline.demo.steps import Gait, Walk, plan_walk
+from pipeline.demo.study import PLATES
 from pipeline.demo.trials import write_static, write_tables
-from pipeline.demo.walk import motion
+from pipeline.demo.walk import Gait, Walk, motion, plan_walk
 
 MOST_DIFFERENT = 4  # walks of a person; further trials are copies of their files
 FIELD, DIRECTION = PLATES["sub-01"], "+X"

@@ -17,25 +17,25 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 from snakemake.iocontainers import Namedlist
 
-from pipeline.jobs import Study
-from pipeline.workflow import open_study
+from pipeline.workflow.job_keys import Study
+from pipeline.workflow.open_study import open_study
 
 
 def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
     """Run these steps for one session after another; the process stays in the study's directory."""
-    from pipeline import bridge
+    from pipeline.workflow import run_job
 
     os.chdir(study)
     opened = open_study(study, forced=True)
     for session in sessions:
         for step in steps:
-            bridge.run(job(opened, step, session))
+            run_job.run(job(opened, step, session))
 
 
 def job(study: Study, step: str, session: str) -> SimpleNamespace:
     """Return what Snakemake would hand over: inputs are named by the step's arguments, as in the Snakefile."""
     folder = Path("derived") / session
-    function = getattr(importlib.import_module(f"pipeline.{step}"), step)
+    function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     data = [name for name, one in inspect.signature(function).parameters.items() if one.kind != one.KEYWORD_ONLY]
     inputs = {"c3d": study.c3d_files(session)} if step == "read" else {name: f"{folder}/{name}.nc" for name in data}
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
 from benchmarks.growth import grown
 from benchmarks.timing import output_of
-from pipeline.workflow import SESSION_STEPS
+from pipeline.workflow.open_study import SESSION_STEPS
 
 TITLE = "Memory of a job at its peak"
 LENGTHS_S = (5.0, 75.0, 150.0, 300.0)  # the first fits in what importing has taken and given back, and tells no growth

@@ -9,13 +9,13 @@ from typing import Any
 if "snakemake" in globals():
     sys.path.insert(0, str(Path(globals()["snakemake"].scriptdir).parent))
 
-from pipeline import netcdf, vocabulary
+from pipeline.results import netcdf, schema
 
 
 def run(job: Any) -> None:
     """Run one step on one trial; calibrate, on all trials of a session."""
     key = json.loads(job.params.key)
-    function = getattr(importlib.import_module(f"pipeline.{job.rule}"), job.rule)
+    function = getattr(importlib.import_module(f"pipeline.steps.{job.rule}.step"), job.rule)
     arguments = key["settings"] | key.get("arguments", {})
     data, about = list[Any](), dict[str, str]()
     if job.rule == "read":
@@ -30,7 +30,7 @@ def run(job: Any) -> None:
         arguments |= key.get("by_trial", {}).get(job.wildcards.trial, {})
     result = function(*data, **arguments)
     result.attrs |= about
-    netcdf.save(Path(job.output[0]), vocabulary.described(job.rule, result))
+    netcdf.save(Path(job.output[0]), schema.described(job.rule, result))
 
 
 if "snakemake" in globals():

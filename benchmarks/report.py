@@ -17,11 +17,12 @@ from typing import Any
 
 from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import HOUSE
-from pipeline import bridge, netcdf, vocabulary
-from pipeline.csv_text import csv_of
-from pipeline.hdf5 import Part
-from pipeline.report import report
-from pipeline.study import LABELS, TOLD, per_participant, study
+from pipeline.results import netcdf, schema
+from pipeline.results.hdf5 import Part
+from pipeline.steps.report.step import report
+from pipeline.steps.study.step import LABELS, TOLD, per_participant, study
+from pipeline.tables.csv_files import csv_of
+from pipeline.workflow import run_job
 
 TITLE = "The report"
 MOST_TIMES_WRITING = 1.0
@@ -79,7 +80,7 @@ def _gathering_s(derived: Path, *, sessions: int) -> float:
 
 def _cycles(derived: Path, sessions: list[str]) -> dict[str, dict[str, Part]]:
     files = {session: derived / session / "cycles.nc" for session in sessions}
-    loaded = netcdf.load_parts(files, vocabulary.VARIABLES["cycles"], attributes=TOLD, once=LABELS)
+    loaded = netcdf.load_parts(files, schema.VARIABLES["cycles"], attributes=TOLD, once=LABELS)
     return {session: groups for session, (groups, _) in loaded.items()}
 
 
@@ -98,7 +99,7 @@ def _study(derived: Path) -> None:
     """Do what the step study does."""
     cycles = _cycles(derived, SESSIONS)
     dataset, metrics, quality = study(cycles, sessions=_about(cycles), reference=None, gdi_features=None)
-    netcdf.save(derived / "study.nc", vocabulary.described("study", dataset))
+    netcdf.save(derived / "study.nc", schema.described("study", dataset))
     means, symmetry = per_participant(metrics)
     for name, table in {"metrics": metrics, "quality": quality, "means": means, "symmetry": symmetry}.items():
         netcdf.write_whole(derived / f"{name}.csv", csv_of(table))
@@ -116,7 +117,7 @@ def _report(derived: Path) -> None:
     inputs["study"] = derived / "study.nc"
     job = SimpleNamespace(input=inputs, output=SimpleNamespace(report=str(derived / "report.html")))
     settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
-    bridge._report(job, SESSIONS, report, settings)
+    run_job._report(job, SESSIONS, report, settings)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from benchmarks.figures import Figure, cores, run_alone
 from benchmarks.generated import write_study
 from benchmarks.timing import HOUSE, command_s
 from benchmarks.trial import TO_KINETICS, seconds
-from pipeline.workflow import SESSION_STEPS
+from pipeline.workflow.open_study import SESSION_STEPS
 
 TITLE = "A study"
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]

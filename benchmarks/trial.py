@@ -18,14 +18,15 @@ import ezc3d
 from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
 from benchmarks.timing import HOUSE, best_s
-from pipeline import settings, tables
-from pipeline.calibrate import calibrate
-from pipeline.clean import clean
-from pipeline.contacts import contacts
-from pipeline.cycles import cycles
-from pipeline.kinematics import kinematics
-from pipeline.kinetics import kinetics
-from pipeline.read import read
+from pipeline.steps.calibrate.step import calibrate
+from pipeline.steps.clean.step import clean
+from pipeline.steps.contacts.step import contacts
+from pipeline.steps.cycles.step import cycles
+from pipeline.steps.kinematics.step import kinematics
+from pipeline.steps.kinetics.step import kinetics
+from pipeline.steps.read.step import read
+from pipeline.tables import study_tables
+from pipeline.workflow import settings
 
 TITLE = "One trial, C3D to kinetics in one process"
 OTHERS = HOUSE.parent / "shared"  # recordings that are not the project's to give away; may be absent
@@ -79,9 +80,9 @@ def seconds(study: Path, *, rounds: int = ROUNDS) -> dict[str, float]:
 def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
     """Return the parse of a study's first walk and its steps, in their order; each works on what those before left."""
     chosen, model = settings.load_settings(settings.read_yaml(study / "study.yaml"), where="", study_path=study)
-    participants = tables.read_participants(study / "participants.tsv")
-    segments = tables.read_segments(study / "segments.tsv", participants)
-    rows = next(iter(tables.read_trials(study / "trials.tsv", participants).values()))
+    participants = study_tables.read_participants(study / "participants.tsv")
+    segments = study_tables.read_segments(study / "segments.tsv", participants)
+    rows = next(iter(study_tables.read_trials(study / "trials.tsv", participants).values()))
     static, walk = (next(row for row in rows if row["role"] == role) for role in ("static", "gait"))
     still, moving = (read(study / row["file"], body_model=model, **chosen["read"]) for row in (static, walk))
     still.attrs["role"] = "static"

@@ -1,4 +1,4 @@
-"""Write the tables of docs/settings.md and docs/outputs.md from the schema and the vocabulary.
+"""Write the tables of docs/settings.md and docs/outputs.md from the schema and the schema.
 
 ``python docs/reference.py`` puts them between the lines ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
 """
@@ -15,7 +15,8 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from pipeline import coordinates, settings, vocabulary  # noqa: E402 (the package stands beside this folder)
+from pipeline.results import schema  # noqa: E402
+from pipeline.workflow import settings  # noqa: E402 (the package stands beside this folder)
 
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
@@ -46,14 +47,14 @@ def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any
 
 def output_tables() -> str:
     """Return the variables of each file and the coordinates that carry a long name."""
-    steps = "\n".join(_variables(step) for step in vocabulary.VARIABLES)
-    rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in coordinates.COORDINATES.items()]
+    steps = "\n".join(_variables(step) for step in schema.VARIABLES)
+    rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in schema.COORDINATES.items()]
     return f"{steps}\n### Coordinates\n\n" + _table(("coordinate", "units", "meaning"), rows)
 
 
 def _variables(step: str) -> str:
-    heading = f"### {step}.nc\n\n{vocabulary.TITLES[step]}"
-    variables, cycles = vocabulary.VARIABLES[step], vocabulary.VARIABLES["cycles"]
+    heading = f"### {step}.nc\n\n{schema.TITLES[step]}"
+    variables, cycles = schema.VARIABLES[step], schema.VARIABLES["cycles"]
     told = ""
     if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.errors import UserError, printable
+from .errors import UserError, printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,47 +82,47 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _init(folder: Path) -> tuple[str, int]:
-    from pipeline.initialise import initialise
+    from .commands.init.command import initialise
 
     return initialise(folder), 0
 
 
 def _check(folder: Path) -> tuple[str, int]:
-    from pipeline.check import as_text, check
+    from .commands.check.command import as_text, check
 
     findings = check(folder)
     return as_text(findings, folder), int(any(finding.severity == "error" for finding in findings))
 
 
 def _verify(folder: Path) -> tuple[str, int]:
-    from pipeline.text_table import text_width
-    from pipeline.verify import as_text, verify
+    from .commands.verify import as_text, verify
+    from .tables.terminal_table import text_width
 
     faults, told = verify(folder)
     return as_text(faults, told, folder, width=text_width()), int(bool(faults))
 
 
 def _body_model(name: str, file: Path | None, output: Path | None) -> tuple[str, int]:
-    from pipeline.body_model_picture import body_model_report
+    from .commands.draw_body_model import body_model_report
 
     return body_model_report(name, file, output or Path(f"{Path(name).stem}.html")), 0
 
 
 def _export(study: Path, form: str, output: Path | None) -> tuple[str, int]:
-    from pipeline.export import export
+    from .commands.export import export
 
     return f"Table: {export(study, form=form, output=output)}", 0
 
 
 def _explain(file: Path, cycle: int | None) -> tuple[str, int]:
-    from pipeline.explain import explain
+    from .commands.explain.command import explain
 
     return explain(file, cycle=cycle), 0
 
 
 def _show(file: Path, group: str | None, variable: str | None) -> tuple[str, int]:
-    from pipeline.show import LEVELS, show
-    from pipeline.text_table import text_width
+    from .commands.show import LEVELS, show
+    from .tables.terminal_table import text_width
 
     try:
         LEVELS.encode(sys.stdout.encoding or "ascii")
@@ -133,7 +133,7 @@ def _show(file: Path, group: str | None, variable: str | None) -> tuple[str, int
 
 
 def _write_c3d(folder: Path, session: str | None, *, anonymous: bool) -> tuple[str, int]:
-    from pipeline.written_c3d import write_c3d_files
+    from .commands.write_c3d import write_c3d_files
 
     written, left_out = write_c3d_files(folder, session=session, anonymous=anonymous)
     lines = [*map(str, written), *(f"left out: {line}" for line in left_out), f"{len(written)} files written."]
@@ -141,13 +141,13 @@ def _write_c3d(folder: Path, session: str | None, *, anonymous: bool) -> tuple[s
 
 
 def _recover(folder: Path, cores: str) -> int:
-    from pipeline.recover import recover
+    from .commands.recover import recover
 
     return recover(folder, cores=cores)
 
 
 def _demo(folder: Path) -> tuple[str, int]:
-    from pipeline.demo.files import write_demo_study
+    from .demo.study import write_demo_study
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder}: is not empty; give a new folder for the demonstration study")

@@ -31,14 +31,16 @@ from numpy.typing import NDArray
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline import netcdf, settings, tables  # noqa: E402 (the package stands in the folder above)
-from pipeline.calibrate import calibrate  # noqa: E402
-from pipeline.clean import clean  # noqa: E402
-from pipeline.contacts import contacts  # noqa: E402
 from pipeline.dynamics import block_matrix  # noqa: E402
-from pipeline.kinematics import kinematics  # noqa: E402
-from pipeline.kinetics import kinetics  # noqa: E402
-from pipeline.read import read  # noqa: E402
+from pipeline.results import netcdf  # noqa: E402
+from pipeline.steps.calibrate.step import calibrate  # noqa: E402
+from pipeline.steps.clean.step import clean  # noqa: E402
+from pipeline.steps.contacts.step import contacts  # noqa: E402
+from pipeline.steps.kinematics.step import kinematics  # noqa: E402
+from pipeline.steps.kinetics.step import kinetics  # noqa: E402
+from pipeline.steps.read.step import read  # noqa: E402
+from pipeline.tables import study_tables  # noqa: E402 (the package stands in the folder above)
+from pipeline.workflow import settings  # noqa: E402
 
 Array = NDArray[np.float64]
 
@@ -56,7 +58,7 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
         return stored | {"calibrate": netcdf.load(derived / "calibrate.nc")}
     own = settings.read_yaml(study / "study.yaml")
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
-    participants = tables.read_participants(study / "participants.tsv")
+    participants = study_tables.read_participants(study / "participants.tsv")
     recorded = {
         name: read(study / PERSON / f"{name}.c3d", body_model=model, **chosen["read"]).assign_attrs(role=role)
         for name, role in (("static", "static"), (TRIAL, "gait"))
@@ -65,7 +67,7 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
         recorded,
         body_model=model,
         participant=participants[PERSON],
-        segments=tables.read_segments(study / "segments.tsv", participants).get(PERSON, []),
+        segments=study_tables.read_segments(study / "segments.tsv", participants).get(PERSON, []),
         segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
         **chosen["calibrate"],
     )

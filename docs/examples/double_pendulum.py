@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline.dynamics import pendulum  # noqa: E402 (the package stands in the folder above)
-from pipeline.dynamics.equations_of_motion import explicit_euler, simulate  # noqa: E402
-from pipeline.dynamics.planar import point_masses  # noqa: E402
+from pipeline.dynamics.teaching import pendulum  # noqa: E402 (the package stands in the folder above)
+from pipeline.dynamics.teaching.equations_of_motion import explicit_euler, simulate  # noqa: E402
+from pipeline.dynamics.teaching.planar import point_masses  # noqa: E402
 
 Array = NDArray[np.float64]
 

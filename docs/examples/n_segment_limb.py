@@ -40,6 +40,7 @@ HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
 from pipeline.dynamics import block_matrix, wrenches  # noqa: E402 (the package stands in the folder above)
+from pipeline.dynamics.vectors import rotate  # noqa: E402
 from pipeline.dynamics.wrenches import Body, Observer, Wrench  # noqa: E402
 
 Array = NDArray[np.float64]
@@ -70,7 +71,7 @@ def by_observer(bodies: Body, joint: Array, observer: Observer, to_axes: Array) 
     body = wrenches.seen(bodies, observer)
     fictitious = wrenches.fictitious(body, observer)
     parts = {"seen": wrenches.dynamic(body)} | {name: wrenches.opposite(load) for name, load in fictitious.items()}
-    place = block_matrix.rotate(observer.rotation, joint - observer.position)
+    place = rotate(observer.rotation, joint - observer.position)
     turn = to_axes @ np.swapaxes(observer.rotation, -1, -2)
     moved = {name: wrenches.translate(part, place) for name, part in parts.items()}
     third = {name: wrenches.transform(part, turn, place) for name, part in moved.items()}
@@ -85,7 +86,7 @@ def by_block_matrix(bodies: Body, joint: Array, to_axes: Array) -> tuple[Array, 
         lab, bodies.mass, bodies.inertia, bodies.acceleration, bodies.angular_velocity, nothing,
         joint - bodies.position, distal - bodies.position, nothing, nothing, NO_GRAVITY,
     )  # fmt: skip
-    force, moment = (block_matrix.rotate(to_axes[:, 0], part.sum(axis=1)[:, 0]) for part in loads)
+    force, moment = (rotate(to_axes[:, 0], part.sum(axis=1)[:, 0]) for part in loads)
     return force, moment
 
 

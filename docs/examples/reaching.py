@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline.dynamics import planar  # noqa: E402 (the package stands in the folder above)
-from pipeline.dynamics.reaching import reach  # noqa: E402
+from pipeline.dynamics.teaching import planar  # noqa: E402 (the package stands in the folder above)
+from pipeline.dynamics.teaching.reaching import reach  # noqa: E402
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.demo.curves import mirrored, rotation
+from .curves import mirrored, rotation
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.vocabulary import VARIABLES
+from ..results.schema import VARIABLES
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.demo.body import Walker, foot_in_sole, hip_in_pelvis
-from pipeline.demo.curves import rotation
+from .body import Walker, foot_in_sole, hip_in_pelvis
+from .curves import rotation
 
 Array = NDArray[np.float64]
 

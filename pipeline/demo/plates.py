@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.demo.curves import mirrored, rotation
-from pipeline.demo.forces import Ground
-from pipeline.demo.steps import Walk
+from .curves import mirrored, rotation
+from .loads import Ground
+from .walk import Walk
 
 Array = NDArray[np.float64]
 

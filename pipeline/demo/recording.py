@@ -12,9 +12,9 @@ import ezc3d
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.demo.body import MEDIAL_MARKERS, SEGMENTS, Walker, markers_in_segments
-from pipeline.demo.legs import Pose
-from pipeline.demo.plates import Plate
+from .body import MEDIAL_MARKERS, SEGMENTS, Walker, markers_in_segments
+from .legs import Pose
+from .plates import Plate
 
 Array = NDArray[np.float64]
 MARKER_HZ, ANALOG_HZ = 100, 1000

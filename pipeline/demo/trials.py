@@ -9,22 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.demo.body import SEGMENTS, SIDES, Walker, segment_parameters
-from pipeline.demo.forces import Ground, ground
-from pipeline.demo.legs import Pose
-from pipeline.demo.plates import Plate, channels, file_axes, verdict
-from pipeline.demo.recording import (
-    ANALOG_HZ,
-    MARKER_HZ,
-    Recording,
-    marker_paths,
-    noisy_markers,
-    noisy_readings,
-    write_c3d,
-)
-from pipeline.demo.steps import Walk
-from pipeline.demo.truth import Wrenches, joint_wrenches
-from pipeline.demo.walk import motion, stand
+from .body import SEGMENTS, SIDES, Walker, segment_parameters
+from .legs import Pose
+from .loads import Ground, Wrenches, ground, joint_wrenches
+from .plates import Plate, channels, file_axes, verdict
+from .recording import ANALOG_HZ, MARKER_HZ, Recording, marker_paths, noisy_markers, noisy_readings, write_c3d
+from .walk import Walk, motion, stand
 
 Array = NDArray[np.float64]
 JOINTS, AXES = ("ankle", "knee", "hip"), ("x", "y", "z")

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import TERMS
+from .block_matrix import TERMS
 
 Array = NDArray[np.float64]
 

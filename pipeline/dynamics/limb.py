@@ -2,7 +2,8 @@ r"""A limb as an open chain of six one-degree-of-freedom joints per anatomical j
 
 Between two segments that follow their own markers stand three slides, along the axes of the proximal segment, and
 three hinges, along the joint coordinate axes through the joint centre. Each is a joint of
-:mod:`pipeline.dynamics.open_chain`; the links between them weigh nothing. Because only this one instant is looked at,
+:mod:`pipeline.dynamics.teaching.open_chain`; the links between them weigh nothing. Because only this one instant is
+looked at,
 all twists and wrenches can be written in a single inertial frame (axes of the lab; origin and velocity of your choice,
 best near the limb), where handing them from link to link needs no map: the recursions become running sums, ::
 
@@ -32,9 +33,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, rotate, running_sum, sum_from_last, zeros
-from pipeline.dynamics.screws import dual_commutator, transpose
-from pipeline.dynamics.wrenches import turn_tensor
+from .screws import apply, dual_commutator
+from .vectors import cross, rotate, running_sum, sum_from_last, transpose, zeros
+from .wrenches import turn_tensor
 
 Array = NDArray[np.float64]
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
@@ -242,3 +243,22 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
 def _both(groups: Array) -> Array:
     """Return the sum (..., 6) over slides and hinges (..., 2, 6)."""
     return np.asarray(groups[..., 0, :] + groups[..., 1, :])
+
+
+def task_space(mass: Array, bias: Array, jacobian: Array, jacobian_rate: Array, qd: Array) -> tuple[Array, Array]:
+    """Return the inertia Lambda and the bias eta of the task x' = J q', so that f = Lambda x'' + eta.
+
+    Lambda = (J M^-1 J^T)^-1 and eta = Lambda (J M^-1 h - J' q'), where tau = M q'' + h; f, the load that tau amounts
+    to in the task, is Lambda J M^-1 tau, or J^-T tau for a square J.
+
+    Args:
+        mass: (..., n, n), M(q).
+        bias: (..., n), h: velocity, gravity and load terms.
+        jacobian, jacobian_rate: (..., k, n), k <= n independent rows.
+        qd: (..., n).
+
+    Source: Lynch and Park, section 8.6; Khatib O (1987) IEEE J Robot Autom 3:43-53 for k < n.
+    """
+    through = transpose(np.asarray(np.linalg.solve(mass, transpose(jacobian))))  # J M^-1, as M is symmetric
+    inertia = np.asarray(np.linalg.inv(through @ transpose(jacobian)))
+    return inertia, apply(inertia, apply(through, bias) - apply(jacobian_rate, qd))

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, skew
+from .vectors import cross, skew, transpose
 
 Array = NDArray[np.float64]
 
@@ -34,11 +34,6 @@ SMALL_RAD = 1e-4  # below, a fraction 0/0 of small angles is at its limit to wit
 def apply(matrix: Array, vector: Array) -> Array:
     """Return matrix @ vector; (..., m, n) and (..., n) -> (..., m)."""
     return np.asarray((matrix @ vector[..., None])[..., 0])
-
-
-def transpose(matrix: Array) -> Array:
-    """Return the transpose of the last two dimensions."""
-    return np.swapaxes(matrix, -1, -2)
 
 
 def pose(rotation: Array, position: Array) -> Array:

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dynamics.block_matrix import cross, rotate, running_sum
+from .vectors import cross, rotate, running_sum
 
 Array = NDArray[np.float64]
 

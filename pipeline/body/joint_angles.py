@@ -1,0 +1,118 @@
+"""Joint coordinate systems: angles and axes of hip, knee and ankle.
+
+Cardan sequence Z-X-Y of the distal segment against the proximal one (Grood ES, Suntay WJ (1983) J Biomech Eng
+105:136-144; Wu G et al. (2002) J Biomech 35:543-548): e1 = z of the proximal segment (flexion), e3 = y of the
+distal segment (rotation), e2 = e3 x e1 floating (adduction). Flexion (of the ankle: dorsiflexion), adduction
+(of the ankle: inversion) and internal rotation are positive on both sides.
+
+Plug-in Gait turns the ankle in another order, Z-Y-X, so that inversion is about the long axis of the foot.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.vectors import cross, dot, unit
+from .conventions import JOINTS, SIDES
+
+Array = NDArray[np.float64]
+
+ANGLES = ("flexion", "adduction", "rotation")
+CONVENTIONS = ("isb", "plug_in_gait")
+FLEXION_SIGN = {"ankle": 1.0, "knee": -1.0, "hip": 1.0}
+
+
+def signs(joint: str, side: str) -> Array:
+    """Return (3,): what turns right-handed rotations about e1, e2, e3 into clinical ones."""
+    mirror = -1.0 if side == "left" else 1.0
+    return np.array([FLEXION_SIGN[joint], mirror, mirror])
+
+
+def angles(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> Array:
+    """Return the right-handed Cardan angles Z-X-Y of the distal segment against the proximal one.
+
+    Args:
+        proximal, distal: (..., 3, 3), v_segment = rotation @ v_lab.
+        smallest_floating_axis: cosine of the second angle below which the angles are NaN (gimbal lock).
+
+    Returns:
+        (..., 3) rad, about e1, e2, e3.
+    """
+    e1, e3 = proximal[..., 2, :], distal[..., 1, :]
+    second = np.arcsin(np.clip(dot(e1, e3), -1, 1))
+    first = np.arctan2(-dot(proximal[..., 0, :], e3), dot(proximal[..., 1, :], e3))
+    third = np.arctan2(-dot(e1, distal[..., 0, :]), dot(e1, distal[..., 2, :]))
+    return _unless_locked(first, second, third, np.cos(second) >= smallest_floating_axis)
+
+
+def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> Array:
+    """Return the right-handed Cardan angles Z-Y-X of the distal segment against the proximal one.
+
+    Arguments and order of the result (about z, x, y) as of :func:`angles`.
+    Source: Plug-in Gait's ankle; found by comparison with its stored angles.
+    """
+    x, z = distal[..., 0, :], proximal[..., 2, :]
+    second = -np.arcsin(np.clip(dot(z, x), -1, 1))
+    first = np.arctan2(dot(proximal[..., 1, :], x), dot(proximal[..., 0, :], x))
+    third = np.arctan2(dot(z, distal[..., 1, :]), dot(z, distal[..., 2, :]))
+    return _unless_locked(first, third, second, np.cos(second) >= smallest_floating_axis)
+
+
+def _unless_locked(z: Array, x: Array, y: Array, free: NDArray[np.bool_]) -> Array:
+    """Return three angles as one array (..., 3), NaN where the axes are not free."""
+    result = np.moveaxis(np.array([z, x, y]), 0, -1)
+    result[~free] = np.nan
+    return result
+
+
+def axes(proximal: Array, distal: Array) -> Array:
+    """Return the joint coordinate axes e1, e2, e3 as rows (..., 3, 3), unit vectors in lab axes.
+
+    Args:
+        proximal, distal: (..., 3, 3), v_segment = rotation @ v_lab.
+    """
+    e1, e3 = proximal[..., 2, :], distal[..., 1, :]
+    return np.stack([e1, unit(cross(e3, e1)), e3], axis=-2)
+
+
+MIRROR = np.array([-1.0, 1.0])
+
+
+def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float) -> Array:
+    """Return (time, side, joint, angle) of ankle, knee and hip.
+
+    Args:
+        rotation: (time, side, 4, 3, 3) of foot, shank, thigh and pelvis, v_segment = rotation @ v_lab.
+        convention: one of :data:`pipeline.body.joint_angles.CONVENTIONS`.
+        smallest_floating_axis: cosine of the second angle below which angles are NaN.
+    """
+    proximal, distal = rotation[:, :, 1:], rotation[:, :, :3]
+    angle = angles(proximal, distal, smallest_floating_axis=smallest_floating_axis)
+    if convention == "plug_in_gait":
+        angle[:, :, 0] = angles_inversion_last(
+            proximal[:, :, 0], distal[:, :, 0], smallest_floating_axis=smallest_floating_axis
+        )
+    clinical = np.array([[signs(joint, side) for joint in JOINTS] for side in SIDES])
+    return np.asarray(np.degrees(angle) * clinical)
+
+
+def pelvis_angles(rotation: Array, smallest_floating_axis: float) -> Array:
+    """Return (time, side, 3): anterior tilt, obliquity (this side up) and internal rotation (this side forward).
+
+    Cardan sequence Z-X-Y of the pelvis (time, side, 3, 3) in the lab, as Plug-in Gait has it (Davis RB et al. 1991, Hum
+    Mov Sci 10:575-587).
+    """
+    lab = np.broadcast_to(np.eye(3), rotation.shape)
+    angle = angles(lab, rotation, smallest_floating_axis=smallest_floating_axis)
+    return np.asarray(np.degrees(angle) * np.stack([-np.ones(2), -MIRROR, MIRROR], axis=-1))
+
+
+def foot_progression(rotation: Array, smallest_floating_axis: float) -> Array:
+    """Return (time, side): the turn of the foot's long axis from lab x in the horizontal plane, toes inwards positive.
+
+    NaN where the foot stands so steeply that its horizontal part is below ``smallest_floating_axis``.
+    """
+    forward, right = rotation[..., 0, 0], rotation[..., 0, 2]
+    level = np.hypot(forward, right) >= smallest_floating_axis
+    return np.where(level, np.degrees(np.arctan2(-right, forward)) * MIRROR, np.nan)

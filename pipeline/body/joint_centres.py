@@ -1,0 +1,168 @@
+"""Joint centres from surface markers: hip regressions, the chord function, predictive shifts, alignment device.
+
+Lengths in metres. Pelvis axes: origin midway between the anterior superior iliac spines (ASIS), x anterior,
+y up, z to the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UserError
+from .conventions import SIDE_SIGN
+
+Array = NDArray[np.float64]
+
+
+def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:
+    """Return the hip joint centre in pelvis axes from the mid-ASIS point.
+
+    Args:
+        method: name of the regression, see :data:`REGRESSIONS`.
+        side: ``left`` or ``right``.
+        sizes: ``pelvis_width`` (between the ASIS) and ``pelvis_depth`` (mid-ASIS to mid-PSIS) from the markers;
+            ``leg_length`` (this side), ``leg_length_mean``, ``marker_radius`` and, for Davis,
+            ``asis_trochanter_distance``, where known.
+
+    Returns:
+        (3,) position, m; the lateral component is negative on the left.
+
+    Raises:
+        UserError: the regression needs a size that is not known.
+    """
+    try:
+        anterior, up, lateral = REGRESSIONS[method]({name: 1000 * value for name, value in sizes.items()})
+    except KeyError as error:
+        size = str(error.args[0]).replace("_mean", "")
+        raise UserError(
+            f"hip centre by {method} needs the {size.replace('_', ' ')}: add {size}_{side}_m to participants.tsv, "
+            "or choose another calibrate.hip_centre"
+        ) from None
+    return np.array([anterior, up, SIDE_SIGN[side] * lateral]) / 1000
+
+
+def _harrington(mm: Mapping[str, float]) -> tuple[float, float, float]:
+    """Harrington ME et al. (2007) J Biomech 40:595-602, single-variable equations."""
+    return (
+        -0.24 * mm["pelvis_depth"] - 9.9,
+        -0.30 * mm["pelvis_width"] - 10.9,
+        0.33 * mm["pelvis_width"] + 7.3,
+    )
+
+
+def _harrington_multiple(mm: Mapping[str, float]) -> tuple[float, float, float]:
+    """Harrington ME et al. (2007) J Biomech 40:595-602, multiple regression with leg length."""
+    width, depth, leg = mm["pelvis_width"], mm["pelvis_depth"], mm["leg_length"]
+    return -0.24 * depth - 9.9, -0.16 * width - 0.04 * leg - 7.1, 0.28 * depth + 0.16 * width + 7.9
+
+
+def _sangeux(mm: Mapping[str, float]) -> tuple[float, float, float]:
+    """Sangeux M (2015) Gait Posture 42:402-405, pelvis width only."""
+    width = mm["pelvis_width"]
+    return -0.138 * width - 10.4, -0.305 * width - 10.9, 0.33 * width + 7.3
+
+
+def _bell(mm: Mapping[str, float]) -> tuple[float, float, float]:
+    """Bell AL, Pedersen DR, Brand RA (1990) J Biomech 23:617-621."""
+    width = mm["pelvis_width"]
+    return -0.19 * width, -0.30 * width, 0.36 * width
+
+
+def _hara(mm: Mapping[str, float]) -> tuple[float, float, float]:
+    """Hara R et al. (2016) Sci Rep 6:37707, leg length only."""
+    leg = mm["leg_length"]
+    return 11 - 0.063 * leg, -9 - 0.078 * leg, 8 + 0.086 * leg
+
+
+def _davis(mm: Mapping[str, float]) -> tuple[float, float, float]:
+    """Davis RB et al. (1991) Hum Mov Sci 10:575-587, with the marker radius on the ASIS.
+
+    Half the distance between the ASIS is the lateral reference; the mean leg length of both sides scales the
+    pelvis; the distance from ASIS to greater trochanter is estimated from leg length where it is not measured.
+    """
+    theta, beta = np.radians(28.4), np.radians(18.0)
+    c = 0.115 * mm["leg_length_mean"] - 15.3
+    trochanter = mm.get("asis_trochanter_distance") or 0.1288 * mm["leg_length"] - 48.56
+    back = -trochanter - mm["marker_radius"]
+    return (
+        back * np.cos(beta) + c * np.cos(theta) * np.sin(beta),
+        back * np.sin(beta) - c * np.cos(theta) * np.cos(beta),
+        mm["pelvis_width"] / 2 - c * np.sin(theta),
+    )
+
+
+REGRESSIONS: dict[str, Callable[[Mapping[str, float]], tuple[float, float, float]]] = {
+    "harrington": _harrington,
+    "harrington_multiple": _harrington_multiple,
+    "sangeux": _sangeux,
+    "bell": _bell,
+    "hara": _hara,
+    "davis": _davis,
+    "functional": _harrington,  # on a side without a usable functional trial
+}
+
+
+def chord(proximal: Array, lateral: Array, wand: Array, distance_m: float) -> Array:
+    """Return the joint centre by the chord function (Davis RB et al. 1991, Hum Mov Sci 10:575-587).
+
+    The centre lies in the plane of the three points, at ``distance_m`` from the lateral marker, on the other
+    side of the line proximal-lateral than the wand, so that the angle proximal centre - centre - lateral marker
+    is a right one.
+
+    Args:
+        proximal: proximal joint centre (..., 3), m.
+        lateral: lateral marker of the joint (..., 3), m.
+        wand: marker that gives the plane (..., 3), m.
+        distance_m: half the joint's width plus the marker's radius.
+
+    Returns:
+        (..., 3), m; NaN where the joint would be wider than the segment is long.
+    """
+    span = proximal - lateral
+    length = np.linalg.norm(span, axis=-1, keepdims=True)
+    along = span / length
+    away = -(wand - lateral)
+    away = away - along * np.sum(away * along, axis=-1, keepdims=True)
+    away = away / np.linalg.norm(away, axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        cosine = distance_m / length
+        sine = np.sqrt(1 - cosine**2)
+    return np.asarray(lateral + distance_m * (cosine * along + sine * away))
+
+
+def shifted(start: Array, axes: Array, shift: Mapping[str, float], length: Array | float, side: str) -> Array:
+    """Return a joint centre predicted from a point: the shift, by fractions of a length, along given axes.
+
+    Bruening DA et al. (2008, Clin Biomech 23:1299-1302): the ankle centre lies 2.7 % of the shank's length below
+    the midpoint of the malleoli.
+
+    Args:
+        start: the point (..., 3), m.
+        axes: (..., 3, 3), rows x forward, y up, z to the right.
+        shift: fractions along ``x``, ``y`` and, positive away from the body's midline, ``z``.
+        length: (...), m.
+        side: ``left`` or ``right``.
+    """
+    local = np.array([shift.get("x", 0.0), shift.get("y", 0.0), SIDE_SIGN[side] * shift.get("z", 0.0)])
+    return np.asarray(start + np.asarray(length)[..., None] * (local @ axes))
+
+
+def device_corner(markers: tuple[Array, Array, Array], to_right: Array, side: str) -> Array:
+    """Return the corner of a knee alignment device, where its three equal rods meet at right angles.
+
+    There the lateral marker of the knee would sit (Davis RB et al. 1991). Rods of length d put their ends d sqrt(2)
+    apart, and the corner d / sqrt(3) from the ends' plane, on the side of the knee.
+
+    Args:
+        markers: the ends of the rods (..., 3), m, in any order.
+        to_right: vector (..., 3) to the person's right.
+        side: ``left`` or ``right``.
+    """
+    a, b, c = markers
+    rod = (np.linalg.norm(a - b, axis=-1) + np.linalg.norm(b - c, axis=-1) + np.linalg.norm(c - a, axis=-1)) / 18**0.5
+    normal = np.cross(b - a, c - a)
+    outward = SIDE_SIGN[side] * np.sign(np.sum(normal * to_right, axis=-1)) / np.linalg.norm(normal, axis=-1)
+    return np.asarray((a + b + c) / 3 - normal * (outward * rod / 3**0.5)[..., None])

@@ -1,0 +1,199 @@
+"""The bytes of a C3D file before anything parses them: header, parameter records, promised size.
+
+Parsers trust these bytes: damaged ones make ezc3d crash, hang or take all memory, and a file that is cut off within its
+data reads as a shorter trial. So header and parameter records are looked at here first, and nothing else is read.
+Messages name bytes, records and standard parameters, never other text of the file, which may name a person.
+
+Source: Motion Lab Systems (2008) The C3D File Format User Guide.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import UserError
+from .records import DEC, INTEL, MIPS, DamagedError, Record, named, number, real, records
+
+BLOCK_BYTES = 512
+PROCESSORS = (INTEL, DEC, MIPS)
+MOST_SECTION_BYTES = 4 << 20  # the largest of real files has 54 kB
+MOST_SAMPLES = 10_000  # per frame, where there are no channels
+RATE_TOLERANCE = 0.01  # the header's rate may be rounded
+MOST_FRAMES = 65535  # that the header's words can count: a longer file states its length in parameters
+ROTATION_VALUES = 17  # a 4 x 4 matrix and its reliability, per rotation and sample
+NUMBERS = {
+    "POINT": ("USED", "SCALE", "RATE", "FRAMES", "DATA_START"),
+    "ANALOG": ("USED", "GEN_SCALE", "RATE"),
+    "ROTATION": ("USED", "DATA_START", "RATIO", "RATE"),
+}
+
+
+class Header(NamedTuple):
+    """What the first block says; ``first`` and ``frames`` as parameters have it where its words are too short.
+
+    ``in_other_form``: ezc3d 1.7.2 cannot read the file, or reads it wrongly, see :mod:`pipeline.c3d.encodings`.
+    """
+
+    processor: int
+    points: int
+    analog_per_frame: int
+    first: int
+    last: int
+    data_block: int
+    scale: float
+    rate_hz: float
+    frames: int = 0
+    in_other_form: bool = False
+
+    @property
+    def data_at(self) -> int:
+        """Return the byte at which the data begin."""
+        return BLOCK_BYTES * (self.data_block - 1)
+
+    @property
+    def frame_bytes(self) -> int:
+        """Return the size of one frame: its points, then its analog values."""
+        return (4 * self.points + self.analog_per_frame) * (4 if self.scale < 0 else 2)
+
+
+def refuse_damaged(path: Path) -> Header:
+    """Walk header and parameter records, and compare the file's size with what they promise.
+
+    Raises:
+        UserError: not a C3D file, damaged at the byte, record or parameter named, or cut off.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        block = file.read(BLOCK_BYTES)
+        if len(block) < BLOCK_BYTES or block[1] != 0x50:
+            raise UserError(f"{path}: not a C3D file (no C3D header); check the export")
+        start = BLOCK_BYTES * (max(block[0], 1) - 1)
+        file.seek(start)
+        section = file.read(4)
+        if len(section) < 4:
+            raise UserError(f"{path}: cut off: {size} bytes, its parameters begin at {start}; copy or export it again")
+        try:
+            header = _header(block, section[3])
+            file.seek(start)
+            # the count of parameter blocks is one byte, and wrong in long sections: the data end them
+            end = header.data_at if start < header.data_at < size else size
+            section = file.read(min(end - start, MOST_SECTION_BYTES))
+            parameters = named(records(section, start, header.processor))
+            header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
+            promised = _promised(header, parameters, size)
+            header = header._replace(in_other_form=_in_other_form(header, parameters))
+        except DamagedError as error:
+            raise UserError(f"{path}: damaged: {error}; copy or export it again") from None
+    if size < promised:
+        raise UserError(f"{path}: cut off: {size} bytes, its header promises {promised}; copy or export it again")
+    return header
+
+
+def _header(block: bytes, processor: int) -> Header:
+    if processor not in PROCESSORS:
+        raise DamagedError(f"processor type {processor} in byte 4 of the parameters, expected 84, 85 or 86")
+    order = ">" if processor == MIPS else "<"
+    points, analog, first, last = struct.unpack(f"{order}4H", block[2:10])
+    (data_block,) = struct.unpack(f"{order}H", block[16:18])
+    scale, rate_hz = (real(block[at : at + 4], processor) for at in (12, 20))
+    if not math.isfinite(scale) or scale == 0:
+        raise DamagedError(f"scale {scale:g} in byte 13 of the header")
+    if not math.isfinite(rate_hz) or rate_hz < 0:
+        raise DamagedError(f"frame rate {rate_hz:g} in byte 21 of the header")
+    return Header(processor, points, analog, first, last, data_block, scale, rate_hz)
+
+
+def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
+    """Return the number of frames.
+
+    The header's words hold 65535 at most. Of a longer trial the last frame stands there as 65535 or without its
+    multiples of 65536, and the count in POINT:FRAMES as a real number, POINT:LONG_FRAMES or TRIAL:ACTUAL_END_FIELD.
+    """
+
+    def stated(group: str, name: str) -> int:
+        value = number(parameters, group, name, header.processor)
+        return int(value) if math.isfinite(value) else 0
+
+    frames, counted = header.last - header.first + 1, stated("POINT", "FRAMES")
+    trial = stated("TRIAL", "ACTUAL_END_FIELD") - stated("TRIAL", "ACTUAL_START_FIELD") + 1
+    for count in (counted, stated("POINT", "LONG_FRAMES"), trial):
+        if count > MOST_FRAMES and (header.last == MOST_FRAMES or (count - frames) % (MOST_FRAMES + 1) == 0):
+            return count
+    if header.last == MOST_FRAMES:
+        frames = max(frames, counted)
+        left = size - header.data_at - frames * header.frame_bytes
+        if left >= BLOCK_BYTES + header.frame_bytes and not stated("ROTATION", "USED"):
+            raise DamagedError(f"no parameter states more than the {frames} frames that the header can count, but "
+                                f"{left} bytes follow these")  # fmt: skip
+    if frames < 1:
+        raise DamagedError(f"the header counts frames from {header.first} to {header.last}")
+    if counted not in (0, frames):
+        raise DamagedError(f"POINT:FRAMES is {counted}, the header counts {frames} frames")
+    return frames
+
+
+def _first(header: Header, parameters: Mapping[tuple[str, str], Record]) -> int:
+    """Return the number of the first frame; the header has it without its multiples of 65536."""
+    first = number(parameters, "TRIAL", "ACTUAL_START_FIELD", header.processor)
+    return int(first) if first > MOST_FRAMES and first % (MOST_FRAMES + 1) == header.first else header.first
+
+
+def _in_other_form(header: Header, parameters: Mapping[tuple[str, str], Record]) -> bool:
+    counted, points = parameters.get(("POINT", "FRAMES")), number(parameters, "POINT", "USED", header.processor)
+    by_real = counted is not None and counted.kind == 4
+    return header.processor == MIPS or header.frames > MOST_FRAMES or by_real or points != header.points
+
+
+def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
+    """Return how many bytes header and parameters promise, once they have been found to agree.
+
+    Where they count points differently and the file has just the size that the header says, the header is right.
+    """
+
+    def stated(group: str, name: str) -> float:
+        return number(parameters, group, name, header.processor)
+
+    _refuse_without_needed(parameters, analog=header.analog_per_frame > 0)
+    ends = [header.data_at + header.frames * header.frame_bytes]
+    fits = 0 <= size - ends[0] < BLOCK_BYTES
+    for name, said in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
+        real_data = name == "SCALE" and max(stated("POINT", name), said) < 0  # which no scale applies to
+        beside = real_data or (name == "USED" and fits)
+        if stated("POINT", name) != said and not beside and (name != "DATA_START" or stated("POINT", name)):
+            raise DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {said:g}")
+    rate_hz = stated("POINT", "RATE") or header.rate_hz
+    if not abs(rate_hz - (header.rate_hz or rate_hz)) <= RATE_TOLERANCE * rate_hz:
+        raise DamagedError(f"POINT:RATE is {rate_hz:g}, the header says {header.rate_hz:g}")
+    samples = stated("ANALOG", "RATE") / (rate_hz or math.inf)  # of these the parser makes room at once
+    most = header.analog_per_frame / (stated("ANALOG", "USED") or math.inf) + 1
+    if not 0 <= samples <= (most if header.analog_per_frame else MOST_SAMPLES):
+        raise DamagedError(
+            f"ANALOG:RATE is {stated('ANALOG', 'RATE'):g}, the header counts {header.analog_per_frame} analog values "
+            "per frame"
+        )
+    if rotations := stated("ROTATION", "USED"):
+        ratio = stated("ROTATION", "RATIO") or stated("ROTATION", "RATE") / (rate_hz or 1.0)
+        start = BLOCK_BYTES * (stated("ROTATION", "DATA_START") - 1)
+        end = start + 4 * ROTATION_VALUES * header.frames * rotations * ratio
+        if not math.isfinite(end):
+            raise DamagedError("one of ROTATION:USED, DATA_START, RATIO and RATE is no number")
+        ends.append(int(end))
+    return max(ends)
+
+
+def _refuse_without_needed(parameters: Mapping[tuple[str, str], Record], *, analog: bool) -> None:
+    """Refuse where a number is absent without which the data cannot be read, or one is there that is none."""
+    needed = [("POINT", name) for name in ("USED", "SCALE")]
+    needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []
+    for group, name in needed:
+        if (group, name) not in parameters or not parameters[group, name].data:
+            raise DamagedError(f"the parameter {group}:{name} is missing or empty")
+    for group, names in NUMBERS.items():
+        for name in names:
+            record = parameters.get((group, name))
+            if record and (record.kind == -1 or not record.data):
+                raise DamagedError(f"the parameter {group}:{name} holds no number")

@@ -1,0 +1,187 @@
+"""Point labels of a C3D file to marker names: whose they are, which of them are markers, which stand twice.
+
+Whatever a lab's software hangs on a label - a subject's name, a common prefix or suffix - is taken off here; what
+the remaining name means is for the body model to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..errors import UserError, nearest
+
+SEPARATORS = "_. -"
+SIDE_WORDS = {"l", "r", "left", "right", "lft", "rgt", "lt", "rt"}
+SHARED_BY = 0.9  # share of the labels that have a prefix or suffix in common before it counts as one
+FEWEST = 4
+NOT_LISTS = ("LABELS", "DESCRIPTIONS")
+
+
+class SeveralSubjectsError(UserError):
+    """A file holds markers of several people, and nothing tells whose are meant."""
+
+    def __init__(self, text: str, subjects: Sequence[str]) -> None:
+        super().__init__(text)
+        self.subjects = list(subjects)
+
+
+class Marker(NamedTuple):
+    """A marker's column among the points of the file, its subject (or empty) and its name."""
+
+    column: int
+    owner: str
+    name: str
+
+
+def markers_of(
+    point: Mapping[str, Any],
+    subjects: Sequence[str],
+    filled: Sequence[bool],
+    *,
+    subject: str = "",
+    participant: str = "",
+) -> tuple[list[Marker], list[str]]:
+    """Return the markers of one person, and what is to be said about their labels.
+
+    Left out are points without a label, unlabelled trajectories (``*12``), and model outputs: what POINT:ANGLES,
+    FORCES, MOMENTS, POWERS, SCALARS and the groups of TYPE_GROUPS list. Labels beyond 255 continue in LABELS2, ...
+    Of a label that stands several times the first column with data is taken.
+
+    Args:
+        point: the POINT parameters.
+        subjects: SUBJECTS:NAMES.
+        filled: whether each column holds data.
+        subject: whose markers to take; empty where the file may decide.
+        participant: taken where the file holds several subjects and one has this name.
+
+    Raises:
+        SeveralSubjectsError: the file does not tell which of them is meant.
+        UserError: it lacks the subject asked for.
+    """
+    markers = _owned_markers(point, subjects)
+    owner = _chosen_owner(markers, subject, participant)
+    if owner is not None:
+        markers = [marker for marker in markers if marker.owner in ("", owner)]
+    markers = _without_affix(markers)
+    columns: dict[str, list[Marker]] = defaultdict(list)
+    for marker in markers:
+        columns[marker.name].append(marker)
+    kept, notes = [], []
+    for name, same in columns.items():
+        kept.append(next((marker for marker in same if filled[marker.column]), same[0]))
+        if len(same) > 1:
+            where = f"points {', '.join(str(marker.column + 1) for marker in same)}"
+            notes.append(f"{name} stands {len(same)} times ({where}): point {kept[-1].column + 1} is taken")
+    return sorted(kept), notes
+
+
+def subjects_among(point: Mapping[str, Any], subjects: Sequence[str]) -> list[str]:
+    """Return the subjects whose markers a file holds under the same names; none where it holds one person's."""
+    return _rivals(_owned_markers(point, subjects))
+
+
+def _owned_markers(point: Mapping[str, Any], subjects: Sequence[str]) -> list[Marker]:
+    outputs = _outputs(point)
+    return [
+        Marker(column, *_owned(label, subjects))
+        for column, label in enumerate(_listed(point, "LABELS"))
+        if label and not label.startswith("*") and label not in outputs
+    ]
+
+
+def _listed(point: Mapping[str, Any], name: str) -> list[str]:
+    numbers = sorted(int(key[len(name) :]) for key in point if key.startswith(name) and key[len(name) :].isdecimal())
+    return [
+        str(label).strip() for key in [name, *(f"{name}{number}" for number in numbers)] for label in point.get(key, [])
+    ]
+
+
+def _outputs(point: Mapping[str, Any]) -> set[str]:
+    groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
+    return {label for group in groups if group not in NOT_LISTS for label in _listed(point, group)}
+
+
+def _owned(label: str, subjects: Iterable[str]) -> tuple[str, str]:
+    """Return a label's subject and the rest: ``A22:LKNE``, or a name of SUBJECTS before a separator."""
+    owner, colon, name = label.rpartition(":")
+    if colon:
+        return owner.strip(), name.strip()
+    for text in subjects:
+        start = text.strip()
+        if start and label.startswith(start) and label[len(start) : len(start) + 1] in set(SEPARATORS):
+            return start, label[len(start) + 1 :].strip()
+    return "", label
+
+
+def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> str | None:
+    """Return the subject whose markers are meant; None where there is nothing to choose."""
+    if subject:
+        names = dict.fromkeys(marker.owner for marker in markers if marker.owner)
+        found = _same(subject, names)
+        if names and not found:
+            hint = nearest(subject, [name for name in names if is_code(name)])
+            raise UserError(f"no subject '{subject}'; it has {_codes_of(names)}{hint}")
+        return found or None
+    rivals = _rivals(markers)
+    if not rivals:
+        return None
+    if found := _same(participant, rivals):
+        return found
+    raise SeveralSubjectsError(
+        f"holds several subjects ({_codes_of(rivals)}); name one in the column 'subject' of trials.tsv "
+        "or participants.tsv",
+        rivals,
+    )
+
+
+def is_code(text: str) -> bool:
+    """Return whether a subject's text is a code: without a digit it may be a person's name, and is not told."""
+    return bool(re.search(r"\d", text))
+
+
+def _codes_of(names: Iterable[str]) -> str:
+    """Return the names that are codes, and how many are not."""
+    every = list(names)
+    codes = [name for name in every if is_code(name)]
+    untold = len(every) - len(codes)
+    return ", ".join([*codes, *([f"{untold} not told here: they may be people's names"] if untold else [])])
+
+
+def _rivals(markers: Sequence[Marker]) -> list[str]:
+    """Return the owners that share a marker's name with another one."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for marker in markers:
+        if marker.owner:
+            names[marker.owner].add(marker.name)
+    often = Counter(name for own in names.values() for name in own)
+    return [owner for owner, own in names.items() if any(often[name] > 1 for name in own)]
+
+
+def _same(name: str, known: Iterable[str]) -> str:
+    """Return the one known name that is ``name`` but for case and punctuation, or an empty text."""
+
+    def plain(text: str) -> str:
+        return re.sub(r"[\W_]", "", text).casefold()
+
+    equal = [other for other in known if other == name] or [other for other in known if plain(other) == plain(name)]
+    return equal[0] if name and len(equal) == 1 else ""
+
+
+def _without_affix(markers: Sequence[Marker]) -> list[Marker]:
+    """Take off a prefix, then a suffix, that nearly all labels share; a lone side (``L_``) is none."""
+    for pattern, affix, rest in ((rf"([^{SEPARATORS}]+)[{SEPARATORS}](.+)", 1, 2),
+                                 (rf"(.+)[{SEPARATORS}]([^{SEPARATORS}]+)", 2, 1)):  # fmt: skip
+        parts = [re.fullmatch(pattern, marker.name) for marker in markers]
+        count = Counter(part[affix] for part in parts if part)
+        if not count:
+            continue
+        common, often = count.most_common(1)[0]
+        if often >= max(FEWEST, SHARED_BY * len(markers)) and common.casefold() not in SIDE_WORDS:
+            markers = [
+                marker._replace(name=part[rest]) if part and part[affix] == common else marker
+                for marker, part in zip(markers, parts, strict=True)
+            ]
+    return list(markers)

@@ -1,0 +1,117 @@
+"""C3D files parsed by a child process that may die, within limits of memory and time.
+
+A file that passes :mod:`pipeline.c3d.integrity` can still be damaged where only the parser looks. One child serves all
+files of a process, one after the other, and is started again after a file that ended it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UserError
+from .integrity import Header
+
+if TYPE_CHECKING:  # it runs in the child; naming it here makes it count among the code a result depends on
+    from .parser import Content
+
+
+ROOT = Path(__file__).resolve().parents[__package__.count(".") + 1]  # of the package, by whichever name it is imported
+COMMAND = [sys.executable, "-P", "-m", f"{__package__}.parser"]  # -P: nothing is imported from where it is called
+FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP")  # the parser's own limits end it by SIGPROF or an answer
+NUMPY = ("ndarray", "dtype", "_reconstruct", "_frombuffer")
+_children: dict[int, subprocess.Popen[bytes]] = {}  # by the process that started them: a fork has none yet
+_one_at_a_time = threading.Lock()
+
+
+def parse(path: Path, header: Header) -> Content:
+    """Return what a file holds whose records have been walked.
+
+    Raises:
+        UserError: the parser refused the file, crashed, or ran beyond its limits.
+        RuntimeError: the parser cannot be started, or was killed from outside: no fault of the file.
+    """
+    with _one_at_a_time:
+        requests, answers = _running()
+        try:
+            pickle.dump((str(path.absolute()), tuple(header) if header.in_other_form else None), requests)
+            requests.flush()
+            answer, shapes = _Plain(answers).load()
+            arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
+        except (OSError, EOFError):
+            raise _died(path, _dismiss()) from None
+        except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
+            _dismiss()
+            raise UserError(f"{path}: damaged: its parser gave no answer; copy or export it again") from None
+        except BaseException:  # half an answer may still be under way
+            _dismiss()
+            raise
+    if isinstance(answer, str):
+        raise UserError(f"{path}: not readable as C3D ({answer}); export it again")
+    return cast("Content", answer | arrays)
+
+
+def _array(answers: BinaryIO, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array whose bytes come next; they go to their place at once."""
+    array = np.empty(shape)
+    if answers.readinto(array.reshape(-1).view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
+        raise EOFError
+    return array
+
+
+class _Plain(pickle.Unpickler):
+    """Arrays, numbers and texts: a child that a file has taken over cannot make its parent run anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] != "numpy" or name not in NUMPY:
+            raise pickle.UnpicklingError(name)
+        return super().find_class(module, name)
+
+
+def _running() -> tuple[BinaryIO, BinaryIO]:
+    """Return the child's input and output, started where there is none; it ends when its input does."""
+    child = _children.get(os.getpid())
+    if child is None or child.poll() is not None:
+        paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))
+        child = subprocess.Popen(  # noqa: S603 - this interpreter and our own module
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )  # fmt: skip
+        _children[os.getpid()] = child
+        try:
+            _Plain(cast("BinaryIO", child.stdout)).load()
+        except EOFError:
+            raise RuntimeError(f"the C3D parser does not start: {' '.join(COMMAND)} ended with {_dismiss()}") from None
+        except BaseException:
+            _dismiss()
+            raise
+    return cast("BinaryIO", child.stdin), cast("BinaryIO", child.stdout)
+
+
+def _died(path: Path, code: int) -> Exception:
+    ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    if ended in FROM_OUTSIDE:
+        return RuntimeError(f"{path}: the C3D parser was killed from outside ({ended})")
+    how = "did not come to an end" if ended == "SIGPROF" else f"crashed ({ended})"
+    return UserError(f"{path}: damaged: its parser {how}; copy or export it again")
+
+
+@atexit.register
+def _dismiss() -> int:
+    """End the child, if there is one, and return its exit code."""
+    child = _children.pop(os.getpid(), None)
+    if child is None:
+        return 0
+    child.kill()
+    child.communicate()  # closes the pipes and waits
+    return child.returncode

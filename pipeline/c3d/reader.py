@@ -1,0 +1,257 @@
+"""C3D files, read: SI units, the file's own axes.
+
+A file's bytes are walked first (:mod:`pipeline.c3d.integrity`), then parsed by a child process
+(:mod:`pipeline.c3d.parser_process`), and what it found is judged here: no file harms the process that reads it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UserError
+from .event_names import side_in
+from .integrity import refuse_damaged
+from .labels import SEPARATORS, markers_of, subjects_among
+from .parser_process import parse
+
+# PROCESSING names of Plug-in Gait (lengths in mm) to the columns of participants.tsv
+PROCESSING_NAMES = {
+    "Bodymass": "mass_kg",
+    "Height": "height_m",
+    "MarkerDiameter": "marker_diameter_m",
+    "InterAsisDistance": "asis_distance_m",
+    **{
+        f"{letter}{name}": f"{column}_{side}_m"
+        for letter, side in (("L", "left"), ("R", "right"))
+        for name, column in (
+            ("KneeWidth", "knee_width"),
+            ("AnkleWidth", "ankle_width"),
+            ("LegLength", "leg_length"),
+            ("AsisTrocanterDistance", "asis_trochanter_distance"),
+        )
+    },
+}
+LONGEST_SIZE_IN_METRES = 3.0
+
+
+Array = NDArray[np.float64]
+
+LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
+RATE_HZ = (0.1, 1e5)  # of marker frames; others are damage
+FARTHEST_M, LARGEST_READING = 1e3, 1e9  # beyond these, and where it is no number, a value is missing
+
+
+@dataclass(frozen=True)
+class Event:
+    """A gait event as the file states it; ``side`` is empty where the file gives none."""
+
+    time_s: float
+    label: str
+    side: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A C3D file's content.
+
+    Attributes:
+        labels: marker labels, subject and common prefixes taken off, unique.
+        markers: (time, marker, 3) positions, m, NaN where unseen.
+        marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0.
+        analog: (sample, channel) as scaled by the file.
+        analog_rate_hz: samples per second; 0 where there are no channels.
+        length_unit_m: metres per length unit of the file.
+        force_platform: the FORCE_PLATFORM parameters by name.
+        analog_units: unit text of each channel.
+        events: gait events on the time axis whose 0 is frame 0.
+        processing: numbers of the PROCESSING group by name without spaces, in the file's units; of a file of several
+            people those that name the person meant.
+        subjects: of several people, whose markers the file holds; empty where they are one person's.
+        owner: what stands before the labels of the markers taken (``A22:LKNE``), or empty.
+        subject_names: SUBJECTS:NAMES, free text that may name a person: never to be printed or stored.
+        label_notes: what is to be said about the labels, as which of two of a name is taken.
+    """
+
+    labels: list[str]
+    markers: Array
+    marker_rate_hz: float
+    first_frame: int
+    analog: Array
+    analog_rate_hz: float
+    length_unit_m: float
+    force_platform: Mapping[str, Any]
+    analog_units: list[str]
+    events: list[Event]
+    processing: Mapping[str, float]
+    subject_names: list[str]
+    label_notes: list[str] = field(default_factory=list)
+    subjects: list[str] = field(default_factory=list)
+    owner: str = ""
+
+
+def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recording:
+    """Read a C3D file.
+
+    Args:
+        path: the file.
+        subject, participant: whose markers are meant where it holds several people's, see
+            :func:`pipeline.c3d.labels.markers_of`.
+
+    Raises:
+        UserError: absent, not a C3D file, damaged or cut off, without markers, or of several subjects
+            (then a :class:`pipeline.c3d.labels.SeveralSubjectsError`).
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; correct trials.tsv or restore the file")
+    header = refuse_damaged(path)
+    content = parse(path, header)
+    parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
+    point = parameters["POINT"]
+    if not points.size or rate == 0:
+        raise UserError(f"{path}: holds no marker frames; exclude it in trials.tsv or export it again")
+    if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
+        raise UserError(f"{path}: POINT:RATE is {rate:g} frames a second; correct it or export the file again")
+    _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
+    unit = _first(point.get("UNITS"), "mm").strip().lower()
+    if unit not in LENGTH_UNITS_M:
+        unit = unit if unit.isalpha() and len(unit) < 12 else "no unit"
+        raise UserError(f"{path}: POINT:UNITS is '{unit}', expected one of {', '.join(LENGTH_UNITS_M)}")
+    group = parameters.get("SUBJECTS", {})
+    subjects = [str(text) for text in group.get("NAMES", [])]
+    prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
+    known = list(dict.fromkeys([*subjects, *prefixes]))
+    filled = (np.isfinite(points[:3]) & (points[:3] != 0)).any(axis=(0, 2))
+    try:
+        found, notes = markers_of(point, known, list(filled), subject=subject, participant=participant)
+    except UserError as error:
+        error.args = (f"{path}: {error}",)  # of whichever kind it is
+        raise
+    kept, owner = [marker.column for marker in found], max((marker.owner for marker in found), default="")
+    several = subjects_among(point, known)
+    return Recording(
+        labels=[marker.name for marker in found],
+        markers=_markers(points[:3, kept], LENGTH_UNITS_M[unit]),
+        marker_rate_hz=rate,
+        first_frame=max(header.first, 1) - 1,
+        analog=_analog(content["analogs"], parameters),
+        analog_rate_hz=content["analog_rate_hz"],
+        length_unit_m=LENGTH_UNITS_M[unit],
+        force_platform=parameters.get("FORCE_PLATFORM", {}),
+        analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
+        events=_events(parameters.get("EVENT", {}), owner=owner),
+        processing=_processing(parameters.get("PROCESSING", {}), of=owner if several else ""),
+        subject_names=subjects,
+        label_notes=notes,
+        subjects=several,
+        owner=owner,
+    )
+
+
+def _markers(points: Array, length_unit_m: float) -> Array:
+    """Return positions (time, marker, 3), m, of points (3, marker, time); NaN where the file has none."""
+    points = points * length_unit_m
+    missing = (points == 0).all(axis=0) | ~(np.abs(points) < FARTHEST_M).all(axis=0)
+    np.copyto(points, np.nan, where=missing)
+    return points.T
+
+
+def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array:
+    """Return the channels (sample, channel) as scaled by the file, NaN where that is no reading.
+
+    Where the file stores integers (POINT:SCALE positive) and ANALOG:FORMAT says UNSIGNED, ezc3d 1.7.2 takes the
+    counts for signed ones: from 32768 on they come 65536 too low.
+    """
+    if not values.size:
+        return np.empty((0, 0))
+    readings = values[0]
+    if not (readings.max() < LARGEST_READING and readings.min() > -LARGEST_READING):
+        readings = np.where(np.abs(readings) < LARGEST_READING, readings, np.nan)
+    analog: Array = readings.T
+    group = parameters.get("ANALOG", {})
+    unsigned = _first(group.get("FORMAT"), "").strip().upper() == "UNSIGNED"
+    if not unsigned or float(_first(parameters["POINT"].get("SCALE"), "-1")) <= 0:
+        return analog
+    channels = analog.shape[1]
+    scale, offset = np.ones(channels), np.zeros(channels)
+    for target, name in ((scale, "SCALE"), (offset, "OFFSET")):
+        stated = np.ravel(group.get(name, ()))[:channels]
+        target[: len(stated)] = stated
+    scale *= float(_first(group.get("GEN_SCALE"), "1"))
+    offset %= 65536
+    counts = np.rint(analog / np.where(scale == 0, np.inf, scale) + offset) % 65536
+    return np.asarray((counts - offset) * scale)
+
+
+def _first(values: Any, default: str) -> str:
+    return str(values[0]) if values is not None and len(values) else default
+
+
+def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
+    """Return the events of one subject: times are minutes and seconds, sides stand in CONTEXTS or in the label.
+
+    Some files store the pairs of minutes and seconds as one row. Events of other subjects than the markers'
+    ``owner`` are left out where EVENT:SUBJECTS names it.
+    """
+    labels = [str(label).strip() for label in event.get("LABELS", [])]
+    sides = [side_in(str(context), context=True) for context in event.get("CONTEXTS", [])]
+    subjects = [str(name).strip() for name in event.get("SUBJECTS", [])]
+    times = np.asarray(event.get("TIMES", []))
+    if times.dtype.kind not in "iuf":
+        return []
+    if times.ndim == 1:
+        times = times[: len(times) // 2 * 2].reshape(-1, 2).T
+    if times.ndim != 2 or len(times) < 2 or not labels:
+        return []
+    sides += [""] * (len(labels) - len(sides))
+    subjects = (subjects if owner in subjects else []) + [owner] * len(labels)
+    return [
+        Event(float(second), label, side)
+        for second, label, side, subject in zip(60 * times[0] + times[1], labels, sides, subjects, strict=False)
+        if subject == owner and math.isfinite(second)
+    ]
+
+
+def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:
+    """Return the numbers of the group; where ``of`` names a person, those whose names begin with it, without it."""
+    numbers = {}
+    mine = {name[len(of) :].lstrip(f":{SEPARATORS}"): value for name, value in group.items() if name.startswith(of)}
+    for name, value in mine.items():
+        array = np.asarray(value)
+        number = float(array.flat[0]) if array.size == 1 and array.dtype.kind in "iuf" else 0.0
+        if number and math.isfinite(number):
+            numbers[name.replace(" ", "")] = number
+    return numbers
+
+
+def _refuse_out_of_step(path: Path, analog: Array, frame_count: int, stated: int) -> None:
+    """Compare the analog values of a marker frame by parameters, as ezc3d reads them, with the header's number.
+
+    They stand between the markers of one frame and the next, so that one too few puts everything out of place.
+
+    Raises:
+        UserError: the two differ.
+    """
+    channels, samples = analog.shape[1:]
+    counted = channels * samples // frame_count
+    if counted != stated:
+        raise UserError(
+            f"{path}: markers and analog values are out of step: the header counts {stated} analog values per frame, "
+            f"ANALOG:USED and ANALOG:RATE {counted}; correct these, or export it again"
+        )
+
+
+def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
+    """Return the sizes that the file's PROCESSING group states, in kg and m, by participants.tsv column."""
+    found = {}
+    for name, column in PROCESSING_NAMES.items():
+        if value := processing.get(name):
+            in_mm = column != "mass_kg" and (value > LONGEST_SIZE_IN_METRES)
+            found[column] = value / 1000 if in_mm else value
+    return found

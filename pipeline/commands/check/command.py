@@ -1,0 +1,98 @@
+"""``python -m pipeline check``: everything that is wrong with a study, before anything runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ...errors import UserError
+from ...tables import study_tables, tsv
+from ...tables.terminal_table import aligned, text_width
+from ...workflow.job_keys import Study
+from ...workflow.open_study import look_at
+from ..recording_facts import Facts, c3d_files, facts_of, opened
+from .findings import Finding, finding_of, of_file, of_functional, of_session
+from .size_findings import of_sizes
+
+MOST_LISTED = 4
+
+
+def check(folder: Path) -> list[Finding]:
+    """Return everything that is wrong with a study, errors first; each C3D file is read once.
+
+    Nothing is written.
+
+    Raises:
+        UserError: no such folder, or one without study.yaml.
+    """
+    study, problems = look_at(folder)
+    findings = [_table_finding(line) for line in problems]
+    if not study.sessions:
+        findings.append(Finding("error", "C3D files", "not looked at", "put the tables right and check again"))
+    known: dict[tuple[str, ...], Facts] = {}
+    for session, rows in study.sessions.items():
+        facts = {}
+        for row in rows:
+            whose = study_tables.whose(row, study.participants)
+            key = (row["file"], *whose.values())
+            try:
+                known[key] = known.get(key) or facts_of(opened(folder, row["file"], **whose), study.body_model)
+                facts[row["file"]] = known[key]
+            except UserError as error:
+                findings.append(finding_of("error", row["file"], str(error)))
+        findings += of_session(session, rows, facts, study.body_model)
+        findings += of_functional(session, rows, study.settings)
+        findings += of_sizes(rows, facts, study.participants, study.settings, study.body_model)
+    for (file, *_), told in known.items():
+        findings += of_file(file, told, study.settings)
+    findings += _unlisted(study)
+    return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
+
+
+def as_text(findings: Sequence[Finding], folder: Path) -> str:
+    """Return the findings as a table; what is wrong in many places alike is one row."""
+    places: dict[tuple[str, str, str], list[str]] = {}
+    for finding in findings:
+        places.setdefault((finding.severity, finding.what, finding.remedy), []).append(finding.where)
+    rows = [("", "where", "what is wrong", "what to do")]
+    for (severity, what, remedy), where in places.items():
+        more = len(where) - MOST_LISTED
+        listed = [*where[:MOST_LISTED], f"and {more} more"] if more > 1 else where
+        rows.append((severity, "\n".join(listed), what, remedy))
+    counts = Counter(severity for severity, *_ in places)
+    said = " and ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items())
+    lines = [aligned(rows, width=text_width()), ""] if findings else []
+    lines.append(f"{folder}: {said or 'nothing wrong found'}.")
+    if not counts["error"]:
+        lines.append(f"Next: snakemake --cores all --directory {shlex.quote(str(folder))}")
+    return "\n".join(lines)
+
+
+def _table_finding(line: str) -> Finding:
+    """Turn a problem of settings or tables, ``where: what; remedy``, into a finding."""
+    where, _, text = line.partition(": ")
+    finding = finding_of("error", where, text)
+    if length := re.search(r"(\w+_m) is ([\d.]+)$", finding.what):
+        low, high = (study_tables.SIZE_RANGES | study_tables.ANTHROPOMETRY_RANGES).get(length[1], (0, 0))
+        units = {"cm": 0.01, "mm": 0.001, "inches": 0.0254, "feet": 0.3048}
+        fits = [f"{unit}? {float(length[2]) * factor:.4g} m" for unit, factor in units.items()
+                if low <= float(length[2]) * factor <= high]  # fmt: skip
+        return finding._replace(remedy=f"give metres: {fits[0]}" if fits else finding.remedy)
+    return finding
+
+
+def _unlisted(study: Study) -> Iterator[Finding]:
+    """Find participants without trials and C3D files without a row."""
+    with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
+    for name in study.participants if study.sessions else ():
+        if name not in with_trials:
+            yield Finding("warning", name, "no trials to use in trials.tsv", "list some, or remove the participant")
+    with suppress(UserError):  # no table, no files: said already
+        listed = {Path(row["file"]) for row in tsv.read_table(study.path / "trials.tsv", required=("file",))}
+        for name in c3d_files(study.path):
+            if Path(name) not in listed:
+                yield Finding("warning", name, "in no row of trials.tsv", "add one; role 'exclude' leaves the file out")

@@ -1,0 +1,231 @@
+"""What can be wrong with the files and the sessions of a study.
+
+An ``error`` costs a trial, a session or the run; a ``warning`` costs a part of the results, or casts doubt on them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...body import requirements
+from ...body.landmarks import SIDES, chosen_labels, landmark_labels
+from ...errors import UserError, nearest
+from ...plates.body_weight import LOADED_N
+from ...signals.filters import design_cutoff_hz
+from ...steps.calibrate.functional_hip import hip_sides
+from ...tables import study_tables, tsv
+from ..recording_facts import Facts, words_of
+
+MARKER_RATES_HZ = (20, 2000)
+LOWEST_FORCE_RATE_HZ = 100
+LEGS_M = (0.2, 1.5)  # from heel to ASIS, from infants to the tallest
+PLATE_SIDES_M = (0.1, 8.0)
+SHORTEST_WALK_S = 0.8
+SHORTEST_STRIDE_M = 0.15
+MOST_LISTED = 4
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong: ``severity`` (error or warning), where, what, and what would be right."""
+
+    severity: str
+    where: str
+    what: str
+    remedy: str
+
+
+def finding_of(severity: str, where: str, text: str) -> Finding:
+    """Take a message apart into what is wrong and what to do."""
+    for pattern in (r"(.*); (.+)", r"(.*), (expected .+)", r"(.*\)): (.+)", r"(.*) \((.+)\)"):
+        if parts := re.fullmatch(pattern, text):
+            return Finding(severity, where, parts[1], parts[2])
+    return Finding(severity, where, text, "")
+
+
+def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find what is wrong with a file whatever its role: rates, cut-offs, units, names."""
+    plate_rate_hz = facts.force_rate_hz if facts.peak_load_n else 0
+    for name, rate_hz in {"marker_cutoff_hz": facts.marker_rate_hz, "force_cutoff_hz": plate_rate_hz}.items():
+        cutoff_hz = chosen.get("clean", {}).get(name)
+        try:
+            if isinstance(cutoff_hz, (int, float)) and rate_hz:
+                design_cutoff_hz(cutoff_hz, rate_hz, order=2)
+        except UserError as error:
+            yield finding_of("error", file, f"clean.{name}: {error}")
+    if not MARKER_RATES_HZ[0] <= facts.marker_rate_hz <= MARKER_RATES_HZ[1]:
+        what = f"{facts.marker_rate_hz:g} marker frames per second"
+        yield Finding("warning", file, what, "correct POINT:RATE: times, speeds and moments go by it")
+    if 0 < plate_rate_hz < max(facts.marker_rate_hz, LOWEST_FORCE_RATE_HZ):
+        what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
+        yield Finding("warning", file, what, "record plates at 1000 Hz; if they were, correct ANALOG:RATE")
+    yield from _wrong_units(file, facts)
+    if facts.label_notes:
+        more = f" (and {len(facts.label_notes) - 1} more labels)" if facts.label_notes[1:] else ""
+        yield Finding("warning", file, facts.label_notes[0] + more, "give every marker a label of its own")
+    if facts.name_words:
+        what = "SUBJECTS:NAMES may hold a person's name"
+        yield Finding("warning", file, what, "put the participant's id there before the file is passed on")
+    if facts.name_words & {*words_of(file)}:
+        what = "the path has a name that stands in SUBJECTS:NAMES"
+        yield Finding("warning", file, what, "outputs name their sources: rename it, here and in trials.tsv")
+
+
+def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
+    unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[facts.length_unit_m]
+    sides = ((side_m, PLATE_SIDES_M, f"corners of force plate {n} are") for n, side_m in facts.plate_sides_m.items())
+    for length_m, (low, high), between in ((facts.leg_m, LEGS_M, "heel and ASIS are"), *sides):
+        if not low <= length_m <= high and length_m > 0:
+            fits = [name for name, factor in (("m", 1.0), ("cm", 0.01), ("mm", 0.001))
+                    if low <= length_m / facts.length_unit_m * factor <= high]  # fmt: skip
+            remedy = f"the numbers look like {' or '.join(fits)}: " if fits else ""
+            what = f"POINT:UNITS is {unit}, but {between} {length_m:.3g} m apart"
+            yield Finding("error", file, what, f"{remedy}correct the file's lengths and export it again")
+
+
+def of_session(
+    session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts], model: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Find what is wrong with a session: its static trial, its walking trials, its plates.
+
+    Args:
+        session: its name.
+        rows: its rows of trials.tsv.
+        facts: of each file that can be read.
+        model: the body model; empty where it cannot be read.
+    """
+    static = next((row["file"] for row in rows if row["role"] == "static"), "")
+    gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
+    readable = [file for file in gait if file in facts]
+    if not static:
+        yield _no_static(session, readable, facts, model)
+    if not gait:
+        yield Finding("warning", session, "no trial of role gait", "list one in trials.tsv")
+    if static in facts:
+        yield from _static(static, facts[static], model, walks=static in gait)
+    for file in readable:
+        yield from _gait(file, facts[file], facts.get(static, facts[file]).seen, model)
+    yield from _rows(session, rows, facts)
+    yield from _idle_plates(session, [facts[file] for file in readable])
+
+
+def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], model: Mapping[str, Any]) -> Finding:
+    complete = [file for file in gait if model and not requirements.lacking_when_static(model, facts[file].seen)]
+    if complete:
+        remedy = f"{complete[0]} shows every marker: give it a second row with role static"
+    elif model and gait:
+        remedy = f"list one; no walk shows every marker that {model['name']} needs: only contacts and events come out"
+    else:
+        remedy = "list one in trials.tsv with role static"
+    return Finding("error", session, "no static trial", remedy)
+
+
+def _static(file: str, facts: Facts, model: Mapping[str, Any], *, walks: bool) -> Iterator[Finding]:
+    if model and (lacking := requirements.lacking_when_static(model, facts.seen)):
+        yield _lacks("error", file, lacking, facts, model)
+    elif model and facts.heading_problem:
+        yield finding_of("error", file, facts.heading_problem)
+    if not facts.stands:
+        what = f"static trial in which markers move by {facts.extent_m:.2g} m"
+        remedy = "good only where no static was recorded: axes and centres are means over the walk"
+        yield Finding("warning", file, what, remedy if walks else "use a file in which the person stands still")
+
+
+def _gait(file: str, facts: Facts, static: frozenset[str], model: Mapping[str, Any]) -> Iterator[Finding]:
+    if model and (lacking := requirements.lacking_in_motion(model, facts.seen, static)):
+        both = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
+        yield _lacks("error" if both else "warning", file, lacking, facts, model)
+    elif model and facts.heading_problem:
+        yield finding_of("error", file, facts.heading_problem)
+    if facts.stands or facts.stride_m < SHORTEST_STRIDE_M:
+        moved = f"markers move by {facts.extent_m:.2g} m" if facts.stands else f"heels part by {facts.stride_m:.2g} m"
+        yield Finding("warning", file, f"role gait, but nobody walks: {moved}", "give it role static or exclude")
+    elif facts.duration_s < SHORTEST_WALK_S:
+        yield Finding("warning", file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch")
+    if not facts.peak_load_n and not facts.plate_problems:
+        no_events = "" if facts.event_count else " and no gait events: cycles are told by the motion of the feet"
+        remedy = "angles only; for moments export it with FORCE_PLATFORM"
+        yield Finding("warning", file, f"no force plate{no_events}", remedy)
+    if names := facts.strange_events:
+        listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
+        what = f"gait events not understood, and not used: {listed}{' and more' * (len(names) > MOST_LISTED)}"
+        remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion tell events as well"
+        yield Finding("warning", file, what, remedy)
+    problems = [finding_of("warning", file, problem) for problem in facts.plate_problems]
+    for remedy in dict.fromkeys(problem.remedy for problem in problems):
+        alike = [problem for problem in problems if problem.remedy == remedy]
+        yield alike[0]._replace(what=alike[0].what + (f" (and {len(alike) - 1} more plates)" if alike[1:] else ""))
+
+
+def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> Iterator[Finding]:
+    """Find rows that repeat another, functional trials without a joint, plates that a file does not have."""
+    for (file, role), count in Counter((row["file"], row["role"]) for row in rows).items():
+        if count > 1:
+            what = f"stands in {count} rows of {session} with role {role}"
+            yield Finding("warning", file, what, "keep one: its steps would count twice")
+    for row in rows:
+        if row["role"] == "functional" and not re.search("hip|knee|ankle", row["condition"].lower()):
+            what = f"functional trial, but its condition '{row['condition']}' names no joint"
+            yield Finding("warning", row["file"], what, "write hip_left, knee_right, ...")
+        known = facts[row["file"]].peak_load_n if row["file"] in facts else {}
+        for column in study_tables.PLATE_COLUMNS if known else ():
+            try:
+                named = study_tables.plate_numbers(row.get(column, ""))
+            except ValueError:
+                continue  # said with the table's problems
+            if absent := [number for number in named or () if number not in known]:
+                what = f"{column} of {row['trial']} names plate {absent[0]}, the file has {', '.join(map(str, known))}"
+                yield Finding("error", row["file"], what, "correct it, or leave it n/a to have the foot found")
+
+
+def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find hip centres that settings or body model ask of functional trials which a session does not list."""
+    if chosen.get("calibrate", {}).get("hip_centre") != "functional":
+        return
+    listed = {side for row in rows if row["role"] == "functional" for side in hip_sides(row["condition"])}
+    absent = [side for side in SIDES if side not in listed]
+    remedy = f"list it in trials.tsv: role functional, condition {' or '.join(f'hip_{side}' for side in absent)}"
+    if not listed:
+        what = "calibrate.hip_centre is functional, but no functional trial of a hip is listed: the session is rejected"
+        yield Finding("error", session, what, f"{remedy}; else choose another calibrate.hip_centre, as harrington")
+    elif absent:
+        what = f"no functional trial of the {absent[0]} hip: that hip centre is found by harrington"
+        yield Finding("warning", session, what, f"{remedy}, if it was recorded; else leave it so")
+
+
+def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:
+    """Find plates on which nobody steps in any walk of a session."""
+    numbers = sorted({number for facts in gait for number in facts.peak_load_n})
+    idle = [n for n in numbers if max(facts.peak_load_n.get(n, 0.0) for facts in gait) < LOADED_N]
+    if idle:
+        listed = f"force plate{'s' * (len(idle) > 1)} {', '.join(map(str, idle))}"
+        what = (
+            f"{listed} not loaded in any of {len(gait)} walks" if len(gait) > 1 else f"{listed} not loaded in the walk"
+        )
+        yield Finding(
+            "warning", session, what, "right where nobody stepped there; else was it switched on, its cable in?"
+        )
+
+
+def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model: Mapping[str, Any]) -> Finding:
+    """Name what a file lacks, with the labels looked for and the nearest one that is there."""
+    known, present, listed = landmark_labels(model), chosen_labels(model, facts.labels), []
+    taken = {label for groups in known.values() for group in groups for label in group}
+    free = [label for label in facts.labels if label not in taken]
+    for name in lacking[:MOST_LISTED]:
+        groups = known.get(name, [])
+        text = " or ".join(" + ".join(group) for group in groups)
+        if name in present:
+            text = f"{' + '.join(present[name])} is never visible"
+        elif groups:
+            text += nearest(groups[0][0], free)
+        listed.append(name.replace("_", " ") + (f" ({text})" if text else ""))
+    if len(lacking) > MOST_LISTED:
+        listed.append(f"{len(lacking) - MOST_LISTED} more")
+    if not facts.seen:
+        what = f"no marker of body model {model['name']}"
+        return Finding(severity, file, what, "choose the body_model with these labels, or write one")
+    remedy = "label them, or name their labels in the body model"
+    return Finding(severity, file, f"lacks {', '.join(listed)}", remedy)

@@ -1,0 +1,186 @@
+"""``python -m pipeline body-model NAME [C3D]``: which labels make which landmark, and a drawing of the model.
+
+The drawing is one frame of a static trial as an SVG picture in a page that needs nothing else: landmarks with their
+names, joint centres, the axes of every segment (x red, y green, z blue).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..body.landmarks import SIDES, Points, chosen_labels, landmark_labels, positions
+from ..body.skeleton import ORDER, Skeleton
+from ..body.static_skeleton import static_rules, static_skeleton, with_virtual
+from ..c3d.reader import Recording, anthropometry, read_c3d
+from ..errors import UserError
+from ..steps.read.lab_axes import to_isb
+from ..tables.terminal_table import aligned
+from ..workflow import settings
+
+Array = NDArray[np.float64]
+Projection = Callable[[Array], tuple[float, float]]
+
+PX_PER_M, MARGIN_PX, NAMES_PX, ROW_PX = 620, 30, 190, 13
+AXIS_M = 0.07
+COLOURS = {"x": "#c62828", "y": "#2e7d32", "z": "#1565c0"}
+# the picture's horizontal axis in lab axes, and the side whose points are named
+VIEWS = {
+    "left side": ((-1, 0, 0), "left"),
+    "front (the left leg on the right)": ((0, 0, -1), ""),
+    "right side": ((1, 0, 0), "right"),
+}
+STYLE = (
+    "body{font:14px sans-serif;margin:2em;color:#222}svg{max-width:100%;height:auto}td,th{text-align:left;"
+    "padding:1px 1em 1px 0}.bone{stroke:#bbb;stroke-width:3}.lead{stroke:#ddd}.mark{fill:#888}.centre{fill:#fff;"
+    "stroke:#e65100;stroke-width:2}text{font:11px sans-serif;fill:#333}.head{font-weight:bold;font-size:14px}"
+)
+
+
+def body_model_report(name: str, file: Path | None, output: Path) -> str:
+    """Return, as text, which labels make each landmark; with a C3D file also draw the model on it.
+
+    Args:
+        name: a shipped model, or a path.
+        file: a static trial.
+        output: the page to write.
+
+    Raises:
+        UserError: no such model or file, or no way to tell up and forward in it.
+    """
+    model = settings.load_body_model(name, where="body-model", study_path=Path())
+    if file is None:
+        wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in landmark_labels(model).items())]
+        return f"{model['name']}: {model['description']}\n\n{aligned(wanted, width=110)}"
+    recording = read_c3d(file)
+    rows = _landmark_rows(model, recording)
+    points, skeletons, problems = _standing(model, recording, file)
+    output.write_text(_page(model, file.name, rows, _picture(points, skeletons), problems), encoding="utf-8")
+    return "\n".join([aligned(rows, width=110), "", *problems, f"Drawn: {output}"])
+
+
+def _either(groups: list[tuple[str, ...]]) -> str:
+    return " or ".join(" + ".join(group) for group in groups)
+
+
+def _landmark_rows(model: Mapping[str, Any], recording: Recording) -> list[tuple[str, ...]]:
+    """Return a header and, for each landmark, the label found, or those looked for, and how much of it is seen."""
+    found = chosen_labels(model, recording.labels)
+    seen = positions(model, recording.labels, recording.markers)
+    rows: list[tuple[str, ...]] = [("landmark", "label found", "frames seen")]
+    for name, groups in landmark_labels(model).items():
+        if name not in found:
+            rows.append((name, f"none (looked for {_either(groups)})", ""))
+            continue
+        share = np.isfinite(seen[name]).all(axis=1).mean() if name in seen else 0.0
+        rows.append((name, " + ".join(found[name]), f"{share:.0%}"))
+    return rows
+
+
+def _standing(
+    model: Mapping[str, Any], recording: Recording, file: Path
+) -> tuple[Points, dict[str, Skeleton], list[str]]:
+    """Return the landmarks in lab axes, the skeleton of each side that can be built, and what hinders the others."""
+    points = positions(model, recording.labels, recording.markers)
+    try:
+        rotation, _ = to_isb(points, quarter_turn=True)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
+    points = with_virtual({name: where @ rotation.T for name, where in points.items()}, model)
+    chosen = settings.merged(settings.read_yaml(settings.CONFIG / "default.yaml"), model.get("settings", {}))
+    hip_centre = chosen["calibrate"]["hip_centre"]
+    sizes = {"marker_diameter_m": 0.014} | anthropometry(recording.processing)
+    skeletons, problems = {}, []
+    for side in SIDES:
+        rules, absent = static_rules(points, model, side)
+        try:
+            if absent:
+                raise UserError(f"no {', '.join(name.replace('_', ' ') for name in absent)} in the file")
+            skeletons[side] = static_skeleton(points, model, rules, side, sizes, hip_centre=hip_centre)
+        except UserError as error:
+            problems.append(f"The {side} leg is not built: {error}")
+    return points, skeletons, problems
+
+
+def _picture(points: Points, skeletons: Mapping[str, Skeleton]) -> str:
+    """Return the SVG of the frame that shows most."""
+    shown = np.sum([np.isfinite(where).all(axis=1) for where in points.values()], axis=0)
+    k = int(np.argmax(shown))
+    still = {name: where[k] for name, where in points.items() if np.isfinite(where[k]).all()}
+    everything = np.stack(list(still.values()))
+    low, high = everything.min(axis=0) - AXIS_M, everything.max(axis=0) + AXIS_M
+    panels, left = [], 0.0
+    for title, (across, side) in VIEWS.items():
+        ends = sorted((float(np.dot(low, across)), float(np.dot(high, across))))
+        content = [f'<text class="head" x="{MARGIN_PX}" y="18">{title}</text>']
+        at = _projection(np.array(across, dtype=float), MARGIN_PX - PX_PER_M * ends[0], 30 + PX_PER_M * high[1])
+        for name in [side] if side else SIDES:
+            if name in skeletons:
+                content += _bones(skeletons[name], at, k)
+        edge = MARGIN_PX + PX_PER_M * (ends[1] - ends[0])
+        content += _landmarks(still, at, side, edge)
+        panels.append(f'<g transform="translate({left:.0f} 0)">{"".join(content)}</g>')
+        left += edge + (NAMES_PX if side else MARGIN_PX)
+    height = 60 + PX_PER_M * (high[1] - low[1])
+    return f'<svg viewBox="0 0 {left:.0f} {height:.0f}" width="{left:.0f}" role="img">{"".join(panels)}</svg>'
+
+
+def _projection(across: Array, x_px: float, y_px: float) -> Projection:
+    """Return the function from a point (3,) of the lab to pixels on the page."""
+
+    def at(place: Array) -> tuple[float, float]:
+        return x_px + PX_PER_M * float(place @ across), y_px - PX_PER_M * float(place[1])
+
+    return at
+
+
+def _line(a: tuple[float, float], b: tuple[float, float], attributes: str) -> str:
+    return f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" {attributes}/>'
+
+
+def _bones(leg: Skeleton, at: Projection, k: int) -> list[str]:
+    """Draw the chain of joint centres, the axes of each segment, the centres."""
+    centres = [leg.centres[f"{joint}_centre"][k] for joint in ("hip", "knee", "ankle")]
+    parts = [_line(at(a), at(b), 'class="bone"') for a, b in zip(centres, centres[1:], strict=False)]
+    for segment in ORDER:
+        origin, axes = leg.origins[segment][k], leg.frames[segment][k]
+        if segment in ("thigh", "shank"):  # from the middle, where fewer things are
+            origin = (origin + centres[1 if segment == "thigh" else 2]) / 2
+        for letter, axis in zip("xyz", axes, strict=True):
+            drawn = f'stroke="{COLOURS[letter]}" stroke-width="2"'
+            parts.append(_line(at(origin), at(origin + AXIS_M * axis), drawn))
+    for place in centres:
+        x, y = at(place)
+        parts.append(f'<circle class="centre" cx="{x:.1f}" cy="{y:.1f}" r="6"/>')
+    return parts
+
+
+def _landmarks(still: Mapping[str, Array], at: Projection, side: str, edge: float) -> list[str]:
+    """Draw the landmarks; those of the side named beside the picture, each line of text below the one before."""
+    other = {"left": "_right", "right": "_left"}.get(side, "no side")
+    places = {name: at(place) for name, place in still.items() if not name.endswith(other)}
+    parts, row = [], 0.0
+    for name, (x, y) in sorted(places.items(), key=lambda item: item[1][1]):
+        if side:
+            row = max(row + ROW_PX, y)
+            parts.append(_line((x, y), (edge, row), 'class="lead"'))
+            parts.append(f'<text x="{edge + 4:.0f}" y="{row + 4:.0f}">{escape(name.removesuffix(f"_{side}"))}</text>')
+    parts += [f'<circle class="mark" cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in places.values()]
+    return parts
+
+
+def _page(model: Mapping[str, Any], file: str, rows: list[tuple[str, ...]], svg: str, problems: list[str]) -> str:
+    head, *body = rows
+    table = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
+    said = "".join(f"<p><b>{escape(problem)}</b></p>" for problem in problems)
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(model["name"])}</title>'
+        f"<style>{STYLE}</style><h1>{escape(model['name'])}</h1><p>{escape(model['description'])}</p>"
+        f"<p>Drawn on {escape(file)}. Grey: landmarks. Orange: joint centres. Axes: x red, y green, z blue.</p>"
+        f"{said}{svg}<table><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>{table}</table></html>\n"
+    )

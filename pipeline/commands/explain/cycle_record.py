@@ -1,0 +1,83 @@
+"""What the files of a study tell of one gait cycle, gathered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...errors import UserError
+from ...results import netcdf
+from ...workflow.open_study import SESSION_STEPS
+
+# a section of the story: texts, which are wrapped, and tables
+Blocks = Iterator[str | list[list[str]]]
+
+
+class Story(NamedTuple):
+    """What the files tell of one cycle.
+
+    Attributes:
+        derived: the folder of the results.
+        cycle: the cycle of study.nc, its coordinates as scalars.
+        steps: per step the trial's group; of ``calibrate`` the session's model.
+        static: the group of the static trial in read.nc.
+        settings: of every step.
+        rate_hz: of the markers.
+    """
+
+    derived: Path
+    cycle: xr.Dataset
+    steps: dict[str, xr.Dataset]
+    static: xr.Dataset
+    settings: dict[str, Any]
+    rate_hz: float
+
+    @property
+    def side(self) -> str:
+        """Return the side of the cycle."""
+        return str(self.cycle.side.item())
+
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """Return start and end of the cycle on the file's own time axis, s."""
+        return float(self.cycle.start_time), float(self.cycle.end_time)
+
+    def frame(self, time_s: float) -> float:
+        """Return the frame at an instant, as the C3D file counts; a plate's event may lie between two."""
+        return round(1 + time_s * self.rate_hz, 1)
+
+    def within(self, time: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which instants lie in the cycle, its ends included."""
+        reach = 1e-6  # s, a rounding of times
+        return np.asarray((time >= self.span_s[0] - reach) & (time <= self.span_s[1] + reach))
+
+
+def gathered(file: Path, study: xr.Dataset, number: int) -> Story:
+    """Return what the files of a cycle's session, beside ``study.nc``, tell of it.
+
+    Raises:
+        UserError: files of the session are gone, or of another run than ``study.nc``.
+    """
+    cycle = study.isel(cycle=int(np.flatnonzero(study.cycle.values == number)[0]))
+    session, trial = str(cycle.session.item()), str(cycle.trial.item())
+    files = {step: file.parent / session / f"{step}.nc" for step in SESSION_STEPS}
+    for own in files.values():
+        if not own.is_file():
+            raise UserError(f"{own}: no such file; the story needs the session's files beside {file.name}: run again")
+    groups = {step: netcdf.load_tree(own)[0] for step, own in files.items() if step != "calibrate"}
+    model = netcdf.load(files["calibrate"])
+    sources = json.loads(study.attrs["source_sha256"])
+    for step, trials in groups.items():
+        one = trials.get(trial)
+        about = one.attrs if one is not None else {"rejected": ""}
+        if "rejected" in about or about["source_sha256"] != sources.get(about["source"]):
+            raise UserError(f"{files[step]}: made from other recordings than {file.name}; run again")
+    steps = {step: trials[trial] for step, trials in groups.items()} | {"calibrate": model}
+    static, rate_hz = groups["read"][model.attrs["static_trial"]], float(steps["read"].attrs["marker_rate_hz"])
+    return Story(file.parent, cycle, steps, static, json.loads(study.attrs["settings"]), rate_hz)

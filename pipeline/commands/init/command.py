@@ -1,0 +1,231 @@
+"""``python -m pipeline init``: the tables of a study, guessed from a folder of C3D files.
+
+Nothing that exists is overwritten. The column ``guessed`` of each table names the cells that were guessed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...c3d.labels import SeveralSubjectsError
+from ...c3d.reader import Recording, anthropometry
+from ...errors import UserError, hidden_in
+from ...tables.csv_files import FORMULA
+from ...tables.terminal_table import aligned, text_width
+from ...tables.tsv import Row
+from ...workflow import settings
+from ..recording_facts import Facts, c3d_files, extent_m, facts_of, opened, seen_landmarks
+from . import body_model_fit
+from .body_model_fit import Fit
+from .table_rows import Mass, Notes, participant_rows, trial_rows
+from .trial_roles import File
+
+WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
+GRAVITY_M_S2 = 9.80665
+MOST_LISTED = 5
+
+Models = Mapping[str, Mapping[str, Any]]
+
+
+def initialise(folder: Path) -> str:
+    """Write those of participants.tsv, trials.tsv and study.yaml that a folder lacks.
+
+    Args:
+        folder: holds C3D files at any depth, under any names.
+
+    Returns:
+        A summary: what was found, what was guessed, what to do next.
+
+    Raises:
+        UserError: no such folder, no C3D file in it, none that can be read, or it cannot be written to.
+    """
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder")
+    kept = [name for name in WRITTEN if (folder / name).exists()]
+    if len(kept) == len(WRITTEN):
+        return f"{', '.join(WRITTEN)} are there already: nothing written.\n{_next(folder)}"
+    models = _candidates(folder)
+    names = c3d_files(folder)
+    strange = {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}
+    if strange:
+        said = "its name has a character that no table should hold"
+        raise UserError("\n".join(f"{name}: {said}, {character}; rename it" for name, character in strange.items()))
+    files = [file for name in names for file in _look(folder, name, models)]
+    if all(file.problem for file in files):
+        lines = [f"{file.name}: {file.problem}" for file in files]
+        raise UserError("\n".join([*lines, f"{folder}: none of its {len(files)} C3D files can be read"]))
+    fits = body_model_fit.fits(files, models)
+    model = next(iter(fits))
+    rows, notes = trial_rows(files, model, models)
+    for other, names in body_model_fit.strangers(files, models, model).items():
+        notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
+        notes[f"markers of body model {other}, not of {model}: put them into a study of their own"] = names
+    people = participant_rows(
+        rows,
+        {file.key: file for file in files},
+        body_model_fit.needed_sizes(model, models[model], [file for file in files if not file.problem]),
+        lambda mine: _shown_mass(folder, mine, models[model]),
+    )
+    texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits)}
+    for name in WRITTEN:
+        if name not in kept:
+            _write(folder / name, texts[name])
+    return _summary(folder, rows, people, notes, fits, kept)
+
+
+def _candidates(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the shipped body models, or the one that an existing study.yaml names."""
+    own = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
+    names = [str(own["body_model"])] if own.get("body_model") else settings.shipped_body_models()
+    return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
+
+
+def _look(folder: Path, name: str, models: Models) -> list[File]:
+    """Return what a file tells, of each person in it."""
+    try:
+        return [_seen(name, opened(folder, name), models)]
+    except SeveralSubjectsError as error:
+        subjects = error.subjects
+    except UserError as error:
+        return [File(name, problem=str(error))]
+    return [
+        replace(_seen(name, opened(folder, name, subject=subject), models), subject=subject, shared=True)
+        for subject in subjects
+    ]
+
+
+def _seen(name: str, recording: Recording, models: Models) -> File:
+    subjects = [text.strip() for text in recording.subject_names if text.strip()]
+    return File(
+        name,
+        frame_count=len(recording.markers),
+        extent_m=extent_m(recording.markers),
+        seen={label: frozenset(seen_landmarks(model, recording)) for label, model in models.items()},
+        sizes=anthropometry(recording.processing),
+        subject=subjects[0] if len(subjects) == 1 else recording.owner,
+    )
+
+
+def _shown_mass(folder: Path, rows: Sequence[Row], model: Mapping[str, Any]) -> Mass | None:
+    """Return the body mass that plates show in a person's trials: standing on them, else walking over them."""
+    facts: dict[str, list[Facts]] = defaultdict(list)
+    for row in rows:
+        if row["role"] in ("static", "gait"):
+            facts[row["role"]].append(facts_of(opened(folder, row["file"], subject=row.get("subject", "")), model))
+    walks = facts["gait"]
+    for source, weights_n in (
+        ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),
+        ("plates, walking, within 6 %", [weight for walk in walks for weight in walk.walking_weights_n]),
+        ("plates, one step, rough", [weight for walk in walks for weight in walk.rough_weights_n]),
+    ):
+        if weights_n:
+            return Mass(float(np.median(weights_n)) / GRAVITY_M_S2, source)
+    return None
+
+
+def _study_text(fits: Mapping[str, Fit]) -> str:
+    table = body_model_fit.as_table(fits, width=110).splitlines()
+    lines = [
+        "# Settings that differ from config/default.yaml; config/settings.schema.yaml describes them all.",
+        "",
+        "# Guess: the body model whose needs the files meet best (markers, and sizes for its joint centres).",
+        *(f"#   {line}" for line in table),
+        f"body_model: {next(iter(fits))}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _table(rows: Sequence[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:  # a spreadsheet would run a file name that is a formula
+        file = row.get("file", "")
+        writer.writerow(row | ({"file": f"./{file}"} if file.startswith(FORMULA) else {}))
+    return text.getvalue()
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8", newline="") as handle:
+            handle.write(text)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror}); give a folder that you may write to") from None
+
+
+def _summary(
+    folder: Path, rows: Sequence[Row], people: Sequence[Row], notes: Notes, fits: Mapping[str, Fit], kept: Sequence[str]
+) -> str:
+    width = text_width()
+    sessions: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        sessions[row.get("session", row["participant_id"])].append(row)
+    new = ", ".join(name for name in WRITTEN if name not in kept)
+    file_count = len({row["file"] for row in rows})
+    lines = [
+        f"C3D files: {file_count}, participants: {len(people)}, sessions: {len(sessions)}",
+        "",
+        aligned(_session_table(sessions, {row["participant_id"]: row for row in people}), width=width),
+        "",
+        body_model_fit.as_table(fits, width=width),
+        *_advice(fits),
+        "",
+        *_said(notes),
+        f"Written: {new}." + (f" Kept as they are: {', '.join(kept)}." if kept else ""),
+        "Guesses to look over: the cells that the column 'guessed' names, and the body model in study.yaml.",
+        "Yours to fill in where you know it: sex, and each n/a.",
+    ]
+    if not all(re.search(r"\d", row["participant_id"]) for row in people):
+        lines.append("Participant ids come from folder names: change them if they are names of people.")
+    return "\n".join([*lines, _next(folder)])
+
+
+def _session_table(sessions: Mapping[str, Sequence[Row]], people: Mapping[str, Row]) -> list[list[str]]:
+    table = [["session", "static trial", "gait", "functional", "left out", "mass_kg", "mass from", "height_m"]]
+    for session, mine in sessions.items():
+        count = Counter(row["role"] for row in mine)
+        static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
+        person = people[mine[0]["participant_id"]]
+        counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
+        table.append([session, static, *counts, *(person[name] for name in ("mass_kg", "mass_source", "height_m"))])
+    return table
+
+
+def _advice(fits: Mapping[str, Fit]) -> list[str]:
+    model, fit = next(iter(fits.items()))
+    if fit.fitted:
+        return [f"Body model: {model}."]
+    if not fit.seen:
+        return [
+            f"Body model: none knows these labels. Write one (docs/body_models.md) and name it in place of {model}."
+        ]
+    return [
+        f"Body model: {model}, but none fits well: copy the best (config/body_models) into the study and name your "
+        "labels in it."
+    ]
+
+
+def _said(notes: Notes) -> list[str]:
+    said = []
+    for text, names in notes.items():
+        if not names:
+            continue
+        more = len(names) - MOST_LISTED
+        said += [f"{text[0].upper()}{text[1:]}:", *(f"  {name}" for name in names[:MOST_LISTED])]
+        said += [f"  and {more} more"] if more > 0 else []
+    return [*said, ""] if said else []
+
+
+def _next(folder: Path) -> str:
+    return f"Next: python -m pipeline check {shlex.quote(str(folder))}"

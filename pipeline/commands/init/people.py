@@ -1,0 +1,116 @@
+"""Who was recorded in which session, guessed from folders, file names and what the files call their subject."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from .trial_roles import File, identifiers, is_role_word
+
+CODE = re.compile(r"[a-z]{0,12}[-_ ]?\d+[a-z]{0,2}", re.IGNORECASE)
+# folders that sort sessions, kinds of trial, groups or studies rather than people
+NOT_A_PERSON = re.compile(
+    r"(new[-_ ]*)?(ses|session|visit|day|date|time|t|week|month|pre|post|base|follow)[a-z]*[-_ ]*\d*|[\d._-]{4,}"
+    r"|(static|calib|func|dyn|walk|gait|run|trial|motion|treadmill|overground|barefoot|shod|fast|slow|normal)"
+    r"[-_ a-z]*\d{0,2}"
+    r"|c3d.*|data|raw|raw[-_ ]?data|controls?|patients?|subjects?|participants?|healthy|group.*|stud(y|ies).*"
+    r"|examples?",
+    re.IGNORECASE,
+)
+
+
+def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
+    """Return participant and session of each file.
+
+    A level of folders that tells people apart names the participants, else the code that every file name begins
+    with (``S01_walk_1``), else what the files call their subject: its code; a text without digits may be a person's
+    name and only tells people apart. Who shares a file with others is told by the subject, in the folder's other
+    files too. Folders of one participant that have a static trial each are sessions.
+    """
+    folders = [PurePosixPath(file.name).parent.parts for file in files]
+    level = _person_level(folders)
+    if level is None:
+        shared = any(file.shared for file in files)
+        named, below = (not shared and _codes(files)) or _subjects(files), folders
+    else:
+        named = _by_subject_where_shared(files, _named_by(level, folders))
+        below = [parts[level + 1 :] for parts in folders]
+    ids = identifiers({name: name for name in named}, "participant")
+    people = [ids[name] for name in named]
+    standing = defaultdict(set)
+    for file, person, parts in zip(files, people, below, strict=True):
+        if file.stands:
+            standing[person].add(parts)
+    keys = [
+        (person, "_".join([person, *parts] if len(standing[person]) > 1 else [person]))
+        for person, parts in zip(people, below, strict=True)
+    ]
+    sessions = identifiers({key: key[1] for key in keys}, "session")
+    return [(person, sessions[person, text]) for person, text in keys]
+
+
+def _person_level(folders: Sequence[tuple[str, ...]]) -> int | None:
+    """Return the level of folders that names people.
+
+    The first whose names differ and are mostly codes, else the first whose names differ, else the deepest that may
+    name a person.
+    """
+    differing, deepest = None, None
+    for depth in range(max(map(len, folders), default=0)):
+        names = {parts[depth] for parts in folders if len(parts) > depth}
+        people = [name for name in names if not NOT_A_PERSON.fullmatch(name)]
+        if not people:
+            continue
+        deepest = depth
+        if len(names) > 1 or differing is not None:
+            if sum(bool(CODE.fullmatch(name)) for name in people) * 2 >= len(people):
+                return depth
+            differing = depth if differing is None else differing
+    return deepest if differing is None else differing
+
+
+def _named_by(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the folder of each file at a level; ``sub-01`` of two labs or groups are two people."""
+    above = [tuple(name for name in parts[:level] if not NOT_A_PERSON.fullmatch(name)) for parts in folders]
+    owners = defaultdict(set)
+    for parts, group in zip(folders, above, strict=True):
+        if len(parts) > level:
+            owners[parts[level]].add(group)
+    named = []
+    for parts, group in zip(folders, above, strict=True):
+        name = parts[level] if len(parts) > level else "unsorted"
+        named.append("_".join([*group, name]) if len(owners[name]) > 1 else name)
+    return named
+
+
+def _by_subject_where_shared(files: Sequence[File], named: Sequence[str]) -> list[str]:
+    """Return the people's names; in a folder with a shared file by subject, who may have a folder of their own."""
+    result = list(named)
+    for folder in {name for file, name in zip(files, named, strict=True) if file.shared}:
+        mine = [i for i, name in enumerate(named) if name == folder]
+        for i, own in zip(mine, _subjects([files[i] for i in mine]), strict=True):
+            result[i] = own if own == files[i].subject and own in named else f"{folder}_{own}"
+    return result
+
+
+def _codes(files: Sequence[File]) -> list[str]:
+    """Return the code that every file name begins with, or nothing where one has none."""
+    first = [re.split(r"[-_ ]+(?=[A-Za-z])", file.stem, maxsplit=1) for file in files]
+    good = all(len(parts) == 2 and CODE.fullmatch(parts[0]) and not is_role_word(parts[0]) for parts in first)
+    return [parts[0] for parts in first] if good else []
+
+
+def _subjects(files: Sequence[File]) -> list[str]:
+    """Return what each file calls its subject, a possible person's name replaced; blanks go with the only one."""
+    known = list(dict.fromkeys(file.subject for file in files if file.subject))
+    if len(known) < 2 and not (known and _is_code(known[0])):
+        return ["sub-01"] * len(files)
+    names = {text: text if _is_code(text) else f"sub-{number:02d}" for number, text in enumerate(known, start=1)}
+    names[""] = names[known[0]] if len(known) == 1 else "unsorted"
+    return [names[file.subject] for file in files]
+
+
+def _is_code(text: str) -> bool:
+    return bool(re.search(r"\d", text))

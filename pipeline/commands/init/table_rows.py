@@ -1,0 +1,163 @@
+"""The rows of participants.tsv and trials.tsv, guessed from what was seen in a folder's C3D files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...body import requirements
+from ...body.requirements import SOURCE as BY_MASS
+from ...body.requirements import width_of_mass
+from ...tables import study_tables
+from ...tables.study_tables import SIZE_RANGES
+from ...tables.tsv import Row
+from . import trial_roles as guesses
+from .people import people_and_sessions
+from .trial_roles import File
+
+TRIAL_CELLS = ("participant_id", "session", "trial", "file", "subject", "role", "condition", "guessed")
+
+Models = Mapping[str, Mapping[str, Any]]
+Notes = dict[str, list[str]]
+
+
+class Mass(NamedTuple):
+    """A body mass that plates show, kg, and how, in words."""
+
+    mass_kg: float
+    source: str
+
+
+def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[list[Row], Notes]:
+    """Return the rows of trials.tsv; and, by what is to be said, the files or sessions it is said about.
+
+    A session without a file that stands still is calibrated by the walk that shows every marker, where one does: that
+    file gets a second row.
+    """
+    notes: Notes = defaultdict(list)
+    rows: list[Row] = []
+    sessions, roles = _sessions(files, model_name, notes)
+    people = {file.key: person for (person, _), mine in sessions.items() for file in mine}
+    conditions = guesses.conditions({file.key: file for file in files}, roles, people)
+    for (person, session), mine in sessions.items():
+        static = guesses.best_static(
+            [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
+        )
+        names = guesses.trial_names(mine)
+        for file, trial in zip(mine, names, strict=True):
+            role = roles[file.key]
+            if file.problem or role == "exclude":
+                notes[_why_excluded(file, model_name)].append(file.name)
+            elif role == "static" and file is not static:
+                role = "exclude"
+                notes["left out, another static serves the session (for both, give each a session)"].append(file.name)
+            elif role == "static" and not file.stands:
+                notes["static by its name, though its markers move"].append(file.name)
+            condition = "n/a" if role == "exclude" else conditions[file.key]
+            rows.append(_row(person, session, trial, file, role, condition))
+        walks = [(file, trial) for file, trial in zip(mine, names, strict=True) if roles[file.key] == "gait"]
+        if static is None and (own := _own_static(walks, model_name, models[model_name])):
+            file, trial = own
+            rows.append(_row(person, session, f"{trial}_as_static", file, "static", "static"))
+            notes["its own static, because it shows every marker and the session has no static"].append(file.name)
+        elif static is None and walks:
+            notes["no static, and no walk that shows every marker: only contacts will come out"].append(session)
+    if all(row["session"] == row["participant_id"] for row in rows):
+        rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
+    if several := list(dict.fromkeys(file.name for file in files if file.shared)):
+        notes["several people in one file, a row for each; the column subject says whose markers"] += several
+    else:
+        rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
+    return rows, notes
+
+
+def participant_rows(
+    trials: Sequence[Row],
+    files: Mapping[str, File],
+    needed: Sequence[str],
+    mass_of: Callable[[Sequence[Row]], Mass | None],
+) -> list[Row]:
+    """Return the rows of participants.tsv; sizes from the static file first, as the step ``calibrate`` has them.
+
+    Args:
+        trials: rows of trials.tsv.
+        files: by key.
+        needed: columns of sizes that the body model needs.
+        mass_of: the body mass that plates show in a person's trials, asked where no file states one.
+    """
+    people = []
+    for person in dict.fromkeys(row["participant_id"] for row in trials):
+        mine = [row for row in trials if row["participant_id"] == person]
+        sizes: dict[str, float] = {}
+        for row in sorted(mine, key=lambda row: row["role"] == "static"):
+            file = files[guesses.key_of(row["file"], row.get("subject", ""))]
+            sizes |= {name: value for name, value in file.sizes.items() if _plausible(name, value)}
+        source = "C3D file" if "mass_kg" in sizes else "n/a"
+        if source == "n/a" and (mass := mass_of(mine)):
+            sizes["mass_kg"], source = round(mass.mass_kg), f"estimate: {mass.source}"
+        widths = _estimated_widths(needed, sizes)
+        sizes |= widths
+        columns = (*SIZE_RANGES, *needed)
+        mass_kg, height_m, *others = (f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in columns)
+        people.append(
+            {"participant_id": person, "mass_kg": mass_kg, "height_m": height_m, "sex": "n/a"}
+            | dict(zip(needed, others, strict=True))
+            | {"mass_source": source, "width_source": BY_MASS if widths else "n/a"}
+            | {"guessed": " ".join(["participant_id", *(name for name in columns if name in sizes)])}
+        )
+    if all(row["width_source"] == "n/a" for row in people):
+        people = [{name: cell for name, cell in row.items() if name != "width_source"} for row in people]
+    return people
+
+
+def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
+    """Return the joint widths, m, that a body model needs and no file states, by body mass, to the millimetre."""
+    if "mass_kg" not in sizes:
+        return {}
+    guesses = {column: width_of_mass(column, sizes["mass_kg"]) for column in needed if column not in sizes}
+    return {column: round(width, 3) for column, width in guesses.items() if width}
+
+
+def _sessions(
+    files: Sequence[File], model_name: str, notes: Notes
+) -> tuple[dict[tuple[str, str], list[File]], dict[str, str]]:
+    """Return the files of each session, by participant and session, and the role of each file by its name."""
+    labelled = any(file.shows_a_foot(model_name) for file in files)  # else the labels are yet to be named
+    roles = {file.key: guesses.role(file, model_name, labelled=labelled) for file in files}
+    folders: dict[tuple[str, str], list[File]] = defaultdict(list)
+    for file, key in zip(files, people_and_sessions(files), strict=True):
+        folders[key].append(file)
+    sessions: dict[tuple[str, str], list[File]] = {}
+    for (person, session), mine in folders.items():
+        groups = guesses.by_static(mine, roles)
+        if len(groups) > 1:
+            notes["several sessions in one folder, each with the static whose name fits"].append(session)
+        for part, those in groups.items():
+            sessions[person, "_".join(filter(None, (session, part)))] = those
+    return sessions, roles
+
+
+def _row(person: str, session: str, trial: str, file: File, role: str, condition: str) -> Row:
+    subject = file.subject if file.shared else ""
+    cells = (person, session, trial, file.name, subject, role, condition, "participant_id session role condition")
+    return dict(zip(TRIAL_CELLS, cells, strict=True))
+
+
+def _why_excluded(file: File, model_name: str) -> str:
+    if file.problem:
+        return f"left out, {file.problem}"
+    return f"left out, no heel and toe markers of body model {model_name}"
+
+
+def _own_static(
+    walks: Sequence[tuple[File, str]], model_name: str, model: Mapping[str, Any]
+) -> tuple[File, str] | None:
+    """Return the walk, file and trial, that can be its session's static: it shows every marker and most landmarks."""
+    complete = [walk for walk in walks if not requirements.lacking_when_static(model, walk[0].seen[model_name])]
+    return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)
+
+
+def _plausible(column: str, value: float) -> bool:
+    low, high = (SIZE_RANGES | study_tables.ANTHROPOMETRY_RANGES).get(column, (0, 2))
+    return low <= value <= high

@@ -1,0 +1,222 @@
+"""Guesses from the name and the motion of C3D files: which kind of trial, under which condition."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+from ...body import requirements
+from ...body.landmarks import SIDES
+from ..recording_facts import STANDING_M
+
+Key = TypeVar("Key")
+
+STATIC_WORD = re.compile(r"stat|static\w*|cal|calib\w*|neutral|anatom\w*|stand\w*|reference|[tan]?pose")
+FUNCTIONAL_WORD = re.compile(r"func|functional|star|starArc|hip|knee|ankle|[lr]?(hjc|kjc|ajc)")
+GAIT_WORD = re.compile(r"walk\w*|gait\w*|run\w*|dyn\w*|motion|trial|lauf\w*|gang|marche")
+CONDITION_WORD = re.compile(
+    r"slow\w*|fast\w*|quick|brisk|comf\w*|normal|pref\w*|self|free|barefoot|bare|shod|shoes?|boots?|brace\w*|orth\w*|"
+    r"afo|kafo|insoles?|prosth\w*|aid|cane|crutch\w*|frame|pre|post|baseline|treadmill|overground|level|stairs?|"
+    r"up|down|ramp|incline|decline|run\w*|jog\w*|turn\w*|dual|load\w*|left|right"
+)
+SHORT_FRAMES = 10
+LONGEST_IDENTIFIER = 50  # what tells equal ones apart comes to it
+
+
+@dataclass(frozen=True)
+class File:
+    """What a look into one C3D file tells.
+
+    Attributes:
+        name: path relative to the study.
+        problem: why it cannot be read, or empty.
+        frame_count: marker frames.
+        extent_m: how far its markers travel, see :func:`pipeline.commands.recording_facts.extent_m`.
+        seen: its landmarks by body model.
+        sizes: anthropometry it states, by participants.tsv column.
+        subject: SUBJECTS:NAMES, which may name a person: never to be printed or stored unless it has a digit.
+        shared: whether the file holds several people's markers, of which these are the subject's.
+    """
+
+    name: str
+    problem: str = ""
+    frame_count: int = 0
+    extent_m: float = float("nan")
+    seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    sizes: Mapping[str, float] = field(default_factory=dict)
+    subject: str = ""
+    shared: bool = False
+
+    @property
+    def key(self) -> str:
+        """The file's name, and of a shared file whose markers: unique in a study."""
+        return key_of(self.name, self.subject if self.shared else "")
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folders and suffix."""
+        return PurePosixPath(self.name).stem
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the name, lower case: ``FunctionalLHip_02`` is functional, l, hip."""
+        return _words(self.stem)
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        """Return whether a word of the name matches."""
+        return any(pattern.fullmatch(word) for word in self.words)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the markers hardly move."""
+        return self.extent_m < STANDING_M
+
+    def shows_a_foot(self, model_name: str) -> bool:
+        """Return whether heel and toe of a side are seen, without which no file can be used."""
+        seen = self.seen.get(model_name, frozenset())
+        return any({f"heel_{side}", f"toe_{side}"} <= seen for side in SIDES)
+
+
+def key_of(name: str, subject: str) -> str:
+    """Return :attr:`File.key` of a file's name and of a shared file's subject."""
+    return f"{name}:{subject}" if subject else name
+
+
+def role(file: File, model_name: str, *, labelled: bool) -> str:
+    """Return static, functional or gait by motion, then by name; exclude what cannot be used.
+
+    Args:
+        file: a file of the study.
+        model_name: key of :attr:`File.seen`.
+        labelled: whether the model's labels are those of the study, so that a file without a foot is no trial.
+    """
+    if file.problem or (labelled and not file.shows_a_foot(model_name)):
+        return "exclude"
+    if file.stands:
+        return "static"
+    if file.says(GAIT_WORD):
+        return "gait"
+    if file.says(FUNCTIONAL_WORD):
+        return "functional"
+    return "static" if file.says(STATIC_WORD) else "gait"
+
+
+def best_static(files: Iterable[File], model_name: str, model: Mapping[str, Any]) -> File | None:
+    """Return the static that shows most of what is needed, stands still, is called static, is not very short."""
+
+    def doubts(file: File) -> tuple[int, bool, bool, bool]:
+        lacking = requirements.lacking_when_static(model, file.seen[model_name])
+        return len(lacking), not file.stands, not file.says(STATIC_WORD), file.frame_count < SHORT_FRAMES
+
+    return min(files, key=doubts, default=None)
+
+
+def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list[File]]:
+    """Return the files of a session by the name of their own static, where names pair them; else all under ``""``.
+
+    ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions, pre and post, in one folder.
+    """
+    tails = {file.key: _tail(file) for file in files}
+    used = [file for file in files if roles[file.key] != "exclude"]
+    statics = [tails[file.key] for file in used if roles[file.key] == "static"]
+    others = {tails[file.key] for file in used if roles[file.key] != "static"}
+    if len(set(statics)) < max(2, len(statics)) or others != set(statics):
+        return {"": list(files)}
+    common = set.intersection(*map(set, statics))
+    groups = defaultdict(list)
+    for file in files:
+        tail = tails[file.key] if tails[file.key] in statics else statics[0]
+        groups["-".join(word for word in tail if word not in common) or "1"].append(file)
+    return groups
+
+
+def conditions(files: Mapping[str, File], roles: Mapping[str, str], people: Mapping[str, str]) -> dict[str, str]:
+    """Return the condition of each file that is used.
+
+    ``static``; the joint of a functional trial; of a walk its name without person and number where several walks
+    share that or it holds a word like slow or barefoot, else ``walk``.
+
+    Args:
+        files, roles, people: file, role and participant by the file's key.
+    """
+    bare = {name: _bare(file, people[name]) for name, file in files.items() if roles[name] == "gait"}
+    count = Counter(text.lower() for text in bare.values())
+    fixed = {"static": "static", "exclude": "n/a"}
+    telling = {
+        name: text
+        for name, text in bare.items()
+        if any(CONDITION_WORD.fullmatch(word) for word in _words(text))
+        or (count[text.lower()] > 1 and not is_role_word(text))
+    }
+    return {
+        name: _joint(files[name]) if role == "functional" else fixed.get(role) or telling.get(name, "walk")
+        for name, role in roles.items()
+    }
+
+
+def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
+    """Return a valid identifier for each text; none stands twice, whatever the letter case."""
+    found: dict[Key, str] = {}
+    taken: set[str] = set()
+    for key, text in texts.items():
+        name = numbered = identifier(text, default)
+        number = 2
+        while numbered.lower() in taken:
+            numbered, number = f"{name}_{number}", number + 1
+        found[key] = numbered
+        taken.add(numbered.lower())
+    return found
+
+
+def identifier(text: str, default: str) -> str:
+    """Return a text as letters, digits, '-' and '_': accents dropped, the rest made '-'."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_")[:LONGEST_IDENTIFIER] or default
+
+
+def trial_names(files: Iterable[File]) -> list[str]:
+    """Return a valid name for each file of a session, unique in it."""
+    return list(identifiers({file.key: file.stem for file in files}, "trial").values())
+
+
+def is_role_word(text: str) -> bool:
+    """Return whether a part of a name says which kind of trial it is, whatever its number: ``walk01``, ``Static``."""
+    words = _words(text)
+    patterns = (STATIC_WORD, FUNCTIONAL_WORD, GAIT_WORD)
+    return bool(words) and all(any(pattern.fullmatch(word) for pattern in patterns) for word in words)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)]
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[-_ .()]+", text) if part]
+
+
+def _tail(file: File) -> tuple[str, ...]:
+    """Return the parts of a name that say neither kind nor number of the trial."""
+    return tuple(part for part in _parts(file.stem) if not part.isdigit() and not is_role_word(part))
+
+
+def _joint(file: File) -> str:
+    """Return the joint, and where it is said the side, of a functional trial: ``hip_left``."""
+    words = set(file.words)
+    for word in file.words:  # LHJC: left hip joint centre
+        if short := re.fullmatch(r"([lr]?)([hka])jc", word):
+            words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
+    joint = next((name for name in ("hip", "knee", "ankle") if name in words), "")
+    side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
+    return "_".join(filter(None, (joint, side))) or "n/a"
+
+
+def _bare(file: File, person: str) -> str:
+    """Return a name without person and number; ``walk`` where nothing or a code is left."""
+    text = re.sub(rf"^{re.escape(person)}(?![A-Za-z0-9])", "", identifier(file.stem, "walk"), flags=re.IGNORECASE)
+    text = re.sub(r"[-_]*\d*$", "", text).strip("-_")
+    return "walk" if not text or re.fullmatch(r"[a-z]{0,4}\d+[a-z]{0,2}", text, re.IGNORECASE) else text

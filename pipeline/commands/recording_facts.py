@@ -1,0 +1,225 @@
+"""What one C3D file tells about itself, as far as a study can be judged by it before it is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..body.landmarks import SIDES, Points, chosen_labels, positions, seen_labels
+from ..c3d.event_names import not_understood
+from ..c3d.reader import Recording, anthropometry, read_c3d
+from ..errors import UserError
+from ..plates import body_weight
+from ..steps.read import step as read
+from ..steps.read.lab_axes import to_isb
+
+STANDING_M = 0.05
+
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the checks need of a file.
+
+    Attributes:
+        labels: marker labels.
+        seen: landmarks of the study's body model that are seen at least once.
+        duration_s: length of the recording.
+        extent_m: how far the markers travel, see :func:`pipeline.commands.recording_facts.extent_m`.
+        leg_m: from heel to ASIS, median; NaN where they are not seen together.
+        stride_m: how far apart the heels get in the direction the person faces; NaN where that cannot be told.
+        length_unit_m: metres per length unit of the file.
+        marker_rate_hz, force_rate_hz: samples per second; 0 where there are no analog channels.
+        heading_problem: why up or forward cannot be told, or empty.
+        peak_load_n: largest vertical force of each plate that can be decoded, by its number.
+        plate_sides_m: longest side of each of these plates.
+        plate_problems: what is wrong with the others.
+        event_count: gait events that the file states.
+        strange_events: their labels that are not understood, see :func:`pipeline.c3d.event_names.not_understood`.
+        weight_n: vertical force under both feet of a person standing on plates, else NaN.
+        walking_weights_n, rough_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
+        sizes: anthropometry that the file states, kg and m, by participants.tsv column.
+        label_notes: what is to be said about the labels, as which of two of a name is taken.
+        name_words: the words of subjects that look like a name rather than a code: never to be printed or stored.
+    """
+
+    labels: list[str]
+    seen: frozenset[str]
+    duration_s: float
+    extent_m: float
+    leg_m: float
+    stride_m: float
+    length_unit_m: float
+    marker_rate_hz: float
+    force_rate_hz: float
+    heading_problem: str
+    peak_load_n: Mapping[int, float]
+    plate_sides_m: Mapping[int, float]
+    plate_problems: list[str]
+    event_count: int
+    strange_events: list[str]
+    weight_n: float
+    walking_weights_n: list[float]
+    rough_weights_n: list[float]
+    sizes: Mapping[str, float]
+    label_notes: list[str]
+    name_words: frozenset[str]
+
+    @property
+    def stands(self) -> bool:
+        """Whether the markers hardly move."""
+        return self.extent_m < STANDING_M
+
+
+def opened(study: Path, file: str, *, subject: str = "", participant: str = "") -> Recording:
+    """Read a C3D file of a study; subject and participant as in :func:`pipeline.c3d.reader.read_c3d`.
+
+    Raises:
+        UserError: it cannot be read; the message does not repeat the file's name.
+    """
+    try:
+        return read_c3d(study / file, subject=subject, participant=participant)
+    except UserError as error:
+        error.args = (str(error).removeprefix(f"{study / file}: "),)  # of whichever kind it is
+        raise
+    except OSError as error:
+        raise UserError(f"cannot be read ({error.strerror}); give yourself the right to read it") from None
+
+
+def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
+    """Return the facts of a file; body_model may be empty where the study's own cannot be read."""
+    points = positions(body_model, recording.labels, recording.markers) if body_model else {}
+    heading_problem, rotation = "", np.eye(3)
+    try:
+        rotation = to_isb(points, quarter_turn=True)[0]
+    except UserError as error:
+        heading_problem = str(error)
+    force, _, corners, numbers, plate_problems = read.plate_wrenches(recording, rotation)
+    vertical = body_weight.vertical_forces(force, corners)
+    extent = extent_m(recording.markers)
+    stands = extent < STANDING_M and not heading_problem
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
+    alone = not recording.subjects  # else: whose steps are they?
+    moves = alone and extent >= STANDING_M and recording.analog_rate_hz > 0
+    good, rough = body_weight.walking_weights_n(vertical, recording.analog_rate_hz) if moves else ([], [])
+    return Facts(
+        labels=recording.labels,
+        seen=frozenset(points),
+        duration_s=len(recording.markers) / recording.marker_rate_hz,
+        extent_m=extent,
+        leg_m=_leg_m(points),
+        stride_m=float("nan") if heading_problem else _stride_m(points, rotation),
+        length_unit_m=recording.length_unit_m,
+        marker_rate_hz=recording.marker_rate_hz,
+        force_rate_hz=recording.analog_rate_hz,
+        heading_problem=heading_problem,
+        peak_load_n=dict(zip(numbers.tolist(), vertical.max(axis=0, initial=0.0).tolist(), strict=True)),
+        plate_sides_m=dict(zip(numbers.tolist(), sides.tolist(), strict=True)),
+        plate_problems=plate_problems,
+        event_count=len(recording.events),
+        strange_events=not_understood((event.label, event.side) for event in recording.events),
+        weight_n=body_weight.standing_weight_n(points, rotation, force, corners) if stands else float("nan"),
+        walking_weights_n=good,
+        rough_weights_n=rough,
+        sizes=anthropometry(recording.processing),
+        label_notes=recording.label_notes,
+        name_words=frozenset(
+            word
+            for text in (*recording.subject_names, recording.owner)
+            if looks_like_a_name(text)
+            for word in words_of(text)
+        ),
+    )
+
+
+def _leg_m(points: Points) -> float:
+    """Return the median distance from heel to ASIS over both sides, m."""
+    legs = [
+        np.linalg.norm(points[f"asis_{side}"] - points[f"heel_{side}"], axis=1)
+        for side in SIDES
+        if {f"asis_{side}", f"heel_{side}"} <= points.keys()
+    ]
+    return _quietly(np.nanmedian, legs) if legs else float("nan")
+
+
+def _stride_m(points: Points, rotation: Array) -> float:
+    """Return how far before each other the heels get, from the 5th to the 95th percentile, m."""
+    if not {"heel_left", "heel_right"} <= points.keys():
+        return float("nan")
+    ahead = (points["heel_left"] - points["heel_right"]) @ rotation[0]
+    return _quietly(lambda values: np.subtract(*np.nanpercentile(values, [95, 5])), ahead)
+
+
+def _quietly(function: Any, values: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # markers never seen together give NaN
+        return float(function(values))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of three letters or more, lower case."""
+    return re.findall(r"[^\W\d_]{3,}", text.lower())
+
+
+def looks_like_a_name(text: str) -> bool:
+    """Return whether free text may be a person's name: words without a digit (``subject01`` and ``A22`` are codes)."""
+    return bool(re.search(r"[^\W\d_]{3}", text)) and not re.search(r"\d", text)
+
+
+OUTPUTS = ("derived", "logs")
+
+
+def c3d_files(folder: Path) -> list[str]:
+    """Return the C3D files in and below a study, relative to it, in order; links are followed.
+
+    Hidden files and folders and the study's outputs are passed over. A link that leads nowhere counts: reading it
+    says so. A folder that links reach again is looked at once, under its own name where it has one.
+
+    Raises:
+        UserError: there are none.
+    """
+    names, known = [], set()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        if (real := os.path.realpath(place)) in known:
+            folders.clear()
+            continue
+        known.add(real)
+        within = Path(place).relative_to(folder)
+        passed_over = OUTPUTS if within == Path() else ()
+        shown = (name for name in folders if not name.startswith(".") and name not in passed_over)
+        folders[:] = sorted(shown, key=lambda name: ((folder / within / name).is_symlink(), name))
+        names += [
+            (within / name).as_posix() for name in files if name.lower().endswith(".c3d") and not name.startswith(".")
+        ]
+    if not names:
+        raise UserError(f"{folder}: no C3D files there or in folders below; give the folder that holds the recordings")
+    return sorted(names)
+
+
+def seen_landmarks(body_model: Mapping[str, Any], recording: Recording) -> set[str]:
+    """Return the landmarks that a file shows at least once."""
+    return set(chosen_labels(body_model, seen_labels(recording.labels, recording.markers)))
+
+
+def extent_m(markers: Array) -> float:
+    """Return how far markers (time, marker, 3) travel, m: nine in ten of them, nine tenths of the time, stay within.
+
+    A person standing still stays below :data:`STANDING_M`; passers-by and stray markers do not count.
+    """
+    some = np.sort(markers[:: max(1, len(markers) // 200)], axis=0)  # NaN last
+    last = np.isfinite(some).sum(axis=0, keepdims=True) - 1
+    some, last = some[:, (last >= 0).all(axis=-1)[0]], last[:, (last >= 0).all(axis=-1)[0]]
+    if not some.size:
+        return float("nan")
+    low, high = (np.take_along_axis(some, np.rint(share * last).astype(int), axis=0)[0] for share in (0.05, 0.95))
+    return float(np.percentile(np.linalg.norm(high - low, axis=-1), 90))

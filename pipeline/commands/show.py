@@ -1,0 +1,207 @@
+"""``python -m pipeline show``: what an output file holds, in the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ..errors import UserError, nearest
+from ..results import netcdf
+from ..tables.terminal_table import aligned
+
+RUNNING = ("time", "plate_time", "phase", "stance_phase")  # dimensions along which a curve is drawn
+COUNTED = {  # dimensions that count, and what tells their elements apart
+    "cycle": ("condition", "side"),
+    "stance": ("stance_side",),
+    "contact": ("contact_side",),
+    "event": ("event", "event_side"),
+}
+LEVELS = "▁▂▃▄▅▆▇█"
+CURVE_WIDTH = 24
+INDENT = "    "
+WHOLE = 10_000  # characters: no line is wrapped
+Array = NDArray[np.float64]
+Table = list[list[str]]
+
+
+def show(path: Path, *, group: str | None, variable: str | None, width: int, levels: str = LEVELS) -> str:
+    """Return a file's groups and variables, or the numbers of one variable, as text.
+
+    Args:
+        path: an output file, flat or with a group per trial.
+        group: the only group to look at; all of them where it is None.
+        variable: the variable, or coordinate, whose numbers are wanted; an overview where it is None.
+        width: characters per line.
+        levels: characters of a drawn curve, from low to high; nothing is drawn with fewer than two.
+
+    Raises:
+        UserError: no such file, group or variable, not a NetCDF file, a rejected group, or a damaged file.
+    """
+    groups, attributes = _opened(path)
+    if group is not None:
+        _known(path, "group", group, groups)
+        groups = {group: groups[group]}
+    head = f"{path}{f', {group}' if group else ''}: {attributes.get('title', 'no title')}"
+    if variable is None:
+        return "\n\n".join([head, *_overview(groups, width)])
+    used = {name: data for name, data in groups.items() if "rejected" not in data.attrs}
+    if not used:
+        raise UserError(f"{path}: {group or 'every group'} was rejected: {next(iter(groups.values())).rejected}")
+    _known(path, "variable", variable, dict.fromkeys(str(own) for data in used.values() for own in data.variables))
+    shown = {name: data[variable] for name, data in used.items() if variable in data.variables}
+    about = next(iter(shown.values()))
+    units = f" [{about.attrs['units']}]" if "units" in about.attrs else ""
+    line = f"{variable}{units} {_meaning(about)}"
+    return "\n\n".join([head, textwrap.fill(line, width), aligned(_numbers(shown, levels), width=width)])
+
+
+def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[str, object]]:
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; give a file, such as derived/study.nc in the folder of a study")
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    if not netcdf.is_netcdf(path):
+        raise UserError(f"{path}: not a NetCDF file")
+    return netcdf.load_groups(path)
+
+
+def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> None:
+    if name in known:
+        return
+    names = [each for each in known if each]
+    if not names:
+        raise UserError(f"{path}: has no {what}s; leave --{what} out")
+    raise UserError(f"{path}: no {what} '{name}'{nearest(name, names) or '; there are ' + ', '.join(names)}")
+
+
+# --- the overview -----------------------------------------------------------------------------------------------------
+
+
+def _overview(groups: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
+    """Yield the groups, the labels of the dimensions, and one line per variable, over all groups."""
+    if set(groups) != {""}:
+        rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in groups.items()]
+        yield aligned([["group", "variables", "size, or why it was rejected"], *rows], width=width)
+    coordinates: dict[str, list[xr.DataArray]] = {}
+    variables: dict[str, list[xr.DataArray]] = {}
+    for data in groups.values():
+        for found, names in ((coordinates, data.dims), (variables, data.data_vars)):
+            for name in names:
+                if name in data.variables:
+                    found.setdefault(str(name), []).append(data[name])
+    if coordinates:
+        rows = [[name, _labels(arrays)] for name, arrays in coordinates.items()]
+        yield aligned([["dimension", "labels"], *rows], width=width)
+    if variables:
+        header = ["variable", "units", "range", "missing"]
+        lines = aligned([header, *map(_variable_row, variables.values())], width=WHOLE).split("\n")
+        meanings = ["(dimensions) meaning", *(_meaning(arrays[0]) for arrays in variables.values())]
+        told = (textwrap.shorten(meaning, width - len(INDENT), placeholder=" ...") for meaning in meanings)
+        yield "\n".join(f"{line}\n{INDENT}{text}" for line, text in zip(lines, told, strict=True))
+
+
+def _sizes(data: xr.Dataset) -> str:
+    if "rejected" in data.attrs:
+        return f"rejected: {data.attrs['rejected']}"
+    return ", ".join(f"{size} {dim}" for dim, size in data.sizes.items() if dim in (*RUNNING, *COUNTED))
+
+
+def _labels(arrays: Sequence[xr.DataArray]) -> str:
+    """Return text and few numbers in full, many numbers by the lowest and the highest."""
+    values = np.concatenate([array.values for array in arrays])
+    labels = dict.fromkeys(map(str, values))
+    if values.dtype.kind not in "if" or len(labels) < 5:
+        return " ".join(labels)
+    return f"{values.min():.6g} to {values.max():.6g} {arrays[0].attrs.get('units', '')}".rstrip()
+
+
+def _variable_row(arrays: Sequence[xr.DataArray]) -> list[str]:
+    first, values = arrays[0], np.concatenate([_numeric(array).ravel() for array in arrays])
+    known = values[~np.isnan(values)]
+    span = f"{known.min():.4g} to {known.max():.4g}" if known.size else ""
+    return [str(first.name), first.attrs.get("units", ""), span, _percent(np.isnan(values))]
+
+
+def _meaning(array: xr.DataArray) -> str:
+    return f"({', '.join(map(str, array.dims))}) {array.attrs.get('long_name', '')}"
+
+
+def _numeric(array: xr.DataArray) -> Array:
+    """Return values as numbers, NaN where they are none, as text and dates."""
+    return array.values.astype(float) if array.dtype.kind in "biuf" else np.full(array.shape, np.nan)
+
+
+def _percent(flags: NDArray[np.bool_]) -> str:
+    return f"{100 * flags.mean():.3g} %" if flags.size else ""
+
+
+# --- the numbers of a variable ----------------------------------------------------------------------------------------
+
+
+def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
+    """Return one row per group, kind and label: mean, range, curve; of flags the share of each, of text the counts."""
+    first = next(iter(shown.values()))
+    dims = [str(dim) for dim in first.dims if dim != first.name]
+    along = [dim for dim in dims if dim in RUNNING][:1]
+    kinds = [kind for dim in dims for kind in COUNTED.get(dim, ()) if kind in first.coords and kind != first.name]
+    labels = [dim for dim in dims if dim not in (*along, *COUNTED)]
+    columns = ["mean", "min", "max", "missing"]
+    if flags := str(first.attrs.get("flag_meanings", "")).split():
+        columns = flags
+    elif first.dtype.kind not in "biuf":
+        columns = ["values"]
+    elif along and len(levels) > 1:
+        columns.append(f"along {along[0]}")
+    rows = [["group", *kinds, *labels, *columns]]
+    for name, array in shown.items():
+        for where, values in _parts(array, kinds, labels, along):
+            if flags:
+                cells = [_percent(values == value) for value in first.attrs["flag_values"]]
+            elif columns == ["values"]:
+                cells = [", ".join(f"{value or 'empty'} ({(values == value).sum()})" for value in np.unique(values))]
+            else:
+                cells = _statistics(values, levels if len(columns) > 4 else "")
+            rows.append([name, *where, *cells])
+    return rows if set(shown) != {""} else [row[1:] for row in rows]
+
+
+def _parts(
+    array: xr.DataArray, kinds: Sequence[str], labels: Sequence[str], along: Sequence[str]
+) -> Iterator[tuple[list[str], NDArray[Any]]]:
+    """Yield what tells a part of the array from the others, and its values ``(..., along)``."""
+    counted = [dim for dim in array.dims if dim not in (*labels, *along)]
+    array = array.transpose(*labels, *counted, *along)
+    told = list(zip(*(array[kind].values.tolist() for kind in kinds), strict=True))
+    for kind in dict.fromkeys(told) or [()]:
+        chosen = array.isel({array[kinds[0]].dims[0]: [each == kind for each in told]}) if told else array
+        for place in np.ndindex(*(array.sizes[dim] for dim in labels)):
+            where = (array[dim].values[index] for dim, index in zip(labels, place, strict=True))
+            yield [*map(str, kind), *map(str, where)], chosen.values[place]
+
+
+def _statistics(values: NDArray[Any], levels: str) -> list[str]:
+    known = values[~np.isnan(values)]
+    cells = [f"{number:.4g}" for number in (known.mean(), known.min(), known.max())] if known.size else [""] * 3
+    return [*cells, _percent(np.isnan(values)), *([_curve(values, levels)] if levels else [])]
+
+
+def _curve(values: NDArray[Any], levels: str) -> str:
+    """Return the mean curve in characters between its own lowest and highest; a blank where nothing is known."""
+    samples = values.reshape(-1, values.shape[-1])
+    starts = np.unique(np.linspace(0, samples.shape[1], CURVE_WIDTH, endpoint=False).astype(int))
+    if not samples.size:
+        return ""
+    totals = np.add.reduceat(np.nansum(samples, axis=0, dtype=float), starts)
+    counts = np.add.reduceat((~np.isnan(samples)).sum(axis=0), starts)
+    means = np.divide(totals, counts, out=np.full(len(starts), np.nan), where=counts > 0)
+    if not (counts > 0).any():
+        return ""
+    low, span = np.nanmin(means), np.nanmax(means) - np.nanmin(means)
+    places = np.nan_to_num((means - low) / (span or 1) * (len(levels) - 1)).round().astype(int)
+    return "".join(levels[place] if count else " " for place, count in zip(places, counts, strict=True))

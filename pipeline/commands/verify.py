@@ -1,0 +1,254 @@
+"""``python -m pipeline verify``: whether recordings and results are what they were when the results were made.
+
+Nothing is written, everything is read anew; the clock and Snakemake's records have no say.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from ..errors import UserError
+from ..results import netcdf
+from ..tables.terminal_table import aligned
+from ..workflow import checksums
+from ..workflow.digests import sha256
+from ..workflow.job_keys import Study
+from ..workflow.open_study import SESSION_STEPS, look_at, refuse_lost_records
+from ..workflow.settings import is_file
+
+TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
+RUN, REMOVE, RESTORE = "run again", netcdf.MEND, "restore it, or run again"
+HEADER = ("file", "what is wrong", "what mends it")
+KEPT_AS_SHA = 64  # characters
+OF_THE_KEY = {  # part of a job's key: what a user calls it
+    "code": "the code of this step",
+    "storage": "the code that writes files",
+    "trials": "rows of trials.tsv, or the recordings in them",
+    "by_trial": "rows of trials.tsv or cycles.tsv",
+    "arguments.sessions": "rows of trials.tsv or participants.tsv",
+    "arguments.participants": "rows of trials.tsv",
+    "arguments.functional": "rows of trials.tsv",
+    "arguments.participant": "the row of participants.tsv",
+    "arguments.segments": "segments.tsv",
+    "arguments.segment_table": "the table of segment parameters",
+    "arguments.body_model": "the body model",
+    "arguments.reference": "the reference",
+    "reference": "the reference",
+    "templates": "the code of this step",
+}
+
+
+class Fault(NamedTuple):
+    """A file, by its name in the study, what is wrong with it, and what mends that."""
+
+    file: str
+    what: str
+    mend: str
+
+
+def verify(folder: Path) -> tuple[list[Fault], str]:
+    """Return what is wrong with the recordings and results of a study, and in words what was looked at.
+
+    Raises:
+        UserError: settings or tables are wrong, or there are no results.
+    """
+    study, problems = look_at(folder, forced=True)
+    if problems:
+        raise UserError("\n".join(problems))
+    derived = folder / "derived"
+    if not derived.is_dir():
+        raise UserError(f"{derived}: no results; {_command(folder)} makes them")
+    names = outputs_of(study)
+    records = {name: checksums.recorded(derived, name) for name in names}
+    listed = {row["file"] for rows in study.sessions.values() for row in rows}
+    digests = _digests([derived / name for name in names] + [folder / name for name in listed])
+    study = replace(study, sha256={name: digests[folder / name] for name in listed if folder / name in digests})
+    faults: list[Fault] = []
+    made_from: dict[str, dict[str, str]] = {}
+    for name, (step, session) in names.items():
+        passed_on = _passed_on(study, step, session, records[name], made_from)
+        found, sources = _look_at_output(derived, name, digests, records, passed_on)
+        if sources is not None:
+            made_from[name] = sources
+        then = replace(study, sha256={**study.sha256, **(sources or {})})  # of changed recordings their own rows tell
+        if what := found or _made_otherwise(then, records[name], step, session):
+            faults.append(Fault(f"derived/{name}", *what))
+    changed = [*_changed_sources(folder, made_from, digests)]
+    recordings = len({file for sources in made_from.values() for file in sources})
+    unread = sum(derived / name not in digests for name in names)
+    told = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
+    return [*changed, *faults], f"{told}; {_strangers(study, derived)}"
+
+
+def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
+    """Return the step and session of every file that a run writes, by its name below ``derived``."""
+    names: dict[str, tuple[str, str | None]] = {
+        f"{session}/{step}.nc": (step, session) for session in study.sessions for step in SESSION_STEPS
+    }
+    names |= dict.fromkeys(("study.nc", *TABLES), ("study", None))
+    return names | dict.fromkeys(("report.html", *study.report_pages), ("report", None))
+
+
+def as_text(faults: Iterable[Fault], told: str, folder: Path, *, width: int) -> str:
+    """Return the table of faults and the commands that mend them."""
+    faults = list(faults)
+    if not faults:
+        return f"{told}\nAll are what they were, made by these settings and this code."
+    rows = [[fault.file, fault.what, fault.mend] for fault in _together(faults)]
+    damaged = [shlex.quote(str(folder / fault.file)) for fault in faults if fault.mend == REMOVE]
+    commands = [f"  rm {file}" for file in damaged] + [f"  {_command(folder)}"]
+    return "\n\n".join([aligned([HEADER, *rows], width=width), "To mend it:\n" + "\n".join(commands), told])
+
+
+def _command(folder: Path) -> str:
+    """Return how to run the workflow, from the project's folder."""
+    try:
+        refuse_lost_records(folder)
+        forced = ""
+    except UserError:  # it would be refused
+        forced = " --forceall"
+    return f"snakemake --cores all --directory {shlex.quote(str(folder))}{forced}"
+
+
+def _digests(files: Iterable[Path]) -> dict[Path, str]:
+    """Return the SHA-256 of those files that are there, several at a time."""
+    here = [file for file in dict.fromkeys(files) if is_file(file)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(here, pool.map(_digest, here), strict=True))
+
+
+def _digest(file: Path) -> str:
+    try:
+        return sha256(file)
+    except OSError as error:  # as of a failing disk
+        return str(error)
+
+
+def _passed_on(
+    study: Study,
+    step: str,
+    session: str | None,
+    known: checksums.Record | None,
+    made_from: Mapping[str, dict[str, str]],
+) -> dict[str, str] | None:
+    """Return the sources of an output whose bytes are as recorded, as its record tells; None where it cannot.
+
+    Of ``read`` they are the recordings of today if its key has them, of a later step those of its inputs.
+    """
+    if known is None:
+        return None
+    if step == "read":
+        key = json.loads(study.key(step)(SimpleNamespace(session=session)))
+        if checksums.made_with(key)["trials"] != known.made_with.get("trials"):
+            return None
+        return {row["file"]: row["sha256"] for row in key["trials"] if row["sha256"]}
+    if not known.inputs or any(name not in made_from for name in known.inputs):
+        return None
+    return {file: digest for name in known.inputs for file, digest in made_from[name].items()}
+
+
+def _look_at_output(
+    derived: Path,
+    name: str,
+    digests: Mapping[Path, str],
+    records: Mapping[str, checksums.Record | None],
+    passed_on: dict[str, str] | None,
+) -> tuple[tuple[str, str] | None, dict[str, str] | None]:
+    """Return what is wrong with an output as a file, and the sources that it was made from, where it tells.
+
+    It is opened only where its record is silent: what has the SHA-256 that was recorded is what was written.
+    """
+    path, known = derived / name, records[name]
+    if path not in digests:
+        return ("is not there", RUN), None
+    if known and known.sha256 != digests[path]:
+        return (checksums.CHANGED, REMOVE), None
+    made = known.inputs.items() if known else ()
+    another = [other for other, digest in made if (record := records.get(other)) and record.sha256 != digest]
+    sources = {} if path.suffix != ".nc" else passed_on
+    if known is None or another or sources is None:
+        try:
+            sources = json.loads(netcdf.read_through(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
+        except (UserError, ValueError) as error:
+            return (str(error).removeprefix(f"{path}: ").removesuffix(f"; {REMOVE}"), REMOVE), None
+    if known is None:
+        return ("no record of what was written", REMOVE), sources
+    if another:
+        return (f"made from another derived/{another[0]} than the one there", REMOVE), sources
+    return None, sources
+
+
+def _made_otherwise(
+    study: Study, known: checksums.Record | None, step: str, session: str | None
+) -> tuple[str, str] | None:
+    """Return what of a job's key is no longer what it was when the output was made."""
+    key = json.loads(study.key(step)(SimpleNamespace(session=session)))
+    then, now = known.made_with if known else {}, checksums.made_with(key)
+    told = [
+        _difference(step, part, then.get(part), now.get(part))
+        for part in (*now, *(part for part in then if part not in now))
+        if then.get(part) != now.get(part)
+    ]
+    return (f"settings, tables or code have changed since: {', '.join(dict.fromkeys(told))}", RUN) if told else None
+
+
+def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
+    if part in OF_THE_KEY:
+        return OF_THE_KEY[part]
+    section, _, own = part.partition(".")
+    what = {"settings": f"{step}.{own}", "versions": own}.get(section, part)
+    if KEPT_AS_SHA in (len(then or ""), len(now or "")):
+        return what
+    return f"{what} {_plain(then)}, now {_plain(now)}"
+
+
+def _plain(text: str | None) -> str:
+    value: Any = json.loads(text) if text is not None else "not there"
+    return value if isinstance(value, str) else str(text)
+
+
+def _changed_sources(
+    folder: Path, made_from: Mapping[str, Mapping[str, str]], digests: dict[Path, str]
+) -> Iterator[Fault]:
+    """Yield the recordings that are no longer those from which results were made."""
+    then: dict[str, dict[str, str]] = {}
+    for output, sources in made_from.items():
+        for file, digest in sources.items():
+            then.setdefault(file, {})[output] = digest
+    digests |= _digests(folder / file for file in then if folder / file not in digests)
+    for file, by_output in sorted(then.items()):
+        now = digests.get(folder / file)
+        stale = [output for output, digest in by_output.items() if digest != now]
+        if stale:
+            made = f"{_several(f'derived/{stale[0]}', len(stale))} {'was' if len(stale) == 1 else 'were'}"
+            yield Fault(file, f"{'gone' if now is None else 'changed'} since {made} made from it", RESTORE)
+
+
+def _together(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """Yield the faults, those that outputs of one name share in many sessions in one row."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for fault in faults:
+        rows.setdefault((fault.what, fault.mend, Path(fault.file).name), []).append(fault.file)
+    for (what, mend, _), files in rows.items():
+        yield Fault(_several(files[0], len(files)), what, mend)
+
+
+def _several(first: str, count: int) -> str:
+    return first if count == 1 else f"{first} and {count - 1} more"
+
+
+def _strangers(study: Study, derived: Path) -> str:
+    """Return which folders of results belong to no session of the study."""
+    known = {*study.sessions, checksums.FOLDER, "report"}
+    found = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
+    if not found:
+        return "nothing else is there."
+    return f"derived/{', derived/'.join(found)}: of no session in trials.tsv, can be removed."

@@ -1,0 +1,63 @@
+"""``python -m pipeline write-c3d``: results written back into copies of the recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..c3d.plug_in_gait import gait_events, model_outputs
+from ..c3d.writer import write_c3d
+from ..errors import UserError, nearest
+from ..results import netcdf
+from ..tables import study_tables
+from ..workflow.open_study import look_at
+
+
+def write_c3d_files(
+    study_path: Path, *, session: str | None = None, anonymous: bool = False
+) -> tuple[list[Path], list[str]]:
+    """Write ``derived/<session>/c3d/<trial>.c3d`` for every gait trial with results.
+
+    Args:
+        study_path: the study's directory.
+        session: one only.
+        anonymous: whether to leave out the free text of the recordings, which may name people.
+
+    Returns:
+        The files written, and one line for each trial that was left out, with the reason.
+
+    Raises:
+        UserError: settings or tables are wrong, no such session, or it has no results yet.
+    """
+    study, problems = look_at(study_path)
+    if problems:
+        raise UserError("\n".join(problems))
+    if session is not None and session not in study.sessions:
+        raise UserError(f"{study_path}: no session '{session}' in trials.tsv{nearest(session, study.sessions)}")
+    written, left_out = [], []
+    for name in study.sessions if session is None else [session]:
+        folder = study_path / "derived" / name
+        steps = {step: folder / f"{step}.nc" for step in ("kinematics", "kinetics", "contacts", "calibrate")}
+        if absent := [path for path in steps.values() if not path.exists()]:
+            raise UserError(f"{absent[0]}: not there yet; run the workflow first")
+        calibration = netcdf.load(steps.pop("calibrate"))
+        recorded = netcdf.load_tree(folder / "read.nc")[0]
+        results = {step: netcdf.load_tree(path)[0] for step, path in steps.items()}
+        for row in (row for row in study.sessions[name] if row["role"] == "gait"):
+            trial = {step: groups[row["trial"]] for step, groups in results.items() if row["trial"] in groups}
+            reasons = [part.attrs["rejected"] for part in trial.values() if "rejected" in part.attrs]
+            if reasons or len(trial) < len(results):
+                left_out.append(f"{name} {row['trial']}: {[*reasons, 'no results'][0]}")
+                continue
+            outputs = model_outputs(
+                **trial,
+                body_mass_kg=float(calibration.attrs["body_mass_kg"]),
+                lab_rotation=np.reshape(recorded[row["trial"]].attrs["lab_rotation"], (3, 3)),
+            )
+            target = folder / "c3d" / f"{row['trial']}.c3d"
+            whose = study_tables.whose(row, study.participants)
+            events = gait_events(trial["contacts"])
+            write_c3d(study_path / row["file"], target, outputs, events, **whose, anonymous=anonymous)
+            written.append(target)
+    return written, left_out

@@ -1,0 +1,174 @@
+"""The ground under the feet: force, centre of pressure and free moment of each foot in stance.
+
+The vertical force carries the body's weight and the rise and fall of its centre of mass; in double support it passes
+from the trailing to the leading foot. The force points from the centre of pressure to a pivot above the pelvis (the
+virtual pivot point, Maus et al. 2010), which brakes, propels and steadies as people do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .body import SegmentParameters
+from .curves import cyclic, mirrored, rotation
+from .legs import Pose
+from .walk import FOOT_OFF, Motion, Walk, cycles
+
+Array = NDArray[np.float64]
+GRAVITY = 9.81  # m s-2, down
+
+# centre of pressure in the footprint, as fractions of foot length from the point under the ankle (outwards positive)
+PRESSURE_AHEAD = cyclic((0, -0.18), (12, 0.10), (30, 0.34), (48, 0.55), (62, 0.65), (75, 0.65), (92, -0.18))
+PRESSURE_OUTWARDS = cyclic((0, -0.02), (15, 0.06), (35, 0.07), (50, -0.02), (62, -0.10), (75, -0.10), (92, -0.02))
+# of the point between the hips, in leg lengths: as far back as lets braking and propulsion balance over a stride
+PIVOT_FROM_HIPS = (-0.04, 0.42, 0.0)
+# free moment for each newton of vertical force, at most
+FREE_MOMENT_M = 0.006
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The ground's action on each foot, lab axes.
+
+    ``force`` (time, side, 3) N; ``pressure_centre`` (time, side, 3) m, NaN off the ground; ``free_moment``
+    (time, side) N m about the vertical, up positive.
+    """
+
+    force: Array
+    pressure_centre: Array
+    free_moment: Array
+
+
+def ground(walk: Walk, body: Pose, time: Array) -> Ground:
+    """Return what the ground does to both feet at the instants (time,) of the pose."""
+    counted = [cycles(walk, side, time) for side in (0, 1)]
+    total = _vertical_force(walk, (counted[0] + counted[1]) / 2)
+    pivot = body.centre[:, :, 2].mean(axis=1) + walk.walker.leg_m * np.array(PIVOT_FROM_HIPS)
+    shape = (len(time), 2)
+    force, centre, free = np.zeros((*shape, 3)), np.full((*shape, 3), np.nan), np.zeros(shape)
+    for step in range(1, len(walk.strike) - 1):
+        on = (time > walk.strike[step]) & (time < walk.off[step])
+        if not on.any():
+            continue
+        side = walk.side[step]
+        own = counted[side][on] - walk.number[step] / 2
+        under = pressure_path(walk, step, own)
+        vertical = load_share(walk, step, time[on]) * total[on]
+        to_pivot = pivot[on] - under
+        force[on, side] = vertical[:, None] * to_pivot / to_pivot[:, 1:2]
+        centre[on, side] = under
+        outward = 1 if side else -1
+        free[on, side] = (
+            outward * FREE_MOMENT_M * walk.style.turn * vertical * np.sin(2 * np.pi * (own / FOOT_OFF - 0.1))
+        )
+    return Ground(force, centre, free)
+
+
+def _vertical_force(walk: Walk, cycle: Array) -> Array:
+    """Return the force (time,) under both feet, N: weight, and the centre of mass rising twice in a cycle."""
+    swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 1.5
+    turn = 4 * np.pi * (cycle - 0.06)
+    return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.25 * swing * np.cos(2 * turn)))
+
+
+def load_share(walk: Walk, step: int, time: Array) -> Array:
+    """Return the part of the load, 0 to 1, that the foot of a step carries: all of it while it stands alone."""
+    taken = _handed_over(time, walk.strike[step], walk.off[step - 1])
+    given = _handed_over(time, walk.strike[step + 1], walk.off[step])
+    return taken * (1 - given)
+
+
+def _handed_over(time: Array, start: float, end: float) -> Array:
+    """Return a rise from 0 to 1 with the brisk ends that contacts have."""
+    done = np.clip((time - start) / (end - start), 0, 1)
+    return done - 0.6 * np.sin(2 * np.pi * done) / (2 * np.pi)
+
+
+def pressure_path(walk: Walk, step: int, cycle: Array) -> Array:
+    """Return the centre of pressure (time, 3) in lab axes at gait cycles since the strike of ``step``."""
+    ahead, outwards = PRESSURE_AHEAD(cycle), PRESSURE_OUTWARDS(cycle)
+    in_print = walk.walker.foot_m * np.stack([ahead, 0 * ahead, outwards], axis=-1)
+    heading = rotation(1, walk.yaw[step])
+    return np.asarray(walk.place[step] + mirrored(in_print, int(walk.side[step])) @ heading.T)
+
+
+STEP_S = 5e-4
+FIRST = np.array([-1, 9, -45, 0, 45, -9, 1]) / 60
+SECOND = np.array([2, -27, 270, -490, 270, -27, 2]) / 180
+
+
+@dataclass(frozen=True)
+class Wrenches:
+    """Lab axes.
+
+    ``force`` and ``moment`` (time, side, joint, 3) act on the distal segment at the joint centre (ankle, knee, hip),
+    N and N m; ``angular_velocity`` (time, side, segment, 3) rad/s.
+    """
+
+    force: Array
+    moment: Array
+    angular_velocity: Array
+
+
+def joint_wrenches(
+    bodies: Motion, time: Array, parameters: SegmentParameters, on_feet: Ground, *, step_s: float = STEP_S
+) -> Wrenches:
+    """Return the net joint wrenches of a motion, given the ground's action on the feet at the same instants."""
+    nearby = [bodies(time + k * step_s) for k in range(-3, 4)]
+    here = nearby[3]
+    turning = np.stack([body.rotation for body in nearby])
+    omega = axial(_weighted(FIRST, turning) / step_s @ _transposed(here.rotation))
+    # R'' R^T = S(alpha) + S(omega)^2, whose second part is symmetric
+    alpha = axial(_weighted(SECOND, turning) / step_s**2 @ _transposed(here.rotation))
+    com = np.stack([mass_centres(body, parameters) for body in nearby])
+    acceleration = _weighted(SECOND, com) / step_s**2
+    inertia = here.rotation @ parameters.inertia @ _transposed(here.rotation)
+    momentum_rate = _apply(inertia, alpha) + np.cross(omega, _apply(inertia, omega))
+    needed = parameters.mass[..., None] * (acceleration + np.array([0, GRAVITY, 0]))
+    force, moment = _free_bodies(here, com[3], needed, momentum_rate, on_feet)
+    return Wrenches(force, moment, omega)
+
+
+def _free_bodies(here: Pose, com: Array, needed: Array, momentum_rate: Array, on_feet: Ground) -> tuple[Array, Array]:
+    """Balance foot, shank and thigh in turn; what a segment receives below is known when its turn comes."""
+    force, moment = np.empty_like(here.centre), np.empty_like(here.centre)
+    below_force = on_feet.force
+    below_point = np.where(np.isnan(on_feet.pressure_centre), 0.0, on_feet.pressure_centre)
+    below_moment = on_feet.free_moment[..., None] * np.array([0.0, 1.0, 0.0])
+    for segment in range(3):
+        joint = here.centre[:, :, segment]
+        force[:, :, segment] = needed[:, :, segment] - below_force
+        moment[:, :, segment] = (
+            momentum_rate[:, :, segment]
+            - below_moment
+            - np.cross(below_point - com[:, :, segment], below_force)
+            - np.cross(joint - com[:, :, segment], force[:, :, segment])
+        )
+        below_force, below_moment, below_point = -force[:, :, segment], -moment[:, :, segment], joint
+    return force, moment
+
+
+def mass_centres(body: Pose, parameters: SegmentParameters) -> Array:
+    """Return the segments' centres of mass (time, side, segment, 3) in lab axes, m."""
+    return body.centre + _apply(body.rotation, parameters.com)
+
+
+def axial(matrix: Array) -> Array:
+    """Return the vector (..., 3) of the skew part of matrices (..., 3, 3)."""
+    skew = (matrix - _transposed(matrix)) / 2
+    return np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+
+
+def _apply(matrix: Array, vector: Array) -> Array:
+    return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
+
+
+def _transposed(matrix: Array) -> Array:
+    return np.swapaxes(matrix, -1, -2)
+
+
+def _weighted(weights: Array, values: Array) -> Array:
+    return np.tensordot(weights, values, axes=1)

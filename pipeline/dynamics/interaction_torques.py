@@ -1,0 +1,71 @@
+"""Which motion of a limb causes which joint load: mass and Coriolis matrix times rates, by source, and neither built.
+
+Shapes, axes and units as in :mod:`.limb`.
+
+Sources: Hollerbach JM, Flash T (1982) Biol Cybern 44:67-77 for interaction torques; Echeandia S, Wensing PM (2021)
+J Comput Nonlinear Dyn 16:091004 for the Coriolis matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .limb import Inertia, Limb, Motion, momentum
+from .vectors import cross, rotate, running_sum, skew, sum_from_last, transpose, zeros
+
+Array = NDArray[np.float64]
+MOTIONS = ("acceleration", "velocity")
+
+
+def contributions(limb: Limb, motion: Motion) -> Array:
+    """Return by the closed form which motion causes which joint wrench.
+
+    The sources are all slides together, the base, and the hinges of each joint. With x, y the share of a source in the
+    twist rate and twist of the segments beyond it, and z what drifts of its axes, the sum of ad(V_i) S_i q'_i,
+    each segment needs of it G x by acceleration and G (z - ad(V) y) + B y by velocity. There z - ad(V) y is the rate
+    of y as the segment itself sees it, and B that of the Coriolis matrix
+    (:func:`~pipeline.dynamics.screws.gyroscopic`), which shares a product of two rates evenly.
+
+    Args:
+        limb, motion: of :func:`limb_at` and :func:`joint_motion`.
+
+    Returns:
+        (..., N, 2, N + 2, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
+        by source (slides, base, hinges of the first joint, ...). Its sum over both is the wrench of
+        :func:`inverse_dynamics` without its static part.
+    """
+    *around, count, _ = limb.centre.shape
+    found, xz = zeros(*around, count, 2, count + 2, 6), zeros(*around, 2, count + 1, 6)
+    xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
+    xz[..., 0, 1:, :], xz[..., 1, 1:, :] = motion.pull[..., 1, :], motion.drift[..., 1, :]
+    y = np.concatenate([motion.twist[..., :1, :3], motion.push[..., 1, :3]], axis=-2)  # slides turn nothing
+    mass, moment, tensor = (sum_from_last(part, axis=-axis) for axis, part in enumerate(limb.inertia, 1))
+    drag, linear = _turning(limb.inertia, motion.twist[..., 1:, :])
+    for joint in range(count):  # a source moves the segments from its own joint outwards
+        here, near = found[..., joint, :, 1 : joint + 3, :], slice(joint + 2)
+        beyond = Inertia(
+            mass[..., joint, None, None], moment[..., joint, None, None, :], tensor[..., joint, None, None, :, :]
+        )
+        here[...] = momentum(beyond, xz[..., near, :])
+        here[..., 1, :, :3] -= rotate(drag[..., joint, None, :, :], y[..., near, :])
+        here[..., 1, :, 3:] += cross(y[..., near, :], linear[..., joint, None, :])
+        found[..., :joint, :, joint + 2, :] = here[..., None, :, -1, :]
+    slid = running_sum(np.stack([motion.pull[..., 0, 3:], motion.drift[..., 0, 3:]], axis=-2), axis=-3)
+    found[..., 0, :3] = sum_from_last(cross(limb.inertia.moment[..., None, :], slid), axis=-3)
+    found[..., 0, 3:] = sum_from_last(limb.inertia.mass[..., None, None] * slid, axis=-3)
+    return found
+
+
+def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
+    """Return D and p, from each segment outwards, with which (B - G ad(V)) y = (-D w, w x p), w the turning of y.
+
+    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
+    """
+    spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
+    spread = cross(inertia.tensor, spin[..., None, :]) + velocity[..., :, None] * inertia.moment[..., None, :]
+    along = (velocity * inertia.moment).sum(axis=-1)
+    for k in range(3):
+        spread[..., k, k] -= along
+    drag = (spread + transpose(spread) + skew(whole[..., :3])) / 2
+    return sum_from_last(drag, axis=-3), sum_from_last(whole[..., 3:], axis=-2)

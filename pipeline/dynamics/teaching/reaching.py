@@ -1,0 +1,85 @@
+"""Reaching with two links: the path of the hand, and the joint motion that goes along it.
+
+Axes, angles and links are those of :mod:`pipeline.dynamics.teaching.planar`. SI units; everything broadcasts over
+``...``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .planar import Links, jacobian, jacobian_rate
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-12  # of the limb's length: so far out of reach counts as straight (or folded)
+SINGULAR_RAD = 1e-6  # nearer to straight or folded, rates of angles have lost their meaning to rounding
+
+
+def minimum_jerk(start: Array, end: Array, time: Array, *, duration_s: float) -> tuple[Array, Array, Array]:
+    """Return position, velocity and acceleration (time, k) of the smoothest way from rest to rest.
+
+    With s = t / T: x = start + (end - start) (10 s^3 - 15 s^4 + 6 s^5), which of all ways from rest to rest has the
+    least integral of the squared jerk, 720 (end - start)^2 / T^5; its peak speed is 15/8 of the mean.
+
+    Args:
+        start, end: (k,), m (or rad).
+        time: (time,), s; rest before 0 and after the duration.
+        duration_s: T.
+
+    Source: Flash T, Hogan N (1985) J Neurosci 5:1688-1703.
+    """
+    s = np.clip(time / duration_s, 0, 1)[:, None]
+    way = end - start
+    velocity, acceleration = 30 * s**2 * (1 - s) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
+    position = start + way * s**3 * (10 - 15 * s + 6 * s**2)
+    return position, way * velocity / duration_s, way * acceleration / duration_s**2
+
+
+def angles_at(links: Links, place: Array) -> Array:
+    """Return the angles (..., 2 solutions, 2 joints) at which the tip of two links is in place; inverse kinematics.
+
+    The first solution has q_2 in [0, pi], like a right elbow seen from above, the second bends as far the other way.
+    They are one where the limb is straight or folded. q_1 is within (-2 pi, 2 pi): unwrap it along time.
+
+    Args:
+        links: two links.
+        place: (..., 2), m. Out of reach, farther than l1 + l2 or nearer than abs(l1 - l2): NaN.
+    """
+    first, second = links.length[..., 0], links.length[..., 1]
+    square = (place**2).sum(axis=-1)
+    outside, inside = (first + second) ** 2 - square, square - (first - second) ** 2
+    missing = ROUNDING * (first + second) ** 2
+    reached = (outside > -missing) & (inside > -missing)
+    # half the elbow's angle by its tangent: exact near a straight limb too, where the cosine is flat
+    bend = 2 * np.arctan2(np.sqrt(np.maximum(outside, 0)), np.sqrt(np.maximum(inside, 0)))
+    elbow = np.stack([bend, -bend], axis=-1)
+    aside = np.arctan2(second[..., None] * np.sin(elbow), first[..., None] + second[..., None] * np.cos(elbow))
+    shoulder = np.arctan2(place[..., 1], place[..., 0])[..., None] - aside
+    return np.where(reached[..., None, None], np.stack([shoulder, elbow], axis=-1), np.nan)
+
+
+def joint_rates(links: Links, q: Array, velocity: Array, acceleration: Array) -> tuple[Array, Array]:
+    """Return q' = J^-1 v and q'' = J^-1 (a - J' q'), (..., 2) each, rad/s and rad/s2.
+
+    NaN where the limb is straight or folded (det J = l1 l2 sin q_2 = 0) and cannot follow every velocity.
+
+    Args:
+        links: two links.
+        q: (..., 2), rad.
+        velocity, acceleration: (..., 2), of the tip, m/s and m/s2.
+    """
+    regular = np.abs(np.sin(q[..., 1])) > SINGULAR_RAD
+    back = np.linalg.inv(np.where(regular[..., None, None], jacobian(links, q), np.eye(2)))
+    back = np.where(regular[..., None, None], back, np.nan)
+    qd = np.asarray((back @ velocity[..., None])[..., 0])
+    turning = jacobian_rate(links, q, qd) @ qd[..., None]
+    return qd, np.asarray((back @ (acceleration[..., None] - turning))[..., 0])
+
+
+def reach(links: Links, start: Array, end: Array, time: Array, *, duration_s: float) -> tuple[Array, Array, Array]:
+    """Return q, q' and q'' (time, 2) of a minimum-jerk reach of the tip along a straight line, q_2 positive."""
+    place, velocity, acceleration = minimum_jerk(start, end, time, duration_s=duration_s)
+    q = np.unwrap(angles_at(links, place)[:, 0], axis=0)
+    return q, *joint_rates(links, q, velocity, acceleration)

@@ -1,0 +1,227 @@
+"""Force plates as a C3D file describes them: the group FORCE_PLATFORM, each plate good or with its problem.
+
+What the C3D standard (c3d.org user guide, FORCE_PLATFORM) fixes:
+
+- CORNERS: plate axes are x from corner 2 to corner 1, y from corner 4 to corner 1, z = x cross y, into the plate.
+- ORIGIN, types 2 and 4: from the sensor origin to the middle of the top, z negative. Type 3: a, b (distances of the
+  sensors from the axes) and az0 (as z). Type 1: without meaning.
+- CHANNEL: (rows, plates), counted from 1, padded where a plate has fewer channels than rows.
+- Lengths are in POINT:UNITS.
+
+Where files, the standard and the platform filter of ezc3d 1.7.2 part:
+
+- ORIGIN z > 0, a common slip. Types 2 and 4: the whole vector is turned round, as in ezc3d. Type 3: only az0 is; ezc3d
+  turns a and b too, which mirrors the centre of pressure (of vertical forces) through the middle of the plate.
+- MATRIX_STORE: CAL_MATRIX stands by column in the standard and always in ezc3d; BYROW is obeyed here.
+- FPCOPPOLY shifts ezc3d's centre of pressure of type 3 plates, neither force nor moment; it is not used here.
+- ZERO: ezc3d takes no baseline off; see `zero_frames` and `pipeline.plates.baseline`.
+- A plate that cannot be decoded costs all plates of the file in ezc3d, only itself here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UserError
+
+Array = NDArray[np.float64]
+
+CHANNELS_OF_TYPE = {1: 6, 2: 6, 3: 8, 4: 6}
+OTHER_TYPES = {
+    5: "eight sensors with a 6 x 8 calibration matrix",
+    6: "twelve sensors with a 12 x 12 calibration matrix",
+    7: "eight sensors with an 8 x 8 calibration matrix",
+    11: "Kistler split-belt treadmill",
+    12: "Kistler Gaitway treadmill",
+    21: "AMTI stairs",
+}
+MOST_PLATES = 255  # what a C3D array can hold; a larger USED is damage
+LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from square
+SIDE_M = (0.05, 10.0)  # of a plate or belt; corners in another unit than POINT:UNITS are off by 10 or more
+
+
+@dataclass(frozen=True, eq=False)
+class Plate:
+    """One force plate as its file describes it, lengths in the file's unit.
+
+    Attributes:
+        number: place in FORCE_PLATFORM, from 1.
+        problem: why the plate cannot be decoded and what would help; empty for a good plate, whose other fields hold.
+        type: 1 to 4.
+        channels: (6,) or (8,) analog channels, counted from 1 as stored.
+        corners: (4, 3) corners 1 to 4 of the top, file axes.
+        origin: (3,) ORIGIN, signs put right; zeros for type 1.
+        cal_matrix: (6, 6) from channels to forces and moments, type 4 only.
+    """
+
+    number: int
+    problem: str = ""
+    type: int = 0
+    channels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    corners: Array = field(default_factory=lambda: np.full((4, 3), np.nan))
+    origin: Array = field(default_factory=lambda: np.zeros(3))
+    cal_matrix: Array | None = None
+
+
+def plates_from_parameters(
+    force_platform: Mapping[str, Any], *, channel_count: int | None = None, length_unit_m: float | None = None
+) -> list[Plate]:
+    """Return the plates in use, in the file's order; one that cannot be decoded carries its ``problem``.
+
+    Args:
+        force_platform: values of the FORCE_PLATFORM group by name, first index fastest (as ezc3d returns them).
+        channel_count: analog channels in the file; None leaves the channel numbers unchecked.
+        length_unit_m: metres per length unit of the file; None leaves the size of the plates unchecked.
+    """
+    plates = []
+    for number in range(1, _used(force_platform) + 1):
+        try:
+            plates.append(_plate(force_platform, number, channel_count, length_unit_m))
+        except UserError as error:
+            plates.append(Plate(number, problem=f"force plate {number}: {error}"))
+    return plates
+
+
+def zero_frames(force_platform: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return the first and last frame of FORCE_PLATFORM:ZERO, counted from 1, or None where it is switched off.
+
+    The standard leaves it to the reader to take the mean of these frames off the channels; ezc3d 1.7.2 does not.
+    (0, n) means (1, n); (0, 0), (1, 0) and an absent parameter switch it off. Nothing says that the plate is
+    unloaded there, and a file that was trimmed keeps the numbers of the untrimmed one: check before use.
+    """
+    try:
+        first, last = _entry(force_platform, "ZERO", (2,), 1).astype(int)
+    except UserError:
+        return None
+    return (max(int(first), 1), int(last)) if last >= max(first, 1) else None
+
+
+def _used(force_platform: Mapping[str, Any]) -> int:
+    """Return FORCE_PLATFORM:USED; where it cannot be read, the number of types listed."""
+    try:
+        used = int(_entry(force_platform, "USED", (), 1))
+    except UserError:
+        used = np.size(force_platform.get("TYPE", ()))
+    return min(used, MOST_PLATES)
+
+
+def _plate(
+    force_platform: Mapping[str, Any], number: int, channel_count: int | None, length_unit_m: float | None
+) -> Plate:
+    """Return one plate.
+
+    Raises:
+        UserError: it cannot be decoded; the message lacks the plate's name.
+    """
+    kind = int(_entry(force_platform, "TYPE", (), number))
+    if kind not in CHANNELS_OF_TYPE:
+        known = f" ({OTHER_TYPES[kind]})" if kind in OTHER_TYPES else ""
+        raise UserError(f"type {kind}{known} is not supported; export the plate as type 2 (forces and moments)")
+    corners = _entry(force_platform, "CORNERS", (3, 4), number).T
+    _check_rectangle(corners, length_unit_m)
+    return Plate(
+        number=number,
+        type=kind,
+        channels=_channels(force_platform, number, channel_count),
+        corners=corners,
+        origin=_origin(force_platform, number, kind),
+        cal_matrix=_cal_matrix(force_platform, number) if kind == 4 else None,
+    )
+
+
+def _entry(force_platform: Mapping[str, Any], name: str, shape: tuple[int, ...], number: int) -> Array:
+    """Return one plate's block of a parameter, shape ``shape``.
+
+    Raises:
+        UserError: absent, too short, of another layout, or not finite.
+    """
+    try:
+        table = np.asarray(force_platform.get(name, ()), dtype=float)
+    except (TypeError, ValueError):
+        raise UserError(f"FORCE_PLATFORM:{name} does not hold numbers; export the file again") from None
+    size = math.prod(shape)
+    block = table.ravel(order="F")[(number - 1) * size : number * size]
+    if block.size < size or (table.ndim > len(shape) and table.shape[: len(shape)] != shape):
+        wanted = f"{' x '.join(map(str, shape))} values" if shape else "one value"
+        raise UserError(f"FORCE_PLATFORM:{name} does not hold its {wanted}; fill them in and export again")
+    if not np.isfinite(block).all():
+        raise UserError(f"FORCE_PLATFORM:{name} holds values that are not numbers; correct it and export again")
+    return block.reshape(shape, order="F")
+
+
+def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int | None) -> NDArray[np.int64]:
+    """Return the plate's channel numbers, padding taken off.
+
+    In a table with fewer rows than a type needs the numbers run on over the columns: from that plate on, no column
+    can be trusted (a file of Motion Analysis: eight channels each of two plates in a table of six rows).
+
+    Raises:
+        UserError: such a table, or channels that are missing, named twice or not in the file.
+    """
+    remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
+    table = np.asarray(force_platform.get("CHANNEL", ()))
+    rows = table.shape[0] if table.ndim > 1 else table.size // _used(force_platform)
+    needed = [CHANNELS_OF_TYPE.get(kind, 0) for kind in np.ravel(force_platform["TYPE"])[:number].tolist()]
+    if rows < max(needed):
+        raise UserError(f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}; {remedy}")
+    channels = _entry(force_platform, "CHANNEL", (rows,), number)[: needed[-1]].astype(np.int64)
+    listed = ", ".join(map(str, channels))
+    if (channels < 1).any() or np.unique(channels).size < channels.size:
+        raise UserError(f"{needed[-1]} different channels are needed, listed are {listed}; {remedy}")
+    if channel_count is not None and channels.max() > channel_count:
+        raise UserError(f"its channels are {listed}, but the file has {channel_count}; {remedy}")
+    return channels
+
+
+def _origin(force_platform: Mapping[str, Any], number: int, kind: int) -> Array:
+    """Return ORIGIN with its signs put right, see the top of this module.
+
+    Raises:
+        UserError: missing, or a type 3 plate without sensor distances.
+    """
+    if kind == 1:
+        return np.zeros(3)
+    origin = _entry(force_platform, "ORIGIN", (3,), number)
+    if kind == 3:
+        if not origin[:2].all():
+            raise UserError("FORCE_PLATFORM:ORIGIN lacks the sensor distances a and b; take them from its data sheet")
+        return np.abs(origin) * [1, 1, -1]
+    return -origin if origin[2] > 0 else origin
+
+
+def _cal_matrix(force_platform: Mapping[str, Any], number: int) -> Array:
+    """Return the calibration matrix that channels are multiplied with.
+
+    Raises:
+        UserError: missing or singular.
+    """
+    matrix = _entry(force_platform, "CAL_MATRIX", (6, 6), number)
+    if np.linalg.matrix_rank(matrix) < 6:
+        raise UserError("FORCE_PLATFORM:CAL_MATRIX is singular; enter the manufacturer's matrix and export again")
+    stored = [str(order).strip().upper() for order in np.ravel(force_platform.get("MATRIX_STORE", ()))]
+    by_row = bool(stored) and stored[min(number, len(stored)) - 1] == "BYROW"
+    return matrix.T if by_row else matrix
+
+
+def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
+    """Refuse corners far from a rectangle in the order 1 to 4 (all zero, one missing), or no plate's size.
+
+    Raises:
+        UserError: they are.
+    """
+    first, second, third, fourth = corners
+    x, y = first - second, first - fourth
+    sides, diagonal = (math.hypot(*x), math.hypot(*y)), math.dist(first, third)
+    skewed = abs(x @ y) >= LARGEST_COSINE * sides[0] * sides[1]
+    if skewed or math.dist(first + third, second + fourth) > 0.1 * diagonal:
+        raise UserError("its corners are not those of a rectangle; correct FORCE_PLATFORM:CORNERS and export again")
+    lengths_m = [side * (length_unit_m or math.nan) for side in sides]
+    if min(lengths_m) < SIDE_M[0] or max(lengths_m) > SIDE_M[1]:
+        size = " x ".join(f"{length:.3g}" for length in lengths_m)
+        raise UserError(f"its corners make it {size} m; give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again")

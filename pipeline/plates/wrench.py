@@ -1,0 +1,158 @@
+"""Force plates: from analog channels to the ground reaction on the subject, and its centre of pressure.
+
+What the channels hold (c3d.org user guide, FORCE_PLATFORM): the reaction on the subject in plate axes, z into the
+plate, so that a standing person gives a negative Fz.
+
+- Type 1: Fx Fy Fz, centre of pressure x y from the middle of the top, free moment Tz. ORIGIN does not enter.
+- Type 2: Fx Fy Fz Mx My Mz about the sensor origin, moments in N times POINT:UNITS.
+- Type 3: Fx12 Fx34 Fy14 Fy23 Fz1 Fz2 Fz3 Fz4.
+- Type 4: type 2 after CAL_MATRIX times the channels.
+
+The platform filter of ezc3d 1.7.2 states the moment of a type 1 plate as F x CoP - Tz, the negative of the
+reaction's CoP x F + Tz returned here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.vectors import cross_matrix
+from .parameters import Plate
+
+Array = NDArray[np.float64]
+
+MOMENT_UNITS_N_M = {"nm": 1.0, "ncm": 1e-2, "nmm": 1e-3}
+LOADED_N = 50.0
+
+
+def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m: float) -> tuple[Array, Array]:
+    """Return the force (N) and its moment about the lab origin (N m): the reaction on the subject, file axes.
+
+    Every type but 1 is one constant matrix from channels to wrench. No baseline is taken off. A sample that is NaN
+    in one of the plate's channels is NaN in the whole wrench.
+
+    Args:
+        analog: (samples, channels) all channels of the file, scaled; forces in N.
+        plate: a plate without ``problem``.
+        length_unit_m: metres per length unit of the file.
+        moment_unit_n_m: N m per unit of the moment channels (after CAL_MATRIX for type 4); type 3 has none.
+
+    Returns:
+        force and moment, each (samples, 3).
+    """
+    readings = np.asarray(analog).T[plate.channels - 1]
+    if plate.type == 1:
+        readings = _wrench_at_centre(readings, length_unit_m, moment_unit_n_m)
+    to_centre = _channels_to_centre(plate, length_unit_m, moment_unit_n_m)
+    axes, centre_m = plate_axes(plate.corners), plate.corners.mean(axis=0) * length_unit_m
+    force = axes @ to_centre[:3]
+    moment = axes @ to_centre[3:] + cross_matrix(centre_m) @ force
+    return (force @ readings).T, (moment @ readings).T
+
+
+def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[Array, Array]:
+    """Return the centre of pressure (m) and the free moment (N m) on the plane of a plate, however it lies.
+
+    About the centre of pressure r the moment is along the plate's normal n. With M about the middle of the top:
+    r = n x M / (F.n), free moment = M.F / (F.n).
+
+    Args:
+        force: (..., 3) reaction on the subject, N.
+        moment: (..., 3) its moment about the lab origin, N m.
+        corners_m: (4, 3) corners 1 to 4, m, same axes; their order tells the top from the bottom.
+
+    Returns:
+        centre of pressure (..., 3), and free moment (...) about the normal out of the top; NaN where F.n is zero.
+    """
+    normal, centre = -plate_axes(corners_m)[:, 2], corners_m.mean(axis=0)
+    about_centre = moment - force @ cross_matrix(centre).T
+    pressing = force @ normal
+    pressing = np.where(pressing == 0, np.nan, pressing)
+    cop = centre + about_centre @ cross_matrix(normal).T / pressing[..., None]
+    return cop, (about_centre * force).sum(axis=-1) / pressing
+
+
+def plate_axes(corners: Array) -> Array:
+    """Return the (3, 3) rotation whose columns are the plate's x, y, z; z points into the plate."""
+    x = corners[0] - corners[1]
+    z = cross_matrix(x) @ (corners[0] - corners[3])
+    axes: Array = np.array([x, cross_matrix(z) @ x, z]).T
+    return np.asarray(axes / np.sqrt((axes * axes).sum(axis=0)))
+
+
+def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float, analog: Array | None = None) -> float:
+    """Return N m per unit of the plate's moments: N times the file's length unit, as in the standard and ezc3d.
+
+    Files depart from it, and ANALOG:UNITS often lies (V, mV or Nm on moments in N mm). So the loaded samples decide:
+    the largest of the units in question (N m, N mm, the file's length unit, the label's) that leaves their centre of
+    pressure on the plate. Units are a factor of 10 or more apart: a wrong one puts it off the plate or, a thousand
+    times too small, into its very middle.
+
+    Args:
+        plate: a plate without ``problem``.
+        units: ANALOG:UNITS by channel.
+        length_unit_m: metres per length unit of the file.
+        analog: (samples, channels) all channels of the file; without it, or without load, the standard counts.
+    """
+    if analog is None or plate.type not in (2, 4):
+        return length_unit_m
+    readings = np.asarray(analog).T[plate.channels - 1]
+    if plate.cal_matrix is not None:
+        readings = plate.cal_matrix @ readings
+    load = np.abs(readings[2])
+    loaded = load > max(LOADED_N, 0.5 * np.nanmax(load, initial=0.0))
+    if not loaded.any():
+        return length_unit_m
+    channel = int(plate.channels[3]) - 1
+    label = re.sub(r"[^a-z]", "", units[channel].lower()) if channel < len(units) else ""
+    lever = np.nanmedian(np.hypot(*readings[3:5, loaded]) / load[loaded])
+    reach_m = np.linalg.norm(plate.corners[0] - plate.corners[2]) / 2 * length_unit_m
+    candidates = {1.0, 1e-3, length_unit_m, MOMENT_UNITS_N_M.get(label, length_unit_m)}
+    return max((unit for unit in candidates if lever * unit <= reach_m), default=length_unit_m)
+
+
+def _wrench_at_centre(readings: Array, length_unit_m: float, moment_unit_n_m: float) -> Array:
+    """Turn type 1 readings (6, samples) into force and moment about the middle of the top, plate axes, N and N m."""
+    fx, fy, fz = readings[:3]
+    x, y, free = readings[3] * length_unit_m, readings[4] * length_unit_m, readings[5] * moment_unit_n_m
+    return np.stack([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx + free])
+
+
+def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: float) -> Array:
+    """Return the (6, channels) matrix to force (N) and moment (N m) about the middle of the top, plate axes."""
+    if plate.type == 1:
+        return np.eye(6)
+    a, b, _ = origin_m = plate.origin * length_unit_m
+    if plate.type == 3:
+        origin_m = np.array([0.0, 0.0, origin_m[2]])
+        to_sensor = np.array(
+            [
+                [1, 1, 0, 0, 0, 0, 0, 0],
+                [0, 0, 1, 1, 0, 0, 0, 0],
+                [0, 0, 0, 0, 1, 1, 1, 1],
+                [0, 0, 0, 0, b, b, -b, -b],
+                [0, 0, 0, 0, -a, a, a, -a],
+                [-b, b, a, -a, 0, 0, 0, 0],
+            ]
+        )
+    else:
+        scale = np.diag([1.0, 1.0, 1.0, *[moment_unit_n_m] * 3])
+        to_sensor = scale if plate.cal_matrix is None else scale @ plate.cal_matrix
+    shift = np.eye(6)
+    shift[3:, :3] = -cross_matrix(origin_m)  # M + F x origin
+    return np.asarray(shift @ to_sensor)
+
+
+def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+    """Return whether points (time, 3) are over one of the plates (plate, 4, 3), grown by a margin; y is up."""
+    x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge), each from a corner to the next
+    along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z
+    turning = np.sign((x * along_z - z * along_x).sum(axis=1, keepdims=True))  # twice the area, by its sign
+    inwards = turning * np.stack([-along_z, along_x]) / np.hypot(along_x, along_z)  # (x z, plate, edge)
+    reach = (inwards[0] * x + inwards[1] * z).ravel() - margin_m
+    beyond = point[:, ::2] @ inwards.reshape(2, -1) > reach
+    return np.asarray(beyond.reshape(len(point), *x.shape).all(axis=2).any(axis=1))

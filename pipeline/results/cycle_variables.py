@@ -1,0 +1,94 @@
+"""What the files hold of gait cycles: dimensions, units and meaning of each curve, metric and score."""
+
+from __future__ import annotations
+
+from . import metrics
+from .trial_variables import BAND, JCS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
+
+CURVES = {
+    "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {JCS}"),
+    "pelvis_angle": Variable(("cycle", "angle", "phase"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
+    "foot_progression": Variable(("cycle", "phase"), "degree", PROGRESSION),
+    "joint_moment_jcs": Variable(
+        ("cycle", "joint", "angle", "phase"),
+        "N m kg-1",
+        f"internal joint moment {ON_DISTAL} per body mass, orthogonal projection on the joint coordinate axes; {JCS}",
+    ),
+    "joint_force": Variable(
+        ("cycle", "joint", "axis", "phase"), "N kg-1", f"joint force {ON_DISTAL} per body mass, lab axes"
+    ),
+    "joint_power": Variable(("cycle", "joint", "phase"), "W kg-1", "joint power per body mass, generation positive"),
+    "ground_force": Variable(
+        ("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"
+    ),
+}
+METRICS = tuple(metrics.METRICS)
+_METRICS = {name: Variable(("cycle",), units, meaning) for name, (units, meaning) in metrics.METRICS.items()}
+SCORES = {
+    name: Variable(("cycle",), units, meaning)
+    for name, (units, meaning) in (metrics.SCORES | metrics.DEVIATION_INDEX).items()
+}
+
+ON_REQUEST = {
+    **{
+        f"{name}_in_stance": Variable((*dims[:-1], "stance_phase"), units, f"{long_name}; over stance")
+        for name, (dims, units, long_name) in CURVES.items()
+        if dims[-1] == "phase"
+    },
+    "joint_moment_band": Variable(
+        ("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1", f"{BAND} of joint_moment_jcs; {JCS}"
+    ),
+    "joint_power_band": Variable(("cycle", "joint", "percentile", "phase"), "W kg-1", f"{BAND} of joint_power"),
+    "joint_moment_variance_share": Variable(("cycle", "joint", "angle", "error_source", "phase"), "1", SHARE),
+    **{
+        f"joint_moment_{name}": Variable(
+            ("cycle", "joint", axis, "phase"),
+            "N m kg-1",
+            f"internal joint moment {ON_DISTAL} per body mass, {meaning}",
+        )
+        for name, axis, meaning in (
+            ("distal", "local_axis", "axes of the distal segment"),
+            ("proximal", "local_axis", "axes of the proximal segment"),
+            ("lab", "axis", "lab axes"),
+        )
+    },
+    "external_moment_jcs": Variable(
+        ("cycle", "joint", "angle", "phase"),
+        "N m kg-1",
+        "external joint moment per body mass: of what acts from outside, which the internal one resists; a positive "
+        f"one turns towards a positive angle; {JCS}",
+    ),
+    "joint_moment_per_height": Variable(
+        ("cycle", "joint", "angle", "phase"), "N m kg-1 m-1", f"joint_moment_jcs per body mass and height; {JCS}"
+    ),
+    "joint_moment_dimensionless": Variable(
+        ("cycle", "joint", "angle", "phase"), "1", f"joint_moment_jcs over body weight times leg length; {JCS}"
+    ),
+    "joint_power_dimensionless": Variable(
+        ("cycle", "joint", "phase"), "1", "joint power over body weight times the root of gravity times leg length"
+    ),
+    "interaction_torque": Variable(
+        ("cycle", "joint", "angle", "cause", "motion", "phase"),
+        "N m kg-1",
+        "what the motion of each joint (cause), of the pelvis and of the translation between segments contributes to "
+        f"joint_moment_jcs per body mass; {JCS}",
+    ),
+}
+
+CYCLES = {
+    **CURVES,
+    "metric_value": Variable(
+        ("cycle", "metric"), "1", "numbers of the gait cycle, each in its metric_units; in study.nc one by one"
+    ),
+    **ON_REQUEST,
+    "stance_start": Variable(("stance",), "s", "start of the stance"),
+    "stance_end": Variable(("stance",), "s", "end of the stance"),
+    "stance_disagreement": Variable(
+        ("stance",), "N m", "largest difference between the formulations of the trial's joint moments"
+    ),
+    "stance_forward_closure": Variable(
+        ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square of the three angles"
+    ),
+    "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
+}
+STUDY = CURVES | _METRICS | SCORES | ON_REQUEST

@@ -1,0 +1,145 @@
+"""Some variables of some trials, out of a session file taken as the HDF5 file that it is.
+
+netCDF-C opens every variable of every trial first, with all that is said of it, and a step wants a few of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Container, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+import xarray as xr
+from h5py import h5a, h5d, h5s, h5t
+from numpy.typing import NDArray
+
+NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # netCDF-4 format, "Dimension without variable"
+
+
+class Stored(NamedTuple):
+    """What a file says of a variable: dimensions, the coordinates that belong to it, whether it is truth."""
+
+    dims: tuple[str, ...]
+    coordinates: tuple[str, ...]
+    truth: bool
+
+
+class Part(NamedTuple):
+    """A group: its variables, coordinates among them, and attributes, as of a dataset; which are the coordinates."""
+
+    variables: dict[str, xr.Variable]
+    attrs: dict[str, Any]
+    coordinates: tuple[str, ...]
+
+
+def parts(
+    path: Path,
+    names: Collection[str],
+    known: dict[str, Stored],
+    *,
+    trials: Container[str] | None,
+    others: bool,
+    attributes: Collection[str] | None,
+    once: Container[str],
+) -> tuple[dict[str, Part], dict[str, Any]]:
+    """Return what :func:`pipeline.results.netcdf.load_parts` does, of one file; OSError and KeyError tell of damage.
+
+    What is learnt of the variables is put into ``known``, and need not be learnt again of the next file of the step.
+    """
+    groups = {}
+    with h5py.File(path) as file:
+        for trial, group in file.items():
+            wanted = trials is None or trial in trials
+            if wanted or others:
+                variables, beside = _variables(group, names, known, once) if wanted else ({}, ())
+                groups[trial] = Part(variables, _attributes(group, attributes), beside)
+        return groups, _attributes(file)
+
+
+def _variables(
+    group: h5py.Group, names: Iterable[str], known: dict[str, Stored], once: Container[str]
+) -> tuple[dict[str, xr.Variable], tuple[str, ...]]:
+    there = {*group}
+    here = [name for name in names if name in there]
+    _learn(group, here, known)
+    beside = dict.fromkeys(name for own in here for name in known[own].coordinates)
+    new = _learn(group, beside, known)
+    wanted = tuple(name for name in beside if name in new or name not in once)
+    return {name: _read(group, name, known[name]) for name in (*here, *wanted)}, wanted
+
+
+def _learn(group: h5py.Group, names: Iterable[str], known: dict[str, Stored]) -> list[str]:
+    """Put into ``known`` what the group says of variables, and return those that were not there."""
+    if new := [name for name in names if name not in known]:
+        # HDF5 would search the whole file for the name of a dimension
+        called = {group.id.links.get_info(name).u: name.decode() for name in group.id}
+        known |= {name: _stored(name, group[name], called) for name in new}
+    return new
+
+
+def _stored(name: str, data: h5py.Dataset, called: Mapping[int, str]) -> Stored:
+    truth = _plain(data.attrs.get("dtype", "")) == "bool"
+    if data.attrs.get("CLASS") == b"DIMENSION_SCALE":
+        return Stored((name,), (), truth)
+    scales = [dim[0] for dim in data.dims][: data.ndim - (data.dtype.kind == "S")]  # text: the last one is its letters
+    dims = {called[_address(scale)]: scale for scale in scales}
+    there = [dim for dim, scale in dims.items() if not scale.attrs["NAME"].startswith(NO_VARIABLE)]
+    return Stored(tuple(dims), (*there, *_plain(data.attrs.get("coordinates", "")).split()), truth)
+
+
+def _address(data: h5py.Dataset) -> int:
+    return int(h5py.h5o.get_info(data.id).addr)
+
+
+def _read(group: h5py.Group, name: str, stored: Stored) -> xr.Variable:
+    """Return a variable; not by way of ``group[name]``, which takes twice the time for the same."""
+    data = h5d.open(group.id, name.encode())
+    dtype, memory = _types(data.get_type().encode())
+    values = np.empty(data.shape, dtype)
+    data.read(h5s.ALL, h5s.ALL, values, memory)
+    if dtype.kind == "S":  # text has one dimension more in the file: its letters
+        values = _texts(values.tobytes(), values.shape).copy()
+    return xr.Variable(stored.dims, values.astype(bool) if stored.truth else values, fastpath=True)
+
+
+@functools.cache
+def _types(stored: bytes) -> tuple[np.dtype[Any], h5t.TypeID]:
+    """Return the types of values in memory, NumPy's and HDF5's, from the encoded type of those in the file."""
+    dtype = h5t.decode(stored).dtype.newbyteorder("=")
+    return dtype, h5t.py_create(dtype)
+
+
+@functools.lru_cache(maxsize=1000)
+def _texts(letters: bytes, shape: tuple[int, ...]) -> NDArray[np.str_]:
+    """Return texts from their letters in UTF-8: the same few stand in every group."""
+    return np.char.decode(np.ndarray(shape[:-1], f"S{shape[-1]}", letters), "utf-8")
+
+
+def _attributes(group: h5py.Group, names: Iterable[str] | None = None) -> dict[str, Any]:
+    if names is None:
+        names = [name for name in group.attrs if name != "_NCProperties"]
+    return {name: _attribute(group, name) for name in names if h5a.exists(group.id, name.encode())}
+
+
+def _attribute(group: h5py.Group, name: str) -> Any:
+    """Return an attribute; numbers and ASCII not by way of ``group.attrs[name]``, which takes twice the time."""
+    stored = h5a.open(group.id, name.encode())
+    kind, shape = stored.get_type(), stored.shape
+    text = isinstance(kind, h5t.TypeStringID) and not kind.is_variable_str()
+    if shape is None or not (text or isinstance(kind, (h5t.TypeIntegerID, h5t.TypeFloatID))):
+        return _plain(group.attrs[name])
+    dtype, memory = _types(kind.encode())
+    value = np.empty(shape, dtype)
+    stored.read(value, memory)
+    return _plain(value[()])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, h5py.Empty):
+        return ""
+    return value[0] if isinstance(value, np.ndarray) and value.size == 1 else value

@@ -1,0 +1,147 @@
+"""Time derivatives from a spline through the samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.vectors import cross
+from .filters import by_stretches
+
+FREQUENCIES = 4096
+
+
+Array = NDArray[np.float64]
+DEGREE = 5
+
+
+def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
+    """Return first and second time derivatives of evenly sampled values by a quintic interpolating spline.
+
+    A central second difference misses (2 pi f h)^2 / 12 of the acceleration; the spline misses (2 pi f h)^4 / 720
+    of it and (2 pi f h)^6 / 5040 of the velocity, more in the last few samples before an end. Each stretch
+    between gaps is treated by itself; one too short for the spline gives NaN.
+
+    Args:
+        values: (time, ...), NaN where missing.
+        time: (time,), s, evenly spaced.
+
+    Returns:
+        Two arrays (time, ...), per second and per second squared.
+
+    Source: Woltring HJ (1985) Hum Mov Sci 4:229-245, for splines as differentiators of marker data.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    step = (time[-1] - time[0]) / (len(time) - 1) if len(time) > 1 else 1.0
+
+    def of_stretch(stretch: Array) -> Array:
+        if len(stretch) <= DEGREE + 1:
+            return np.full((2, *stretch.shape), np.nan)
+        instants = np.arange(len(stretch)) * step
+        spline = make_interp_spline(instants, stretch, k=DEGREE)
+        return np.stack([spline(instants, 1), spline(instants, 2)])
+
+    both = by_stretches(of_stretch, values, outputs=2)
+    return both[0], both[1]
+
+
+def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    """Return angular velocity and acceleration from rotation matrices and their time derivatives.
+
+    With v_segment = R v_lab, S(w) = R R'^T and S(w') is the skew part of R R''^T (R' R'^T is symmetric).
+    The skew part of a sum of a b^T is S of half the sum of b x a, here over the columns of R and its derivative.
+
+    Args:
+        rotation: (..., 3, 3), NaN where unknown.
+        first, second: its derivatives, per second and per second squared.
+
+    Returns:
+        (..., 3) each, segment axes, rad/s and rad/s2.
+
+    Source: Zatsiorsky VM (1998) Kinematics of Human Motion, section 3.1.
+    """
+    columns, first, second = (np.swapaxes(matrix, -1, -2) for matrix in (rotation, first, second))
+    return cross(first, columns).sum(axis=-2) / 2, cross(second, columns).sum(axis=-2) / 2
+
+
+# inner products of neighbouring B-splines of degree m - 1: the middle one and those to its right
+OVERLAPS = {2: (4 / 6, 1 / 6), 3: (66 / 120, 26 / 120, 1 / 120)}
+DIFFERENCE = {2: (1.0, -2.0, 1.0), 3: (-1.0, 3.0, -3.0, 1.0)}
+
+
+def smoothing_of(cutoff_hz: float, rate_hz: float, *, half_order: int) -> float:
+    """Return the weight p of roughness, in samples^(2m - 1), for a gain of -3 dB at a frequency.
+
+    Far from the ends the spline is the filter 1 / (1 + p (2 - 2 cos w)^m / r(w)), with r the transform of the
+    overlaps of B-splines; for low frequencies 1 / (1 + p w^2m), a double Butterworth filter of order m.
+    """
+    angle = 2 * np.pi * cutoff_hz / rate_hz
+    middle, *others = OVERLAPS[half_order]
+    overlap = middle + 2 * sum(value * np.cos((k + 1) * angle) for k, value in enumerate(others))
+    return float((np.sqrt(2) - 1) * overlap / (2 - 2 * np.cos(angle)) ** half_order)
+
+
+def smooth(values: Array, weight: float, *, half_order: int) -> tuple[Array, float]:
+    """Return the natural spline of degree 2m - 1 that minimises sum (y - f)^2 + p integral (f^(m))^2, at the samples.
+
+    With D the m-th differences and R the overlaps, D f = R c and f = y - p D^T c, so (R + p D D^T) c = D y: banded.
+
+    Args:
+        values: (samples, columns), at least 2m samples.
+        weight: p.
+        half_order: m; 3 is the quintic spline, 2 the cubic.
+
+    Returns:
+        f, and the trace of the matrix that maps y to y - f: the samples' degrees of freedom that are noise.
+    """
+    from scipy.linalg import cho_solve_banded, cholesky_banded
+
+    difference = np.array(DIFFERENCE[half_order])
+    rows = len(values) - half_order
+    product = np.correlate(difference, difference, "full")[half_order:]
+    overlap = np.array([*OVERLAPS[half_order], 0.0])
+
+    def factor(p: float) -> Array:
+        return np.asarray(cholesky_banded(np.repeat((overlap + p * product)[:, None], rows, axis=1), lower=True))
+
+    coefficients = cho_solve_banded((factor(weight), True), np.diff(values, half_order, axis=0))
+    residual = np.zeros_like(values)
+    for k, part in enumerate(difference):
+        residual[k : k + rows] += weight * part * coefficients
+    # the trace is d log det(R + p D D^T) / d log p, by a central difference
+    step = 1e-4
+    both = [2 * float(np.log(factor(weight * np.exp(sign * step))[0]).sum()) for sign in (1, -1)]
+    return values - residual, (both[0] - both[1]) / (2 * step)
+
+
+def rate_covariance(cutoff_hz: float, rate_hz: float, *, order: int) -> Array:
+    """Return what filter and spline make of white noise: covariance (3, 3) of value, first and second derivative.
+
+    Of noise with variance 1, per second and per second squared. The zero-lag Butterworth filter passes the share
+    1 / (1 + (tan(w/2) / tan(pi fd / fs))^order) of an angular frequency w per sample, and the quintic spline through
+    the samples has the derivatives of its B-spline. Noise at the same instant of value and first derivative is
+    independent, that of value and second derivative is not: where noise is up, it bends down.
+
+    Args:
+        cutoff_hz: -3 dB point of the whole filter; NaN for none.
+        rate_hz: frames per second.
+        order: order of the whole filter, both passes together; 6 is the quintic smoothing spline.
+
+    Source: Woltring HJ (1985) Hum Mov Sci 4:229-245, section on noise of derivatives; Schoenberg IJ (1946) Q Appl
+    Math 4:45-99 for the B-spline.
+    """
+    w = np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES
+    passed = np.ones_like(w)
+    if np.isfinite(cutoff_hz):
+        # -3 dB of both passes: see pipeline.signals.filters.design_cutoff_hz
+        designed = np.tan(np.pi * cutoff_hz / rate_hz) / (np.sqrt(2) - 1) ** (1 / order)
+        passed = 1 / (1 + (np.tan(w / 2) / designed) ** order)
+    value = (66 + 52 * np.cos(w) + 2 * np.cos(2 * w)) / 120
+    first = rate_hz * (20 * np.sin(w) + 2 * np.sin(2 * w)) / 24 / value
+    second = -(rate_hz**2) * (1 - 2 / 3 * np.cos(w) - np.cos(2 * w) / 3) / value
+    power = passed**2
+    both = np.mean(power * second)
+    return np.array(
+        [[np.mean(power), 0, both], [0, np.mean(power * first**2), 0], [both, 0, np.mean(power * second**2)]]
+    )

@@ -1,0 +1,74 @@
+"""The sizes of a session's person, mass and height among them, and where each comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ...errors import UserError
+from ...tables.study_tables import ANTHROPOMETRY
+from ...tables.tsv import number
+
+DEFAULT_MARKER_DIAMETER_M = 0.014
+
+
+def sizes_of(
+    participant: Mapping[str, str], static: str, read: Mapping[str, xr.Dataset]
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Return sizes in kg and m and where each comes from; the table first, then the files, the static one first.
+
+    Args:
+        participant: cells of participants.tsv.
+        static: the static trial's name.
+        read: the session's trials.
+
+    Raises:
+        UserError: a cell is not a number; no body mass.
+    """
+    sizes = {"marker_diameter_m": DEFAULT_MARKER_DIAMETER_M}
+    origin = {"marker_diameter_m": "default"}
+    others = [trial for name, trial in read.items() if name != static]
+    for trial in (*reversed(others), read[static]):
+        found = json.loads(trial.attrs.get("anthropometry", "{}"))
+        sizes |= found
+        origin |= dict.fromkeys(found, str(trial.attrs.get("source", "")))
+    for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
+        if value := number(participant, column, where="participants.tsv"):
+            sizes[column], origin[column] = value, "participants.tsv"
+    if origin.get("mass_kg") == "participants.tsv" and _guessed(participant.get("mass_source", "")):
+        origin["mass_kg"] += f", {participant['mass_source']}"
+    if _guessed(source := participant.get("width_source", "")):
+        widths = [name for name, where in origin.items() if "_width_" in name and where == "participants.tsv"]
+        origin |= dict.fromkeys(widths, f"participants.tsv, {source}")
+    if "mass_kg" not in sizes:
+        raise UserError(
+            f"{participant['participant_id']} has no body mass: give mass_kg in participants.tsv "
+            "(the C3D files' PROCESSING group has none either)"
+        )
+    return sizes, origin
+
+
+def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, Any]:
+    """Return sizes and their origin as calibrate.nc says them."""
+    return {
+        "body_mass_kg": sizes["mass_kg"],
+        "body_mass_source": origin["mass_kg"],
+        "body_height_m": sizes.get("height_m", np.nan),
+        "anthropometry": json.dumps(sizes, sort_keys=True),
+        "anthropometry_source": json.dumps(origin, sort_keys=True),
+    }
+
+
+def note_on_widths(participant: Mapping[str, str]) -> str:
+    """Return what is to be said of joint widths that nobody measured."""
+    source = participant.get("width_source", "")
+    return f"joint widths are an {source}" if _guessed(source) else ""
+
+
+def _guessed(source: str) -> bool:
+    """Return whether a cell mass_source or width_source says that the size is an estimate, as ``init`` writes it."""
+    return source.startswith("estimate")

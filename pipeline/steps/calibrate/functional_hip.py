@@ -1,0 +1,193 @@
+"""Functional hip centre: the point of the pelvis about which the markers of the thigh move on spheres."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.landmarks import SIDES, Points, point, positions
+from ...body.model_rules import CENTRES, names_in_centre, names_in_frame
+from ...body.segment_poses import frame
+from ...errors import UserError
+
+Array = NDArray[np.float64]
+
+# Simulated and mechanical hips: the error of the centre grows fast below some 20 degrees in either plane
+# (Piazza SJ, Okita N, Cavanagh PR 2001, J Biomech 34:967-973; Ehrig RM et al. 2006, J Biomech 39:2798-2809).
+SMALLEST_RANGE_DEG = 20.0
+FEWEST_FRAMES = 50
+LARGEST_RESIDUAL_M = 0.02
+
+
+class Sphere(NamedTuple):
+    """The common centre (3,) of the markers' spheres, m, and the root-mean-square of their radial misfit, m."""
+
+    centre: Array
+    residual_m: float
+
+
+class FunctionalHip(NamedTuple):
+    """A functional hip centre.
+
+    Attributes:
+        centre: (3,) in pelvis axes from the mid-ASIS point, m.
+        residual_m: root-mean-square distance of the thigh's markers from their spheres.
+        sagittal_deg, frontal_deg: ranges of the thigh's direction in the pelvis, 5th to 95th percentile.
+        frame_count: frames that show pelvis and thigh.
+    """
+
+    centre: Array
+    residual_m: float
+    sagittal_deg: float
+    frontal_deg: float
+    frame_count: int
+
+
+def sphere_centre(points: Array, *, repetitions: int = 20) -> Sphere:
+    """Return the centre about which markers move on concentric spheres, by least squares in closed form.
+
+    With v a marker's position and bars means over time, the centre c solves (Gamage SSHU, Lasenby J 2002,
+    J Biomech 35:87-93, equations 5 to 8)
+
+        2 sum(mean(v v^T) - v_bar v_bar^T) c = sum(mean(v |v|^2) - v_bar mean(|v|^2)).
+
+    Noise of variance s2 in each coordinate adds 2 s2 to each marker's part of the matrix and 2 s2 v_bar to that of
+    the right-hand side, which draws the centre towards the markers. Both are taken off again, s2 being the radial
+    misfit (Halvorsen K 2003, J Biomech 36:999-1008), until s2 no longer changes.
+
+    Args:
+        points: (time, marker, 3), m; NaN where unseen, in the axes of the segment that holds the centre.
+        repetitions: of the correction.
+    """
+    seen = np.asarray(np.isfinite(points).all(axis=-1))
+    some = seen.any(axis=0)
+    points, seen = points[:, some], seen[:, some]
+    count = seen.sum(axis=0)
+    origin = np.nanmean(points, axis=(0, 1))  # squares of small numbers keep their digits
+    v = np.where(seen[..., None], points - origin, 0.0)
+    square = (v**2).sum(axis=-1)
+    mean = v.sum(axis=0) / count[:, None]
+    matrix = 2 * (np.einsum("tmi,tmj,m->ij", v, v, 1 / count) - mean.T @ mean)
+    right = np.einsum("tmi,tm,m->i", v, square, 1 / count) - (square.sum(axis=0) / count) @ mean
+    variance = 0.0
+    for _ in range(repetitions):
+        centre = np.linalg.solve(
+            matrix - 2 * variance * len(count) * np.eye(3), right - 2 * variance * mean.sum(axis=0)
+        )
+        radius = np.linalg.norm(v - centre, axis=-1)
+        own = np.where(seen, radius, 0.0).sum(axis=0) / count
+        variance = float(np.where(seen, (radius - own) ** 2, 0.0).sum() / count.sum())
+    return Sphere(centre + origin, variance**0.5)
+
+
+def functional_hip(points: Points, body_model: Mapping[str, Any], side: str) -> FunctionalHip:
+    """Return the hip centre of one side from a trial in which the thigh circles about it.
+
+    Args:
+        points: landmarks (time, 3), m.
+        body_model: says which landmarks show pelvis and thigh.
+        side: ``left`` or ``right``.
+
+    Raises:
+        UserError: too few markers or frames, too small a motion, or one that is no rotation about a point.
+    """
+    names = _thigh_markers(body_model)
+    shown = [full for name in names if (full := f"{name}_{side}") in points]
+    try:
+        pelvis = frame(body_model["segments"]["pelvis"]["axes"], points, {}, side)
+        middle = point(points, ["asis_left", "asis_right"], side)
+    except KeyError as error:
+        raise UserError(f"the pelvis is not seen: no {str(error.args[0]).replace('_', ' ')}") from None
+    if not shown:
+        raise UserError(f"the {side} thigh is not seen: none of {', '.join(names)}")
+    inside = np.stack([np.einsum("tij,tj->ti", pelvis, points[name] - middle) for name in shown], axis=1)
+    whole = inside[np.isfinite(inside).all(axis=(1, 2))]
+    if len(whole) < FEWEST_FRAMES:
+        raise UserError(
+            f"{len(whole)} frames show the pelvis and {', '.join(shown)} together, expected {FEWEST_FRAMES} or more"
+        )
+    centre, residual_m = sphere_centre(whole)
+    x, y, z = (whole.mean(axis=1) - centre).T
+    sagittal, frontal = (_range_deg(np.arctan2(part, -y)) for part in (x, z))
+    if min(sagittal, frontal) < SMALLEST_RANGE_DEG:
+        raise UserError(
+            f"the {side} thigh moves by {sagittal:.0f} degrees forward and back and {frontal:.0f} to the sides, "
+            f"expected {SMALLEST_RANGE_DEG:.0f} or more of both: circle the leg wider"
+        )
+    if residual_m > LARGEST_RESIDUAL_M:
+        raise UserError(
+            f"the {side} thigh's markers stray from their spheres by {1000 * residual_m:.0f} mm, expected "
+            f"{1000 * LARGEST_RESIDUAL_M:.0f} or less: markers may be swapped, or slip"
+        )
+    return FunctionalHip(centre, residual_m, sagittal, frontal, len(whole))
+
+
+def functional_hips(
+    read: Mapping[str, xr.Dataset], functional: Mapping[str, str], body_model: Mapping[str, Any]
+) -> dict[str, FunctionalHip]:
+    """Return the hip centre of each side that a functional trial is listed for.
+
+    Args:
+        read: the session's trials.
+        functional: condition of each functional trial: ``hip``, ``hip_left``, ``hip_right``; others are passed by.
+        body_model: see config/body_model.schema.yaml.
+
+    Raises:
+        UserError: no such trial, or one that cannot be used.
+    """
+    hips = {}
+    for trial, condition in functional.items():
+        for side in hip_sides(condition):
+            recorded = read[trial]
+            try:
+                if "rejected" in recorded.attrs:
+                    raise UserError(recorded.attrs["rejected"])
+                labels = [str(label) for label in recorded.marker.values]
+                points = positions(body_model, labels, recorded.marker_position.values)
+                hips[side] = functional_hip(points, body_model, side)
+            except UserError as error:
+                raise UserError(f"functional trial {trial}: {error}; or choose another calibrate.hip_centre") from None
+    if not hips:
+        raise UserError(
+            "calibrate.hip_centre is functional, but trials.tsv lists no trial of role functional and condition hip, "
+            "hip_left or hip_right"
+        )
+    return hips
+
+
+def hip_sides(condition: str) -> list[str]:
+    """Return whose hip a functional trial is for, by its condition: ``hip``, ``hip_left``, ``hip_right``; else none."""
+    words = set(re.findall("[a-z]+", condition.lower()))
+    return [side for side in SIDES if side in words] or list(SIDES) if "hip" in words else []
+
+
+def hip_text(hip: FunctionalHip | None, method: str) -> str:
+    """Return how a hip centre was found; None stands for a side without a functional trial."""
+    if hip is None:
+        return method if method != "functional" else "harrington, no functional trial of this side"
+    return (
+        f"functional: markers {1000 * hip.residual_m:.1f} mm from their spheres, range {hip.sagittal_deg:.0f} degrees "
+        f"forward and back, {hip.frontal_deg:.0f} to the sides, {hip.frame_count} frames"
+    )
+
+
+def _thigh_markers(body_model: Mapping[str, Any]) -> list[str]:
+    """Return the landmarks that show the thigh: its cluster, else those that its axes and the knee are built from."""
+    thigh, knee = body_model["segments"]["thigh"], body_model["joint_centres"]["knee"]
+    rules = [knee] if isinstance(knee, dict) else knee
+    named = thigh.get("cluster") or [
+        *names_in_frame(thigh),
+        *(name for rule in rules for name in names_in_centre(rule)),
+    ]
+    return list(dict.fromkeys(name for name in named if name not in CENTRES))
+
+
+def _range_deg(angle: Array) -> float:
+    """Return the span from the 5th to the 95th percentile of an angle in radians, in degrees."""
+    low, high = np.percentile(np.degrees(np.unwrap(angle)), [5, 95])
+    return float(high - low)

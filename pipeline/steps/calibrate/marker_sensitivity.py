@@ -1,0 +1,90 @@
+"""What noise of the markers becomes: of poses and joint centres by the body model, of rates by filter and spline.
+
+Both are exact first derivatives, of the very functions that the motion is computed with; noise is small beside the
+distances of markers. They are those of the static trial's posture: a cluster keeps its shape in any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.conventions import PROXIMAL
+from ...body.landmarks import Points, chosen_labels, seen_labels
+from ...body.skeleton import JOINTS, ORDER, Model, Skeleton, moving_leg, moving_pelvis
+
+Array = NDArray[np.float64]
+SIDES = ("left", "right")
+STEP_M = 1e-5
+
+
+class Sensitivity(NamedTuple):
+    """What a marker's displacement does, in axes of the static trial's lab.
+
+    Attributes:
+        markers: the labels that matter.
+        turn: (side, pose, 3, marker, 3), turn of the segment in its own axes, rad per m; ``pose`` as
+            :data:`pipeline.body.skeleton.ORDER`.
+        origin: (side, pose, 3, marker, 3), displacement of the segment's origin in its own axes.
+        centre: (side, joint, 3, marker, 3), displacement of ankle, knee and hip centre in the axes of the segment
+            that carries it, or else of the proximal one.
+    """
+
+    markers: list[str]
+    turn: Array
+    origin: Array
+    centre: Array
+
+
+def sensitivity(
+    body_model: Mapping[str, Any], model: Model, labels: list[str], markers: Array, points: Points
+) -> Sensitivity:
+    """Return what displacements of single markers do to the skeleton, by central differences.
+
+    Args:
+        body_model: the body model.
+        model: what calibration found.
+        labels, markers: of the static trial, (time, marker, 3), m.
+        points: its landmarks (time, 3), those that other markers stand in for among them.
+    """
+    groups = chosen_labels(body_model, seen_labels(labels, markers))
+    groups |= {name: (name,) for name in points if name not in groups}
+    where = {label: markers[:, i] for i, label in enumerate(labels)} | points
+    names = list(dict.fromkeys(label for group in groups.values() for label in group))
+    mean = np.array([np.nanmean(where[name], axis=0) for name in names])
+    apart = STEP_M * np.eye(mean.size).reshape(-1, *mean.shape)
+    copies = np.concatenate([mean + apart, mean - apart, mean[None]])
+    column = {name: i for i, name in enumerate(names)}
+    moved = {landmark: copies[:, [column[name] for name in group]].mean(axis=1) for landmark, group in groups.items()}
+    pelvis = moving_pelvis(moved, body_model, model, len(copies))
+    legs = {side: moving_leg(moved, body_model, model, pelvis, side, len(copies)) for side in SIDES}
+    parts = [_of_leg(legs[side], {joint: model.carrier[(side, joint)] for joint in JOINTS}) for side in SIDES]
+    turn, origin, centre = (
+        np.moveaxis(np.array(part).reshape(len(SIDES), -1, *mean.shape, 3), -1, 2) for part in zip(*parts, strict=True)
+    )
+    matter = np.any([(part != 0).any(axis=(0, 1, 2, 4)) for part in (turn, origin, centre)], axis=0)
+    used = [name for name, counts in zip(names, matter, strict=True) if counts]
+    return Sensitivity(used, turn[:, :, :, matter], origin[:, :, :, matter], centre[:, :, :, matter])
+
+
+def _of_leg(leg: Skeleton, carrier: Mapping[str, str]) -> tuple[list[Array], list[Array], list[Array]]:
+    """Return turns, displacements of origins and of ankle, knee and hip centre, (marker x axis, 3) each."""
+
+    def by_difference(values: Array) -> Array:
+        plus, minus = np.split(values[:-1], 2)
+        return np.asarray((plus - minus) / (2 * STEP_M))
+
+    still = {name: leg.frames[name][-1] for name in ORDER}
+    turns = []
+    for name in ORDER:
+        skew = by_difference(leg.frames[name]) @ still[name].T  # -S(turn)
+        turns.append(np.stack([skew[:, 1, 2], skew[:, 2, 0], skew[:, 0, 1]], axis=-1))
+    origins = [by_difference(leg.origins[name]) @ still[name].T for name in ORDER]
+    centres = [
+        by_difference(leg.centres[f"{joint}_centre"]) @ still[carrier[joint] or PROXIMAL[joint]].T
+        for joint in ("ankle", "knee", "hip")
+    ]
+    return turns, origins, centres

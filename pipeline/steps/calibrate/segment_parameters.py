@@ -1,0 +1,127 @@
+"""Body-segment parameters: mass, centre of mass and inertia tensor of foot, shank and thigh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.model_rules import names_in_frame
+from ...body.segment_poses import frame
+from ...errors import UserError
+
+Array = NDArray[np.float64]
+SEGMENTS = ("foot", "shank", "thigh")
+
+
+class SegmentParameters(NamedTuple):
+    """Parameters of one segment.
+
+    Attributes:
+        mass_kg: mass.
+        com: (3,) centre of mass from the proximal joint centre, segment axes, m.
+        inertia: (3, 3) tensor about the centre of mass, segment axes, kg m2.
+        length_m: length of the segment that the table refers to; NaN for measured parameters.
+    """
+
+    mass_kg: float
+    com: Array
+    inertia: Array
+    length_m: float
+
+
+def from_table(
+    table: Mapping[str, Any],
+    segment: str,
+    *,
+    side: str,
+    sex: str,
+    body_mass_kg: float,
+    landmarks: Mapping[str, Array],
+) -> SegmentParameters:
+    """Return a segment's parameters from a table of config/segment_parameters.yaml.
+
+    Args:
+        table: the table; its entry for the sex, or the mean of both where ``sex`` is n/a.
+        segment: ``foot``, ``shank`` or ``thigh``.
+        side: on the left the lateral component of the centre of mass and the products with z change sign.
+        sex: ``M``, ``F`` or ``n/a``.
+        body_mass_kg: body mass.
+        landmarks: points (3,) in the segment's own axes from its proximal joint centre, m.
+
+    A table whose tensor belongs to axes of its own is turned from them to the segment's, where the landmarks show
+    them (:func:`has_its_axes`).
+
+    Raises:
+        UserError: a landmark that the table measures the segment by is not there.
+    """
+    if "n/a" in table:
+        rows = [table["n/a"][segment]]
+    else:
+        rows = [table[letter][segment] for letter in ("M", "F") if sex in (letter, "n/a")]
+    results = [_from_row(row, table, segment, side, body_mass_kg, landmarks) for row in rows]
+    mass, com, inertia, length = (np.mean(values, axis=0) for values in zip(*results, strict=True))
+    if segment in table.get("axes", {}) and has_its_axes(table, segment, landmarks):
+        to_own = frame(table["axes"][segment], landmarks, {}, side)
+        com, inertia = com @ to_own, to_own.T @ inertia @ to_own
+    return SegmentParameters(mass, com, inertia, length)
+
+
+def has_its_axes(table: Mapping[str, Any], segment: str, landmarks: Mapping[str, Array]) -> bool:
+    """Return whether the landmarks show the axes that the table's tensor belongs to; so too where it names none."""
+    names = names_in_frame({"axes": table.get("axes", {}).get(segment, ())})
+    return all(np.isfinite(landmarks.get(name, np.nan)).all() for name in names)
+
+
+def _from_row(
+    row: Mapping[str, Any],
+    table: Mapping[str, Any],
+    segment: str,
+    side: str,
+    body_mass_kg: float,
+    landmarks: Mapping[str, Array],
+) -> SegmentParameters:
+    points = {name: place for name, place in landmarks.items() if np.isfinite(place).all()}
+    if "toe" in points:
+        points.setdefault("forefoot", points["toe"])
+    if "toe_tip_ratio" in table and "toe_tip" not in points and {"heel", "toe"} <= points.keys():
+        points["toe_tip"] = points["heel"] + table["toe_tip_ratio"] * (points["toe"] - points["heel"])
+    try:
+        start, end = (points[name] for name in row["length"])
+    except KeyError as error:
+        raise UserError(
+            f"the {segment}'s parameters need the landmark {error.args[0]}: add it to the body model, "
+            "choose another calibrate.segment_parameters, or give segments.tsv"
+        ) from None
+    length = float(np.linalg.norm(end - start))
+    mirror = np.array([1.0, 1.0, -1.0 if side == "left" else 1.0])
+    mass = body_mass_kg * row["mass"]
+    if isinstance(row["com"], list):
+        com = np.array(row["com"]) * length * mirror
+    else:
+        # the foot of Dempster lies between ankle centre and toe, though its length is taken from the malleolus
+        origin = np.zeros(3) if row["length"][0] == "lateral_malleolus" else start
+        com = origin + row["com"] * (end - origin)
+    inertia = np.diag((np.array(row["radii"]) * length) ** 2)
+    for (i, j), radius in zip(((0, 1), (0, 2), (1, 2)), row.get("products", (0, 0, 0)), strict=True):
+        inertia[i, j] = inertia[j, i] = np.sign(radius) * (radius * length) ** 2 * mirror[i] * mirror[j]
+    return SegmentParameters(mass, com, mass * inertia, length)
+
+
+def from_measurement(row: Mapping[str, str]) -> SegmentParameters:
+    """Return measured parameters from a row of segments.tsv.
+
+    Raises:
+        UserError: the tensor is not one of a rigid body.
+    """
+    value = {name: float(row[name]) for name in row if name not in ("participant_id", "side", "segment")}
+    inertia = np.array([[value[f"i{''.join(sorted(a + b))}_kg_m2"] for b in "xyz"] for a in "xyz"])
+    moments = np.linalg.eigvalsh(inertia)
+    if moments[0] <= 0 or moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
+        raise UserError(
+            f"segments.tsv: {row['participant_id']} {row['side']} {row['segment']}: the inertia tensor's principal "
+            f"moments {moments} are not those of a body (all positive, none above the sum of the others)"
+        )
+    return SegmentParameters(value["mass_kg"], np.array([value[f"com_{axis}_m"] for axis in "xyz"]), inertia, np.nan)

@@ -1,0 +1,157 @@
+"""Labels exchanged between two markers, in a stretch of a trial or in all of it.
+
+A pair of labels is exchanged where the distances to the markers around are wrong as they stand and right when the two
+are exchanged, or where both jump to each other's place. What keeps all distances (a whole leg, the pelvis) is told by
+the order of left and right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.marker_distances import LOOKS, Change, best_exchange, jumps_exchanged, on_the_other_leg, steadiness
+
+Array = NDArray[np.float64]
+Frames = NDArray[np.bool_]
+Pair = tuple[int, int]
+
+CROSSED_M = 0.05  # the left leg so far on the right of the right one, on average, is never walking
+ALWAYS = 0.9  # share of the seen frames from which on an exchange is the labelling of the whole trial
+SELDOM = 0.3  # share up to which two markers of one side are surely the exchanged ones, and not so in the rest
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Two markers whose labels are exchanged.
+
+    Attributes:
+        first, second: their labels.
+        frames: (time,) where they are.
+        whole: in practically all of the trial.
+        certain: whether it is sure that they are exchanged in these frames and not in the others.
+    """
+
+    first: str
+    second: str
+    frames: Frames
+    whole: bool
+    certain: bool
+
+
+def find_exchanges(
+    position: Array,
+    names: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    pelvis: tuple[str, str] | None,
+    feet: Sequence[tuple[str, str]] = (),
+) -> list[Exchange]:
+    """Return the exchanged labels of a trial.
+
+    Args:
+        position: (time, marker, 3), lab axes with y up, m, NaN where unseen.
+        names: the markers' labels.
+        pairs: left and right marker of the same place on the legs.
+        pelvis: left and right marker of the front of the pelvis, which tell left from right.
+        feet: heel and toe of each foot, which tell whether the pelvis or the legs are exchanged.
+    """
+    column = {name: i for i, name in enumerate(names)}
+    position = np.copy(position)  # in which labels are exchanged back as they are found
+    legs, soles = ([(column[one], column[other]) for one, other in listed] for listed in (pairs, feet))
+    front = (column[pelvis[0]], column[pelvis[1]]) if pelvis else None
+    state: dict[Pair, Frames] = {}
+    for i, j, frames in _changes(position, legs, soles, front):
+        key = (min(i, j), max(i, j))
+        state[key] = state.get(key, np.zeros(len(position), dtype=bool)) ^ frames
+    across = [{*pair} for pair in (*legs, *([front] if front else []))]
+    found = []
+    for (i, j), frames in state.items():
+        seen = np.asarray(np.isfinite(position[:, [i, j], 0]).any(axis=1))
+        if (frames & seen).any():
+            share = float(frames[seen].mean())
+            certain = share < SELDOM or {i, j} in across
+            found.append(Exchange(names[i], names[j], frames & seen, share > ALWAYS, certain))
+    for i, j in soles if front else ():
+        facing = _feet_face_forward(position, [(i, j)], front) if front else np.empty(0)
+        if np.isfinite(facing).any() and np.nanmean(np.sign(facing)) < -ALWAYS:
+            found.append(Exchange(names[i], names[j], np.isfinite(facing), whole=True, certain=True))
+    return found
+
+
+def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front: Pair | None) -> Iterator[Change]:
+    """Give one exchange after the other, from the surest on, each made in ``position`` (time, marker, 3) as well."""
+
+    def make(changes: Sequence[Change]) -> Iterator[Change]:
+        for i, j, frames in changes:
+            if frames.any():
+                here = np.flatnonzero(frames)
+                position[here, i], position[here, j] = position[here, j], position[here, i].copy()
+                yield i, j, frames
+
+    everywhere = np.ones(len(position), dtype=bool)
+    crossed = ~everywhere
+    median, spread = steadiness(position[_in_order(position, legs, front)])
+    flipped = on_the_other_leg(spread, legs)
+    yield from make([(*legs[k], everywhere) for k in flipped])
+    if front:
+        crossed = _crossed(position, legs, front)
+        if crossed.any():
+            turned = crossed & (_feet_face_forward(position, soles, front) < 0)
+            yield from make([(*front, turned), *((*pair, crossed & ~turned) for pair in legs)])
+    if flipped or crossed.any():
+        median, spread = steadiness(position[_in_order(position, legs, front)])
+    for _ in range(position.shape[1]):  # one by one: a wrong companion makes others look wrong
+        if (change := best_exchange(position, median, spread, front)) is None:
+            break
+        yield from make([change])
+    yield from make(jumps_exchanged(position, median))
+
+
+def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:
+    """Return how far each right marker is to the right of its left one (time, pair), m.
+
+    To the right is where the pelvis says, in frames that do not show it on the trial's average.
+    """
+    right = position[:, front[1], ::2] - position[:, front[0], ::2]  # x and z
+    unseen = ~np.isfinite(position[:, front]).all(axis=(1, 2))
+    if not unseen.all():
+        right[unseen] = right[~unseen].mean(axis=0)
+    right /= np.linalg.norm(right, axis=1, keepdims=True)
+    left_ones, right_ones = np.array(legs, dtype=int).reshape(-1, 2).T
+    x, z = (position[:, right_ones, i] - position[:, left_ones, i] for i in (0, 2))
+    return np.asarray(x * right[:, :1] + z * right[:, 1:])
+
+
+def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDArray[np.intp]:
+    """Return the frames to learn distances from: those in which left is on the left, where they are enough."""
+    some = np.arange(0, len(position), max(1, len(position) // (4 * LOOKS)))
+    if front is None or not legs:
+        return some
+    plausible = some[(np.nan_to_num(_order(position[some], legs, front), nan=1.0) > 0).all(axis=1)]
+    return plausible if len(plausible) > max(10, 0.1 * len(some)) else some
+
+
+def _crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
+    """Return the frames in which the left leg is on the right of the right one.
+
+    Feet alone may cross for a step, but not on the trial's average.
+    """
+    order = _order(position, legs, front)
+    count = np.isfinite(order).sum(axis=1)
+    mean = np.nansum(order, axis=1) / np.maximum(count, 1)
+    if len(legs) >= 3:
+        return np.asarray((mean < -CROSSED_M) & (count >= 3))
+    return np.full(len(position), bool(count.any() and mean[count > 0].mean() < -CROSSED_M))
+
+
+def _feet_face_forward(position: Array, feet: Sequence[Pair], front: Pair) -> Array:
+    """Return heel-to-toe times the pelvis's forward direction (time,); negative where the pelvis is turned round."""
+    if not feet:
+        return np.ones(len(position))
+    right = (position[:, front[1]] - position[:, front[0]]) * (1, 0, 1)
+    along = np.mean([position[:, toe] - position[:, heel] for heel, toe in feet], axis=0)
+    # forward = up x right
+    return np.asarray(along[:, 0] * right[:, 2] - along[:, 2] * right[:, 0])

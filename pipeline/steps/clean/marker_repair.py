@@ -1,0 +1,165 @@
+"""Faults of markers as recorded: exchanged labels and spikes, mended where that is certain, else said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.landmarks import SIDES
+from ...body.marker_distances import bends
+from ...body.model_rules import names_in_frame
+from ...errors import UserError
+from ...signals.filters import stretches
+from .label_swaps import Exchange, find_exchanges
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int8]
+
+SPIKE, EXCHANGED = 4, 5
+MOST_SAID = 4
+REMEDY = "label them in the capture software and export again, or exclude the trial"
+
+
+def mended(
+    position: Array,
+    labels: Sequence[str],
+    chosen: Mapping[str, tuple[str, ...]],
+    body_model: Mapping[str, Any],
+    *,
+    first_frame: int,
+    spike_m: float | None,
+    exchanged_markers: str,
+) -> tuple[Array, Codes, str]:
+    """Exchange labels back, take spikes out, and say so.
+
+    Args:
+        position: (time, marker, 3), lab axes with y up, m, NaN where unseen.
+        labels: the markers' labels.
+        chosen: the labels of each landmark.
+        body_model: which landmarks are the pelvis's.
+        first_frame: the file's number of the first frame.
+        spike_m: see :func:`pipeline.steps.clean.marker_repair.find_spikes`.
+        exchanged_markers: ``repair`` stretches in which it is certain, ``reject``, or ``ignore``.
+
+    Returns:
+        The positions; the code (time, marker): 0, 4 spike taken out, 5 exchanged back; what was exchanged.
+
+    Raises:
+        UserError: labels are exchanged in the whole trial, or it is not certain where, or ``reject`` is set.
+    """
+    ignored = exchanged_markers == "ignore"
+    found = [] if ignored else find_exchanges(position, labels, *sided_labels(chosen, body_model))
+    said = _said(found, first_frame)
+    beyond = [exchange for exchange in found if exchanged_markers == "reject" or exchange.whole or not exchange.certain]
+    if beyond:
+        raise UserError(f"labels are exchanged: {said}; {REMEDY}")
+    position, code = np.copy(position), np.zeros(position.shape[:2], dtype=np.int8)
+    for exchange in found:
+        here, i, j = np.flatnonzero(exchange.frames), labels.index(exchange.first), labels.index(exchange.second)
+        position[here, i], position[here, j] = position[here, j], position[here, i].copy()
+        code[here, i] = code[here, j] = EXCHANGED
+    spikes = find_spikes(position, spike_m=spike_m)
+    position[spikes], code[spikes] = np.nan, SPIKE
+    return position, code, said
+
+
+def sided_labels(
+    chosen: Mapping[str, tuple[str, ...]], body_model: Mapping[str, Any]
+) -> tuple[list[tuple[str, str]], tuple[str, str] | None, list[tuple[str, str]]]:
+    """Return the labels of the legs' pairs, of the front of the pelvis, and of heel and toe of each foot."""
+    pelvis = body_model["segments"].get("pelvis", {"axes": []})
+    of_pelvis = {"asis", "psis", *names_in_frame(pelvis), *pelvis.get("cluster", ())}
+    pairs: dict[tuple[str, str], None] = {}
+    for name, labels in chosen.items():
+        stem, _, side = name.rpartition("_")
+        if side == "left" and f"{stem}_right" in chosen and not {stem, name} & of_pelvis:
+            pairs |= dict.fromkeys(zip(labels, chosen[f"{stem}_right"], strict=False))
+
+    def both(one: str, other: str) -> list[tuple[str, str]]:
+        return [(chosen[one][0], chosen[other][0])] if {one, other} <= chosen.keys() else []
+
+    front = both("asis_left", "asis_right")
+    feet = [pair for side in SIDES for pair in both(f"heel_{side}", f"toe_{side}")]
+    return list(pairs), front[0] if front else None, feet
+
+
+def _said(found: Sequence[Exchange], first_frame: int) -> str:
+    """Return which labels are exchanged where; those exchanged in the same frames together."""
+    where: dict[str, list[str]] = {}
+    for exchange in found:
+        runs = [f"{a + first_frame}-{b - 1 + first_frame}" for a, b in stretches(exchange.frames)]
+        text = "in all frames" if exchange.whole else "in frames " + _first_few(runs, ", ")
+        text += "" if exchange.certain else " or in all others"
+        where.setdefault(text, []).append(f"{exchange.first} and {exchange.second}")
+    return _first_few([f"{', '.join(pairs)} {text}" for text, pairs in where.items()], "; ")
+
+
+def _first_few(texts: Sequence[str], between: str) -> str:
+    more = [f"and {len(texts) - MOST_SAID} more"] if len(texts) > MOST_SAID else []
+    return between.join([*texts[:MOST_SAID], *more])
+
+
+LONGEST_FRAMES = 5
+TIMES_ROUGHNESS = 3.0  # of the marker's own 95th percentile: noisy cameras and fast feet have no spikes by that alone
+SUPPORT_FRAMES = 4
+
+
+def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
+    """Return which samples are spikes.
+
+    A run of up to five samples is one if it lies away from the cubic through the four samples on either side
+    by more than ``spike_m`` and three times the marker's own roughness (the 95th percentile of its second
+    differences), and the path without it is smooth. A path that does not come back is no spike.
+
+    Args:
+        position: (time, marker, 3), m, NaN where unseen.
+        spike_m: smallest distance from the path; None finds none.
+
+    Returns:
+        (time, marker).
+    """
+    found = np.zeros(position.shape[:2], dtype=bool)
+    if spike_m is None or len(position) < 3:
+        return found
+    bent_by = bends(position)
+    for marker in np.flatnonzero(np.fmax.reduce(bent_by, axis=0) > spike_m):
+        bend = np.nan_to_num(bent_by[:, marker])
+        limit = max(spike_m, TIMES_ROUGHNESS * float(np.percentile(bend, 95)))
+        bent = np.flatnonzero(bend > limit) + 1
+        for run in np.split(bent, np.flatnonzero(np.diff(bent) > SUPPORT_FRAMES) + 1):
+            if run.size and run[-1] - run[0] < LONGEST_FRAMES + 2:
+                off = _off_the_path(position[:, marker], int(run[0]), int(run[-1]), limit)
+                found[off, marker] = True
+    return found
+
+
+def _off_the_path(path: Array, first: int, last: int, limit_m: float) -> NDArray[np.intp]:
+    """Return the frames between ``first`` and ``last`` that are spikes; none where the path without them is bent."""
+    # the last sample before or after a gap has no second difference of its own
+    first -= int(first < 2 or not np.isfinite(path[first - 2]).all())
+    last += int(last > len(path) - 3 or not np.isfinite(path[last + 2]).all())
+    window = np.arange(max(first - SUPPORT_FRAMES, 0), min(last + SUPPORT_FRAMES + 1, len(path)))
+    seen = np.isfinite(path[window]).all(axis=1)
+    kept = window[seen & ((window < first) | (window > last))]
+    before, after = int((kept < first).sum()), int((kept > last).sum())
+    nothing = np.empty(0, dtype=np.intp)
+    if max(before, after) < 3:
+        return nothing
+    # at the end of a visible stretch there is one side only: a line from there, over few samples
+    inner = min(before, after) >= 2
+    support = kept if inner else kept[-3:] if before > after else kept[:3]
+    middle = (first + last) / 2
+    degree = min(3, len(support) - 1) if inner else 1
+    powers = np.vander((window - middle) / SUPPORT_FRAMES, degree + 1)
+    smooth = powers @ np.linalg.lstsq(powers[support - window[0]], path[support], rcond=None)[0]
+    away = np.linalg.norm(path[window] - smooth, axis=1)
+    off = seen & (window >= first) & (window <= last) & (away > limit_m)
+    mended = np.where(off[:, None], smooth, path[window])
+    bend = np.linalg.norm(np.diff(mended, 2, axis=0), axis=1)
+    longest = max((b - a for a, b in stretches(off)), default=0)
+    if longest > (LONGEST_FRAMES if inner else 2) or np.nanmax(bend, initial=0.0) > limit_m:
+        return nothing
+    return np.asarray(window[off])

@@ -1,0 +1,193 @@
+"""Step ``clean``: gaps filled and recorded, plate baselines taken off, everything filtered.
+
+From here on markers carry the names of landmarks (``heel_left``), whatever the lab calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.landmarks import SIDES, chosen_labels, landmark_labels, seen_labels
+from ...errors import UserError
+from ...plates.baseline import rest_taken_off
+from ...results.schema import REPAIRS
+from ...signals.filters import low_pass
+from . import gap_filling
+from .marker_filters import HALF_ORDER, filter_markers
+from .marker_repair import SPIKE, mended
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Chosen = dict[str, tuple[str, ...]]  # labels of each landmark
+
+
+def clean(
+    read: xr.Dataset,
+    *,
+    body_model: Mapping[str, Any],
+    max_gap_s: float,
+    max_pattern_gap_s: float,
+    spike_m: float | None,
+    exchanged_markers: str,
+    marker_filter: str,
+    marker_cutoff_hz: float | str | None,
+    force_cutoff_hz: float | None,
+    filter_order: int,
+) -> xr.Dataset:
+    """Clean one trial.
+
+    Args:
+        read: a trial of the step ``read``.
+        body_model: which labels make which landmark, which landmarks move as one.
+        max_gap_s, max_pattern_gap_s: longest gap that a spline and that neighbours may fill, s.
+        spike_m: how far off its path a spike is at least; None leaves spikes.
+        exchanged_markers: what becomes of exchanged labels, see :func:`pipeline.steps.clean.marker_repair.mended`.
+        marker_filter: ``butterworth`` or ``gcv_spline``.
+        marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None turns one off;
+            ``residual`` chooses one for each marker.
+        filter_order: order of the whole filter.
+
+    Returns:
+        ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), what was done to a sample, see
+        ``FLAGS`` in :mod:`pipeline.results.schema`; along ``marker`` the labels, the shares of frames measured and
+        filled, and the cut-off; ``plate_force``, ``plate_moment`` (plate_time, plate, axis), baseline off
+        and filtered; ``vertical_force`` (plate_time, plate), baseline off but not filtered, to find contacts
+        by; ``plate_baseline`` (plate, axis), the mean force taken off, and ``plate_drift`` (plate), the part of its
+        drift that is not known; the file's events and plate corners.
+
+    Raises:
+        UserError: the trial shows none of the model's markers, labels are exchanged beyond repair, or a cut-off is
+            too high for the file's rate.
+    """
+    rate_hz = read.attrs["marker_rate_hz"]
+    chosen, labels, recorded = _markers(read, body_model)
+    whole, mends, exchanged = mended(
+        recorded,
+        labels,
+        chosen,
+        body_model,
+        first_frame=1 + round(float(read.variables["time"].values[0]) * rate_hz),
+        spike_m=spike_m,
+        exchanged_markers=exchanged_markers,
+    )
+    clusters = _clusters(body_model, chosen, labels)
+    filled, code = gap_filling.fill(
+        whole, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s
+    )
+    code = np.where((code == 0) | (mends == SPIKE), mends, code)
+    position, fills = _of_landmarks(np.mean, filled, labels, chosen), _of_landmarks(np.max, code, labels, chosen)
+    measured = _of_landmarks(np.all, np.isfinite(whole).all(axis=-1), labels, chosen)
+    rebuilt = np.isfinite(position).all(axis=-1) & ~measured
+    filtered, cutoffs_hz = filter_markers(
+        position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
+    )
+    return xr.Dataset(
+        {
+            "marker_position": (("time", "marker", "axis"), filtered),
+            "fill": (("time", "marker"), fills),
+            **_plates(read, cutoff_hz=force_cutoff_hz, order=filter_order),
+            "event_time": read.variables["event_time"],
+        },
+        read.drop_dims("marker").coords | _of_each_marker(chosen, measured, rebuilt, cutoffs_hz),
+        {
+            **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
+            "landmarks_absent": " ".join(name for name in landmark_labels(body_model) if name not in chosen),
+            "filled_frames": int(rebuilt.sum()),
+            **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
+            "exchanged_markers": exchanged_markers,
+            "labels_exchanged_back": exchanged,
+            # the smoothing spline passes what a filter of the order 2 x HALF_ORDER does
+            "marker_filter_order": filter_order if marker_filter == "butterworth" else 2 * HALF_ORDER,
+        },
+    )
+
+
+def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, list[str], Array]:
+    """Return the labels of each landmark, all of these labels, and their positions (time, label, 3).
+
+    In memory time is last: that is how positions are worked on.
+
+    Raises:
+        UserError: none is seen.
+    """
+    labels, recorded = [str(label) for label in read.marker.values], read.marker_position.values
+    chosen = chosen_labels(body_model, seen_labels(labels, recorded))
+    if not chosen:
+        here = ", ".join(labels[:9])
+        raise UserError(f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)")
+    used = list(dict.fromkeys(label for group in chosen.values() for label in group))
+    column = {label: i for i, label in enumerate(labels)}
+    paths = np.ascontiguousarray(np.moveaxis(recorded, 0, -1)[[column[label] for label in used]])
+    return chosen, used, np.moveaxis(paths, -1, 0)
+
+
+def _clusters(body_model: Mapping[str, Any], chosen: Chosen, labels: list[str]) -> list[list[int]]:
+    """Return the numbers of the markers of each rigid cluster, of each side."""
+    clusters = []
+    for side in SIDES:
+        for segment in body_model["segments"].values():
+            groups = [chosen.get(name, chosen.get(f"{name}_{side}", ())) for name in segment.get("cluster", ())]
+            clusters.append([labels.index(label) for group in groups for label in group])
+    return clusters
+
+
+def _of_landmarks(combine: Callable[..., Any], values: Any, labels: list[str], chosen: Chosen) -> Any:
+    """Return (time, landmark, ...): values of markers combined, by their mean say, where several make a landmark."""
+    groups = [[labels.index(label) for label in group] for group in chosen.values()]
+    if len(labels) == len(groups) == sum(map(len, groups)):
+        return values  # each landmark is a marker, in this order
+    result = values[:, [group[0] for group in groups]]
+    for i, group in enumerate(groups):
+        if len(group) > 1:
+            result[:, i] = combine(values[:, group], axis=1)
+    return result
+
+
+def _of_each_marker(chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> xr.Coordinates:
+    """Return what is known along ``marker``; flags are (time, landmark)."""
+    return xr.Coordinates(
+        {
+            "marker": list(chosen),
+            "label": ("marker", [" + ".join(group) for group in chosen.values()]),
+            "measured_share": ("marker", measured.mean(axis=0)),
+            "filled_share": ("marker", rebuilt.mean(axis=0)),
+            "cutoff_hz": ("marker", cutoffs_hz),
+        }
+    )
+
+
+def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
+    """Return the variables of the plates: what they read without what they read at rest, and that."""
+    force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
+    vertical, baseline, drift = force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
+    if force.size:
+        time = read.variables["plate_time"].values
+        rate_hz = (len(time) - 1) / (time[-1] - time[0])
+        named = _zero_window(read, rate_hz)
+        wrench, baseline, drift = rest_taken_off(force, moment, corners, rate_hz=rate_hz, named=named)
+        vertical = wrench[..., 1].copy()
+        wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
+        force, moment = wrench[..., :3], wrench[..., 3:]
+    plate = ("plate_time", "plate", "axis")
+    return {
+        "plate_force": (plate, force),
+        "plate_moment": (plate, moment),
+        "plate_corner": read.variables["plate_corner"],
+        "vertical_force": (plate[:2], vertical),
+        "plate_baseline": (plate[1:], baseline),
+        "plate_drift": (plate[1:2], drift),
+    }
+
+
+def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:
+    """Return the samples that FORCE_PLATFORM:ZERO names as unloaded (1-based marker frames of the file)."""
+    if "zero_frames" not in read.attrs:
+        return None
+    first, last = (int(frame) for frame in read.attrs["zero_frames"])
+    per_frame = rate_hz / read.attrs["marker_rate_hz"]
+    return slice(round((first - 1) * per_frame), round(last * per_frame))

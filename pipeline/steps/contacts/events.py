@@ -1,0 +1,135 @@
+"""Gait events of one side put together from force plates, the C3D file and the motion of the feet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.conventions import LONGEST_SWING_S
+from ...c3d import event_names
+
+Array = NDArray[np.float64]
+
+STRIKE, OFF = event_names.STRIKE, event_names.OFF
+SAME_EVENT_S = 0.15
+
+
+@dataclass(frozen=True, order=True)
+class GaitEvent:
+    """A foot strike or foot off: seconds on the file's time axis, kind, and where it was seen."""
+
+    time_s: float
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True, order=True)
+class Stance:
+    """A foot on the ground from ``start_s`` to ``end_s``.
+
+    ``begins`` and ``ends`` tell whether each end was seen as an event; ``sure`` whether its start was told by a
+    plate or by the file, not by motion alone.
+    """
+
+    start_s: float
+    end_s: float
+    begins: bool = True
+    ends: bool = True
+    sure: bool = False
+
+
+def lags(from_motion: Mapping[str, Sequence[GaitEvent]], better: Mapping[str, Sequence[GaitEvent]]) -> dict[str, float]:
+    """Return by how many seconds events from motion are late, the median of each kind over both sides."""
+    differences: dict[str, list[float]] = {STRIKE: [], OFF: []}
+    for side, events in from_motion.items():
+        for event in events:
+            near = [other.time_s for other in better.get(side, ()) if other.kind == event.kind]
+            nearest = min(near, key=lambda time_s: abs(time_s - event.time_s), default=np.inf)
+            if abs(nearest - event.time_s) <= SAME_EVENT_S:
+                differences[event.kind].append(event.time_s - nearest)
+    return {kind: median(values) for kind, values in differences.items() if values}
+
+
+def aligned(events: Sequence[GaitEvent], late_s: Mapping[str, float]) -> list[GaitEvent]:
+    """Return events from motion with their lag taken off."""
+    return [GaitEvent(event.time_s - late_s.get(event.kind, 0.0), event.kind, event.source) for event in events]
+
+
+def merge(sources: Sequence[Sequence[GaitEvent]]) -> list[GaitEvent]:
+    """Return one sequence of events; earlier sources win over later ones.
+
+    An event of a later source is left out where a better one of the same kind stands within 150 ms, and where
+    it would stand between two of a better source that follow each other as strike and off.
+    """
+    kept: list[GaitEvent] = []
+    for events in sources:
+        better = sorted(kept)
+        kept += [event for event in events if not _superseded(event, better)]
+    return _alternating(sorted(kept))
+
+
+def _superseded(event: GaitEvent, better: Sequence[GaitEvent]) -> bool:
+    if any(event.kind == other.kind and abs(event.time_s - other.time_s) <= SAME_EVENT_S for other in better):
+        return True
+    return any(
+        first.time_s < event.time_s < second.time_s
+        and first.source == second.source
+        and {first.kind, second.kind} == {STRIKE, OFF}
+        and second.time_s - first.time_s <= LONGEST_SWING_S
+        for first, second in zip(better, better[1:], strict=False)
+    )
+
+
+def _alternating(events: Sequence[GaitEvent]) -> list[GaitEvent]:
+    """Drop the less trusted of two events of one kind that follow each other closely."""
+    rank = {"plate": 0, "c3d": 1, "kinematic": 2}
+    kept: list[GaitEvent] = []
+    for event in events:
+        if kept and kept[-1].kind == event.kind and event.time_s - kept[-1].time_s < 2 * SAME_EVENT_S:
+            kept[-1] = min(kept[-1], event, key=lambda e: (rank[e.source], e.time_s))
+        else:
+            kept.append(event)
+    return kept
+
+
+def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> list[Stance]:
+    """Return the stretches in which the foot is, or may be, on the ground.
+
+    Before the first and after the last event the foot stays as that event says. Where two strikes or two offs
+    follow each other, or a swing lasts over a second, an event is missing: the foot may be on the ground.
+
+    Args:
+        events: of one side, in order.
+        first_s, last_s: span of the trial.
+    """
+    if not events:
+        return [Stance(first_s, last_s, begins=False, ends=False)]
+    result = []
+    if events[0].kind == OFF:
+        result.append(Stance(first_s, events[0].time_s, begins=False))
+    for event, following in zip(events, events[1:], strict=False):
+        if event.kind == STRIKE:
+            sure = event.source != "kinematic"
+            result.append(Stance(event.time_s, following.time_s, ends=following.kind == OFF, sure=sure))
+        elif following.kind == OFF or following.time_s - event.time_s > LONGEST_SWING_S:
+            result.append(Stance(event.time_s, following.time_s, begins=False, ends=following.kind == OFF))
+    if events[-1].kind == STRIKE:
+        result.append(Stance(events[-1].time_s, last_s, ends=False, sure=events[-1].source != "kinematic"))
+    return [stance for stance in result if stance.end_s > stance.start_s]
+
+
+def on_ground(time: Array, found: Sequence[Stance], *, margin_s: float = 0.0) -> NDArray[np.bool_]:
+    """Return for each instant whether it lies in one of the stances, each widened by a margin."""
+    inside = np.zeros(len(time), dtype=bool)
+    for stance in found:
+        inside |= (time >= stance.start_s - margin_s) & (time <= stance.end_s + margin_s)
+    return inside
+
+
+def of_both_sides(events: Mapping[str, Sequence[GaitEvent]]) -> list[tuple[GaitEvent, str]]:
+    """Return the events of both sides in order of time, each with its side."""
+    return sorted((event, side) for side, listed in events.items() for event in listed)

@@ -1,0 +1,90 @@
+"""A foot as its markers show it, and when it comes to rest on the ground and leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...signals.filters import interval_s, stretches
+from .events import OFF, STRIKE, GaitEvent
+
+Array = NDArray[np.float64]
+
+STILL_M_S = 0.4
+SHORTEST_REST_S = 0.08
+# a foot is at rest a little after its strike, and leaves it before its off: medians over the files of validation.md
+STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
+LOW_PERCENT = 30  # of a gait cycle and more, the toe stands
+
+
+@dataclass(frozen=True, eq=False)
+class Foot:
+    """A foot as its markers show it.
+
+    Attributes:
+        heel, toe: (time, 3), lab axes, m.
+        still: (time,) whether heel or toe is at rest on the ground, or on a belt.
+        rests: when it comes to rest and leaves it, s, between frames; only those within the trial.
+    """
+
+    heel: Array
+    toe: Array
+    still: NDArray[np.bool_]
+    rests: list[tuple[float, float]]
+
+    @cached_property
+    def ahead(self) -> Array:
+        """Return the horizontal unit vector (time, 3) from heel to toe."""
+        line = (self.toe - self.heel) * [1, 0, 1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
+
+
+Feet = Mapping[str, Foot]
+
+
+def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
+    """Return a foot from its markers (time, 3), m, of somebody who travels ``forwards``, ``backwards`` or not.
+
+    Who does not may be on a belt, which moves as the toe does while it is low. Walking backwards is taken as walking
+    with time reversed: the foot's delays at strike and off change places, and are put back here.
+    """
+    if len(time) < 2:
+        return Foot(heel, toe, np.zeros(len(time), dtype=bool), [])
+    velocities = np.gradient(np.stack([heel, toe]), interval_s(time), axis=1)
+    belt = np.zeros(3)
+    if travel == "none" and np.isfinite(toe[:, 1]).any():
+        low = toe[:, 1] <= np.nanpercentile(toe[:, 1], LOW_PERCENT)
+        belt[[0, 2]] = np.nanmedian(velocities[1][low][:, [0, 2]], axis=0)
+    speed = np.fmin(*np.sqrt(((velocities - belt) ** 2).sum(axis=-1)))
+    still = np.where(np.isfinite(speed), speed, np.inf) < STILL_M_S
+    delay_s = STRIKE_LATE_S + OFF_LATE_S if travel == "backwards" else 0.0
+    return Foot(heel, toe, still, [(a + delay_s, b + delay_s) for a, b in _rests(time, speed, still)])
+
+
+def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """Return from when to when a foot is at rest, s, of rests whose start and end are seen; all (time,)."""
+
+    def crossing(after: int) -> float:
+        share = (STILL_M_S - speed[after - 1]) / (speed[after] - speed[after - 1])
+        return float(time[after - 1] + share * (time[after] - time[after - 1]))
+
+    whole = [
+        (a, b)
+        for a, b in stretches(still)
+        if a > 0 and b < len(time) and np.isfinite(speed[[a - 1, b]]).all() and time[b - 1] - time[a] >= SHORTEST_REST_S
+    ]
+    return [(crossing(a), crossing(b)) for a, b in whole]
+
+
+def at_rest(foot: Foot) -> list[GaitEvent]:
+    """Return foot strikes and offs as the foot's rest tells them: without pelvis, but a little unsure."""
+    return [
+        GaitEvent(time_s, kind, "kinematic")
+        for start, end in foot.rests
+        for time_s, kind in ((start - STRIKE_LATE_S, STRIKE), (end - OFF_LATE_S, OFF))
+    ]

@@ -1,0 +1,136 @@
+"""Foot strikes and offs from the motion of the feet alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...signals.filters import stretches
+from .events import OFF, STRIKE, GaitEvent
+
+Array = NDArray[np.float64]
+
+LOW_SHARE = 0.35  # O'Connor et al. 2007: of the range of the foot's height
+SLIGHT_SHARE = 0.1
+BACKWARDS = -0.3  # correlation; 0.53 in a walk of the demonstration, -0.53 with time reversed
+DOWN_SHARE, AROUND_S = 0.35, 0.1
+
+
+def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) -> list[GaitEvent]:
+    """Return foot strikes and offs from the fore-aft motion of the foot against the pelvis.
+
+    Foot strike is where the heel is farthest before the pelvis, foot off where the toe is farthest behind it; it
+    holds on a treadmill as over ground, and in a turn, as forward is where the pelvis faces in each frame. Each
+    excursion beyond the middle of the range gives one event. Who walks backwards, swinging the raised foot back,
+    strikes with the toe farthest behind and leaves with the heel farthest before.
+
+    Args:
+        time: (time,), s.
+        heel, toe, pelvis: (time, 3), lab axes, m, NaN where unseen.
+        forward: (time, 3) horizontal unit vector.
+
+    Source: Zeni JA, Richards JG, Higginson JS (2008) Gait Posture 27:710-714.
+    """
+    before, behind = (((point * forward) @ np.ones(3)) for point in (heel - pelvis, pelvis - toe))
+    strikes, offs = _farthest(before), _farthest(behind)
+    if _swings_back(time, (heel + toe)[:, 1] / 2 - pelvis[:, 1], before - behind):
+        strikes, offs = offs, strikes
+    return _events(time, strikes, offs)
+
+
+def oconnor(time: Array, heel: Array, toe: Array, _pelvis: Array, _forward: Array) -> list[GaitEvent]:
+    """Return foot strikes and offs from the vertical velocity of the foot's middle, between heel and toe.
+
+    Foot off is where it rises fastest; foot strike where it falls fastest with the heel in the lowest 35 % of its
+    range.
+
+    Source: O'Connor CM, Thorpe SK, O'Malley MJ, Vaughan CL (2007) Gait Posture 25:469-474.
+    """
+    if len(time) < 10 or np.isfinite(heel + toe).all(axis=1).sum() < 10:
+        return []
+    velocity, height = np.gradient((heel + toe)[:, 1] / 2, time), heel[:, 1]
+    low, high = np.nanpercentile(height, [1, 99])
+    fastest = np.nanpercentile(velocity, 98)
+    with np.errstate(invalid="ignore"):
+        landing = (height < low + LOW_SHARE * (high - low)) & (velocity < -SLIGHT_SHARE * fastest)
+        rising = velocity > fastest / 2
+    return _events(time, _tops(-velocity, landing), _tops(velocity, rising))
+
+
+def handsaker(time: Array, heel: Array, toe: Array, _pelvis: Array, _forward: Array) -> list[GaitEvent]:
+    """Return foot strikes and offs of running, whatever part of the foot strikes.
+
+    Foot strike is the peak of the vertical acceleration of heel or toe, whichever comes first, about the start of
+    a stretch in which the foot is low; foot off the peak of the toe's vertical jerk about its end. (The authors
+    took the hallux where here the toe marker is.)
+
+    Source: Handsaker JC, Forrester SE, Folland JP, Black MI, Allen SJ (2016) J Biomech 49:4128-4133.
+    """
+    if len(time) < 10 or np.isfinite(heel + toe).all(axis=1).sum() < 10:
+        return []
+    heights = [point[:, 1] for point in (heel, toe)]
+    accelerations = [np.gradient(np.gradient(height, time), time) for height in heights]
+    jerk = np.gradient(accelerations[1], time)
+    lowest = np.minimum(*(height - np.nanpercentile(height, 2) for height in heights))
+    down = np.where(np.isfinite(lowest), lowest, np.inf) < DOWN_SHARE * np.nanpercentile(lowest, 98)
+    strikes, offs = [], []
+    around = max(round(AROUND_S * (len(time) - 1) / (time[-1] - time[0])), 1)
+    for start, stop in stretches(down):
+        strikes += [min(peak for a in accelerations for peak in _highest(a, start, around))] if start > around else []
+        offs += _highest(jerk, stop, around) if stop < len(time) - around else []
+    return _events(time, strikes, offs)
+
+
+METHODS: dict[str, Callable[[Array, Array, Array, Array, Array], list[GaitEvent]]] = {
+    "zeni": zeni,
+    "oconnor": oconnor,
+    "handsaker": handsaker,
+}
+
+
+def heading(asis_left: Array, asis_right: Array) -> Array:
+    """Return where the pelvis faces (time, 3): horizontal, square to the line between the ASIS; x where unseen."""
+    across = asis_right - asis_left
+    ahead = np.stack([across[:, 2], np.zeros(len(across)), -across[:, 0]], axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ahead = ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
+    return np.where(np.isfinite(ahead), ahead, [1.0, 0.0, 0.0])
+
+
+def _swings_back(time: Array, height: Array, ahead: Array) -> bool:
+    """Return whether a foot goes back while it is high: its height and its speed forward (time,) vary oppositely."""
+    if len(time) < 10:
+        return False
+    speed = np.gradient(ahead, time)
+    seen = np.isfinite(height) & np.isfinite(speed)
+    if seen.sum() < 10:
+        return False
+    height, speed = height[seen] - height[seen].mean(), speed[seen] - speed[seen].mean()
+    return bool(height @ speed < BACKWARDS * np.sqrt((height @ height) * (speed @ speed)))
+
+
+def _events(time: Array, strikes: list[int], offs: list[int]) -> list[GaitEvent]:
+    found = [GaitEvent(float(time[i]), STRIKE, "kinematic") for i in strikes]
+    return sorted(found + [GaitEvent(float(time[i]), OFF, "kinematic") for i in offs])
+
+
+def _farthest(signal: Array) -> list[int]:
+    seen = np.isfinite(signal)
+    if seen.sum() < 10:
+        return []
+    ordered = np.sort(signal[seen])
+    low, high = np.interp([0.05 * (len(ordered) - 1), 0.95 * (len(ordered) - 1)], np.arange(len(ordered)), ordered)
+    return _tops(signal, np.where(seen, signal, -np.inf) > (low + high) / 2)
+
+
+def _tops(signal: Array, beyond: NDArray[np.bool_]) -> list[int]:
+    """Return the largest sample of each stretch where it is a peak, its neighbours seen and no larger."""
+    peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
+    return [i for i in peaks if 0 < i < len(signal) - 1 and signal[i - 1] <= signal[i] >= signal[i + 1]]
+
+
+def _highest(signal: Array, middle: int, around: int) -> list[int]:
+    part = signal[middle - around : middle + around + 1]
+    return [middle - around + int(np.nanargmax(part))] if np.isfinite(part).any() else []

@@ -1,0 +1,157 @@
+"""When a plate is loaded: contacts in its vertical force, and the reasons why one may not be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...signals.filters import interval_s, stretches
+
+Array = NDArray[np.float64]
+
+NO_PLATE = "no plate"
+NO_EVENT = "no gait event seen"
+NO_FOOT = "heel or toe marker of the foot absent"
+UNSEEN = "feet not seen during the contact"
+TOO_SHORT = "too short for the marker rate"
+SIGNAL_GAP = "plate signal missing during the contact"
+TWO_FEET = "two feet on the plate"
+PARTLY_OFF = "foot partly off the plate"
+TIME_OFFSET = "ms away from the foot's: plate and markers are not in time"
+DRIFT = "the plate's baseline drifts by"
+COP_AWAY = "cm from the foot: two feet, or a misplaced plate"
+LEVER_ARM = "cm from the ankle: a misplaced plate"
+PUSH_FIRST = "the force pushes before it brakes: is the plate turned round?"
+LEFT_OUT = "left out in trials.tsv"
+NOT_OVER = "given to this foot in trials.tsv, but the foot is not over the plate"
+
+BRIDGED_S = 0.02
+HYSTERESIS = 0.5  # a contact goes on as long as the force stays above this share of the threshold
+NOISE_SIGMAS = 3.0
+VIBRATION_SIGMAS = 5.0
+QUIET_N = 40.0  # what an unloaded plate may read
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A load on one plate, or of one foot on several.
+
+    Attributes:
+        plates: indices of the plates.
+        start_s, end_s: where the vertical force crosses the threshold.
+        from_s, to_s: where it meets the noise floor: the wrench counts between these.
+        side: the foot, ``both`` where two share the plate, empty where none is near.
+        reason: why the force cannot be used; empty where it can.
+        begins, ends: whether the contact's start and end lie inside the trial.
+        forced: whether the user gave the contact to the foot.
+        cop_distance_m: how far the centre of pressure is from the foot, weighted by the force.
+    """
+
+    plates: tuple[int, ...]
+    start_s: float
+    end_s: float
+    from_s: float
+    to_s: float
+    side: str = ""
+    reason: str = ""
+    begins: bool = True
+    ends: bool = True
+    forced: bool = False
+    cop_distance_m: float = 0.0
+
+    def frames(self, time: Array) -> slice:
+        """Return the samples (time,), s, from its start to its end."""
+        return between(time, self.start_s, self.end_s)
+
+
+def between(time: Array, start_s: float, end_s: float) -> slice:
+    """Return the samples (time,), s, from a start to an end, both included."""
+    return slice(int(time.searchsorted(start_s)), int(time.searchsorted(end_s, side="right")))
+
+
+def detect(
+    time: Array, vertical: Array, smooth: Array, plate: int, *, threshold_n: float, min_contact_s: float
+) -> list[Contact]:
+    """Return the contacts of one plate.
+
+    A contact is where the unfiltered force rises above the threshold and stays above half of it; it starts and
+    ends where the force crosses the threshold first and last. On a plate that vibrates the threshold rises to five
+    standard deviations of the unloaded plate. The wrench then reaches to where the filtered vertical force meets
+    the noise floor (three standard deviations), but not into the next contact.
+
+    Args:
+        time: (sample,), s.
+        vertical: (sample,) unfiltered vertical force, baseline off, N.
+        smooth: (sample,) filtered vertical force, N.
+        plate: index of the plate.
+        threshold_n: vertical force that counts as contact.
+        min_contact_s: shortest contact.
+    """
+    if len(time) < 2:
+        return []
+    step = interval_s(time)
+    missing = np.isnan(vertical)
+    threshold = max(threshold_n, VIBRATION_SIGMAS * _spread(vertical[np.abs(vertical) < QUIET_N]))
+    loaded = _loaded(vertical, threshold, step)
+    runs = [(a, b) for a, b in stretches(loaded) if (b - a) * step >= min_contact_s]
+    floor = _noise_floor(smooth, runs)
+    contacts = []
+    for number, (start, stop) in enumerate(runs):
+        earliest = (runs[number - 1][1] + start) // 2 if number else 0
+        latest = (stop + runs[number + 1][0]) // 2 if number + 1 < len(runs) else len(time)
+        before = np.flatnonzero(smooth[earliest:start] <= floor)
+        after = np.flatnonzero(smooth[stop:latest] <= floor)
+        first = earliest + before[-1] + 1 if before.size else earliest
+        last = stop + after[0] - 1 if after.size else latest - 1
+        contacts.append(
+            Contact(
+                plates=(plate,),
+                start_s=float(time[start]),
+                end_s=float(time[stop - 1]),
+                from_s=float(time[first]),
+                to_s=float(time[last]),
+                reason=SIGNAL_GAP if missing[max(start - 1, 0) : stop + 1].any() else "",
+                begins=start > 0,
+                ends=stop < len(time),
+            )
+        )
+    return contacts
+
+
+def _loaded(vertical: Array, threshold: float, step: float) -> NDArray[np.bool_]:
+    """Return which samples belong to a contact; a foot that leaves for less than 20 ms has not left."""
+    above, held = vertical > threshold, vertical > HYSTERESIS * threshold
+    loaded = np.zeros(len(vertical), dtype=bool)
+    for start, stop in stretches(held):
+        over = np.flatnonzero(above[start:stop])
+        if over.size:
+            loaded[start + over[0] : start + over[-1] + 1] = True
+    for start, stop in stretches(~loaded):
+        if start > 0 and stop < len(loaded) and (stop - start) * step < BRIDGED_S:
+            loaded[start:stop] = True
+    return loaded
+
+
+def _noise_floor(smooth: Array, runs: Sequence[tuple[int, int]]) -> float:
+    free = np.ones(len(smooth), dtype=bool)
+    for start, stop in runs:
+        width = (stop - start) // 4
+        free[max(start - width, 0) : stop + width] = False
+    return NOISE_SIGMAS * _spread(smooth[free])
+
+
+def _spread(values: Array) -> float:
+    """Return the standard deviation of noise by its median absolute deviation; 0 of under ten samples."""
+    return 1.4826 * _median(np.abs(values - _median(values))) if len(values) >= 10 else 0.0
+
+
+def _median(values: Array) -> float:
+    """Return the median, NaN where a value is, as numpy's own does in twice the time."""
+    upper = len(values) // 2
+    ordered = np.partition(values, upper)
+    lower = ordered[upper] if len(values) % 2 else ordered[:upper].max()
+    # NaN stands at the end
+    return np.nan if np.isnan(ordered[upper:].max()) else float(lower + ordered[upper]) / 2

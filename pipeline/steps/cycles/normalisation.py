@@ -1,0 +1,89 @@
+"""Curves that a study has on request: joint moments in other axes, of the other sign or by body size, ...
+
+Of the usual curves there is also one over stance, 0 at foot strike and 100 at foot off, named with :data:`IN_STANCE`;
+the step ``cycles`` cuts these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.conventions import SEGMENTS, STANDARD_GRAVITY_M_S2
+from ...dynamics.vectors import rotate
+
+IN_STANCE = "_in_stance"
+SOURCES = {  # of the curve's values, or of its dimensions
+    "joint_moment_distal": "joint_moment",
+    "joint_moment_proximal": "joint_moment",
+    "joint_moment_lab": "joint_force",
+    "external_moment_jcs": "joint_moment_jcs",
+    "joint_moment_per_height": "joint_moment_jcs",
+    "joint_moment_dimensionless": "joint_moment_jcs",
+    "joint_power_dimensionless": "joint_power",
+}
+
+
+def further(
+    names: Sequence[str], kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset
+) -> dict[str, xr.Variable]:
+    """Return the quantities (time, side, joint, ...) of the names, still to be divided by body mass.
+
+    ``joint_moment_distal``, ``_proximal`` and ``_lab`` are one vector in three sets of axes; ``external_moment_jcs``
+    is the opposite of ``joint_moment_jcs``, what ground, weight and inertia do and the joint resists.
+    ``joint_moment_per_height`` is ``joint_moment_jcs`` over body height; ``joint_moment_dimensionless`` is over
+    g l and ``joint_power_dimensionless`` over g sqrt(g l), l the leg length of the side (Hof 1996).
+    """
+    return {name: _quantity(name, kinetics, kinematics, calibrate) for name in names}
+
+
+def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset) -> xr.Variable:
+    source: xr.Variable = kinetics.variables[SOURCES.get(name, name)]
+    if name == "external_moment_jcs":
+        return -source
+    if name == "joint_moment_per_height":
+        return source / float(calibrate.attrs["body_height_m"])
+    if name.endswith("dimensionless"):
+        leg = STANDARD_GRAVITY_M_S2 * xr.Variable("side", leg_lengths(kinematics))
+        return source / (leg if "moment" in name else STANDARD_GRAVITY_M_S2 * np.sqrt(leg))
+    if name not in ("joint_moment_lab", "joint_moment_proximal"):
+        return source
+    rotation = kinematics.rotation.sel(segment=list(SEGMENTS)).values
+    moment = rotate(np.swapaxes(rotation[:, :, :-1], -1, -2), kinetics.joint_moment.values)
+    return source.copy(data=moment if name == "joint_moment_lab" else rotate(rotation[:, :, 1:], moment))
+
+
+Array = NDArray[np.float64]
+
+
+def leg_lengths(kinematics: xr.Dataset) -> Array:
+    """Return the length (side,) of the legs in m, hip to knee to ankle centre, median of the trial.
+
+    It is known wherever joint angles are, and measured alike for everybody; sole to ankle is not in it.
+    """
+    names = kinematics.joint.values.tolist()
+    centre = kinematics.joint_centre.values[:, :, [names.index(name) for name in ("ankle", "knee", "hip")]]
+    lengths = np.linalg.norm(np.diff(centre, axis=2), axis=-1).sum(axis=-1)
+    return np.array([np.median(own[np.isfinite(own)]) if np.isfinite(own).any() else np.nan for own in lengths.T])
+
+
+def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[str, Array]:
+    """Return leg length and dimensionless speed, lengths, stride time and cadence of cycles, all (cycle,)."""
+    time_s = np.sqrt(leg_length_m / STANDARD_GRAVITY_M_S2)
+    return {
+        "leg_length": leg_length_m,
+        "walking_speed_dimensionless": metrics["walking_speed"] * time_s / leg_length_m,
+        "stride_length_dimensionless": metrics["stride_length"] / leg_length_m,
+        "step_length_dimensionless": metrics["step_length"] / leg_length_m,
+        "step_width_dimensionless": metrics["step_width"] / leg_length_m,
+        "stride_time_dimensionless": metrics["stride_time"] / time_s,
+        "cadence_dimensionless": metrics["cadence"] / 60 * time_s,
+    }
+
+
+def per_height(metrics: Mapping[str, Array], *, height_m: float) -> dict[str, Array]:
+    """Return stride and step length of cycles over body height; NaN without one."""
+    return {f"{name}_per_height": metrics[name] / height_m for name in ("stride_length", "step_length")}

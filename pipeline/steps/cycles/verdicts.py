@@ -1,0 +1,151 @@
+"""Which stances of a trial have kinetics that can be believed, with the reason where not, and the trial's checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.conventions import SIDES
+from ...errors import UserError
+
+Array = NDArray[np.float64]
+STANDARD_GRAVITY = 9.80665
+SAME_STRIKE_S = 0.05
+
+
+@dataclass(frozen=True)
+class Stances:
+    """Every stance of a trial.
+
+    Attributes:
+        start, end: (stance,), s.
+        side, plates, reason: (stance,) text; the reason is empty where the kinetics can be used.
+        disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
+        forward_closure: (stance, joint), of the stance's side, degrees.
+        energy_closure: (stance, segment), of the stance's side, W.
+    """
+
+    start: Array
+    end: Array
+    side: NDArray[np.str_]
+    plates: NDArray[np.str_]
+    reason: NDArray[np.str_]
+    disagreement: Array
+    forward_closure: Array
+    energy_closure: Array
+
+    def variables(self) -> dict[str, Any]:
+        """Return what cycles.nc stores along ``stance``."""
+        return {
+            "stance_start": ("stance", self.start),
+            "stance_end": ("stance", self.end),
+            "stance_disagreement": ("stance", self.disagreement),
+            "stance_forward_closure": (("stance", "joint"), self.forward_closure),
+            "stance_energy_closure": (("stance", "segment"), self.energy_closure),
+        }
+
+    def coordinates(self) -> dict[str, Any]:
+        """Return the texts that go with them."""
+        texts = {"stance_side": self.side, "stance_plates": self.plates, "stance_reason": self.reason}
+        return {name: ("stance", text) for name, text in texts.items()}
+
+    def reason_of(self, side: str, start_s: float) -> str:
+        """Return why the kinetics of a cycle that starts with a stance cannot be used; empty where they can."""
+        mine = np.flatnonzero((self.side == side) & (np.abs(self.start - start_s) < SAME_STRIKE_S))
+        return str(self.reason[mine[0]]) if mine.size else "no stance at the start of the cycle"
+
+
+BY_HAND = "left out by hand: "
+
+
+def by_hand(
+    starts: Mapping[str, Sequence[float]], left_out: Sequence[tuple[str, float, str]]
+) -> dict[tuple[str, float], str]:
+    """Return the reasons of the cycles that the user leaves out, by side and start.
+
+    Args:
+        starts: starts of the trial's cycles by side, s.
+        left_out: side, start in s (to 0.05 s) and reason, of cycles.tsv.
+
+    Raises:
+        UserError: no cycle of that side starts there.
+    """
+    found = {}
+    for side, start_s, reason in left_out:
+        near = [start for start in starts[side] if abs(start - start_s) < SAME_STRIKE_S]
+        if not near:
+            there = ", ".join(f"{start:.2f}" for start in starts[side]) or "none"
+            raise UserError(
+                f"cycles.tsv: no {side} cycle starts at {start_s:g} s; correct start_s, cycles of that side start at "
+                f"{there} s, or remove the row"
+            )
+        found[side, min(near, key=lambda start: abs(start - start_s))] = BY_HAND + reason
+    return found
+
+
+def without(stances: Stances, reasons: Mapping[tuple[str, float], str]) -> Stances:
+    """Return the stances with those that begin a cycle left out by hand rejected for that reason."""
+    texts = [str(text) for text in stances.reason]
+    for (side, start_s), reason in reasons.items():
+        for i in np.flatnonzero((stances.side == side) & (np.abs(stances.start - start_s) < SAME_STRIKE_S)):
+            texts[i] = reason
+    return replace(stances, reason=np.array(texts, dtype=str))
+
+
+def judged(
+    kinetics: xr.Dataset,
+    contacts: xr.Dataset,
+    clean: xr.Dataset,
+    calibrate: xr.Dataset,
+    *,
+    min_peak_force_body_weights: float,
+    max_disagreement_n_m: float,
+) -> Stances:
+    """Return every stance with its verdict; arguments as of the step ``cycles``."""
+    sides, starts, ends = contacts.contact_side.values, contacts.contact_start.values, contacts.contact_end.values
+    of_moments = kinetics.disagreement.values[:, kinetics["load"].values.tolist().index("moment")]
+    disagreement = float(np.fmax.reduce(of_moments))
+    reasons = [str(reason) for reason in contacts.reason.values]
+    time = contacts.time.values
+    vertical = contacts.ground_force.values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY)
+    ankle = kinetics.joint_moment.values[:, :, kinetics.joint.values.tolist().index("ankle")]
+    known = np.isfinite(ankle).all(axis=-1)
+    row = [SIDES.index(str(side)) for side in sides]
+    for i in (i for i, reason in enumerate(reasons) if not reason):
+        inside = (time >= starts[i]) & (time <= ends[i])
+        peak = float(np.max(vertical[inside, row[i]], initial=0))
+        whole = starts[i] > time[0] and ends[i] < time[-1]
+        if disagreement > max_disagreement_n_m:
+            reasons[i] = f"the formulations of the joint moments differ by {disagreement:.1e} N m"
+        elif whole and peak < min_peak_force_body_weights:
+            reasons[i] = f"peak vertical force only {peak:.2f} body weights"
+        elif not known[inside, row[i]].all():
+            reasons[i] = _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
+    closure = np.sqrt((kinetics.forward_closure.values**2).mean(axis=-1))
+    return Stances(
+        starts,
+        ends,
+        sides.astype(str),
+        contacts.plates.values.astype(str),
+        np.array(reasons, dtype=str),
+        np.full(len(row), disagreement),
+        closure[row],
+        kinetics.energy_closure.values[row],
+    )
+
+
+def _hidden(clean: xr.Dataset, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
+    """Return which markers of a side are not seen in a stance: absent ones of the clusters, and those with gaps."""
+    other = {"left": "_right", "right": "_left"}[side]
+    inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
+    unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))
+    gaps = clean.marker.values[unseen].tolist()
+    own = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
+    absent = [f"{name}_{side}" for name in own if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
+    hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})
+    return f"markers not seen during the stance: {', '.join(hidden) or 'too few'}; fill the gap or use another trial"

@@ -1,0 +1,172 @@
+"""Step ``kinematics``: poses, angular velocity and acceleration, joint centres and angles, centres of mass."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body import joint_angles
+from ...body import joint_angles as segment_angles
+from ...body.skeleton import Skeleton, model_of, moving_leg, moving_pelvis
+from ...errors import UserError
+from ...signals.splines import angular_rates, derivatives
+from .label_check import refuse_exchanged
+
+Array = NDArray[np.float64]
+SIDES = ("left", "right")
+JOINTS = ("ankle", "knee", "hip")
+SEGMENTS = ("foot", "shank", "thigh", "pelvis")  # each but the last one distal to the next
+# variables of its inputs that the step uses; the bridge loads no others
+USES = {"clean": ("marker_position",)}
+
+
+def kinematics(
+    clean: xr.Dataset,
+    calibrate: xr.Dataset,
+    *,
+    body_model: Mapping[str, Any],
+    smallest_floating_axis: float,
+    angle_convention: str,
+    static_offset: str,
+) -> xr.Dataset:
+    """Return the motion of both legs in one trial.
+
+    Args:
+        clean: a trial of the step ``clean``.
+        calibrate: the session's calibration.
+        body_model: the model of the calibration.
+        smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
+        angle_convention: ``isb``, or ``plug_in_gait``, which turns the ankle in another order.
+        static_offset: ``keep``, or ``subtract`` the static trial's joint angles.
+
+    Returns:
+        ``rotation`` (time, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
+        ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
+        ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (time, side, angle) and
+        ``foot_progression`` (time, side) in degrees; ``fit_residual`` (time, side, segment) of marker clusters.
+        What markers do not show is NaN.
+
+    Raises:
+        UserError: no segment of either side can be followed, or two markers are exchanged against the static trial.
+    """
+    refuse_exchanged(clean, calibrate)
+    legs = _legs(clean, calibrate, body_model)
+    rotation = _stack(legs, lambda leg: [leg.frames[segment] for segment in SEGMENTS])
+    if not np.isfinite(rotation).any():
+        absent = clean.attrs["landmarks_absent"] or "none; they are hidden"
+        raise UserError(f"no leg can be followed: too few markers of the body model are seen (absent: {absent})")
+    centre = _stack(legs, lambda leg: [leg.centres[f"{joint}_centre"] for joint in JOINTS])
+    origin = _stack(legs, lambda leg: [leg.origins[segment] for segment in SEGMENTS])
+    com = _centres_of_mass(rotation, origin, calibrate)
+    first, second = _derivatives(rotation, com, centre, clean.time.values)
+    velocity, acceleration = angular_rates(rotation, first.rotation, second.rotation)
+    hidden = np.full(len(rotation), np.nan)
+    segment, joint = ("time", "side", "segment"), ("time", "side", "joint")
+    return xr.Dataset(
+        {
+            "rotation": ((*segment, "local_axis", "axis"), rotation),
+            "joint_centre": ((*joint, "axis"), centre),
+            "joint_centre_velocity": ((*joint, "axis"), first.centre),
+            "joint_centre_acceleration": ((*joint, "axis"), second.centre),
+            "com_position": ((*segment, "axis"), com),
+            "com_velocity": ((*segment, "axis"), first.com),
+            "com_acceleration": ((*segment, "axis"), second.com),
+            "angular_velocity": ((*segment, "local_axis"), velocity),
+            "angular_acceleration": ((*segment, "local_axis"), acceleration),
+            **_angles(rotation, calibrate, angle_convention, static_offset, smallest_floating_axis),
+            "fit_residual": (segment, _stack(legs, lambda leg: [leg.residuals.get(name, hidden) for name in SEGMENTS])),
+        },
+        clean.time.coords | _names(),
+        {
+            **{name: clean.attrs[name] for name in ("direction_of_travel", "landmarks_absent")},
+            "smallest_floating_axis": smallest_floating_axis,
+            "marker_filter": [_cutoff_hz(clean), float(clean.attrs["marker_filter_order"])],
+        },
+    )
+
+
+@functools.cache
+def _names() -> xr.Coordinates:
+    """Return the coordinates that are the same in every trial; xarray takes longer to make them than a step may."""
+    names = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz"}
+    return xr.Coordinates({name: list(values) for name, values in {**names, "angle": joint_angles.ANGLES}.items()})
+
+
+def _legs(clean: xr.Dataset, calibrate: xr.Dataset, body_model: Mapping[str, Any]) -> dict[str, Skeleton]:
+    """Return the skeleton of each side."""
+    paths, model = np.ascontiguousarray(np.moveaxis(clean.marker_position.values, 0, -1)), model_of(calibrate)
+    points = {name: path.T for name, path in zip(clean.marker.values.tolist(), paths, strict=True)}
+    count = paths.shape[-1]
+    pelvis = moving_pelvis(points, body_model, model, count)
+    return {side: moving_leg(points, body_model, model, pelvis, side, count) for side in SIDES}
+
+
+def _cutoff_hz(clean: xr.Dataset) -> float:
+    """Return the cut-off of the markers' filter, the median where the data chose one for each; NaN for none."""
+    cutoffs_hz = clean.cutoff_hz.values
+    known = cutoffs_hz[np.isfinite(cutoffs_hz)]
+    return float(np.median(known)) if known.size else np.nan
+
+
+def _stack(legs: Mapping[str, Skeleton], parts: Callable[[Skeleton], list[Array]]) -> Array:
+    """Return (time, side, part, ...) of what each leg has, in memory with time last: that is how it is worked on."""
+    every = np.stack([np.moveaxis(part, 0, -1) for side in SIDES for part in parts(legs[side])])
+    return np.moveaxis(every.reshape(len(SIDES), -1, *every.shape[1:]), -1, 0)
+
+
+def _centres_of_mass(rotation: Array, origin: Array, calibrate: xr.Dataset) -> Array:
+    """Return (time, side, segment, 3) m; a centre of mass rides on its own segment's markers. NaN for the pelvis."""
+    local = np.full((len(SIDES), len(SEGMENTS), 3), np.nan)
+    local[:, :3] = calibrate.segment_com.values
+    return origin + sum(local[..., i, None] * rotation[..., i, :] for i in range(3))
+
+
+class _Rate(NamedTuple):
+    """A time derivative of rotations (time, side, segment, 3, 3), centres of mass and joint centres."""
+
+    rotation: Array
+    com: Array
+    centre: Array
+
+
+def _derivatives(rotation: Array, com: Array, centre: Array, time: Array) -> tuple[_Rate, _Rate]:
+    """Return first and second derivatives: one spline for all that has no gaps.
+
+    The pelvis is on both sides the same, so that its derivatives are taken once; it has no centre of mass.
+    """
+    count = len(rotation)
+    parts = [np.moveaxis(part, 0, -1) for part in (rotation[:, :, :-1], rotation[:, 0, -1], com[:, :, :-1], centre)]
+    distinct = np.concatenate([part.reshape(-1, count) for part in parts])
+    ends = np.cumsum([part[..., 0].size for part in parts])[:-1]
+    both = []
+    for columns in derivatives(distinct.T, time):
+        legs, pelvis, masses, centres = (
+            np.moveaxis(rows.reshape(part.shape), -1, 0)
+            for rows, part in zip(np.split(columns.T, ends), parts, strict=True)
+        )
+        turning, moving = np.empty_like(rotation), np.full_like(com, np.nan)
+        turning[:, :, :-1], turning[:, :, -1], moving[:, :, :-1] = legs, pelvis[:, None], masses
+        both.append(_Rate(turning, moving, centres))
+    return both[0], both[1]
+
+
+def _angles(
+    rotation: Array, calibrate: xr.Dataset, convention: str, static_offset: str, smallest_floating_axis: float
+) -> dict[str, Any]:
+    """Return the angles as variables; those of the joints less the static trial's where ``subtract`` says so."""
+    angle = segment_angles.joint_angles(rotation, convention, smallest_floating_axis)
+    if static_offset == "subtract":
+        static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
+        angle = angle - segment_angles.joint_angles(static[None], convention, smallest_floating_axis)
+    pelvis = segment_angles.pelvis_angles(rotation[:, :, -1], smallest_floating_axis)
+    foot = segment_angles.foot_progression(rotation[:, :, 0], smallest_floating_axis)
+    return {
+        "joint_angle": (("time", "side", "joint", "angle"), angle),
+        "pelvis_angle": (("time", "side", "angle"), pelvis),
+        "foot_progression": (("time", "side"), foot),
+    }

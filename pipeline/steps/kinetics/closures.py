@@ -1,0 +1,189 @@
+r"""Forward closure: do the computed moments bring about the motion that they were computed from?
+
+Over short windows the legs are let go: pelvis, slides between the segments and ground wrench are as measured, the
+joints are driven by the computed moments, and the joint angles follow from the equations of motion
+(:mod:`pipeline.dynamics.driven_leg`). How far the angles have strayed from the measured ones when the window ends tells
+how well moments, accelerations and poses belong together. The window has to be short: a leg on the ground, driven by
+given moments and not held by anybody, falls over, and the foot, light under the whole body's weight, within hundredths
+of a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.legs import OUTWARDS, Legs
+from ...dynamics import driven_leg
+from ...dynamics.driven_leg import Driven, Masses, acceleration
+from ...dynamics.limb import dual_basis
+from ...dynamics.vectors import cross, rotate, sum_from_last
+from ...signals.splines import derivatives
+
+Array = NDArray[np.float64]
+
+WINDOW_S, EVERY_S = 0.02, 0.1
+STEP_S = 0.007  # of the fourth-order rule: misses up to 0.009 degrees of noise-free walking; half of it, 0.0008
+NODES = np.arange(-2, 4)  # frames around an instant, whose polynomial gives what was measured in between
+
+
+def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
+    """Return the root-mean-square error (side, joint, angle) in rad of angles that the moments brought about.
+
+    Args:
+        legs: the trial.
+        torque: (time, side, joint, 3) N m, right-handed projections of the joint moments on the joint axes; joints
+            ankle, knee, hip.
+        rate_hz: frames per second.
+
+    Returns:
+        At the ends of windows of 0.02 s (at least two frames), one in 0.1 s; NaN where none is whole, or where a
+        segment has no inertia that would tell how it turns.
+    """
+    driven = driven_by(legs, torque)
+    length = max(2, round(WINDOW_S * rate_hz))
+    count = int(np.ceil(length / rate_hz / STEP_S))
+    reach = np.arange(NODES[0], length + NODES[-1] + 1)
+    starts = np.arange(-NODES[0], max(len(legs.angle) - reach[-1], 0), max(length, round(EVERY_S * rate_hz)))
+    flat = np.concatenate([getattr(driven, f.name).reshape(-1, *driven.spin.shape[1:]) for f in fields(driven)])
+    whole = np.isfinite(flat).all(axis=0) & np.isfinite(legs.angle).all(axis=(-1, -2)).T
+    side, number = np.nonzero(whole[:, starts + reach[:, None]].all(axis=1))
+    error = np.full(legs.angle.shape[1:], np.nan)
+    if not side.size:
+        return error
+    at = starts[number]
+    masses = masses_of(legs, side)
+    q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
+    weight = _interpolation(np.linspace(0, length, 2 * count + 1), reach)
+    around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
+    stages = _unflattened(np.tensordot(weight, around, axes=1), driven)
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            for step in range(count):
+                q, qd = _runge_kutta(q, qd, stages[2 * step : 2 * step + 3], masses, length / count / rate_hz)
+        except np.linalg.LinAlgError:
+            return error
+        strayed = (q.T[:, OUTWARDS] - legs.angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
+    strayed = np.where(np.isfinite(strayed), strayed, np.pi)  # an angle that ran away beyond all numbers
+    for one in np.unique(side):
+        error[one] = np.sqrt(np.mean(strayed[side == one] ** 2, axis=0))
+    return error
+
+
+def components_first(joints: Array) -> Array:
+    """Return what joints or segments have (..., 3, ...), ankle or foot first, as (..., 3, ...) from the hip out."""
+    return np.ascontiguousarray(joints[..., OUTWARDS, :].T)
+
+
+def masses_of(legs: Legs, side: NDArray[np.intp]) -> Masses:
+    """Return the masses of the legs of these sides."""
+    mass = legs.mass[side, OUTWARDS].T
+    beyond = sum_from_last(mass, axis=0) - mass
+    return Masses(np.stack([mass, beyond]), np.ascontiguousarray(legs.inertia[side, OUTWARDS].T))
+
+
+def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
+    """Return the weights (instant, frame) of the polynomial through the six frames around each instant, in frames."""
+    nodes = np.floor(instant + 1e-9)[:, None] + NODES
+    weight = np.zeros((len(instant), len(frame)))
+    for i, others in enumerate(~np.eye(len(NODES), dtype=bool)):
+        part = np.prod(instant[:, None] - nodes[:, others], axis=1) / np.prod(NODES[i] - NODES[others])
+        weight[nodes[:, i, None] == frame] = part
+    return weight
+
+
+def _unflattened(values: Array, like: Driven) -> list[Driven]:
+    """Return of each instant the fields whose values (instant, value, window) stand one after the other."""
+    shapes = [getattr(like, f.name).shape[:-2] for f in fields(like)]
+    parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
+    parts = [part.reshape(len(values), *shape, -1) for part, shape in zip(parts, shapes, strict=True)]
+    return [Driven(*now) for now in zip(*parts, strict=True)]
+
+
+def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step_s: float) -> tuple[Array, Array]:
+    """Return q and q' one step later by the classical rule of fourth order."""
+    begin, middle, end = stages
+    a1 = acceleration(begin, masses, q, qd)
+    v2 = qd + step_s / 2 * a1
+    a2 = acceleration(middle, masses, q + step_s / 2 * qd, v2)
+    v3 = qd + step_s / 2 * a2
+    a3 = acceleration(middle, masses, q + step_s / 2 * v2, v3)
+    v4 = qd + step_s * a3
+    a4 = acceleration(end, masses, q + step_s * v3, v4)
+    return q + step_s / 6 * (qd + 2 * v2 + 2 * v3 + v4), qd + step_s / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+
+
+def _joint_rates(legs: Legs, frame: NDArray[np.intp], side: NDArray[np.intp]) -> Array:
+    """Return q' (window, joint, 3), the measured relative angular velocity along the joint axes."""
+    spin = legs.spin[frame, side]
+    return rotate(dual_basis(legs.axes[frame, side]), spin[:, :-1] - spin[:, 1:])
+
+
+def driven_by(legs: Legs, torque: Array) -> Driven:
+    """Return what is prescribed in every frame, (..., side, time), with the hip centre as origin."""
+    force, moment = legs.ground_force.T, legs.ground_moment.T
+    return Driven(
+        rotation=legs.rotation[:, :, -1].T,
+        spin=legs.spin[:, :, -1].T,
+        spin_rate=legs.spin_rate[:, :, -1].T,
+        hip_acceleration=(legs.centre_acceleration[:, :, -1] - legs.gravity).T,
+        reach=_reach(legs),
+        torque=torque[:, :, OUTWARDS].T,
+        force=force,
+        moment=moment - driven_leg.cross(legs.centre[:, :, -1].T, force),
+    )
+
+
+def _reach(legs: Legs) -> Array:
+    """Return (3, 3, 2, segment, side, time) of :class:`Driven`."""
+    turn, spin, spin_rate = (part[:, :, -2::-1].T for part in (legs.rotation, legs.spin, legs.spin_rate))
+
+    def against_joint(of_com: Array, of_centre: Array) -> Array:
+        com, centre = of_com[:, :, OUTWARDS].T, of_centre[:, :, OUTWARDS].T
+        distal = centre[:, [1, 2, 2]]  # the foot has no distal joint: its own stands in, and moves nothing
+        return np.stack([com - centre, distal - centre], axis=1)
+
+    w, w_rate = spin[:, None], spin_rate[:, None]
+    arm = against_joint(legs.com, legs.centre)
+    velocity = against_joint(legs.com_velocity, legs.centre_velocity)
+    slip = velocity - driven_leg.cross(w, arm)
+    slip_rate = against_joint(legs.com_acceleration, legs.centre_acceleration)
+    slip_rate -= driven_leg.cross(w_rate, arm) + driven_leg.cross(w, velocity + slip)
+    return np.asarray(np.einsum("cr...,cpk...->rpk...", turn, np.stack([arm, slip, slip_rate], axis=1)))
+
+
+def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Array) -> Array:
+    """Return the root-mean-square difference (side, segment) in W of energy rate and power; foot, shank, thigh.
+
+    The energy m v.v / 2 + w.I w / 2 - m g.c is differentiated in time; the power is that of the loads at both joints,
+    each at the segment's own material point, and of the ground. Newton's and Euler's laws make the two equal where
+    velocities, accelerations and poses belong to one motion; filters or derivatives that do not fit show here.
+
+    Args:
+        legs: the trial.
+        joint_force, joint_moment: (time, side, joint, 3), on the distal segment, lab axes, N and N m.
+        time: (time,), s.
+    """
+    turn, spin = legs.rotation[:, :, :-1], legs.spin[:, :, :-1]
+    local = rotate(turn, spin)
+    kinetic = legs.mass * _dot(legs.com_velocity, legs.com_velocity) / 2 + _dot(local, rotate(legs.inertia, local)) / 2
+    rate, _ = derivatives(kinetic - legs.mass * (legs.com @ legs.gravity), time)
+
+    def entering(force: Array, moment: Array, place: Array) -> Array:
+        return _dot(force, legs.com_velocity + cross(spin, place - legs.com)) + _dot(moment, spin)
+
+    power = entering(joint_force, joint_moment, legs.centre)
+    below = [part[:, :, :-1] for part in (-joint_force, -joint_moment, legs.centre)]
+    ground = (legs.ground_force, legs.ground_moment, np.zeros_like(legs.ground_force))  # about the lab origin
+    distal = (np.concatenate([first[:, :, None], rest], axis=2) for first, rest in zip(ground, below, strict=True))
+    difference = rate - power - entering(*distal)
+    known = np.isfinite(difference)
+    with np.errstate(invalid="ignore"):
+        mean = np.square(np.where(known, difference, 0.0)).sum(axis=0) / known.sum(axis=0)
+    return np.asarray(np.sqrt(mean))
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.asarray((a * b).sum(axis=-1))

@@ -1,0 +1,154 @@
+"""Second opinions on every trial: the other formulations of the same physics, and what each joint's motion causes.
+
+The block matrix has solved the legs. Here they are solved again from the same motion and loads, as wrenches that an
+observer riding on the shank adds up, and as an open chain of six one-degree-of-freedom joints per anatomical joint, by
+recursion and in closed form. All must agree to rounding; the closed form also tells interaction torques.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.legs import OUTWARDS, Legs
+from ...dynamics import interaction_torques as interaction
+from ...dynamics import limb, wrenches
+from ...dynamics.vectors import cross, rotate, zeros
+
+Array = NDArray[np.float64]
+
+FORMULATIONS = ("wrenches", "recursion", "closed_form")
+LOADS = ("force", "moment")
+CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # sources of `interaction`, the last first
+
+
+class Loads(NamedTuple):
+    """What the proximal segment does to the distal one, (time, side, joint, 3).
+
+    Force and moment in lab axes, N and N m, and the right-handed projections of the moment on the joint axes.
+    """
+
+    force: Array
+    moment: Array
+    torque: Array
+
+
+class Chain(NamedTuple):
+    """The legs as open chain: loads by recursion and in closed form, and interaction torques.
+
+    The latter (time, side, joint, 3, cause, motion) in N m, on the joint axes with clinical signs.
+    """
+
+    recursion: Loads
+    closed_form: Loads
+    interaction: Array
+
+
+def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
+    """Return the largest absolute differences from the block matrix, (formulation, load), N and N m; NaN where none.
+
+    Of the moment both its vector and its projections are compared, where the latter are known.
+    """
+    rows = []
+    for other in (by_wrenches, chain.recursion, chain.closed_form):
+        force, moment, torque = (np.abs(a - b) for a, b in zip(other, solved, strict=True))
+        rows.append([_largest(force), np.fmax(_largest(moment), _largest(torque))])
+    return np.array(rows)
+
+
+def _largest(difference: Array) -> float:
+    return float(np.fmax.reduce(difference, axis=None))  # NaN only where all are
+
+
+def wrenches_on_the_shank(legs: Legs) -> Loads:
+    """Return the joint loads as an observer sees them who rides on the shank.
+
+    This observer tumbles and is accelerated, and counts the fictitious wrenches of it all
+    (:func:`pipeline.dynamics.wrenches.fictitious`); the result is turned back into lab axes.
+    """
+    segments, shank = slice(0, 3), slice(1, 2)
+    turn = legs.rotation[:, :, segments]
+    bodies = wrenches.Body(
+        mass=legs.mass,
+        inertia=wrenches.turn_tensor(np.swapaxes(turn, -1, -2), legs.inertia),
+        position=legs.com,
+        velocity=legs.com_velocity,
+        acceleration=legs.com_acceleration,
+        angular_velocity=legs.spin[:, :, segments],
+        angular_acceleration=legs.spin_rate[:, :, segments],
+    )
+    rider = wrenches.Observer(
+        rotation=legs.rotation[:, :, shank],
+        position=legs.com[:, :, shank],
+        velocity=legs.com_velocity[:, :, shank],
+        acceleration=legs.com_acceleration[:, :, shank],
+        angular_velocity=legs.spin[:, :, shank],
+        angular_acceleration=legs.spin_rate[:, :, shank],
+    )
+    own, origin = rider.rotation, rider.position
+    ground = wrenches.Wrench(
+        legs.ground_force[:, :, None], legs.ground_moment[:, :, None], np.zeros_like(legs.ground_force[:, :, None])
+    )
+    found = wrenches.joint_wrenches(
+        wrenches.seen(bodies, rider),
+        rotate(own, legs.centre - origin),
+        rider,
+        rotate(own, np.broadcast_to(legs.gravity, origin.shape)),
+        tip=wrenches.transform(ground, own, origin),
+    )
+    force, moment = (rotate(np.swapaxes(own, -1, -2), part) for part in (found.force, found.moment))
+    return Loads(force, moment, _on_axes(legs, moment))
+
+
+def open_chain(legs: Legs) -> Chain:
+    """Return the legs solved as open chains from the pelvis to the foot.
+
+    All is written in a frame with the axes of the lab, the origin at the hip centre and its velocity, of one instant.
+    NaN where a joint of the leg is in gimbal lock: rates of its hinges would be rounding, much enlarged.
+    """
+    axes = np.where(legs.locked[..., None, None], np.nan, legs.axes)
+    origin, drift = legs.centre[:, :, -1:], legs.centre_velocity[:, :, -1:]
+    com, centre = (part[:, :, OUTWARDS] - origin for part in (legs.com, legs.centre))
+    at = limb.limb_at(
+        legs.rotation[:, :, OUTWARDS],
+        axes[:, :, OUTWARDS],
+        centre,
+        legs.mass[:, OUTWARDS],
+        com,
+        legs.inertia[:, OUTWARDS],
+    )
+    still = np.zeros_like(origin)
+    point, velocity, acceleration = (
+        np.concatenate([base, rest], axis=2)
+        for base, rest in (
+            (still, com),
+            (still, legs.com_velocity[:, :, OUTWARDS] - drift),
+            (legs.centre_acceleration[:, :, -1:], legs.com_acceleration[:, :, OUTWARDS]),
+        )
+    )
+    twists = limb.twists(legs.spin[:, :, OUTWARDS], legs.spin_rate[:, :, OUTWARDS], point, velocity, acceleration)
+    motion = limb.joint_motion(at, *twists)
+    load = zeros(*com.shape[:-1], 6)
+    load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
+    load[:, :, -1, 3:] = legs.ground_force
+    recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
+    by_cause = interaction.contributions(at, motion)  # (..., joint, motion, cause, 6)
+    total = by_cause.sum(axis=(-2, -3)) + recursion.static
+    about_centre, force = by_cause[..., :3], by_cause[..., 3:]
+    about_centre -= cross(at.centre[..., None, None, :], force)
+    clinical = at.hinges * legs.signs[:, OUTWARDS, :, None]
+    torque = rotate(clinical[..., None, None, :, :], about_centre)
+    by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
+    return Chain(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
+
+
+def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
+    """Return the loads at the joint centres from wrenches about the origin, hip first."""
+    moment = (wrench[..., :3] - cross(at.centre, wrench[..., 3:]))[:, :, OUTWARDS]
+    return Loads(wrench[:, :, OUTWARDS, 3:], moment, _on_axes(legs, moment))
+
+
+def _on_axes(legs: Legs, moment: Array) -> Array:
+    return rotate(legs.axes, moment)

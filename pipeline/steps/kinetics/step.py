@@ -1,0 +1,162 @@
+"""Step ``kinetics``: joint forces and moments of both legs by the block matrix, checked by other formulations."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import fields
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body import joint_angles
+from ...body.conventions import CHAIN, JOINTS, SIDES
+from ...body.legs import LOADS, MOTION, Legs, legs_of
+from ...dynamics import block_matrix, kernel
+from ...dynamics.interaction_torques import MOTIONS
+from ...dynamics.vectors import cross, rotate
+from . import cross_checks
+from .closures import energy_closure, forward_closure
+from .uncertainty import SOURCES, uncertainty
+
+Array = NDArray[np.float64]
+VECTOR = ("time", "side", "joint")
+# variables of its inputs that the step uses; the bridge loads no others
+USES = {"kinematics": MOTION, "contacts": LOADS}
+
+
+def kinetics(
+    kinematics: xr.Dataset,
+    contacts: xr.Dataset,
+    calibrate: xr.Dataset,
+    *,
+    gravity_m_s2: float,
+    uncertainty_draws: int,
+    uncertainty_band_percent: float,
+    uncertainty_sizes: Mapping[str, float],
+) -> xr.Dataset:
+    """Solve the chain foot, shank, thigh of each side for its joint loads.
+
+    Args:
+        kinematics, contacts: the trial's motion and ground wrenches.
+        calibrate: the session's body-segment parameters.
+        gravity_m_s2: magnitude of the acceleration of gravity, along -y of the lab.
+        uncertainty_draws: Monte Carlo draws of the errors; 0 for none.
+        uncertainty_band_percent: share of the draws within the band.
+        uncertainty_sizes: standard deviations of the errors.
+
+    Returns:
+        ``joint_force`` (time, side, joint, axis), N, lab axes, and ``joint_moment`` (time, side, joint,
+        local_axis), N m, distal segment axes about the joint centre: what the proximal segment applies to the
+        distal one. ``joint_moment_term`` by :data:`pipeline.dynamics.block_matrix.TERMS`, ``joint_moment_jcs``
+        (orthogonal projection on the joint coordinate axes, positive towards a positive angle) and
+        ``joint_power`` = M . (w_distal - w_proximal), W. ``interaction_torque``: what the motion of each joint, of the
+        pelvis and between the clusters contributes to ``joint_moment_jcs``. NaN where a segment, the ground wrench
+        or the joint's axes (gimbal lock) are unknown; ``missing`` (time, side, joint) says which.
+        With draws: ``joint_moment_band`` and ``joint_power_band``, percentiles, and ``joint_moment_variance_share`` of
+        each source of error.
+        Of the trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
+    """
+    legs = _time_last(legs_of(kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2))
+    back = np.swapaxes(legs.rotation[:, :, :-1], -1, -2)
+    force_term, term = _block_matrix(legs)
+    joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
+    in_lab = rotate(back, joint_moment)
+    torque = np.where(legs.locked[..., None], np.nan, rotate(legs.axes, in_lab))
+    found = xr.Dataset(
+        {
+            "joint_force": ((*VECTOR, "axis"), joint_force),
+            "joint_moment": ((*VECTOR, "local_axis"), joint_moment),
+            "joint_moment_jcs": ((*VECTOR, "angle"), torque * legs.signs),
+            "joint_moment_term": ((*VECTOR, "term", "local_axis"), np.moveaxis(term, 2, 3)),
+            "joint_power": (VECTOR, (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1)),
+            "missing": (VECTOR, _missing(legs, torque)),
+            **_second_opinions(legs, cross_checks.Loads(joint_force, in_lab, torque), kinematics.time.values),
+        },
+        kinematics.time.coords | _names(),
+    )
+    if not uncertainty_draws:
+        return found
+    spread = uncertainty(
+        legs, joint_force, kinematics, calibrate,
+        draws=uncertainty_draws, band_percent=uncertainty_band_percent, sizes=uncertainty_sizes,
+    )  # fmt: skip
+    return found.assign(
+        joint_moment_band=((*VECTOR, "angle", "percentile"), spread.moment),
+        joint_power_band=((*VECTOR, "percentile"), spread.power),
+        joint_moment_variance_share=((*VECTOR, "angle", "error_source"), spread.share),
+        percentile=spread.percentile,
+        error_source=list(SOURCES),
+    )
+
+
+@functools.cache
+def _names() -> xr.Coordinates:
+    """Return the coordinates that are the same in every trial; to make them takes longer than to solve a trial."""
+    names = {
+        "side": SIDES,
+        "joint": JOINTS,
+        "segment": CHAIN,
+        "axis": "xyz",
+        "local_axis": "xyz",
+        "angle": joint_angles.ANGLES,
+        "term": block_matrix.TERMS,
+        "cause": cross_checks.CAUSES,
+        "motion": MOTIONS,
+        "formulation": cross_checks.FORMULATIONS,
+        "load": cross_checks.LOADS,
+    }
+    return xr.Coordinates({name: list(values) for name, values in names.items()})
+
+
+def _time_last(legs: Legs) -> Legs:
+    """Return the same arrays, but in memory with time last: every operation then runs along memory."""
+    arrays = {field.name: getattr(legs, field.name) for field in fields(legs)}
+    frames = len(legs.com)
+    return Legs(**{name: np.asfortranarray(a) if len(a) == frames else a for name, a in arrays.items()})
+
+
+def _block_matrix(legs: Legs) -> tuple[Array, Array]:
+    """Return joint forces (time, side, term, joint, 3), lab axes, and moments, distal segment axes."""
+    turn = legs.rotation[:, :, :-1]
+    force, moment = np.zeros_like(legs.com), np.zeros_like(legs.com)
+    force[:, :, 0] = legs.ground_force
+    moment[:, :, 0] = legs.ground_moment - cross(legs.com[:, :, 0], legs.ground_force)
+    distal = np.concatenate([legs.com[:, :, :1], legs.centre[:, :, :-1]], axis=2)
+    return kernel.inverse_dynamics_by_term(
+        turn,
+        legs.mass,
+        legs.inertia,
+        legs.com_acceleration,
+        rotate(turn, legs.spin[:, :, :-1]),
+        rotate(turn, legs.spin_rate[:, :, :-1]),
+        legs.centre - legs.com,
+        distal - legs.com,
+        force,
+        moment,
+        legs.gravity,
+    )
+
+
+def _second_opinions(legs: Legs, solved: cross_checks.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """Return interaction torques, the disagreement of the formulations and the closures, with their dimensions."""
+    chain = cross_checks.open_chain(legs)
+    apart = cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs))
+    rate_hz = float((len(time) - 1) / (time[-1] - time[0]))
+    closure = np.degrees(forward_closure(legs, solved.torque, rate_hz=rate_hz))
+    return {
+        "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), chain.interaction),
+        "disagreement": (("formulation", "load"), apart),
+        "forward_closure": (("side", "joint", "angle"), closure),
+        "energy_closure": (("side", "segment"), energy_closure(legs, solved.force, solved.moment, time)),
+    }
+
+
+def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
+    """Return the code of the variable ``missing``: why a joint's moment along its axes is not known."""
+    seen = np.asarray(np.isfinite(legs.spin_rate).all(axis=-1))
+    chain = np.logical_and.accumulate(seen, axis=2)  # a load passes on all that is beyond the joint
+    unseen = ~(chain[:, :, :-1] & seen[:, :, 1:])
+    lost = np.isnan(torque).any(axis=-1)
+    return np.select([lost & unseen, legs.locked, lost], [1, 3, 2], 0).astype(np.int8)

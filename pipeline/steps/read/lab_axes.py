@@ -1,0 +1,104 @@
+"""From the axes of a file to the ISB lab axes: x where the person faces, y up, z to the right.
+
+Wu G et al. (2002) J Biomech 35:543-548; Wu G, Cavanagh PR (1995) J Biomech 28:1257-1261.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UserError
+
+Array = NDArray[np.float64]
+WALKED_M = 0.5
+LANDMARKS = ("asis", "heel", "toe")
+
+
+def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, str]:
+    """Return the rotation from the file's axes to ISB lab axes, about the file's origin.
+
+    Up is the axis of the file nearest to the line from the feet to the pelvis. Forward is where the person
+    faces, by the mean of pelvis (left to right ASIS) and feet (heel to toe) over the trial: treadmill walking
+    has no displacement to go by.
+
+    Args:
+        points: :data:`LANDMARKS` of both sides (time, 3) in file axes, m.
+        quarter_turn: turn by a multiple of 90 degrees only, else by the mean heading.
+
+    Returns:
+        (3, 3) with v_isb = rotation @ v_file, and the direction of travel: ``forwards``, ``backwards`` or
+        ``none`` (under half a metre).
+
+    Raises:
+        UserError: no landmark tells where up or forward is, or pelvis and feet face opposite ways.
+    """
+    pelvis, feet = _mean(points, "asis"), _mean(points, "heel", "toe")
+    if pelvis is None or feet is None:
+        raise UserError("cannot tell where up is: no ASIS or no heel and toe markers are seen in this trial")
+    up = _nearest_axis(np.nanmean(pelvis - feet, axis=0))
+    headings = {name: value for name, value in _headings(points, up).items() if np.isfinite(value).all()}
+    if not headings:
+        raise UserError(
+            "cannot tell where the person faces: neither both ASIS nor heel and toe of a foot are seen together"
+        )
+    if len(headings) == 2 and headings["pelvis"] @ headings["feet"] < 0:
+        raise UserError(
+            "pelvis and feet face opposite ways: are left and right, or heel and toe, exchanged in the labels?"
+        )
+    heading = np.sum(list(headings.values()), axis=0)
+    forward = _nearest_axis(heading) if quarter_turn else heading / np.linalg.norm(heading)
+    seen = pelvis[np.isfinite(pelvis).all(axis=1)]
+    travel = seen[-1] - seen[0] - up * (up @ (seen[-1] - seen[0]))
+    distance = np.linalg.norm(travel)
+    direction = "none" if distance < WALKED_M else "forwards" if travel @ heading > 0 else "backwards"
+    return np.stack([forward, up, np.cross(forward, up)]), direction
+
+
+def _mean(points: Mapping[str, Array], *names: str) -> Array | None:
+    found = [points[f"{name}_{side}"] for name in names for side in ("left", "right") if f"{name}_{side}" in points]
+    if not found:
+        return None
+    stacked = np.stack(found)
+    seen = np.isfinite(stacked).all(axis=-1, keepdims=True)
+    if seen.all():
+        return np.asarray(stacked.mean(axis=0))
+    if not seen.any():
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(seen, stacked, 0).sum(axis=0) / seen.sum(axis=0))
+
+
+def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:
+    """Return unit mean headings, horizontal, of pelvis and feet; NaN where they cannot be seen."""
+    headings = {}
+    if {"asis_left", "asis_right"} <= points.keys():
+        headings["pelvis"] = np.cross(up, _horizontal(points["asis_right"] - points["asis_left"], up))
+    feet = [
+        _horizontal(points[f"toe_{side}"] - points[f"heel_{side}"], up)
+        for side in ("left", "right")
+        if {f"toe_{side}", f"heel_{side}"} <= points.keys()
+    ]
+    feet = [foot for foot in feet if np.isfinite(foot).all()]
+    if feet:
+        headings["feet"] = np.mean(feet, axis=0)
+    return headings
+
+
+def _horizontal(vectors: Array, up: Array) -> Array:
+    """Return the unit vector (3,) of the mean of vectors (time, 3) without what they have along ``up``."""
+    seen = vectors[np.isfinite(vectors).all(axis=1)]
+    if not len(seen):
+        return np.full(3, np.nan)
+    mean = seen.mean(axis=0)
+    mean = mean - up * (up @ mean)
+    return np.asarray(mean / np.linalg.norm(mean))
+
+
+def _nearest_axis(vector: Array) -> Array:
+    axis = np.zeros(3)
+    largest = int(np.argmax(np.abs(vector)))
+    axis[largest] = np.sign(vector[largest])
+    return axis

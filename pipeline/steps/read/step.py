@@ -1,0 +1,103 @@
+"""Step ``read``: a C3D file into markers, plate wrenches and events in SI units and ISB lab axes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.landmarks import positions
+from ...c3d.reader import Recording, anthropometry, read_c3d
+from ...errors import UserError
+from ...plates import wrench as plates
+from ...plates.parameters import plates_from_parameters, zero_frames
+from .lab_axes import LANDMARKS, to_isb
+
+Array = NDArray[np.float64]
+
+
+def read(
+    path: Path, *, body_model: Mapping[str, Any], lab_axes: str, subject: str = "", participant: str = ""
+) -> xr.Dataset:
+    """Read one trial.
+
+    Args:
+        path: the C3D file.
+        body_model: names the landmarks that tell where the person faces.
+        lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
+        subject, participant: whose markers are meant where the file holds several people's.
+
+    Returns:
+        ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
+        (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
+        ``event_time`` (event). Markers keep the file's labels. Attributes: anthropometry found in the file,
+        direction of travel, plates left out and why.
+
+    Raises:
+        UserError: the file cannot be read, or the person's heading cannot be told.
+    """
+    recording = read_c3d(path, subject=subject, participant=participant)
+    telling = {name: labels for name, labels in body_model["landmarks"].items() if name in LANDMARKS}
+    landmarks = positions({**body_model, "landmarks": telling}, recording.labels, recording.markers)
+    try:
+        rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    points = recording.markers.T  # (axis, marker, time), as they stand in memory
+    markers = np.ascontiguousarray((rotation @ points.reshape(3, -1)).reshape(points.shape).T)
+    forces, moments, corners, numbers, problems = plate_wrenches(recording, rotation)
+    plate = ("plate_time", "plate", "axis")
+    start = recording.first_frame / recording.marker_rate_hz
+    zero = zero_frames(recording.force_platform)
+    return xr.Dataset(
+        {
+            "marker_position": (("time", "marker", "axis"), markers),
+            "plate_force": (plate, forces),
+            "plate_moment": (plate, moments),
+            "plate_corner": (("plate", "corner", "axis"), corners),
+            "event_time": ("event", np.array([event.time_s for event in recording.events], dtype=float)),
+        },
+        {
+            "time": start + np.arange(len(recording.markers)) / recording.marker_rate_hz,
+            "marker": np.array(recording.labels, dtype=str),
+            "axis": list("xyz"),
+            "plate_time": start + np.arange(len(forces)) / (recording.analog_rate_hz or 1.0),
+            "plate": numbers,
+            "corner": np.arange(1, 5, dtype=np.int32),
+            # as they stand in the file: the step `contacts` tells foot strikes and offs
+            "event": np.array([event.label for event in recording.events], dtype=str),
+            "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
+        },
+        {
+            "marker_rate_hz": recording.marker_rate_hz,
+            "lab_rotation": rotation.ravel(),
+            "direction_of_travel": travel,
+            "plates_left_out": "; ".join(problems),
+            "label_notes": "; ".join(recording.label_notes),
+            "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
+            **({"zero_frames": zero} if zero else {}),
+        },
+    )
+
+
+def plate_wrenches(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
+    """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with others."""
+    unit = recording.length_unit_m
+    listed = plates_from_parameters(
+        recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=unit
+    )
+    good = [plate for plate in listed if not plate.problem]
+    # a file may have no channels, and then not even samples
+    force, moment = np.empty((2, len(recording.analog) if good else 0, len(good), 3))
+    for i, plate in enumerate(good):
+        moment_unit = plates.moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=recording.analog)
+        wrench = plates.decode(recording.analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
+        force[:, i], moment[:, i] = ((rotation @ vector.T).T for vector in wrench)
+    corners = np.array([plate.corners * unit @ rotation.T for plate in good]).reshape(-1, 4, 3)
+    numbers = np.array([plate.number for plate in good], dtype=np.int32)
+    return force, moment, corners, numbers, [plate.problem for plate in listed if plate.problem]

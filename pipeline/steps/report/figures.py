@@ -1,0 +1,242 @@
+"""The figures of the report: the mean curve and its spread that each panel shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+import xarray as xr
+
+from ...results.averages import Array, Text, average
+from ...results.schema import VARIABLES
+from ...tables.reference_curves import Key, Reference, key_of
+from .json_numbers import shortened, taken
+
+SIDES = ("left", "right")
+DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
+PHASE = np.arange(101.0)
+BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
+
+
+class Cycles(NamedTuple):
+    """Curves (cycle, panel, phase), end of stance (cycle,) in percent, and whose cycles they are (cycle,).
+
+    Band: where errors were drawn, their lower and upper percentile (cycle, panel, 2, phase), NaN beside moments and
+    powers.
+    """
+
+    curve: Array
+    foot_off: Array
+    participant: Text
+    condition: Text
+    side: Text
+    band: Array | None
+
+    def of(self, participant: str) -> Cycles:
+        """Return one participant's cycles."""
+        mine = self.participant == participant
+        parts = {name: values[mine] for name, values in self._asdict().items() if values is not None}
+        return Cycles(**({"band": None} | parts))
+
+
+class Curve(TypedDict):
+    """Mean and standard deviation along the phase; None where unknown. n counts cycles or participants.
+
+    Where some lack samples, n is the largest along the phase. Band: the mean lower and upper percentile of the errors
+    drawn; None without.
+    """
+
+    side: str
+    condition: str
+    dash: str
+    n: int
+    foot_off: float | None
+    mean: list[float | None]
+    sd: list[float | None]
+    band: list[list[float | None]] | None
+
+
+class Band(TypedDict):
+    """Mean and standard deviation of the reference along the phase; None where it does not reach."""
+
+    mean: list[float | None]
+    sd: list[float | None]
+
+
+class Figure(TypedDict):
+    """A panel with its curves and the reference, ready for JSON."""
+
+    group: str
+    title: str
+    unit: str
+    sign: str
+    curves: list[Curve]
+    reference: Band | None
+
+
+def cycles_of(study: xr.Dataset) -> Cycles:
+    """Take from a study what the figures show."""
+    curves = [taken(study, panel.variable, "cycle", "phase", **panel.component) for panel in PANELS]
+    participant, condition, side = (
+        taken(study, name, "cycle").astype(str) for name in ("participant", "condition", "side")
+    )
+    foot_off = taken(study, "stance_share", "cycle").astype(float)
+    return Cycles(np.stack(curves, axis=1).astype(float), foot_off, participant, condition, side, _bands(study))
+
+
+def _bands(study: xr.Dataset) -> Array | None:
+    if "joint_moment_band" not in study:
+        return None
+    result = np.full((study.sizes["cycle"], len(PANELS), 2, len(PHASE)), np.nan)
+    for i, panel in enumerate(PANELS):
+        if panel.variable in BANDS:
+            band = taken(study, BANDS[panel.variable], "cycle", "percentile", "phase", **panel.component)
+            result[:, i] = band[:, [0, -1]]
+    return result
+
+
+def dash_styles(conditions: list[str]) -> dict[str, str]:
+    """Return the dashes of each condition's lines, as SVG writes them; empty for a solid line."""
+    return {name: DASHES[i % len(DASHES)] for i, name in enumerate(conditions)}
+
+
+def figures(
+    cycles: Cycles, *, dashes: Mapping[str, str], reference: Mapping[Key, Reference], over_participants: bool
+) -> list[Figure]:
+    """Average the cycles per side and condition.
+
+    Args:
+        cycles: the cycles to average, of a study or of one participant.
+        dashes: the study's conditions in their order, each with its dash style.
+        reference: the reference curves that there are.
+        over_participants: whether to average the participants' means instead of the cycles.
+
+    Returns:
+        One figure per panel; a curve without a single known sample is left out of it.
+    """
+    result = [
+        Figure(
+            group=p.group,
+            title=p.title,
+            unit=UNITS[VARIABLES["study"][p.variable].units],
+            sign=p.sign,
+            curves=[],
+            reference=_band(reference.get(key_of(p.variable, p.component))),
+        )
+        for p in PANELS
+    ]
+    for condition, dash in dashes.items():
+        for side in SIDES:
+            mine = (cycles.condition == condition) & (cycles.side == side)
+            people = cycles.participant[mine]
+            mean, sd, n = average(cycles.curve[mine], people, over_participants=over_participants)
+            off = average(cycles.foot_off[mine], people, over_participants=over_participants).mean
+            means, sds = shortened(mean), shortened(sd)
+            bands = [None] * len(result)
+            if cycles.band is not None:
+                band = average(cycles.band[mine], people, over_participants=over_participants)
+                bands = [shortened(part) if n.any() else None for part, n in zip(band.mean, band.n, strict=True)]
+            for i, figure in enumerate(result):
+                if n[i].any():
+                    count = int(n[i].max())
+                    curve = Curve(
+                        side=side, condition=condition, dash=dash, n=count, foot_off=shortened(off),
+                        mean=means[i], sd=sds[i], band=bands[i],
+                    )  # fmt: skip
+                    figure["curves"].append(curve)
+    return result
+
+
+def _band(curve: Reference | None) -> Band | None:
+    if curve is None:
+        return None
+    mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
+    return Band(mean=shortened(mean), sd=shortened(sd))
+
+
+def spoken(figure: Figure) -> str:
+    """Return a figure in words, for those who do not see it."""
+    text = f"{figure['title']} over the gait cycle, {figure['unit']}, {figure['sign']}."
+    for curve in figure["curves"]:
+        known = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
+        (low, at_low), (high, at_high) = min(known), max(known)
+        text += f" {curve['side']}, {curve['condition']}:"
+        text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %."
+    return text
+
+
+UNITS = {
+    "degree": "deg",
+    "percent": "%",
+    "min-1": "steps/min",
+    "m s-1": "m/s",
+    "N kg-1": "N/kg",
+    "N m kg-1": "N m/kg",
+    "W kg-1": "W/kg",
+    "J kg-1": "J/kg",
+    "N m s kg-1": "N m s/kg",
+    "1": "",
+}
+
+
+class Panel(NamedTuple):
+    """A component of a variable of the study, and its sign; ``component`` selects by dimension."""
+
+    group: str
+    title: str
+    variable: str
+    component: dict[str, str]
+    sign: str
+
+
+ANGLES = {
+    ("pelvis", "flexion"): ("Pelvic tilt", "posterior < 0 < anterior"),
+    ("pelvis", "adduction"): ("Pelvic obliquity", "side down < 0 < side up"),
+    ("pelvis", "rotation"): ("Pelvic rotation", "side back < 0 < forward"),
+    ("hip", "flexion"): ("Hip flexion", "extension < 0 < flexion"),
+    ("hip", "adduction"): ("Hip adduction", "abduction < 0 < adduction"),
+    ("hip", "rotation"): ("Hip rotation", "external < 0 < internal"),
+    ("knee", "flexion"): ("Knee flexion", "extension < 0 < flexion"),
+    ("knee", "adduction"): ("Knee adduction", "valgus < 0 < varus"),
+    ("knee", "rotation"): ("Knee rotation", "external < 0 < internal"),
+    ("ankle", "flexion"): ("Ankle dorsiflexion", "plantar < 0 < dorsal"),
+    ("ankle", "adduction"): ("Ankle inversion", "eversion < 0 < inversion"),
+}
+MOMENTS = {
+    ("hip", "flexion"): "extensor < 0 < flexor",
+    ("hip", "adduction"): "abductor < 0 < adductor",
+    ("hip", "rotation"): "external < 0 < internal",
+    ("knee", "flexion"): "extensor < 0 < flexor",
+    ("knee", "adduction"): "abductor < 0 < adductor",
+    ("knee", "rotation"): "external < 0 < internal",
+    ("ankle", "flexion"): "plantar < 0 < dorsal",
+    ("ankle", "adduction"): "evertor < 0 < invertor",
+    ("ankle", "rotation"): "external < 0 < internal",
+}
+FORCES = {
+    "x": ("Fore-aft force", "braking < 0 < propulsion"),
+    "y": ("Vertical force", "downward < 0 < upward"),
+    "z": ("Lateral force", "to the left < 0 < right"),
+}
+
+
+def _panels() -> Iterator[Panel]:
+    group = "Angles"
+    for (joint, angle), (title, sign) in ANGLES.items():
+        if joint == "pelvis":
+            yield Panel(group, title, "pelvis_angle", {"angle": angle}, sign)
+        else:
+            yield Panel(group, title, "joint_angle", {"joint": joint, "angle": angle}, sign)
+    yield Panel(group, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in")
+    for (joint, angle), sign in MOMENTS.items():
+        title = f"{joint.capitalize()} {angle} moment"
+        yield Panel("Internal moments", title, "joint_moment_jcs", {"joint": joint, "angle": angle}, sign)
+    for joint in ("hip", "knee", "ankle"):
+        sign = "absorption < 0 < generation"
+        yield Panel("Powers", f"{joint.capitalize()} power", "joint_power", {"joint": joint}, sign)
+    for axis, (title, sign) in FORCES.items():
+        yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign)
+
+
+PANELS = tuple(_panels())

@@ -1,0 +1,87 @@
+"""A page of the report from its template: scripts and styles inside, and a policy that lets no others run."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+import hashlib
+import re
+from pathlib import Path
+
+import jinja2
+from plotly.offline import get_plotlyjs
+
+from .figures import spoken
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js")
+LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
+
+
+def filled(template: str, **content: object) -> str:
+    """Fill a template and state, by their hashes, the only scripts and styles that the browser may obey.
+
+    The drawing library goes in packed, a third of its size: a page opens before it is unpacked (library.js).
+    """
+    scripts = [*map(_text, SCRIPTS)]
+    style = _text("report.css")
+    policy = (
+        f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
+        f"script-src {' '.join(map(_hash, (get_library(), *scripts)))}; style-src {_hash(style)} {_hash('')}"
+    )
+    page = _environment().get_template(template)
+    return page.render(
+        policy=policy,
+        library=_packed_library(),
+        scripts=scripts,
+        style=style,
+        library_styles=_library_styles(),
+        **content,
+    )
+
+
+@functools.cache
+def get_library() -> str:
+    """Return the script of the drawing library."""
+    return str(get_plotlyjs())
+
+
+@functools.cache
+def _packed_library() -> str:
+    # level 6: the last 0.2 % of the size would take half as long again
+    return base64.b64encode(gzip.compress(get_library().encode(), compresslevel=6, mtime=0)).decode()
+
+
+@functools.cache
+def _library_styles() -> list[str]:
+    """Return the ids of the style elements that the drawing library wants to fill for maps, which no page has.
+
+    It leaves them out where an element of their id is there. The rules that it needs it adds to an empty element,
+    which the hash of the empty text allows.
+    """
+    return LIBRARY_STYLE.findall(get_library())
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["spoken"] = spoken
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return environment
+
+
+@functools.cache
+def _text(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

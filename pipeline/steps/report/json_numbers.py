@@ -1,0 +1,56 @@
+"""Numbers for the report: taken out of datasets, and as its JSON carries them: short, and null where unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...results.schema import Group
+
+Array = NDArray[np.float64]
+
+
+def taken(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
+    """Return a variable with its dimensions in this order, of some labels: one, which ends its dimension, or several.
+
+    What ``sel`` and ``transpose`` do, at a tenth of the cost, which is most of a report's.
+    """
+    array, left = data.variables[name].values, list(data.variables[name].dims)
+    for dim, chosen in labels.items():
+        known = data.variables[dim].values.tolist()
+        where = known.index(chosen) if isinstance(chosen, str) else [known.index(label) for label in chosen]
+        array = array.take(where, axis=left.index(dim))
+        if isinstance(chosen, str):
+            left.remove(dim)
+    return array.transpose([left.index(dim) for dim in dims])
+
+
+def shortened(values: Array, *, digits: int = 4) -> Any:
+    """Return an array as nested lists, rounded to significant digits; None where it is not finite."""
+    known = np.isfinite(values)
+    size = np.abs(np.where(known & (values != 0), values, 1.0))
+    places = np.clip(digits - 1 - np.floor(np.log10(size)), 0, 15)
+    scale = 10.0**places
+    return _with_gaps(np.round(np.where(known, values, 0.0) * scale) / scale, known)
+
+
+def rounded(values: Array, *, decimals: int) -> Any:
+    """Return an array as nested lists, rounded to decimals; None where it is not finite."""
+    known = np.isfinite(values)
+    return _with_gaps(np.round(np.where(known, values, 0.0), decimals) + 0.0, known)
+
+
+def whole(values: Array) -> Any:
+    """Return an array as nested lists of whole numbers; None where it is not finite."""
+    known = np.isfinite(values)
+    return _with_gaps(np.rint(np.where(known, values, 0.0)).astype(np.int64), known)
+
+
+def _with_gaps(values: NDArray[Any], known: NDArray[np.bool_]) -> Any:
+    if known.all():
+        return values.tolist()
+    result = values.astype(object)
+    result[~known] = None
+    return result.tolist()

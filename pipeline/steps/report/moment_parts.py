@@ -1,0 +1,89 @@
+"""What a joint moment consists of over one gait cycle: terms of the equations of motion, and whose motion."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+import numpy as np
+
+from ...body import joint_angles
+from ...body.conventions import JOINTS, SEGMENTS
+from ...results.schema import Group
+from ...signals.time_normalisation import at_phases
+from .json_numbers import Array, shortened, taken
+
+PHASE = np.arange(101.0)
+
+
+class Parts(TypedDict):
+    """Parts of a moment by name, each by joint and angle along the phase, and their sum."""
+
+    names: list[str]
+    parts: list[list[list[list[float | None]]]]
+    total: list[list[list[float | None]]]
+
+
+class Contributions(TypedDict):
+    """The moments of one side: by term, and the part that motion makes of it by cause."""
+
+    unit: str
+    joints: list[str]
+    angles: list[str]
+    terms: Parts
+    causes: Parts
+
+
+def projected_terms(kinematics: Group, kinetics: Group, side: str) -> Array:
+    """Return ``joint_moment_term`` (time, joint, term, angle) along the joint coordinate axes, clinical signs, N m.
+
+    Its sum over the terms is ``joint_moment_jcs``; NaN in gimbal lock.
+    """
+    rotation = taken(kinematics, "rotation", "time", "segment", "local_axis", "axis", side=side, segment=SEGMENTS)
+    proximal, distal = rotation[:, 1:], rotation[:, :-1]
+    onto = joint_angles.axes(proximal, distal) @ np.swapaxes(distal, -1, -2)
+    signs = np.stack([joint_angles.signs(joint, side) for joint in JOINTS])
+    mine: dict[str, Any] = {"side": side, "joint": JOINTS}
+    terms = taken(kinetics, "joint_moment_term", "time", "joint", "term", "local_axis", **mine)
+    projected = np.einsum("tjal,tjkl->tjka", onto * signs[:, :, None], terms)
+    known = np.isfinite(taken(kinetics, "joint_moment_jcs", "time", "joint", "angle", **mine))
+    return np.where(known[:, :, None], projected, np.nan)
+
+
+def contributions(
+    kinematics: Group, kinetics: Group, *, side: str, start_s: float, end_s: float, mass_kg: float | None
+) -> Contributions:
+    """Return the parts of the joint moments of one side over one cycle.
+
+    Args:
+        kinematics, kinetics: the trial.
+        side: ``left`` or ``right``.
+        start_s, end_s: the cycle, on the trial's time axis.
+        mass_kg: body mass to divide by; None leaves N m.
+
+    Returns:
+        Moments (joint, angle, phase): by term, and what motion (the terms inertia and velocity) makes of them by
+        cause, of :data:`pipeline.steps.kinetics.cross_checks.CAUSES`.
+    """
+    dims = ("motion", "time", "joint", "cause", "angle")
+    by_cause = taken(kinetics, "interaction_torque", *dims, side=side, joint=JOINTS).sum(axis=0)
+    parts = {
+        "terms": (taken(kinetics, "term", "term").tolist(), projected_terms(kinematics, kinetics, side)),
+        "causes": (taken(kinetics, "cause", "cause").tolist(), by_cause),
+    }
+    time = taken(kinetics, "time", "time")
+    result = {}
+    for name, (labels, values) in parts.items():
+        cut = at_phases(values, time, start_s, end_s) / (mass_kg or 1.0)
+        by_phase = np.moveaxis(cut, 0, -1)  # joint, part, angle, phase
+        result[name] = Parts(
+            names=labels,
+            parts=shortened(np.moveaxis(by_phase, 1, 0)),
+            total=shortened(by_phase.sum(axis=1)),
+        )
+    return Contributions(
+        unit="N m/kg" if mass_kg else "N m",
+        joints=list(JOINTS),
+        angles=list(joint_angles.ANGLES),
+        terms=result["terms"],
+        causes=result["causes"],
+    )

@@ -1,0 +1,120 @@
+"""One trial in motion: the stick figure with its force vectors, and the force vectors of a step side by side."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...results.schema import Group
+from ...signals.time_normalisation import at_phases
+from .json_numbers import Array, rounded, taken, whole
+from .moment_parts import PHASE
+
+SIDES = ("left", "right")
+MOST_FRAMES = 150
+MARGIN_S = 0.1
+# landmarks beside the joint centres, and the lines between points; a line whose points are not all known is left out
+LANDMARKS = ("heel", "toe", "asis", "psis")
+LEG = (("hip", "knee"), ("knee", "ankle"), ("ankle", "heel"), ("heel", "toe"), ("toe", "ankle"))
+PELVIS = (
+    *(("hip left", "hip right"), ("asis left", "asis right"), ("psis left", "psis right")),
+    *((f"{bone} {side}", f"{other} {side}") for side in SIDES for bone, other in (("asis", "psis"), ("hip", "asis"))),
+)
+
+
+class Force(TypedDict):
+    """Per frame the centre of pressure (mm) and the force (N), lab axes; None without contact."""
+
+    at: list[list[int] | None]
+    force: list[list[int] | None]
+
+
+class Scene(TypedDict):
+    """A trial in motion: times (s), points (frame, point, axis) in mm, bones as pairs of points, forces, cycles."""
+
+    time: list[float]
+    points: list[list[list[int | None]]]
+    bones: dict[str, list[tuple[int, int]]]
+    forces: dict[str, Force]
+    cycles: dict[str, tuple[float, float]]
+
+
+class Step(TypedDict):
+    """Force vectors of one stance: phase (%), centre of pressure along x (m), force along x and y (N/kg)."""
+
+    phase: list[float]
+    at: list[float]
+    forward: list[float]
+    upward: list[float]
+
+
+def scene(clean: Group, contacts: Group, kinematics: Group, *, cycles: dict[str, tuple[float, float]]) -> Scene:
+    """Return a trial from shortly before the first of the cycles to shortly after the last.
+
+    Args:
+        clean, contacts, kinematics: the trial.
+        cycles: start and end of the cycle of each side, s.
+    """
+    time = taken(kinematics, "time", "time")
+    start, end = min(start for start, _ in cycles.values()), max(end for _, end in cycles.values())
+    frames = np.flatnonzero((time >= start - MARGIN_S) & (time <= end + MARGIN_S))
+    frames = frames[:: int(np.ceil(len(frames) / MOST_FRAMES))]
+    points: dict[str, Array] = {}
+    markers = taken(clean, "marker", "marker").tolist()
+    for side in SIDES:
+        for joint in ("hip", "knee", "ankle"):
+            centre = taken(kinematics, "joint_centre", "time", "axis", side=side, joint=joint)
+            points[f"{joint} {side}"] = centre[frames]
+        for name in (landmark for landmark in LANDMARKS if f"{landmark}_{side}" in markers):
+            points[f"{name} {side}"] = taken(clean, "marker_position", "time", "axis", marker=f"{name}_{side}")[frames]
+    names = [name for name, where in points.items() if np.isfinite(where).any()]
+    number = {name: i for i, name in enumerate(names)}
+    lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
+    position = np.stack([points[name] for name in names], axis=1) if names else np.empty((len(frames), 0, 3))
+    return Scene(
+        time=rounded(time[frames], decimals=3),
+        points=whole(1000 * position),
+        bones={
+            of: [(number[a], number[b]) for a, b in pairs if a in number and b in number] for of, pairs in lines.items()
+        },
+        forces={side: _force(contacts, side, frames) for side in SIDES},
+        cycles=cycles,
+    )
+
+
+def _force(contacts: Group, side: str, frames: NDArray[np.int64]) -> Force:
+    at = taken(contacts, "centre_of_pressure", "time", "axis", side=side)[frames]
+    force = taken(contacts, "ground_force", "time", "axis", side=side)[frames]
+    known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
+
+    def or_none(values: Array) -> list[list[int] | None]:
+        return [row if there else None for row, there in zip(whole(values), known.tolist(), strict=True)]
+
+    return Force(at=or_none(1000 * at), force=or_none(force))
+
+
+def step(study: Group, contacts: Group, *, cycle: int) -> Step | None:
+    """Return the force vectors over the stance of a cycle; None where the force is not known.
+
+    Args:
+        study: derived/study.nc, for the force per body mass.
+        contacts: the cycle's trial.
+        cycle: number along ``cycle``.
+    """
+    side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
+    force = taken(study, "ground_force", "cycle", "phase", "axis")[cycle]
+    pressure = taken(contacts, "centre_of_pressure", "time", "axis", side=str(side))
+    at = at_phases(pressure, taken(contacts, "time", "time"), float(start), float(end))
+    known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
+    known &= np.where(known, force[:, 1], 0) > 0
+    if not known.any():
+        return None
+    along = at[known, 0] - at[known, 0][0]
+    return Step(
+        phase=PHASE[known].tolist(),
+        at=rounded(along, decimals=4),
+        forward=rounded(force[known, 0], decimals=3),
+        upward=rounded(force[known, 1], decimals=3),
+    )

@@ -1,0 +1,177 @@
+"""How far somebody's gait is from other people's: Gait Profile Score and Gait Deviation Index.
+
+Both compare nine angles at every second percent of the gait cycle, 51 instants, with those of a reference.
+
+Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait Posture 30:265-269. Written in words
+there; the equations stand in Baker R et al. (2012) Gait Posture 35:612-615.
+Schwartz MH, Rozumalski A (2008) The Gait Deviation Index: a new comprehensive index of gait pathology. Gait Posture
+28:351-357.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...errors import UserError
+from ...results.metrics import GAIT_ANGLES
+from ...tables.reference_curves import Key, Reference, reference_of
+
+Array = NDArray[np.float64]
+EVERY = 2  # percent
+PHASE = np.arange(0.0, 101, EVERY)
+OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])
+FEWEST_PEOPLE = 2
+
+
+class ReferenceGait(NamedTuple):
+    """The nine angles, degrees, of the people with whom gait is compared.
+
+    Attributes:
+        mean: (9, 51), NaN where a table of means does not reach.
+        cycles: (cycle, 9, 51); none where only the means are known.
+        weight: (cycle,), of sum 1, each person the same.
+        people: how many.
+    """
+
+    mean: Array
+    cycles: Array
+    weight: Array
+    people: int
+
+
+def reference_gait(reference: xr.Dataset | str) -> ReferenceGait:
+    """Return the reference from the study.nc of other people, or from the text of a table of mean curves.
+
+    Raises:
+        UserError: the dataset is no study, or has no cycle with all nine angles; what the table is refused for.
+    """
+    if isinstance(reference, str):
+        return _from_means(reference_of(reference, where="study.reference"))
+    if "cycle" not in reference.dims or "participant" not in reference.coords:
+        raise UserError("study.reference: is no study.nc; give the one of another study's derived folder")
+    gait = nine_angles(reference)
+    whole = np.isfinite(gait).all(axis=(1, 2))
+    if not whole.any():
+        raise UserError("study.reference: no gait cycle in it has all nine angles")
+    _, person, count = np.unique(reference.participant.values[whole], return_inverse=True, return_counts=True)
+    weight = 1 / count[person] / len(count)
+    return ReferenceGait(np.tensordot(weight, gait[whole], 1), gait[whole], weight, len(count))
+
+
+def nine_angles(study: xr.Dataset) -> Array:
+    """Return (cycle, 9, 51) of the angles of :data:`pipeline.results.metrics.GAIT_ANGLES`, degrees."""
+    curves = [study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in map(_place, GAIT_ANGLES)]
+    return np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)
+
+
+def _place(name: str) -> tuple[str, dict[str, str]]:
+    """Return the variable and the labels of an angle."""
+    part, _, angle = name.partition("_")
+    if part == "foot":
+        return name, {}
+    if part == "pelvis":
+        return "pelvis_angle", {"angle": {"tilt": "flexion", "obliquity": "adduction"}.get(angle, angle)}
+    return "joint_angle", {"joint": part, "angle": angle}
+
+
+def _from_means(curves: Mapping[Key, Reference]) -> ReferenceGait:
+    mean = np.full((len(GAIT_ANGLES), len(PHASE)), np.nan)
+    for i, (variable, labels) in enumerate(map(_place, GAIT_ANGLES)):
+        if curve := curves.get((variable, *labels.values())):
+            mean[i] = np.interp(PHASE, curve.phase, curve.mean, left=np.nan, right=np.nan)
+    return ReferenceGait(mean, np.empty((0, *mean.shape)), np.empty(0), 0)
+
+
+def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | None) -> dict[str, Array]:
+    """Return what :data:`pipeline.results.metrics.SCORES` names, (cycle,), with people's also the deviation index.
+
+    The share of the features only where they are counted. NaN where an angle is missing anywhere in the cycle.
+    """
+    gait = nine_angles(study)
+    profile = profiles(gait, reference)
+    found = {"gait_profile_score": _mean_square_root(profile), "gait_profile_score_overall": _overall(profile, study)}
+    found |= {f"gait_variable_score_{name}": profile[:, i] for i, name in enumerate(GAIT_ANGLES)}
+    if reference.people >= FEWEST_PEOPLE:
+        index, share = deviation_index(gait, reference, features=gdi_features)
+        found["gait_deviation_index"] = index
+        if gdi_features is not None:
+            found["gait_deviation_index_share"] = share
+    return found
+
+
+def profiles(gait: Array, reference: ReferenceGait) -> Array:
+    """Return the Movement Analysis Profile (cycle, 9): the gait variable scores, degrees.
+
+    GVS = sqrt(sum over 51 instants of (angle - mean of the reference)^2 / 51) (Baker 2009, 2012).
+    """
+    return _mean_square_root(gait - reference.mean)
+
+
+def _mean_square_root(values: Array) -> Array:
+    """Return the root mean square along the last dimension: of nine variable scores, the GPS (Baker 2009, 2012)."""
+    return np.asarray(np.sqrt(np.mean(values**2, axis=-1)))
+
+
+def _overall(profile: Array, study: xr.Dataset) -> Array:
+    """Return (cycle,) the GPS of both sides: nine scores of the left, of the right the six below the pelvis."""
+    other = _partners(study)
+    left = (study.side.values == "left")[:, None]
+    of_left = np.where(left, profile, profile[other])
+    of_right = np.where(left, profile[other], profile)[:, ~OF_THE_PELVIS]
+    return np.where(other < 0, np.nan, _mean_square_root(np.concatenate([of_left, of_right], axis=1)))
+
+
+def _partners(study: xr.Dataset) -> NDArray[np.intp]:
+    """Return (cycle,) the cycle of the trial's other side that overlaps most in time; -1 where none does."""
+    found = np.full(study.sizes["cycle"], -1, dtype=np.intp)
+    start, end, side = (study[name].values for name in ("start_time", "end_time", "side"))
+    trials: dict[tuple[str, str], list[int]] = {}
+    for row, trial in enumerate(zip(study.session.values, study.trial.values, strict=True)):
+        trials.setdefault(trial, []).append(row)
+    for rows in map(np.array, trials.values()):
+        together = np.minimum.outer(end[rows], end[rows]) - np.maximum.outer(start[rows], start[rows])
+        together[side[rows, None] == side[rows]] = 0
+        found[rows] = np.where(together.max(axis=1) > 0, rows[together.argmax(axis=1)], -1)
+    return found
+
+
+def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | None) -> tuple[Array, Array]:
+    """Return the Gait Deviation Index (cycle,), and the share of the squared difference within its features, percent.
+
+    GDI = 100 - 10 z, z that of ln |c - c_ref| among the reference's own cycles, c the components of the 459 numbers of
+    a cycle along the features: left singular vectors of the matrix of strides, not centred (Schwartz and Rozumalski
+    2008). Theirs were 6702 strides with and without pathology; here they are the reference's. What of a difference lies
+    outside the features the index does not see: hence the share. With all directions it is what is called GDI*, the
+    logarithm of the GPS in the scale of the GDI.
+
+    Args:
+        gait: (cycle, 9, 51), degrees.
+        reference: of at least two people.
+        features: how many; None for all directions, where |c - c_ref| is the GPS times sqrt(459).
+    """
+    controls, mean = reference.cycles.reshape(len(reference.cycles), -1), reference.mean.ravel()
+    basis = np.eye(len(mean)) if features is None else _features(controls, reference.weight, features)
+    difference = gait.reshape(len(gait), len(mean)) - mean
+    raw = _log_distance(controls - mean, basis)
+    centre = np.average(raw, weights=reference.weight)
+    spread = np.sqrt(np.average((raw - centre) ** 2, weights=reference.weight))
+    inside = np.sum((difference @ basis.T) ** 2, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = 100 * inside / np.sum(difference**2, axis=1)
+        return 100 - 10 * (_log_distance(difference, basis) - centre) / spread, share
+
+
+def _features(controls: Array, weight: Array, count: int) -> Array:
+    """Return (feature, 459) the directions that hold most of the controls (cycle, 459), weighted."""
+    _, size, directions = np.linalg.svd(np.sqrt(weight)[:, None] * controls, full_matrices=False)
+    return np.asarray(directions[:count][size[:count] > 1e-9 * size[0]])
+
+
+def _log_distance(difference: Array, basis: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.linalg.norm(difference @ basis.T, axis=1)))

@@ -1,0 +1,128 @@
+"""Reference curves that the user supplies: a table with the mean and spread of other people's gait.
+
+Columns ``variable joint angle phase mean sd``, separated by tabs, commas or semicolons; one line per curve and
+phase, in the units of study.nc. Curves hold for both sides. Plain Python, for the workflow reads it too.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import UserError, nearest
+
+COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
+_JOINTS, _ANGLES = ("ankle", "knee", "hip"), ("flexion", "adduction", "rotation")
+# the variables that can have a reference, with the dimensions that the columns joint and angle select along
+COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "joint_angle": {"joint": _JOINTS, "angle": _ANGLES},
+    "pelvis_angle": {"angle": _ANGLES},
+    "foot_progression": {},
+    "joint_moment_jcs": {"joint": _JOINTS, "angle": _ANGLES},
+    "joint_power": {"joint": _JOINTS},
+    "ground_force": {"axis": ("x", "y", "z")},
+}
+MOST_PROBLEMS = 8
+
+
+class Reference(NamedTuple):
+    """Mean and standard deviation of a curve at ascending phases, percent of the gait cycle."""
+
+    phase: list[float]
+    mean: list[float]
+    sd: list[float]
+
+
+Key = tuple[str, ...]
+
+
+def key_of(variable: str, component: Mapping[str, str]) -> Key:
+    """Return the name of a curve: the variable and the labels of its component in the table's order."""
+    return (variable, *(component[dim] for dim in COMPONENTS[variable]))
+
+
+def read_reference(path: Path, *, setting: str) -> dict[Key, Reference]:
+    """Return the curves of a table; ``setting`` is the one that names it.
+
+    Raises:
+        UserError: no such file, not UTF-8, or what :func:`reference_of` refuses.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UserError(f"{setting}: {path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{setting}: {path}: not UTF-8 text") from None
+    return reference_of(text, where=path.name)
+
+
+def reference_of(text: str, *, where: str) -> dict[Key, Reference]:
+    """Return the curves of a table's text.
+
+    Raises:
+        UserError: columns are missing or unknown, a cell is wrong, a curve has not two or more ascending phases.
+    """
+    first = text.lstrip("\ufeff").splitlines()[:1] or [""]
+    separator = max("\t,;", key=first[0].count)
+    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator, skipinitialspace=True)
+    header = [(name or "").strip() for name in reader.fieldnames or ()]
+    problems = [f"{where}: column '{name}' is missing" for name in COLUMNS if name not in header]
+    problems += [f"{where}: unknown column '{name}'{nearest(name, COLUMNS)}" for name in header if name not in COLUMNS]
+    if problems:
+        raise UserError("\n".join(problems))
+    reader.fieldnames = header
+    curves: dict[Key, Reference] = {}
+    for number, cells in enumerate(reader, start=2):
+        row = {name: (cells[name] or "").strip() for name in COLUMNS}
+        if any(row.values()):
+            problems += _add(curves, row, f"{where}: line {number}")
+    problems += [
+        f"{where}: {' '.join(key)} has one phase only; a curve needs two or more"
+        for key, curve in curves.items()
+        if len(curve.phase) < 2
+    ]
+    if not curves and not problems:
+        problems.append(f"{where}: no curves")
+    if len(problems) > MOST_PROBLEMS:
+        problems = [*problems[:MOST_PROBLEMS], f"{where}: and {len(problems) - MOST_PROBLEMS} more problems"]
+    if problems:
+        raise UserError("\n".join(problems))
+    return curves
+
+
+def _add(curves: dict[Key, Reference], row: Mapping[str, str], where: str) -> list[str]:
+    """Add a row to the curves, or return what is wrong with it."""
+    variable = row["variable"]
+    if variable not in COMPONENTS:
+        hint = nearest(variable, COMPONENTS)
+        return [f"{where}: variable '{variable}', expected one of {', '.join(COMPONENTS)}{hint}"]
+    problems, key = [], [variable]
+    for column, dims in (("joint", ("joint",)), ("angle", ("angle", "axis"))):
+        known = next((COMPONENTS[variable][dim] for dim in dims if dim in COMPONENTS[variable]), ())
+        if row[column] not in (known or ("", "n/a")):
+            expected = ", ".join(known) or "nothing"
+            problems.append(f"{where}: {column} of {variable} is '{row[column]}', expected {expected}")
+        key += [row[column]] if known else []
+    phase, mean, sd = (_number(row[name]) for name in ("phase", "mean", "sd"))
+    problems += [f"{where}: phase is '{row['phase']}', expected 0 to 100"] if not 0 <= phase <= 100 else []
+    problems += [f"{where}: mean is '{row['mean']}', expected a number"] if math.isnan(mean) else []
+    problems += [f"{where}: sd is '{row['sd']}', expected a number, 0 or more"] if not sd >= 0 else []
+    if not problems:
+        curve = curves.setdefault(tuple(key), Reference([], [], []))
+        if curve.phase and phase <= curve.phase[-1]:
+            return [f"{where}: phase {phase:g} after {curve.phase[-1]:g}; the phases of a curve must ascend"]
+        for values, value in zip(curve, (phase, mean, sd), strict=True):
+            values.append(value)
+    return problems
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan

@@ -1,0 +1,252 @@
+"""The tables of a study: participants.tsv, trials.tsv, segments.tsv, cycles.tsv.
+
+Each has a function ``..._of`` that returns what can be read together with every problem, one plain line each, and
+one ``read_...`` that raises where there is a problem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..errors import UserError, nearest
+from .tsv import ABSENT, Row, bad_columns, bad_identifier, hostile_cells, leaves_study, misspelt, out_of_range, rows_of
+
+ROLES = ("static", "gait", "functional", "exclude")
+SIDES = ("left", "right")
+SEGMENTS = ("foot", "shank", "thigh")
+
+# plausible sizes of people from one year up, and of markers; what lies outside is in another unit or mistyped
+SIZE_RANGES = {"mass_kg": (2, 400), "height_m": (0.3, 2.6)}
+ANTHROPOMETRY_RANGES = {
+    "marker_diameter_m": (0.002, 0.06),
+    "asis_distance_m": (0.05, 0.6),
+    **{f"knee_width_{side}_m": (0.02, 0.3) for side in SIDES},
+    **{f"ankle_width_{side}_m": (0.02, 0.2) for side in SIDES},
+    **{f"leg_length_{side}_m": (0.15, 1.5) for side in SIDES},
+    **{f"asis_trochanter_distance_{side}_m": (0.005, 0.3) for side in SIDES},
+}
+ANTHROPOMETRY = tuple(ANTHROPOMETRY_RANGES)
+PARTICIPANT_COLUMNS = ("participant_id", "mass_kg", "height_m", "sex", *ANTHROPOMETRY)
+PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
+NO_PLATE = "none"
+TRIAL_COLUMNS = (
+    *("participant_id", "session", "trial", "file", "role", "condition"),
+    *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
+)
+CYCLE_COLUMNS = ("session", "trial", "side", "start_s", "reason")
+SEGMENT_COLUMNS = (
+    "participant_id",
+    "side",
+    "segment",
+    "mass_kg",
+    *(f"com_{axis}_m" for axis in "xyz"),
+    *(f"i{axes}_kg_m2" for axes in ("xx", "yy", "zz", "xy", "xz", "yz")),
+)
+
+
+def read_participants(path: Path) -> dict[str, Row]:
+    """Return the rows of participants.tsv by participant_id.
+
+    Raises:
+        UserError: every problem found, one per line.
+    """
+    participants, problems = participants_of(path)
+    _raise(problems)
+    return participants
+
+
+def participants_of(path: Path) -> tuple[dict[str, Row], list[str]]:
+    """Return the rows of participants.tsv by participant_id, and every problem."""
+    rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
+    problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
+    problems += hostile_cells(rows, path.name) + bad_columns(rows, path.name)
+    participants: dict[str, Row] = {}
+    for row in rows:
+        name = row["participant_id"]
+        where = f"{path.name}: {name}"
+        problems += bad_identifier(name, "participant_id", path.name)
+        if name in participants:
+            problems.append(f"{where} stands twice; keep one row")
+        if row["sex"] not in ("M", "F", "n/a", ""):
+            problems.append(f"{where}: sex is '{row['sex']}', expected M, F or n/a")
+        for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES).items():
+            if not re.fullmatch(r"0(\.0*)?", row.get(column, "")):  # 0 counts as absent
+                problems += out_of_range(row, column, low, high, where)
+        participants.setdefault(name, row)
+    if not rows and not problems:
+        problems.append(f"{path.name}: no participants")
+    return participants, _one_line_each(problems)
+
+
+def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:
+    """Return the rows of trials.tsv by session, see :func:`trials_of`.
+
+    Raises:
+        UserError: every problem found, one per line.
+    """
+    sessions, problems = trials_of(path, participants)
+    _raise(problems)
+    return sessions
+
+
+def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[str, list[Row]], list[str]]:
+    """Return the rows of trials.tsv by session (default: the participant), in order of the table, and every problem.
+
+    Left out are rows of role ``exclude``, and those whose file is not inside the study. ``participants`` is None
+    where participants.tsv could not be read.
+    """
+    rows, problems = rows_of(path, required=("participant_id", "trial", "file", "role", "condition"))
+    problems += misspelt(rows, TRIAL_COLUMNS, path.name) + hostile_cells(rows, path.name)
+    sessions: dict[str, list[Row]] = {}
+    for row in rows:
+        row["session"] = session = row.get("session") or row["participant_id"]
+        others = sessions.setdefault(session, [])
+        problems += _trial_problems(row, others, participants, path)
+        others.append(row)
+    kept = {name: [row for row in mine if row["role"] != "exclude"] for name, mine in sessions.items()}
+    for session, mine in kept.items():
+        statics = [row["trial"] for row in mine if row["role"] == "static"]
+        if len(statics) > 1:
+            problems.append(f"{path.name}: {session} has {len(statics)} static trials ({', '.join(statics)}); keep one")
+    if not any(kept.values()) and not problems:
+        problems.append(f"{path.name}: no trials")
+    inside = {name: [row for row in mine if not leaves_study(row["file"])] for name, mine in kept.items()}
+    return {name: mine for name, mine in inside.items() if mine}, _one_line_each(problems)
+
+
+def whose(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
+    """Return whose markers a trial means where its file holds several people's: the column subject, the participant."""
+    person = row["participant_id"]
+    named = (cells.get("subject", "") for cells in (row, participants.get(person, {})))
+    return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
+
+
+def without_subject(participant: Row) -> Row:
+    """Return a row of participants.tsv without the column subject, which may hold a name: results must not have it."""
+    return {name: cell for name, cell in participant.items() if name != "subject"}
+
+
+def plate_numbers(cell: str) -> tuple[int, ...] | None:
+    """Return the plates that a cell of ``plates_left`` or ``plates_right`` gives a foot; None where it leaves it open.
+
+    ``n/a`` or an empty cell leaves it open, ``none`` gives it no plate; else numbers, counted from 1 as in the
+    file, separated by blanks or commas: ``2``, ``1 2``.
+
+    Raises:
+        ValueError: none of these.
+    """
+    text = cell.strip().lower()
+    if text in ABSENT:
+        return None
+    if text == NO_PLATE:
+        return ()
+    words = re.split(r"[\s,;]+", text)
+    if len(set(words)) < len(words) or not all(re.fullmatch(r"[1-9][0-9]{0,2}", word) for word in words):
+        raise ValueError(cell)
+    return tuple(int(word) for word in words)
+
+
+def given_plates(row: Mapping[str, str]) -> dict[str, str]:
+    """Return the plates that a row of trials.tsv gives each foot, '1 2' or 'none', by column; not the open ones."""
+    given = {column: plate_numbers(row.get(column, "")) for column in PLATE_COLUMNS}
+    return {column: " ".join(map(str, numbers)) or NO_PLATE for column, numbers in given.items() if numbers is not None}
+
+
+def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[str]:
+    """Return what is wrong with a row of trials.tsv, given the session's rows before it."""
+    session, trial = row["session"], row["trial"]
+    where = f"{path.name}: {session} {trial}"
+    problems = bad_identifier(trial, "trial", path.name) + bad_identifier(session, "session", path.name)
+    if participants is not None and row["participant_id"] not in participants:
+        hint = nearest(row["participant_id"], participants)
+        problems.append(f"{where}: participant '{row['participant_id']}' is not in participants.tsv{hint}")
+    if row["role"] not in ROLES:
+        problems.append(f"{where}: role is '{row['role']}', expected one of {', '.join(ROLES)}")
+    if "\\" in row["file"]:
+        problems.append(f"{where}: file '{row['file']}' has a backslash; write / between folders")
+    if leaves_study(row["file"]):
+        problems.append(f"{where}: file '{row['file']}' is not inside the study; give its path from there")
+    problems += out_of_range(row, "belt_speed_m_s", -10, 10, where)
+    for column in PLATE_COLUMNS:
+        try:
+            plate_numbers(row.get(column, ""))
+        except ValueError:
+            expected = "plate numbers ('2', '1 2'), 'none' or n/a"
+            problems.append(f"{where}: {column} is '{row[column]}', expected {expected}")
+    if any(trial == other["trial"] for other in others):
+        problems.append(f"{where} stands twice; trial names are unique within a session")
+    if others and others[0]["participant_id"] != row["participant_id"]:
+        problems.append(f"{where}: session '{session}' belongs to {others[0]['participant_id']} already")
+    return problems
+
+
+def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list[Row]]:
+    """Return the rows of segments.tsv by participant; empty where the study has no such file.
+
+    Raises:
+        UserError: every problem found, one per line.
+    """
+    segments, problems = segments_of(path, participants)
+    _raise(problems)
+    return segments
+
+
+def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[str]]:
+    """Return the rows of segments.tsv by participant, and every problem; both empty where there is no such file."""
+    if not path.exists():
+        return {}, []
+    segments: dict[str, list[Row]] = {}
+    rows, problems = rows_of(path, required=SEGMENT_COLUMNS, known=SEGMENT_COLUMNS)
+    for row in rows:
+        name = row["participant_id"]
+        where = f"{path.name}: {name} {row['side']} {row['segment']}"
+        if name not in participants:
+            problems.append(f"{where}: '{name}' is not in participants.tsv{nearest(name, participants)}")
+        if row["side"] not in SIDES or row["segment"] not in SEGMENTS:
+            problems.append(f"{where}: side must be one of {SIDES}, segment one of {SEGMENTS}")
+        for column in SEGMENT_COLUMNS[3:]:
+            lowest = 1e-6 if column == "mass_kg" else -200
+            problems += out_of_range(row, column, lowest, 200, where, required=True)
+        known = segments.setdefault(name, [])
+        if any(row["side"] == other["side"] and row["segment"] == other["segment"] for other in known):
+            problems.append(f"{where} stands twice")
+        known.append(row)
+    return segments, _one_line_each(problems)
+
+
+def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[str]]:
+    """Return the rows of cycles.tsv, gait cycles left out by hand, and every problem; none without such a file."""
+    if not path.exists():
+        return [], []
+    rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)
+    problems += hostile_cells(rows, path.name)
+    seen = set()
+    for row in rows:
+        session, trial = row["session"], row["trial"]
+        where = f"{path.name}: {session} {trial} {row['side']} {row['start_s']}"
+        walks = [other["trial"] for other in sessions.get(session, []) if other["role"] == "gait"]
+        if session not in sessions:
+            problems.append(f"{where}: session '{session}' is not in trials.tsv{nearest(session, sessions)}")
+        elif trial not in walks:
+            problems.append(f"{where}: '{trial}' is no gait trial of the session in trials.tsv{nearest(trial, walks)}")
+        if row["side"] not in SIDES:
+            problems.append(f"{where}: side is '{row['side']}', expected one of {', '.join(SIDES)}")
+        problems += out_of_range(row, "start_s", 0, 1e5, where, required=True)
+        if row["reason"].lower() in ABSENT:
+            problems.append(f"{where}: reason is missing; say why the cycle is left out")
+        if (known := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
+            problems.append(f"{where} stands twice")
+        seen.add(known)
+    return rows, _one_line_each(problems)
+
+
+def _raise(problems: Iterable[str]) -> None:
+    if problems:
+        raise UserError("\n".join(problems))
+
+
+def _one_line_each(problems: Iterable[str]) -> list[str]:
+    """Return problems without doubles, each on one line: the cells they quote may have line ends, in quotes."""
+    return list(dict.fromkeys(problem.replace("\n", " ") for problem in problems))

@@ -1,0 +1,107 @@
+"""Digests of sources and code: what makes a result stale, whatever the clock says."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+YOUNGEST_REMEMBERED_S = 2.0
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes as hexadecimal text."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
+    """Return the SHA-256 of each file, remembered in ``cache`` by size, mtime, ctime and inode.
+
+    A file changed within the last two seconds is hashed again each time: a second write within the
+    file system's clock tick would go unseen. A cache that cannot be written costs only time.
+    """
+    try:
+        known = json.loads(cache.read_text())
+    except (OSError, ValueError):
+        known = {}
+    known = known if isinstance(known, dict) else {}  # another program's
+    digests, entries = {}, {}
+    for path in sorted(set(paths)):
+        status = path.stat()
+        stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        entry = known.get(str(path))
+        fresh = isinstance(entry, dict) and entry.get("stamp") == stamp and "sha256" in entry
+        digests[path] = entry["sha256"] if entry and fresh else sha256(path)
+        if time.time() - status.st_ctime > YOUNGEST_REMEMBERED_S:
+            entries[str(path)] = {"stamp": stamp, "sha256": digests[path]}
+    if entries != known:
+        try:
+            cache.parent.mkdir(exist_ok=True)
+            partial = cache.with_name(f"{cache.name}.{os.getpid()}")
+            partial.write_text(json.dumps(entries))
+            partial.replace(cache)
+        except OSError:
+            pass
+    return digests
+
+
+@functools.cache
+def imported_modules(module: str) -> frozenset[str]:
+    """Return a module of this package and all it imports of this package, as dotted names."""
+    found: set[str] = set()
+    waiting = {module}
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting |= _direct_imports(name) - found
+    return frozenset(found)
+
+
+@functools.cache
+def _direct_imports(module: str) -> frozenset[str]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(_source(module).read_text(encoding="utf-8"))):  # type: ignore[union-attr]
+        if isinstance(node, ast.ImportFrom) and node.level:
+            origin = ".".join([*module.split(".")[: -node.level], *filter(None, [node.module])])
+            names += [origin, *(f"{origin}.{alias.name}" for alias in node.names)]
+    return frozenset(name for name in names if _source(name))
+
+
+@functools.cache
+def code_digest(module: str) -> str:
+    """Return a digest of the source of a module and of all it imports of this package."""
+    digest = hashlib.sha256()
+    for name in sorted(imported_modules(module)):
+        digest.update(name.encode() + b"\0" + _source(name).read_bytes() + b"\0")  # type: ignore[union-attr]
+    return digest.hexdigest()
+
+
+def versions(distributions: Iterable[str]) -> dict[str, str]:
+    """Return the installed version of each distribution."""
+    return {name: _version(name) for name in distributions}
+
+
+_version = functools.cache(importlib.metadata.version)  # 4 ms a time, and every job of a study asks
+
+
+@functools.cache
+def pipeline_version() -> str:
+    """Return the version that pyproject.toml states; needs no installation."""
+    import tomllib
+
+    return str(tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]["version"])
+
+
+def _source(module: str) -> Path | None:
+    """Return the file of a module of this package, named from ``pipeline``; None of a room or another package."""
+    path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    return path if path.is_file() else None

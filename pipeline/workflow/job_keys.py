@@ -1,0 +1,169 @@
+"""What the Snakefile asks of a study: which sessions there are, from which files, and what each job depends on.
+
+A job's *key* is one JSON text with everything the step uses besides its input files: its settings, the table
+cells and body model it reads, the SHA-256 of the sources, the digest of its code and the versions of the
+libraries that do its numbers. Snakemake reruns a job when its key changes, and the bridge takes the step's
+arguments from it, so that a step cannot use what does not trigger it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..steps.report.page_names import own_pages
+from ..tables import study_tables, tsv
+from . import digests, settings
+
+LIBRARIES = {
+    "read": ("numpy", "ezc3d"),
+    "clean": ("numpy", "scipy"),
+    "kinematics": ("numpy", "scipy"),
+    "kinetics": ("numpy", "scipy"),
+    "study": ("numpy", "pandas"),
+    "report": ("jinja2", "plotly"),
+}
+STORAGE = ("xarray", "netCDF4", "h5py")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study directory whose settings and tables have been found right."""
+
+    path: Path
+    settings: Mapping[str, Any]
+    body_model: Mapping[str, Any]
+    participants: Mapping[str, tsv.Row]
+    sessions: Mapping[str, list[tsv.Row]]
+    segments: Mapping[str, list[tsv.Row]]
+    sha256: Mapping[str, str]
+    left_out: Sequence[tsv.Row] = ()
+
+    def c3d_files(self, session: str) -> list[str]:
+        """Return the session's files that Snakemake is told of, relative to the study, each once.
+
+        It would take braces in a name for a wildcard, and end the run for a date in the future, as of a camera's
+        computer: what such a file holds stands in the key alone, which decides for all of them.
+        """
+        there = dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256)
+        return [file for file in there if "{" not in file and (self.path / file).stat().st_mtime <= time.time()]
+
+    @property
+    def people(self) -> list[str]:
+        """Return the participants who have trials."""
+        return list(dict.fromkeys(rows[0]["participant_id"] for rows in self.sessions.values()))
+
+    @property
+    def report_pages(self) -> list[str]:
+        """Return the pages of the report besides report.html, relative to derived/."""
+        most = self.settings["report"]["max_participants_on_one_page"]
+        return list(own_pages(self.people, max_participants_on_one_page=most).values())
+
+    @cached_property
+    def memory_mb(self) -> dict[str, int]:
+        """Return what a cluster is asked for: for a job of the largest session, for one of the whole study.
+
+        1.8 to 2.8 times the most that was measured, see docs/scale.md.
+        """
+        mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
+        of_sessions = ({row["file"] for row in rows} & mb.keys() for rows in self.sessions.values())
+        largest = max(sum(mb[file] for file in files) for files in of_sessions)
+        return {"session": round(400 + 25 * largest), "study": round(400 + 4 * sum(mb.values()))}
+
+    def key(self, step: str) -> Callable[[Any], str]:
+        """Return the function of the wildcards that gives a job's key."""
+
+        def of_wildcards(wildcards: Any) -> str:
+            session = getattr(wildcards, "session", None)
+            content = {
+                "step": step,
+                "session": session,
+                "pipeline": digests.pipeline_version(),
+                "code": digests.code_digest(f"pipeline.steps.{step}.step"),
+                "storage": digests.code_digest("pipeline.results.netcdf")
+                + digests.code_digest("pipeline.results.schema"),
+                "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
+                "settings": self.settings.get(step, {}),
+                **getattr(self, f"_{step}_needs", lambda _: {})(session),
+            }
+            return json.dumps(content, sort_keys=True)
+
+        return of_wildcards
+
+    def _read_needs(self, session: str) -> dict[str, Any]:
+        trials = [
+            {
+                **{name: row[name] for name in ("trial", "file", "role")},
+                **study_tables.whose(row, self.participants),
+                "sha256": self.sha256.get(row["file"]),
+            }
+            for row in self.sessions[session]
+        ]
+        return {"trials": trials, "arguments": {"body_model": self.body_model}}
+
+    def _calibrate_needs(self, session: str) -> dict[str, Any]:
+        row = self.participants[self.sessions[session][0]["participant_id"]]
+        columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source")
+        participant = {name: row[name] for name in columns if row.get(name)}
+        segments = self.segments.get(row["participant_id"], [])
+        functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
+        return {
+            "arguments": {
+                "functional": functional,
+                "body_model": self.body_model,
+                "participant": participant,
+                "segments": segments,
+                "segment_table": settings.segment_table(self.settings["calibrate"]["segment_parameters"]),
+            }
+        }
+
+    def _clean_needs(self, _: str) -> dict[str, Any]:
+        return {"arguments": {"body_model": self.body_model}}
+
+    _kinematics_needs = _clean_needs
+
+    def _contacts_needs(self, session: str) -> dict[str, Any]:
+        """Return the plates that trials.tsv gives each foot; a trial without any takes no argument."""
+        given = {row["trial"]: study_tables.given_plates(row) for row in self.sessions[session]}
+        return {"by_trial": {trial: plates for trial, plates in given.items() if plates}}
+
+    def _cycles_needs(self, session: str) -> dict[str, Any]:
+        """Return belt speeds, and the cycles that cycles.tsv leaves out; a trial without any takes no argument."""
+        given: dict[str, dict[str, Any]] = {
+            row["trial"]: {"belt_speed_m_s": tsv.number(row, "belt_speed_m_s", where="trials.tsv")}
+            for row in self.sessions[session]
+        }
+        for row in self.left_out:
+            if row["session"] == session:
+                cycle = [row["side"], float(row["start_s"]), row["reason"]]
+                given[row["trial"]].setdefault("left_out", []).append(cycle)
+        return {"by_trial": given}
+
+    def _report_needs(self, _: None) -> dict[str, Any]:
+        templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())
+        reference = self.settings["report"]["reference"] or self.settings["study"]["reference"]
+        return {
+            "templates": {path.name: digests.sha256(path) for path in templates},
+            "reference": digests.sha256(self.path / reference) if reference else None,
+            "sessions": [*self.sessions],
+            "arguments": {"participants": self.people, "reference": reference},
+        }
+
+    def _study_needs(self, _: None) -> dict[str, Any]:
+        sessions = {
+            name: {
+                "participant": study_tables.without_subject(self.participants[rows[0]["participant_id"]]),
+                "trials": {row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in rows},
+            }
+            for name, rows in self.sessions.items()
+        }
+        reference = self.settings["study"]["reference"]
+        return {
+            "reference": digests.sha256(self.path / reference) if reference else None,
+            "arguments": {"sessions": sessions},
+        }

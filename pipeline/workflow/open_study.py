@@ -1,0 +1,129 @@
+"""The steps, and a study as they find it: its settings and tables, looked at before any job is planned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError
+from ..tables import study_tables
+from ..tables.reference_curves import read_reference
+from . import digests as provenance
+from . import settings
+from .job_keys import Study
+
+SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
+STEPS = (*SESSION_STEPS, "study", "report")
+BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
+
+
+def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> Study:
+    """Check settings and tables and return the study.
+
+    Args:
+        path: the study directory.
+        overrides: settings from the command line, which win over study.yaml.
+        forced: whether every job will run anyway (``--forceall``), so that missing records do no harm.
+
+    Raises:
+        UserError: everything that is wrong with settings and tables, one line per problem.
+    """
+    study, problems = look_at(path, overrides=overrides, forced=forced)
+    if problems:
+        raise UserError("\n".join(problems))
+    if not os.access(path, os.W_OK):
+        raise UserError(f"{path}: cannot be written to; copy the study to where you may write")
+    files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}
+    present = {name: file for name, file in files.items() if settings.is_file(file)}
+    digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
+    return replace(study, sha256={name: digests[file] for name, file in present.items()})
+
+
+def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> tuple[Study, list[str]]:
+    """Return what can be read of a study's settings and tables, and everything that is wrong with them.
+
+    Nothing is written, and no digest of the recordings taken.
+
+    Raises:
+        UserError: no study.yaml.
+    """
+    if not (path / "study.yaml").is_file():
+        what = "no study.yaml there; is this the study directory? 'python -m pipeline init' writes one"
+        raise UserError(f"{path}: {what if path.is_dir() else 'no such folder'}")
+    problems: list[str] = []
+
+    def collect(result: tuple[Any, list[str]]) -> Any:
+        problems.extend(result[1])
+        return result[0]
+
+    chosen, model = collect(_settings_of(path, overrides or {}))
+    participants = collect(study_tables.participants_of(path / "participants.tsv"))
+    sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
+    segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
+    left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else []
+    if not forced:
+        collect(_attempt(lambda: refuse_lost_records(path), None))
+    study = Study(path, _with_bands(chosen), model, participants, sessions, segments, {}, left_out)
+    return study, list(dict.fromkeys(problems))
+
+
+def _settings_of(path: Path, overrides: Mapping[str, Any]) -> tuple[tuple[dict[str, Any], dict[str, Any]], list[str]]:
+    """Return settings and body model, empty where something is wrong with them, and every problem."""
+    where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
+    own, problems = _attempt(
+        lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides)), None
+    )
+    if own is None:
+        return ({}, {}), problems
+    (chosen, model), further = _attempt(lambda: settings.load_settings(own, **where), ({}, {}))
+    problems += further
+    for section in ("study", "report"):
+        if reference := chosen.get(section, {}).get("reference"):
+            problems += _attempt(partial(_check_reference, path, reference, f"{section}.reference"), None)[1]
+    if own and not model:  # wrong settings do not hide a wrong body model
+        model, further = _attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), {})
+        problems += further
+    return (chosen, model), problems
+
+
+def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[str]]:
+    """Return what a check returns, or the default where it raises, and the problems that it then tells."""
+    try:
+        return check(), []
+    except UserError as error:
+        return default, str(error).splitlines()
+
+
+def _check_reference(study: Path, name: str, setting: str) -> None:
+    """Raise UserError where a reference is not there, is a table with mistakes, or is an output of this study."""
+    file = study / name
+    if file.resolve().is_relative_to((study / "derived").resolve()):
+        raise UserError(f"{setting}: {name}: is an output of this study itself; give another study's, or a copy")
+    if not settings.is_file(file):
+        raise UserError(f"{setting}: {file}: no such file")
+    if file.suffix != ".nc":
+        read_reference(file, setting=setting)
+
+
+def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return settings by which the uncertainty, where it is drawn, reaches study.nc and the report."""
+    if not chosen or not chosen["kinetics"]["uncertainty_draws"]:
+        return chosen
+    further = dict.fromkeys((*chosen["cycles"]["further_curves"], *BANDS))
+    return chosen | {"cycles": chosen["cycles"] | {"further_curves": [*further]}}
+
+
+def refuse_lost_records(path: Path) -> None:
+    """Stop where results stand without the records that tell whether they are up to date."""
+    results = any((path / "derived").glob("*/*.nc"))
+    # of a first run that was killed the only record may be that of a step under way
+    records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
+    if results and not records:
+        raise UserError(
+            f"{path / 'derived'}: there are results, but .snakemake with the records of how they were made is gone, "
+            "so stale ones could not be told from good ones; add --forceall to make them anew"
+        )

@@ -1,0 +1,211 @@
+"""Settings: the defaults, what a body model sets, what study.yaml sets, checked against the schema.
+
+Precedence: ``study.yaml`` over the body model's ``settings`` over ``config/default.yaml``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from ..body.model_rules import loose_ends
+from ..errors import UserError, hidden_in, nearest
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
+LARGEST_FILE_BYTES = 200_000
+DEEPEST = 20
+LARGEST_NUMBER = 1e15
+FROM_DRAWS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """YAML without aliases (no exponential documents), duplicate keys, depths, unseen characters and no numbers."""
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError(f"aliases (*name) are not allowed{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise yaml.YAMLError(f"more than {DEEPEST} levels deep{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep=deep)
+        except (ValueError, AttributeError, OverflowError):  # 2001-99-99, !!float abc, 5000 digits
+            raise yaml.YAMLError(f"'{str(node.value)[:40]}' is not what it looks like{node.start_mark}") from None
+        if isinstance(value, str) and (hidden := hidden_in(value.replace("\n", ""))):
+            raise yaml.YAMLError(f"a text with the character {hidden}, which cannot be seen{node.start_mark}")
+        if isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER:
+            raise yaml.YAMLError(f"'{node.value[:40]}' is no number to reckon with{node.start_mark}")
+        return value
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.YAMLError(f"'{key}' is given twice{node.start_mark}")
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a YAML mapping.
+
+    Raises:
+        UserError: the file is absent, too large, not YAML, not a mapping, or has aliases, a key twice, numbers that are
+            none or characters that cannot be seen.
+    """
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise UserError(f"{path}: larger than {LARGEST_FILE_BYTES // 1000} kB; settings are short")
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected 'key: value' lines, found {type(content).__name__}")
+    return content
+
+
+def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[str]:
+    """Return what is wrong with ``content`` according to a JSON schema, one plain line per problem."""
+    validator = jsonschema.Draft202012Validator(schema)
+    lines = []
+    for error in sorted(validator.iter_errors(content), key=lambda e: [str(p) for p in e.absolute_path]):
+        key = ".".join(str(part) for part in error.absolute_path)
+        if error.validator == "additionalProperties":
+            known = error.schema["properties"]
+            lines += [
+                f"{where}: unknown key '{'.'.join(filter(None, [key, str(name)]))}'{nearest(str(name), known)}"
+                for name in error.instance
+                if name not in known
+            ]
+        else:
+            about = error.schema.get("description", "")
+            lines.append(f"{where}: {key or 'the file'}: {error.message}" + (f" ({about})" if about else ""))
+    return lines
+
+
+def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge mappings section by section, later layers winning."""
+    result: dict[str, Any] = {}
+    for layer in layers:
+        for key, value in layer.items():
+            old = result.get(key)
+            result[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return result
+
+
+def typed(content: Any) -> Any:
+    """Return settings from the command line, whose values arrive as text, with numbers, booleans and null as such."""
+    if isinstance(content, Mapping):
+        return {str(key): typed(value) for key, value in content.items()}
+    return yaml.safe_load(content) if isinstance(content, str) else content
+
+
+@functools.cache  # to be parsed three times at every start would be half a second
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON schema ``config/<name>.schema.yaml``; not to be changed."""
+    return read_yaml(CONFIG / f"{name}.schema.yaml")
+
+
+def load_settings(
+    study_settings: Mapping[str, Any], *, where: str, study_path: Path
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the full settings and the body model of a study.
+
+    Args:
+        study_settings: content of study.yaml (command-line overrides already merged in).
+        where: the file's name for messages.
+        study_path: the study directory, to which a body model's path is relative.
+
+    Raises:
+        UserError: every problem found, one per line.
+    """
+    settings_schema = schema("settings")
+    problems = problems_in(study_settings, settings_schema, where=where)
+    if problems:
+        raise UserError("\n".join(problems))
+    model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
+    settings = merged(read_yaml(CONFIG / "default.yaml"), model.pop("settings", {}), study_settings)
+    undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
+    if undrawn and not settings["kinetics"]["uncertainty_draws"]:
+        names = ", ".join(undrawn)
+        raise UserError(f"{where}: cycles.further_curves: {names} need kinetics.uncertainty_draws above 0, such as 200")
+    return settings, model
+
+
+@functools.cache
+def segment_table(name: str) -> dict[str, Any]:
+    """Return a table of config/segment_parameters.yaml."""
+    table: dict[str, Any] = read_yaml(CONFIG / "segment_parameters.yaml")[name]
+    return table
+
+
+def shipped_body_models() -> list[str]:
+    """Return the names of the body models in config/body_models."""
+    return sorted(path.stem for path in (CONFIG / "body_models").glob("*.yaml"))
+
+
+def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[str, Any]:
+    """Return a shipped body model by name, or one by its path relative to the study.
+
+    A model that ``extends`` another has what the other has, but for the landmarks, joint centres, segments and
+    settings that it names itself.
+
+    Raises:
+        UserError: no such model, or a model that breaks config/body_model.schema.yaml.
+    """
+    model, file = _with_its_base(name, (), where=where, study_path=study_path)
+    problems = problems_in(model, schema("body_model"), where=file)
+    problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
+    problems = problems or [f"{file}: {line}" for line in loose_ends(model)]
+    if problems:
+        raise UserError("\n".join(problems))
+    return model
+
+
+def is_file(path: Path) -> bool:
+    """Return whether there is a regular file of a path, whatever the path."""
+    try:
+        return path.is_file()
+    except OSError:  # too long for a name
+        return False
+
+
+def _with_its_base(
+    name: str | None, above: tuple[str, ...], *, where: str, study_path: Path
+) -> tuple[dict[str, Any], str]:
+    """Return a body model, merged with those it extends, and the name of its file; ``above`` extend it."""
+    shipped = shipped_body_models()
+    if not name:
+        raise UserError(f"{where}: body_model is not set; choose one of {', '.join(shipped)}, or a file's path")
+    if name in above:
+        raise UserError(f"{where}: extends goes round in a circle: {' > '.join((*above, name))}")
+    path = CONFIG / "body_models" / f"{name}.yaml" if name in shipped else study_path / name
+    if not is_file(path):
+        raise UserError(
+            f"{where}: no body model '{name}'{nearest(name, shipped)} (shipped: {', '.join(shipped)}; or a file)"
+        )
+    model = read_yaml(path)
+    if "extends" not in model:
+        return model, path.name
+    base, _ = _with_its_base(str(model.pop("extends")), (*above, name), where=path.name, study_path=study_path)
+    whole = base | model
+    for section in ("landmarks", "joint_centres", "segments", "virtual", "settings"):
+        layers = [layer[section] for layer in (base, model) if isinstance(layer.get(section), dict)]
+        if len(layers) == 2:
+            whole[section] = merged(*layers) if section == "settings" else layers[0] | layers[1]
+    return whole, path.name

@@ -1,0 +1,243 @@
+"""Body models: files that build on others, every shipped model on a known person, what only some of them have."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from pipeline.__main__ import main
+from pipeline.body import requirements
+from pipeline.body.landmarks import landmark_labels, positions
+from pipeline.body.skeleton import ORDER, model_of, moving_leg, moving_pelvis
+from pipeline.errors import UserError
+from pipeline.workflow.settings import load_body_model, shipped_body_models
+from tests.support.checkout import HOUSE
+from tests.support.geometry import (
+    JOINTS,
+    PARTICIPANT,
+    PLACES,
+    SEGMENTS,
+    SIDES,
+    Landmarks,
+    body_model,
+    calibrated,
+    cleaned,
+    close,
+    landmarks,
+    of_side,
+    recorded,
+    standing,
+    walk,
+)
+
+SHIPPED = shipped_body_models()
+WALK_S = np.linspace(0, 1.1, 30)
+
+
+# ---- files that build on others
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(f"name: {name}\ndescription: a test\n{text}")
+    return path
+
+
+def test_a_model_has_what_it_extends_but_for_what_it_names(tmp_path: Path) -> None:
+    written(tmp_path, "mine", "extends: plug_in_gait\nlandmarks: {toe: '{side}MT2', tip: '{side}TIP'}\n")
+    written(tmp_path, "theirs", "extends: mine.yaml\nsettings: {clean: {max_gap_s: 0.2}}\n")
+    model, base = (
+        load_body_model(name, where="study.yaml", study_path=tmp_path) for name in ("theirs.yaml", "plug_in_gait")
+    )
+    assert model["name"] == "theirs"
+    assert model["landmarks"] == base["landmarks"] | {"toe": "{side}MT2", "tip": "{side}TIP"}
+    assert model["joint_centres"] == base["joint_centres"]
+    assert model["settings"] == {"calibrate": {"hip_centre": "davis"}, "clean": {"max_gap_s": 0.2}}
+    assert "extends" not in model
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("extends: plug_in_gate\n", r"mine\.yaml: no body model 'plug_in_gate'; did you mean 'plug_in_gait'"),
+        ("extends: mine.yaml\n", "extends goes round in a circle: mine.yaml > mine.yaml"),
+        ("extends: plug_in_gait\nlandmark: {}\n", "unknown key 'landmark'; did you mean 'landmarks'"),
+        ("extends: plug_in_gait\nlandmarks: [LASI]\n", "landmarks: .* is not of type 'object'"),
+        ("extends: plug_in_gait\nvirtual: {patella: {method: alignment_device, markers: [heel, toe, knee]}}\n",
+         "virtual: no landmark 'patella'(.|\n)*virtual.patella: no landmark 'knee'"),
+        ("extends: plug_in_gait\njoint_centres: {knee: {method: predictive, from: heel, moves_with: shank}}\n",
+         "joint_centres.knee: predictive needs 'axes'(.|\n)*needs 'of'(.|\n)*needs 'shift'"),
+    ],
+)  # fmt: skip
+def test_what_a_model_cannot_extend_or_name_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    written(tmp_path, "mine", text)
+    with pytest.raises(UserError, match=message):
+        load_body_model("mine.yaml", where="study.yaml", study_path=tmp_path)
+
+
+# ---- every shipped model
+
+
+def page_examples() -> list[str]:
+    page = (HOUSE / "docs" / "body_models.md").read_text()
+    return re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+def test_the_pages_short_example_differs_in_what_it_names(tmp_path: Path) -> None:
+    (text,) = (block for block in page_examples() if "extends:" in block)
+    (tmp_path / "our_gait.yaml").write_text(text)
+    model = load_body_model("our_gait.yaml", where="study.yaml", study_path=tmp_path)
+    base = body_model("plug_in_gait_flat_foot")
+    assert {key for key in base if model[key] != base[key]} == {"name", "description", "landmarks"}
+
+
+def test_every_shipped_model_is_named_in_the_page_about_them() -> None:
+    page = (HOUSE / "docs" / "body_models.md").read_text()
+    assert [name for name in SHIPPED if f"| `{name}` |" not in page] == []
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_label_serves_two_landmarks(name: str) -> None:
+    """Sides must differ, and a slip of copying would give two landmarks one marker. Means may share markers."""
+    singles = [
+        group[0]
+        for landmark, groups in landmark_labels(body_model(name)).items()
+        for group in groups
+        if len(group) == 1 and not (name == "helen_hayes_no_heel" and landmark.startswith("heel"))  # the ankle's
+    ]
+    assert sorted(singles) == sorted(set(singles))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_known_person_has_what_every_model_needs(name: str) -> None:
+    model = body_model(name)
+    trial = recorded(model, standing())
+    seen = set(positions(model, list(trial.marker.values), trial.marker_position.values))
+    assert requirements.lacking_when_static(model, seen) == []
+    assert requirements.lacking_in_motion(model, seen, seen) == []
+
+
+def with_true_centres(name: str) -> bool:
+    """Return whether a model finds the known person's knee and ankle midway between markers, where they are."""
+    centres = body_model(name)["joint_centres"]
+    first = [rules if isinstance(rules, dict) else rules[0] for rules in centres.values()]
+    return all(rule["method"] in ("regression", "midpoint") for rule in first)
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("name", SHIPPED)
+def test_frames_and_centres_follow_a_walking_person(name: str, side: str) -> None:
+    """Where joint centres are true, frames are fixed in the true segments; chords and predictions miss the knee.
+
+    By how much: half a joint width and a marker's radius is 7 mm more than from the marker to the knee here, whose
+    markers sit 4 mm off the axis. The foot that takes its plane from the shank turns with the ankle: left out.
+    """
+    model, pose = body_model(name), walk(WALK_S)
+    trial = cleaned(model, landmarks(pose), WALK_S)
+    points = {str(label): trial.marker_position.values[:, i] for i, label in enumerate(trial.marker.values)}
+    found = model_of(calibrated(model, standing()))
+    leg = moving_leg(points, model, found, moving_pelvis(points, model, found, len(WALK_S)), side, len(WALK_S))
+    i, true = SIDES.index(side), with_true_centres(name)
+    own_foot = "'along'" not in str(model["segments"]["foot"])
+    for segment in ORDER if own_foot else ORDER[:3]:
+        inside = pose.rotation[:, i, SEGMENTS.index(segment)] @ np.swapaxes(leg.frames[segment], 1, 2)
+        close(inside, np.broadcast_to(inside[0], inside.shape), 1e-7 if true else 0.04)
+        assert np.trace(inside[0]) > 1 + 2 * np.cos(np.radians(16)), "near the true axes"
+    for joint in ("hip", "knee", "ankle"):
+        away = leg.centres[f"{joint}_centre"] - pose.centre[:, i, JOINTS.index(joint)]
+        assert np.linalg.norm(away, axis=1).max() < (1e-7 if true or joint == "hip" else 0.012), joint
+
+
+# ---- what only some of them have
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_alignment_device_stands_in_for_the_knee_marker(side: str) -> None:
+    """The device's corner is where the knee marker sits in the known person: with either one the leg is the same."""
+    model = body_model("plug_in_gait_kad")
+    with_marker, with_device = standing(), standing()
+    for name in list(with_device):
+        if name.startswith("lateral_epicondyle"):
+            del with_device[name]
+    one, other = (calibrated(model, person) for person in (with_marker, with_device))
+    for name in ("joint_position", "cluster_position", "segment_com"):
+        close(one[name], other[name])
+    # the knee centre lies along the device's axis, which is the flexion axis here
+    local = other.joint_position.sel(side=side, joint="knee", local_axis="z")
+    close(local, 0, 1e-9)
+
+
+def test_alignment_device_is_asked_for_by_name() -> None:
+    person = {name: where for name, where in standing().items() if not name.startswith("device_1")}
+    with pytest.raises(UserError, match="no marker for device 1 left"):
+        calibrated(body_model("plug_in_gait_kad"), person)
+
+
+def with_predictive_ankle(person: Landmarks, side: str) -> float:
+    """Return how far the ankle centre of Bruening et al. 2008 lies below the one midway between the malleoli, m."""
+    (rule,) = (yaml.safe_load(block)["joint_centres"]["ankle"] for block in page_examples() if "predictive" in block)
+    model = dict(body_model("isb_clusters"))
+    model["joint_centres"] = model["joint_centres"] | {"ankle": rule}
+    models = (body_model("isb_clusters"), model)
+    plain, lower = (calibrated(one, person).joint_position.sel(side=side, joint="ankle") for one in models)
+    close(lower[[0, 2]], plain[[0, 2]], 1e-9)
+    return float(plain[1] - lower[1])
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_predicted_ankle_centre_lies_2_7_percent_of_the_shank_lower(side: str) -> None:
+    lateral = of_side(PLACES["lateral_malleolus"][1], side)
+    close(with_predictive_ankle(standing(), side), 0.027 * np.linalg.norm(lateral))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_codamotion_centres_lie_half_a_width_inwards(side: str) -> None:
+    """Its wands lie fore and aft in the known person, so that inwards is along z: 50 mm from the knee marker."""
+    found = calibrated(body_model("codamotion"), standing(), participant=PARTICIPANT)
+    own = (
+        (found.cluster_side == side)
+        & (found.cluster_segment == "thigh")
+        & (found.cluster_marker == "lateral_epicondyle")
+    )
+    marker = found.cluster_position.values[own.values][0]
+    away = marker - found.joint_position.sel(side=side, joint="knee").values
+    close(np.linalg.norm(away), 0.05)
+    lean = np.radians(8)  # more than the line from the knee marker to the hip leans
+    assert away[2] * (1 if side == "right" else -1) > 0.05 * np.cos(lean)
+    with pytest.raises(UserError, match="knee width: add knee_width_left_m"):
+        calibrated(body_model("codamotion"), standing(), participant={"participant_id": "x", "mass_kg": "70"})
+
+
+# ---- the drawing
+
+
+def test_body_model_command_draws_and_says_which_label_was_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], shared: Path
+) -> None:
+    static = shared / "studies" / "plug_in_gait" / "sub-03" / "HC030A01.c3d"
+    page = tmp_path / "model.html"
+    assert main(["body-model", "plug_in_gait", str(static), "--output", str(page)]) == 0
+    said = capsys.readouterr().out
+    assert "lateral_epicondyle_left   LKNE" in said
+    assert "sacrum                    SACR" in said
+    drawn = page.read_text()
+    assert drawn.count('class="centre"') == 12  # three of each leg, from the side and from the front
+    assert ">lateral_epicondyle</text>" in drawn
+    assert "http" not in drawn.replace("http://www.w3.org", ""), "needs nothing else"
+
+
+def test_body_model_command_says_what_it_cannot_build(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], shared: Path
+) -> None:
+    static = shared / "studies" / "gait2354" / "sub-01" / "static.c3d"
+    assert main(["body-model", "plug_in_gait", str(static), "--output", str(tmp_path / "a.html")]) == 1
+    assert "cannot tell where up is" in capsys.readouterr().err
+    static = shared / "data" / "c3dorg_sample10_types" / "TYPE-2a.c3d"
+    assert main(["body-model", "helen_hayes", str(static), "--output", str(tmp_path / "a.html")]) == 0
+    assert "leg is not built: the body model needs the knee width" in capsys.readouterr().out
+    assert main(["body-model", "helen_hayes"]) == 0
+    assert "LSHA or L.Shank" in capsys.readouterr().out

@@ -1,0 +1,158 @@
+"""C3D files of other machines and of long trials: they hold what the plain ones hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ezc3d
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipeline.c3d.reader import Recording, read_c3d
+from pipeline.errors import UserError
+from tests.c3d.test_analog_counts import with_counts
+from tests.support.c3d_bytes import DEC, MIPS, converted, data_at, inserted, put, put_header
+from tests.support.c3d_recordings import channels, write_c3d
+from tests.support.recordings import LABELS, Rectangle, markers, walk, wrenches
+
+Z_UP = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], dtype=float)
+LONG = 70000  # frames: more than 65535, the most that the header can count
+RATE_HZ = 100.0
+
+
+def recorded(path: Path, content: bytes) -> Recording:
+    path.write_bytes(content)
+    return read_c3d(path)
+
+
+def assert_same(found: Recording, expected: Recording) -> None:
+    """Every number of a C3D file is exact in all three forms: a power of two apart, or the same bytes in turn."""
+    for name in ("labels", "marker_rate_hz", "first_frame", "analog_rate_hz", "events", "processing", "analog_units"):
+        assert getattr(found, name) == getattr(expected, name), name
+    np.testing.assert_array_equal(found.markers, expected.markers)
+    np.testing.assert_array_equal(found.analog, expected.analog)
+    assert set(found.force_platform) == set(expected.force_platform)
+    for name, value in expected.force_platform.items():
+        np.testing.assert_array_equal(found.force_platform[name], value)
+
+
+@pytest.mark.parametrize("processor", [DEC, MIPS])
+def test_a_walk_with_plates_and_events_reads_the_same_from_every_machine(tmp_path: Path, processor: int) -> None:
+    known, plate = walk(strides=1), Rectangle(0.3, 0.8, -0.05, 0.25)
+    force, moment = wrenches(known, (plate,), known.times(1000.0))
+    points = {LABELS[name]: path @ Z_UP.T for name, path in markers(known).items()}
+    points["LHEE"][5:9] = np.nan
+    path = write_c3d(
+        tmp_path / "walk.c3d", points, plates=[channels(plate, force[:, 0], moment[:, 0], Z_UP)], first_frame=241,
+        events=[(2.5, "Foot Strike", "Left"), (3.25, "Foot Off", "Left")], processing={"Bodymass": 71.5},
+    )  # fmt: skip
+    expected = read_c3d(path)
+    assert np.isnan(expected.markers[5:9, expected.labels.index("LHEE")]).all()
+    assert expected.first_frame == 240
+    assert len(expected.events) == 2
+    assert_same(recorded(tmp_path / "turned.c3d", converted(path.read_bytes(), processor)), expected)
+
+
+@pytest.mark.parametrize("processor", [DEC, MIPS])
+@pytest.mark.parametrize("unsigned", [False, True])
+def test_integers_read_the_same_from_every_machine(tmp_path: Path, processor: int, unsigned: bool) -> None:
+    path = with_counts(tmp_path / "counts.c3d", offset=30000, unsigned=unsigned)
+    expected = read_c3d(path)
+    assert np.ptp(expected.analog) > 1000
+    assert_same(recorded(tmp_path / "turned.c3d", converted(path.read_bytes(), processor)), expected)
+
+
+# --- long trials -----------------------------------------------------------------------------------------------
+
+HEIGHT_MM: NDArray[np.float64] = np.arange(1, LONG + 1) / 16  # exact, and each frame's own
+
+
+def long_trial(folder: Path, *, last: int, counted: int, end: int = 0, count: float = 0, name: str = "") -> bytes:
+    """Return a trial of one marker whose height tells the frame.
+
+    Args:
+        last, counted: the header's last frame and POINT:FRAMES, as words hold them.
+        end: TRIAL:ACTUAL_END_FIELD, unless it is 0.
+        count, name: a parameter of POINT, a real number.
+    """
+    file = ezc3d.c3d()
+    point = file["parameters"]["POINT"]
+    point["LABELS"]["value"], point["UNITS"]["value"], point["RATE"]["value"] = ["LHEE"], ["mm"], [RATE_HZ]
+    file["data"]["points"] = np.ones((4, 1, 5))
+    file.write(str(folder / "short.c3d"))
+    content = put_header((folder / "short.c3d").read_bytes(), 6, "<2H", 1, last)
+    content = put(content, "POINT", "FRAMES", "<H", counted)
+    if end:
+        content = inserted(content, "TRIAL", "ACTUAL_START_FIELD", "<2H", (2,), 1, 0)
+        content = inserted(content, "TRIAL", "ACTUAL_END_FIELD", "<2H", (2,), end % 65536, end // 65536)
+    if name == "FRAMES":  # instead of the integer
+        content = content.replace(b"FRAMES", b"UNUSED")
+    if name:
+        content = inserted(content, "POINT", name, "<f", (1,), count)
+    data = np.zeros((LONG, 4), dtype="<f4")
+    data[:, 2] = HEIGHT_MM
+    return content[: data_at(content)] + data.tobytes()
+
+
+VICON: dict[str, Any] = {"last": 65535, "counted": 65535, "end": LONG}
+WAYS: dict[str, dict[str, Any]] = {
+    "Vicon": VICON,
+    "Motion Analysis, Qualisys": {"last": 65535, "counted": 65535, "name": "LONG_FRAMES", "count": LONG},
+    "POINT:FRAMES as a real number": {"last": 65535, "counted": 0, "name": "FRAMES", "count": LONG},
+    "words that ran over": {"last": LONG % 65536, "counted": LONG % 65536, "end": LONG},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_long_trial_is_read_to_its_end(tmp_path: Path, way: str) -> None:
+    """Bare ezc3d reads 65535 frames, or the 4464 that the words say, without a word."""
+    content = long_trial(tmp_path, **WAYS[way])
+    long = recorded(tmp_path / "long.c3d", content)
+    np.testing.assert_array_equal(long.markers[:, 0, 2], HEIGHT_MM * 1e-3)
+    assert long.first_frame == 0
+    (tmp_path / "cut.c3d").write_bytes(content[:-1])
+    with pytest.raises(UserError, match=r"cut\.c3d: cut off"):
+        read_c3d(tmp_path / "cut.c3d")
+
+
+def test_a_long_trial_may_come_from_another_machine(tmp_path: Path) -> None:
+    content = converted(long_trial(tmp_path, **VICON), MIPS)
+    long = recorded(tmp_path / "long.c3d", content)
+    np.testing.assert_array_equal(long.markers[:, 0, 2], HEIGHT_MM * 1e-3)
+
+
+def test_empty_frames_at_the_end_of_a_long_trial_stay(tmp_path: Path) -> None:
+    """The marker is out of sight in frames 32000 to 32999, over the seam of two pieces, and at the end."""
+    content = long_trial(tmp_path, **VICON)
+    start = data_at(content)
+    data = np.frombuffer(content[start:], "<f4").reshape(LONG, 4).copy()
+    data[32000:33000] = data[-1] = 0, 0, 0, -1
+    height = recorded(tmp_path / "long.c3d", content[:start] + data.tobytes()).markers[:, 0, 2]
+    assert len(height) == LONG
+    assert list(np.flatnonzero(np.isnan(height))) == [*range(32000, 33000), LONG - 1]
+
+
+def test_a_long_trial_whose_length_no_parameter_tells_is_refused(tmp_path: Path) -> None:
+    """As ezc3d 1.7.2 itself writes them."""
+    with pytest.raises(UserError, match=r"no parameter states more than the 65535 frames"):
+        recorded(tmp_path / "long.c3d", long_trial(tmp_path, last=65535, counted=65535))
+
+
+def test_a_trial_of_just_the_most_frames_that_the_header_counts(tmp_path: Path) -> None:
+    content = long_trial(tmp_path, last=65535, counted=65535)
+    assert len(recorded(tmp_path / "most.c3d", content[: data_at(content) + 16 * 65535]).markers) == 65535
+
+
+def test_a_stale_length_of_another_trial_does_no_harm(tmp_path: Path) -> None:
+    """Programs that cut a trial may leave TRIAL as it was."""
+    content = long_trial(tmp_path, last=1000, counted=1000, end=LONG)
+    assert len(recorded(tmp_path / "cut.c3d", content[: data_at(content) + 16 * 1000]).markers) == 1000
+
+
+def test_the_first_frame_may_be_beyond_the_header_too(tmp_path: Path) -> None:
+    """Frames 66000 to 66999: events count from the beginning of the recording."""
+    content = long_trial(tmp_path, last=66999 % 65536, counted=1000, end=66999)
+    content = put_header(put(content, "TRIAL", "ACTUAL_START_FIELD", "<2H", 66000 % 65536, 1), 6, "<H", 66000 % 65536)
+    assert recorded(tmp_path / "late.c3d", content[: data_at(content) + 16 * 1000]).first_frame == 65999

@@ -1,0 +1,104 @@
+"""Point labels of C3D files to marker names, and marker names to the labels of a body model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.body.landmarks import chosen_labels
+from pipeline.c3d.labels import markers_of
+from pipeline.c3d.reader import read_c3d
+from pipeline.errors import UserError
+from tests.support.c3d_recordings import write_c3d
+from tests.support.geometry import body_model
+
+NAMES = ["LASI", "RASI", "LKNE", "RKNE", "LHEE", "RHEE"]
+
+
+def names(labels: list[str], *, subjects: tuple[str, ...] = (), **whose: str) -> list[str]:
+    markers, _ = markers_of({"LABELS": labels}, subjects, [True] * len(labels), **whose)
+    return [marker.name for marker in markers]
+
+
+@pytest.mark.parametrize("pattern", ["A22:{}", "Subject1_{}", "walk.{}", "{}_pos", "A22:{}-1", "lab {}"])
+def test_prefixes_and_suffixes_are_taken_off(pattern: str) -> None:
+    assert names([pattern.format(name) for name in NAMES]) == NAMES
+
+
+@pytest.mark.parametrize("text", ["L_IAS R_IAS L_FLE R_FLE", "L_IAS L_IPS L_FLE L_FME", "HEE_L TOE_L ANK_L KNE_L"])
+def test_a_side_is_no_prefix(text: str) -> None:
+    assert names(text.split()) == text.split()
+
+
+def test_a_named_subjects_prefix_goes_though_others_have_none() -> None:
+    assert names(["Ann_LKNE", "Ann_RKNE", "wall", "door", "lamp"], subjects=("Ann",)) == [
+        "LKNE", "RKNE", "wall", "door", "lamp"
+    ]  # fmt: skip
+
+
+def test_unlabelled_trajectories_and_model_outputs_are_no_markers() -> None:
+    point = {"LABELS": ["*12", "LKNE", "", "LKneeAngles"], "LABELS2": ["RKNE", "*300"], "ANGLES": ["LKneeAngles"]}
+    markers, _ = markers_of(point, (), [True] * 6)
+    assert [(marker.column, marker.name) for marker in markers] == [(1, "LKNE"), (4, "RKNE")]
+
+
+def test_of_a_label_that_stands_twice_the_first_with_data_is_taken_and_said() -> None:
+    markers, notes = markers_of({"LABELS": ["LKNE", "RKNE", "LKNE", "LKNE"]}, (), [False, True, True, True])
+    assert {marker.name: marker.column for marker in markers} == {"LKNE": 2, "RKNE": 1}
+    assert notes == ["LKNE stands 3 times (points 1, 3, 4): point 3 is taken"]
+
+
+TWO = [f"{owner}:{name}" for owner in ("Ann", "Bob") for name in NAMES]
+
+
+@pytest.mark.parametrize("whose", [{"subject": "Bob"}, {"subject": "bob"}, {"participant": "bob"},
+                                   {"participant": "Ann", "subject": "Bob"}])  # fmt: skip
+def test_of_several_subjects_the_one_that_is_meant(whose: dict[str, str]) -> None:
+    markers, _ = markers_of({"LABELS": TWO}, (), [True] * len(TWO), **whose)
+    assert [marker.column for marker in markers] == list(range(6, 12))
+    assert [marker.name for marker in markers] == NAMES
+
+
+def test_several_subjects_are_refused_where_nothing_tells_which() -> None:
+    """Codes are told, with the nearest; what may be people's names is not."""
+    with pytest.raises(UserError, match=r"holds several subjects \(2 not told.*\); name one in the column 'subject'"):
+        names(TWO, participant="sub-01")
+    coded = [label.replace("Ann", "Ann1").replace("Bob", "Bob2") for label in TWO]
+    with pytest.raises(UserError, match=r"holds several subjects \(Ann1, Bob2\)"):
+        names(coded, participant="sub-01")
+    with pytest.raises(UserError, match=r"no subject 'Bob3'; it has Ann1, Bob2; did you mean"):
+        names(coded, subject="Bob3")
+
+
+def test_things_in_the_lab_are_no_second_subject() -> None:
+    assert names([*(f"Ann:{name}" for name in NAMES), "Treadmill:front", "Treadmill:back"], participant="x") == [
+        *NAMES, "front", "back"
+    ]  # fmt: skip
+
+
+def test_a_file_of_two_people(tmp_path: Path) -> None:
+    path = write_c3d(tmp_path / "two.c3d", {label: np.full((3, 3), i + 1.0) for i, label in enumerate(TWO)})
+    assert read_c3d(path, participant="Bob").markers[0, 0, 0] == pytest.approx(7)
+    with pytest.raises(UserError, match="holds several subjects"):
+        read_c3d(path)
+
+
+def test_case_and_blanks_do_not_matter_where_one_label_is_meant() -> None:
+    model = body_model("bts_davis")
+    found = chosen_labels(model, ["R ASIS", "lasi", "r knee1", "R_MET", "r heel", "R Heel", "RBAR1", "r bar 1"])
+    assert found["asis_right"] == ("R ASIS",)
+    assert found["asis_left"] == ("lasi",)
+    assert found["lateral_epicondyle_right"] == ("r knee1",)
+    assert found["heel_right"] == ("r heel",), "as the model spells it"
+    assert found["thigh_wand_right"] == ("r bar 1",)
+    assert "toe_right" not in found, "an underscore is no blank"
+    assert "heel_right" not in chosen_labels(model, ["R heel", "R Heel"]), "which of the two?"
+
+
+def test_real_duplicates_are_said(shared: Path) -> None:
+    recording = read_c3d(shared / "data" / "odd" / "duplicate_labels.c3d")
+    assert len(set(recording.labels)) == len(recording.labels)
+    assert recording.label_notes
+    assert all("stands" in note for note in recording.label_notes)

@@ -1,0 +1,193 @@
+"""Results in a copy of a C3D file: read back, compared, and set beside what Plug-in Gait wrote into the same file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ezc3d
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.__main__ import main
+from pipeline.c3d.plug_in_gait import UNITS, Output, _against_angles, gait_events, model_outputs
+from pipeline.c3d.reader import read_c3d
+from pipeline.c3d.writer import write_c3d
+from pipeline.errors import UserError
+from tests.support.checkout import HOUSE
+from tests.support.studies import run_study
+
+Array = NDArray[np.float64]
+DEMO = HOUSE / "data" / "demo" / "sub-01"
+EVENTS = [(1.5, "Foot Strike", "Left"), (61.25, "Foot Off", "Right")]
+SINGLE = 1e-6  # a C3D file holds numbers of 32 bits
+
+
+def made_up(frames: int) -> list[Output]:
+    """Return an output of each group; the third frame of the first is not known."""
+    rng = np.random.default_rng(0)
+    outputs = [
+        Output(group, f"L{group.capitalize()}", rng.normal(size=(frames, 3)) * 50, f"{group} of the test")
+        for group in UNITS
+    ]
+    outputs[0].values[2] = np.nan
+    return outputs
+
+
+def point(path: Path) -> tuple[Any, Any, list[str]]:
+    """Return content, POINT and all labels of a file as ezc3d reads it."""
+    content = ezc3d.c3d(str(path))
+    parts = content["parameters"]["POINT"]
+    names = ["LABELS", *(f"LABELS{i}" for i in range(2, 9) if f"LABELS{i}" in parts)]
+    return content, parts, [label for name in names for label in parts[name]["value"]]
+
+
+def values_of(path: Path, label: str) -> Array:
+    content, _, labels = point(path)
+    return np.asarray(content["data"]["points"][:3, labels.index(label)].T)
+
+
+def real_files(shared: Path) -> list[Path]:
+    names = ["plug_in_gait/sub-02/HC002D06.c3d", "plug_in_gait/sub-01/PiG_Motion3_FF.c3d", "gait2354/sub-01/walk1.c3d"]
+    return [shared / "studies" / name for name in names]
+
+
+def assert_carried_over(source: Path, target: Path) -> None:
+    """What was in the file is in the copy: markers, analog channels, plates, rates, sizes; but for the events."""
+    before, after = read_c3d(source), read_c3d(target)
+    assert after.labels == before.labels
+    np.testing.assert_array_equal(np.isnan(after.markers), np.isnan(before.markers))
+    np.testing.assert_allclose(after.markers, before.markers, rtol=0, atol=SINGLE)
+    scale = np.abs(before.analog).max(initial=1.0)
+    np.testing.assert_allclose(after.analog, before.analog, rtol=0, atol=SINGLE * scale)
+    for name in ("marker_rate_hz", "analog_rate_hz", "first_frame", "length_unit_m", "subject_names", "analog_units"):
+        assert getattr(after, name) == getattr(before, name), name
+    assert after.processing == pytest.approx(dict(before.processing))
+    for name, value in before.force_platform.items():
+        np.testing.assert_array_equal(np.asarray(after.force_platform[name]), np.asarray(value), err_msg=name)
+
+
+def check_copy(source: Path, target: Path) -> None:
+    bytes_before = source.read_bytes()
+    outputs = made_up(len(read_c3d(source).markers))
+    write_c3d(source, target, outputs, EVENTS)
+    assert source.read_bytes() == bytes_before
+    assert_carried_over(source, target)
+    _, parts, labels = point(target)
+    assert labels[: len(point(source)[2])] == point(source)[2]
+    for output in outputs:
+        np.testing.assert_allclose(values_of(target, output.label), output.values, rtol=SINGLE, atol=SINGLE)
+        assert output.label in parts[output.group]["value"]
+        assert parts[f"{output.group[:-1]}_UNITS"]["value"] == [UNITS[output.group]]
+    groups = parts["TYPE_GROUPS"]["value"]
+    assert {(group, group[:-1]) for group in UNITS} <= set(zip(groups[::2], groups[1::2], strict=True))
+    got = [(event.time_s, event.label, event.side) for event in read_c3d(target).events]
+    assert [event[1:] for event in got] == [("Foot Strike", "left"), ("Foot Off", "right")]
+    assert [event[0] for event in got] == pytest.approx([1.5, 61.25])
+    assert not list(target.parent.glob(".*partial*"))
+
+
+def test_a_copy_has_everything_and_the_results(tmp_path: Path) -> None:
+    check_copy(DEMO / "fast_01.c3d", tmp_path / "new" / "copy.c3d")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_copy_of_a_real_file(number: int, shared: Path, tmp_path: Path) -> None:
+    """More than 255 labels, files of Vicon with outputs of their own, and one in which first_frame is not 1."""
+    check_copy(real_files(shared)[number], tmp_path / "copy.c3d")
+
+
+def test_a_second_writing_replaces_the_first(tmp_path: Path) -> None:
+    source, once, twice = DEMO / "fast_01.c3d", tmp_path / "once.c3d", tmp_path / "twice.c3d"
+    outputs = made_up(len(read_c3d(source).markers))
+    write_c3d(source, once, outputs, EVENTS)
+    doubled = [output._replace(values=2 * output.values) for output in outputs]
+    write_c3d(once, twice, doubled, EVENTS[:1])
+    assert point(twice)[2] == point(once)[2]
+    for output in doubled:
+        np.testing.assert_allclose(values_of(twice, output.label), output.values, rtol=SINGLE, atol=SINGLE)
+    assert len(read_c3d(twice).events) == 1
+    assert_carried_over(once, twice)
+
+
+def test_a_recording_is_never_written_to(tmp_path: Path) -> None:
+    source = tmp_path / "walk.c3d"
+    source.write_bytes((DEMO / "fast_01.c3d").read_bytes())
+    (tmp_path / "link.c3d").symlink_to(source)
+    for target in (source, tmp_path / "link.c3d"):
+        with pytest.raises(UserError, match="is the recording itself"):
+            write_c3d(source, target, [], [])
+    assert source.read_bytes() == (DEMO / "fast_01.c3d").read_bytes()
+
+
+def test_outputs_stand_beside_those_of_plug_in_gait(shared: Path, tmp_path: Path) -> None:
+    """The same names, axes, signs and units: each component follows the file's own one with a slope near 1.
+
+    The own ones come from other joint centres and filters, hence the room; a wrong sign, axis or unit has none.
+    """
+    study = shared / "studies" / "plug_in_gait"
+    (tmp_path / "study.yaml").write_text("body_model: plug_in_gait\n")
+    (tmp_path / "participants.tsv").write_bytes((study / "participants.tsv").read_bytes())
+    lines = (study / "trials.tsv").read_text().splitlines()
+    (tmp_path / "trials.tsv").write_text("\n".join([lines[0], *(line for line in lines if "HC002D" in line)]) + "\n")
+    (tmp_path / "sub-02").symlink_to(study / "sub-02")
+    session = run_study(tmp_path, {})["sub-02"]
+    steps = session.trials["walk"]
+    outputs = model_outputs(
+        steps["kinematics"], steps["kinetics"], steps["contacts"],
+        body_mass_kg=float(session.calibration.attrs["body_mass_kg"]),
+        lab_rotation=np.reshape(steps["read"].attrs["lab_rotation"], (3, 3)),
+    )  # fmt: skip
+    source, target = tmp_path / "sub-02" / "HC002D06.c3d", tmp_path / "walk.c3d"
+    write_c3d(source, target, outputs, gait_events(steps["contacts"]))
+    compared = {
+        **dict.fromkeys(("AnkleAngles", "KneeAngles", "HipAngles", "PelvisAngles"), (0, 1, 2)),
+        **dict.fromkeys(("AnkleMoment", "KneeMoment", "HipMoment", "GroundReactionForce"), (0, 1, 2)),
+        **dict.fromkeys(("AnklePower", "KneePower", "HipPower", "FootProgressAngles"), (2,)),
+    }
+    for letter in "LR":
+        for name, axes in compared.items():
+            ours, theirs = (values_of(path, letter + name) for path in (target, source))
+            for axis in axes:
+                both = np.isfinite(ours[:, axis]) & np.isfinite(theirs[:, axis]) & (np.abs(theirs).max(axis=1) > 0)
+                a, b = theirs[both, axis], ours[both, axis]
+                where = f"{letter}{name} {axis}: {len(a)} frames, r {np.corrcoef(a, b)[0, 1]:.3f}"
+                assert len(a) > 50, where
+                assert np.corrcoef(a, b)[0, 1] > 0.8, where
+                assert 0.7 < np.std(b) / np.std(a) < 1.4, where
+    events = [(event.label, event.side) for event in read_c3d(target).events]
+    assert ("Foot Strike", "left") in events
+    assert ("Foot Off", "right") in events
+
+
+def test_moments_resist_positive_angles_on_both_sides() -> None:
+    """Push-off, an extending knee, a hip held up by its abductors: positive on the left as on the right."""
+    axes = {"joint": ["ankle", "knee", "hip"], "local_axis": list("xyz")}
+    right = [
+        [-1.0, -2, -3],
+        [-4, -5, 6],
+        [-7, -8, -9],
+    ]  # x adduction, y internal rotation, z flexion, knee the other way
+    expected = [[3, 1, 2], [6, 4, 5], [9, 7, 8]]
+    for side, mirror in (("right", 1.0), ("left", -1.0)):
+        moment = xr.DataArray(np.array([right]) * [mirror, mirror, 1], axes, ("time", "joint", "local_axis"))
+        np.testing.assert_array_equal(_against_angles(moment, side), [expected])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--session", "sub-03"], "no session 'sub-03' in trials.tsv; did you mean 'sub-02'?"),
+        ([], "kinematics.nc: not there yet; run the workflow first"),
+    ],
+)
+def test_what_cannot_be_written_is_said(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("study.yaml", "participants.tsv", "trials.tsv", "segments.tsv"):
+        (tmp_path / name).write_bytes((HOUSE / "data" / "demo" / name).read_bytes())
+    assert main(["write-c3d", str(tmp_path), *arguments]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "derived").exists()

@@ -1,0 +1,159 @@
+"""Studies with bad trials among good ones: every good one gives what it gave without them, every bad one is told.
+
+``python -m tests.campaigns.bad_trials`` runs 100 trials without, and with 1, 10 and 50 bad ones, and prints a row for
+each;
+``tests/campaigns/test_bad_trials.py`` runs ten, seven of them bad. The steps run in this process, through the same
+bridge and
+files as the workflow's.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ezc3d
+import numpy as np
+import xarray as xr
+
+from pipeline.results import netcdf
+from tests.support.checkout import HOUSE
+from tests.support.outputs import run_steps
+from tests.support.report_studies import Page
+
+DEMO = HOUSE / "data" / "demo"
+WALK = "fast_01"
+Trial = tuple[str, str]  # session and trial
+
+
+def rewritten(path: Path, change: Callable[[Any], object]) -> None:
+    """Change what ezc3d reads of a file and write it again."""
+    content = ezc3d.c3d(str(path))
+    change(content)
+    path.unlink()
+    content.write(str(path))
+
+
+def _without_shank(content: Any) -> None:
+    labels = content["parameters"]["POINT"]["LABELS"]
+    labels["value"] = [f"X{i}" if label[1:].startswith("SK") else label for i, label in enumerate(labels["value"])]
+
+
+def _without_plates(content: Any) -> None:
+    content["parameters"]["FORCE_PLATFORM"]["USED"]["value"] = [0]
+
+
+def _unseen(content: Any) -> None:
+    content["data"]["points"][:] = np.nan
+
+
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {  # what is done to a file, and a word of the reason
+    "cut off": (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), "cut off"),
+    "not C3D": (lambda path: path.write_text("time,force\n0,1\n" * 100), "not a C3D file"),
+    "absent": (lambda path: path.unlink(), "no such file"),
+    "empty": (lambda path: path.write_bytes(b""), "not a C3D file"),
+    "no markers of the shanks": (lambda path: rewritten(path, _without_shank), "shank"),
+    "no plates": (lambda path: rewritten(path, _without_plates), "plate"),
+    "markers never seen": (lambda path: rewritten(path, _unseen), "seen"),
+}
+
+
+class Judged(NamedTuple):
+    """How many trials were good and gave the same, and were bad and told with their reason; what is wrong else."""
+
+    same: int
+    told: int
+    wrong: list[str]
+
+
+def write_study(folder: Path, *, sessions: int, trials: int) -> Path:
+    """Write a study of one walk, again and again, and return its folder."""
+    rows = []
+    for session in (f"s{number + 1}" for number in range(sessions)):
+        (folder / session).mkdir(parents=True)
+        shutil.copy(DEMO / "sub-01/static.c3d", folder / session)
+        rows.append(("sub-01", session, "static", f"{session}/static.c3d", "static", "static"))
+        for trial in (f"walk_{number + 1:02d}" for number in range(trials)):
+            shutil.copy(DEMO / f"sub-01/{WALK}.c3d", folder / session / f"{trial}.c3d")
+            rows.append(("sub-01", session, trial, f"{session}/{trial}.c3d", "gait", "fast"))
+    for name in ("study.yaml", "participants.tsv", "segments.tsv"):
+        shutil.copy(DEMO / name, folder)
+    header = ("participant_id", "session", "trial", "file", "role", "condition")
+    (folder / "trials.tsv").write_text("".join("\t".join(row) + "\n" for row in (header, *rows)))
+    return folder
+
+
+def spoil(study: Path, count: int, *, seed: int) -> dict[Trial, str]:
+    """Make some walks of a study bad, in turn in every way, and return those."""
+    walks = sorted(study.glob("*/walk_*.c3d"))
+    chosen = np.random.default_rng(seed).choice(len(walks), count, replace=False)
+    kinds = {walks[place]: [*BAD][number % len(BAD)] for number, place in enumerate(chosen)}
+    for path, kind in kinds.items():
+        BAD[kind][0](path)
+    return {(path.parent.name, path.stem): kind for path, kind in kinds.items()}
+
+
+def results(study: Path) -> tuple[xr.Dataset, dict[Trial, list[dict[str, str]]], str]:
+    """Run a study and return its cycles, its rows of quality.csv by trial, and the words of its report."""
+    run_steps(study, report=True)
+    quality: dict[Trial, list[dict[str, str]]] = {}
+    with (study / "derived/quality.csv").open(encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle):
+            quality.setdefault((row["session"], row["trial"]), []).append(row)
+    words = Page((study / "derived/report.html").read_text(encoding="utf-8")).words
+    return netcdf.load(study / "derived/study.nc"), quality, " ".join(words.split())
+
+
+def cycles_of(study: xr.Dataset, trial: Trial) -> xr.Dataset:
+    """Return the cycles of a trial without their numbers in the study."""
+    chosen = study.isel(cycle=(study.session.values == trial[0]) & (study.trial.values == trial[1]))
+    return chosen.drop_vars("cycle", errors="ignore").drop_attrs()
+
+
+def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
+    """Compare the results of a study with those of the same study before trials of it were spoilt."""
+    (before, quality_before, _), (after, quality, words) = clean, spoilt
+    same, told, wrong = 0, 0, []
+    for trial, expected in quality_before.items():
+        rows = quality.get(trial, [])
+        if trial not in bad:
+            alike = rows == expected and cycles_of(after, trial).identical(cycles_of(before, trial))
+            same += alike
+            wrong += [] if alike else [f"{trial}: good, and not what it was"]
+            continue
+        reasons = {row["reason"] for row in rows if row["verdict"] == "rejected"}
+        used = [row for row in rows if row["verdict"] == "used"]
+        shown = all(reason in words for reason in reasons)
+        good = any(BAD[bad[trial]][1] in reason for reason in reasons) and all(reasons) and not used and shown
+        told += good
+        wrong += [] if good else [f"{trial}: {bad[trial]}: {reasons}, {len(used)} stances used, in the report: {shown}"]
+    return Judged(same, told, wrong)
+
+
+def main(sessions: int = 5, trials: int = 20) -> int:
+    """Run the campaign and print a row for each share of bad trials."""
+    number, failed = sessions * trials, False
+    sys.stdout.write("| bad | good, with the same numbers | bad, told with the reason | seconds |\n|---|---|---|---|\n")
+    with tempfile.TemporaryDirectory() as folder:
+        clean = results(write_study(Path(folder) / "clean", sessions=sessions, trials=trials))
+        for percent in (1, 10, 50):
+            start, study = time.monotonic(), write_study(Path(folder) / str(percent), sessions=sessions, trials=trials)
+            bad = spoil(study, number * percent // 100, seed=percent)
+            found = judged(clean, results(study), bad)
+            same, told = f"{found.same} of {number - len(bad)}", f"{found.told} of {len(bad)}"
+            sys.stdout.write(f"| {len(bad)} of {number} | {same} | {told} | {time.monotonic() - start:.0f} |\n")
+            sys.stdout.write("".join(f"WRONG {line}\n" for line in found.wrong))
+            sys.stdout.flush()
+            shutil.rmtree(study)
+            failed |= bool(found.wrong)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

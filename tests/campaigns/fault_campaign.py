@@ -1,0 +1,121 @@
+"""Faults of known dose, one at a time, in generated and real walks, and what the pipeline makes of each: one table.
+
+``python -m tests.campaigns.fault_campaign [FOLDER]`` prints the table of docs/validation.md: 20 doses of each fault,
+200 clean
+walks, and the real walks of the folder (see conftest.py), if any. ``tests/campaigns/test_fault_campaign.py`` holds it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from pipeline.errors import UserError
+from pipeline.steps.clean.marker_repair import SPIKE
+from tests.support import marker_walks
+from tests.support.checkout import SHARED
+from tests.support.generated_walks import raw_walk
+from tests.support.geometry import BODY_MODELS
+from tests.support.injected_markers import marker_rows
+from tests.support.injected_plates import RIGHTLY, judged, plate_rows
+from tests.support.injected_sizes import Weighed, sessions, size_rows, weighed
+from tests.support.outcomes import ALL, FLAGGED, MENDED, REFUSED, Row
+from tests.support.real_walks import FILES, raw_walks
+
+CLEAN_WALKS = 200
+# a recording of raw markers: three spikes in it, each seen by eye
+SPIKES = "sub-01/FunctionalWalk.c3d"
+
+
+class Real(NamedTuple):
+    """Real walks: as ``read`` leaves them, by file; with all markers; and sessions with a known mass."""
+
+    plates: dict[str, xr.Dataset]
+    markers: list[tuple[str, xr.Dataset, dict[str, Any]]]
+    sizes: list[Weighed]
+
+
+NOTHING_REAL = Real({}, [], [])
+
+
+def real_in(shared: Path) -> Real:
+    return Real(raw_walks(shared), list(marker_walks.real_walks(shared)), sessions(shared))
+
+
+def faults(folder: Path, real: Real, doses: Sequence[int] = ALL, *, every: int = 1) -> Iterator[Row]:
+    """Return a row for each fault.
+
+    Args:
+        folder: for files that are written and read.
+        real: real walks.
+        doses: numbers of the doses put into generated walks.
+        every: of the real plates and walks, one in so many has the faults.
+    """
+    yield from plate_rows(folder, doses, real.plates, every)
+    yield from marker_rows(doses, [(trial, model) for _, trial, model in real.markers[::every]])
+    yield from size_rows(folder, doses, real.sizes[::every])
+
+
+def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[str, tuple[list[str], int]]:
+    """Return by what is looked at the false alarms and the number of clean trials, generated and real."""
+    found: dict[str, tuple[list[str], int]] = {}
+    stances = {str(number): judged(raw_walk(folder, number)) for number in range(clean_walks)}
+    wrong = [name for name, rows in stances.items() if len(rows) != 3 or any(row.reason for row in rows)]
+    found["plates, generated"] = wrong, clean_walks
+    others = {file: raw for file, raw in real.plates.items() if not file.startswith("studies/")}
+    stances = {file: judged(raw, FILES[file]) for file, raw in others.items()}
+    stances |= {file: judged(trial, model) for file, trial, model in real.markers}
+    wrong = [
+        name
+        for name, rows in stances.items()
+        if any(row.reason and (Path(name).stem, row.side, row.reason) not in RIGHTLY for row in rows)
+    ]
+    found["plates, real"] = wrong, len(stances)
+    walks = [(str(seed), *marker_walks.generated(BODY_MODELS[seed % 4], seed)) for seed in range(clean_walks)]
+    for name, trials in (("markers, generated", walks), ("markers, real", real.markers)):
+        found[name] = [which for which, trial, model in trials if _touched(which, trial, model)], len(trials)
+    people = [weighed(folder, 5000 + number) for number in range(clean_walks)]
+    for name, weighings in (("mass, generated", people), ("mass, real", real.sizes)):
+        found[name] = [told for one in weighings if (told := one.told(1.0))], len(weighings)
+    return found
+
+
+def _touched(name: str, trial: xr.Dataset, model: Mapping[str, Any]) -> bool:
+    """Return whether the step ``clean`` thinks that labels are exchanged, or finds a spike where there is none."""
+    try:
+        after = marker_walks.cleaned(trial, model)
+    except UserError:
+        return True
+    return bool(after.attrs["labels_exchanged_back"] or (name != SPIKES and (after.fill == SPIKE).any()))
+
+
+def as_markdown(rows: Iterable[Row], false: Mapping[str, tuple[list[str], int]]) -> str:
+    """Return the campaign as a table."""
+    kinds = {FLAGGED: "flagged", MENDED: "mended", REFUSED: "refused otherwise"}
+    lines = ["| fault | doses | generated walks | real walks |", "|---|---|---|---|"]
+    for row in rows:
+        cells = []
+        for results in (row.generated, row.real):
+            counts = [f"{results.count(kind)} {text}" for kind, text in kinds.items() if kind in results]
+            cells.append(f"{', '.join(counts)} of {len(results)}" if results else "")
+        lines.append(f"| {row.fault} | {row.doses} | {' | '.join(cells)} |")
+    for what in ("plates", "markers", "mass"):
+        cells = []
+        for where in ("generated", "real"):
+            names, count = false[f"{what}, {where}"]
+            cells.append(f"{len(names)} alarms in {count} {' '.join(names)}".strip())
+        lines.append(f"| none: {what} | | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED
+    recordings = real_in(shared) if (shared / "studies").is_dir() else NOTHING_REAL
+    with tempfile.TemporaryDirectory() as scratch:
+        table = as_markdown(faults(Path(scratch), recordings), alarms(Path(scratch), recordings))
+    sys.stdout.write(table + "\n")

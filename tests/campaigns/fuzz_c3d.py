@@ -1,0 +1,174 @@
+"""Damaged C3D files, thousands of them, and how each ends: one table.
+
+``python -m tests.campaigns.fuzz_c3d [MUTANTS [TRUNCATIONS [SEED]]]`` prints the table of docs/reliability.md, from
+the generated
+study and, where they are, real files of several vendors (see conftest.py). It ends with 1 where a file ends otherwise
+than read or refused by name, and keeps such files. ``tests/campaigns/test_c3d_fuzz.py`` holds a short campaign.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.c3d import parser_process
+from pipeline.c3d.integrity import Header, refuse_damaged
+from pipeline.c3d.reader import Recording, anthropometry, read_c3d
+from pipeline.errors import UserError
+from pipeline.plates.parameters import zero_frames
+from pipeline.steps.read.step import plate_wrenches
+from tests.support.checkout import HOUSE, SHARED
+
+GENERATED = (HOUSE / "data/demo/sub-01/static.c3d", HOUSE / "data/demo/sub-01/fast_01.c3d")
+REAL = {  # small files of each kind
+    "Vicon": "studies/plug_in_gait/sub-01/PiG_Calibration3_FF.c3d",
+    "Vicon, real numbers of DEC": "data/c3dorg_sample10_types/TYPE-2a.c3d",
+    "Motion Analysis": "data/c3dparser_AUC/CB_Static0001.c3d",
+    "Qualisys": "data/qualisys_cast/Qualisys.c3d",
+    "Codamotion, integers": "data/codamotion_type3/codamotion_gaitwands_19970212.c3d",
+    "ezc3d": "studies/gait2354/sub-01/walk1.c3d",
+}
+ZONES = ("header", "parameters", "parameters", "parameters", "anywhere")
+KINDS = ("flipped bits", "flipped bits", "one byte", "zeros", "noise", "one word", "bytes moved")
+LONGEST_S, MOST_BYTES = 10.0, 2 << 30
+READ, SAME, CONTAINED, HARM = "read", "read, all as before", "refused: parser ended", "HARM"
+
+
+class Outcome(NamedTuple):
+    """How a file ended, after how long, and what it said."""
+
+    end: str
+    took_s: float
+    text: str
+
+
+def seeds() -> list[Path]:
+    """Return the files that mutants are made from."""
+    return [*GENERATED, *(path for path in (SHARED / name for name in REAL.values()) if path.is_file())]
+
+
+def mutant(content: bytes, header: Header, rng: np.random.Generator) -> tuple[str, bytes]:
+    """Return a kind of damage and a file with it."""
+    changed = bytearray(content)
+    first, last = {"header": (0, 30), "parameters": (512, header.data_at), "anywhere": (0, len(content))}[
+        str(rng.choice(ZONES))
+    ]
+    at = int(rng.integers(first, last))
+    kind = str(rng.choice(KINDS))
+    if kind == "flipped bits":
+        for place in rng.integers(first, last, rng.choice([1, 1, 3, 10])):
+            changed[place] ^= 1 << int(rng.integers(8))
+    elif kind == "one byte":
+        changed[at] = rng.choice([0, 1, 127, 128, 255])
+    elif kind == "one word":
+        changed[at : at + 2] = bytes(rng.choice([b"\xff\xff", b"\xff\x7f", b"\1\x80", b"\1\1"]))
+    elif kind == "bytes moved":
+        count = int(rng.integers(1, 64))
+        changed[at + count : at + count] = changed[at : at + count]
+    else:
+        count = min(int(rng.choice([4, 16, 128, 512])), len(content) - at)
+        changed[at : at + count] = bytes(count) if kind == "zeros" else rng.bytes(count)
+    return kind, bytes(changed)
+
+
+def used(path: Path) -> Recording:
+    """Read a file and everything that the pipeline takes from its parameters."""
+    recording = read_c3d(path)
+    with warnings.catch_warnings(action="ignore"):  # of numpy, about readings that are all missing
+        plate_wrenches(recording, np.eye(3))
+    zero_frames(recording.force_platform)
+    anthropometry(recording.processing)
+    return recording
+
+
+def outcome(path: Path, expected: Recording) -> Outcome:
+    """Use a file; whatever is raised that is no refusal by name is harm."""
+    start = time.monotonic()
+    try:
+        found = used(path)
+        same = np.array_equal(found.markers, expected.markers, equal_nan=True) and np.array_equal(
+            found.analog, expected.analog, equal_nan=True
+        )
+        end, text = SAME if same else READ, ""
+    except UserError as error:
+        whole, text = str(error), str(error).removeprefix(f"{path}: ")
+        end = "refused: parser said no" if "not readable as C3D" in text else "refused: numbers make no recording"
+        if "its parser" in text:
+            end = CONTAINED
+        elif "damaged" in text or "cut off" in text or "no C3D header" in text:
+            end = "refused: header and records"
+        if text == whole or not text.isprintable():
+            end = HARM
+    except Exception as error:
+        end, text = HARM, repr(error)
+    took_s = time.monotonic() - start
+    return Outcome(HARM if took_s > LONGEST_S else end, took_s, text)
+
+
+def campaign(
+    files: list[Path], *, mutants: int, truncations: int, seed: int, keep: Path
+) -> Iterator[tuple[str, Outcome]]:
+    """Yield the kind of damage and the outcome of each; harmful files are copied to ``keep``."""
+    rng = np.random.default_rng(seed)
+    known = [(path.read_bytes(), refuse_damaged(path), used(path)) for path in files]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "damaged.c3d"
+        for number in range(mutants + truncations):
+            content, header, expected = known[number % len(known)]
+            if number < mutants:
+                kind, damaged = mutant(content, header, rng)
+            else:
+                end = header.data_at + header.frames * header.frame_bytes  # what follows fills the last block
+                kind, damaged = "cut off", content[: int(rng.integers(end))]
+            path.write_bytes(damaged)
+            result = outcome(path, expected)
+            if kind == "cut off" and result.end in (READ, SAME):
+                result = result._replace(end=HARM, text="read although cut off")
+            if result.end in (HARM, CONTAINED):
+                (keep / f"{seed}_{number}.c3d").write_bytes(damaged)
+            yield kind, result
+
+
+def table(results: list[tuple[str, Outcome]]) -> str:
+    """Return the tallies: a row per kind of damage, a column per end."""
+    tally = Counter((kind, result.end) for kind, result in results)
+    kinds, ends = sorted({kind for kind, _ in tally}), sorted({end for _, end in tally})
+    lines = ["| damage | n | " + " | ".join(ends) + " |", "|---" * (len(ends) + 2) + "|"]
+    for kind in [*kinds, "all"]:
+        counts = [sum(tally[one, end] for one in (kinds if kind == "all" else [kind])) for end in ends]
+        lines.append(f"| {kind} | {sum(counts)} | " + " | ".join(map(str, counts)) + " |")
+    return "\n".join(lines)
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process or a child of it has held."""
+    parser_process._dismiss()
+    return 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def main(mutants: int = 10_000, truncations: int = 1_000, seed: int = 1) -> int:
+    """Run the campaign and print its table."""
+    files, keep = seeds(), Path(tempfile.gettempdir()) / "fuzz_c3d"
+    keep.mkdir(exist_ok=True)
+    start = time.monotonic()
+    results = list(campaign(files, mutants=mutants, truncations=truncations, seed=seed, keep=keep))
+    longest_s, peak = max(result.took_s for _, result in results), peak_bytes()
+    harm = sorted({result.text for _, result in results if result.end == HARM})
+    sys.stdout.write(
+        f"{table(results)}\n\n{len(results)} files from {len(files)} in {time.monotonic() - start:.0f} s; longest "
+        f"{longest_s:.1f} s, most memory {peak / 2**20:.0f} MiB\n" + "".join(f"HARM {text}\n" for text in harm)
+    )
+    return int(bool(harm) or peak > MOST_BYTES)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

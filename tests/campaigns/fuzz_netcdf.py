@@ -1,0 +1,134 @@
+"""Damaged results, hundreds of them, and how each ends: one table.
+
+``python -m tests.campaigns.fuzz_netcdf [MUTANTS [SEED]]`` prints the table of docs/reliability.md, from the session
+files and
+study.nc of the demonstration study and their records. A job that meets the file must refuse it and name the remedy, or
+read what was written. What NetCDF's own checksums would have seen is counted beside, in a process that may die of it.
+``tests/commands/test_verify.py`` holds a short campaign.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from pipeline.errors import UserError
+from pipeline.results import netcdf
+from pipeline.workflow import checksums
+from tests.support.outputs import write_outputs
+
+KINDS = ("one bit", "one bit", "ten bits", "zeros", "noise", "a block moved", "cut off", "bytes added")
+TOLD, EQUAL, HARM = "refused, with the remedy", "what was written", "HARM"
+ALONE = {0: "told", 1: "equal", 2: "other numbers", 3: "other error"}
+LONGEST_S = 30
+
+
+def mutant(content: bytes, kind: str, rng: np.random.Generator) -> bytes:
+    """Return a file with one kind of damage, never as it was."""
+    changed = bytearray(content)
+    at, count = int(rng.integers(len(content))), int(rng.choice([1, 64, 512, 4096]))
+    if kind.endswith(("bit", "bits")):
+        for place in rng.integers(len(content), size=1 if kind == "one bit" else 10):
+            changed[place] ^= 1 << int(rng.integers(8))
+    elif kind == "zeros":
+        changed[at : at + count] = bytes(len(changed[at : at + count]))
+    elif kind == "noise":
+        changed[at : at + count] = rng.bytes(len(changed[at : at + count]))
+    elif kind == "a block moved":
+        to = int(rng.integers(len(content)))
+        changed[to : to + count] = changed[at : at + count]
+    elif kind == "cut off":
+        del changed[at:]
+    else:
+        changed += rng.bytes(count)
+    if changed == content:
+        changed[at] ^= 255
+    return bytes(changed)
+
+
+def same(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) -> bool:
+    """Return whether a file holds what it did."""
+    now, own = netcdf.load_groups(path)
+    alike = [*now] == [*groups] and all(now[name].identical(groups[name]) for name in groups)
+    return bool(alike and {**own} == root)
+
+
+def alone(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) -> str:
+    """Return how a file ends that is read without a look at its record: HDF5 may crash, or not come to an end."""
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        signal.alarm(LONGEST_S)
+        code = 3
+        try:
+            code = 1 if same(path, groups, root) else 2
+        except UserError as error:
+            code = 0 if str(error).endswith(netcdf.MEND) else 3
+        finally:
+            os._exit(code)
+    return ALONE.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "crashed")
+
+
+def outcome(derived: Path, name: str, groups: dict[str, xr.Dataset], root: dict[str, object]) -> str:
+    """Return how a job ends that takes this output for its input."""
+    path = derived / name
+    try:
+        checksums.as_written(derived, [path])
+    except UserError as error:
+        return TOLD if str(path) in str(error) and str(error).endswith(netcdf.MEND) else HARM
+    return EQUAL if same(path, groups, root) else HARM
+
+
+def campaign(derived: Path, *, mutants: int, seed: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind of damage, how a job ends that meets it, and how NetCDF alone; every tenth damages a record."""
+    rng = np.random.default_rng(seed)
+    names = [path.relative_to(derived).as_posix() for path in sorted(derived.rglob("*.nc"))]
+    known = {name: netcdf.load_groups(derived / name) for name in names}
+    for number in range(mutants):
+        name, kind = names[number % len(names)], str(rng.choice(KINDS))
+        of_record = number % 10 == 9
+        path = checksums.record_path(derived, name) if of_record else derived / name
+        content = path.read_bytes()
+        path.write_bytes(mutant(content, kind, rng))
+        try:
+            end = outcome(derived, name, *known[name])
+            beside = "" if of_record else alone(path, *known[name])
+        finally:
+            path.write_bytes(content)
+        yield ("a record" if of_record else kind), end, beside
+
+
+def table(results: list[tuple[str, str, str]]) -> str:
+    """Return the tallies: a row per kind of damage, a column per end."""
+    tally = Counter((kind, end) for kind, *ends in results for end in (ends[0], f"NetCDF alone: {ends[1]}"))
+    kinds = sorted({kind for kind, *_ in results})
+    ends = sorted({end for _, end in tally} - {"NetCDF alone: "}, key=lambda end: (end.startswith("NetCDF"), end))
+    lines = ["| damage | n | " + " | ".join(ends) + " |", "|---" * (len(ends) + 2) + "|"]
+    for kind in [*kinds, "all"]:
+        among = kinds if kind == "all" else [kind]
+        n = sum(one in among for one, *_ in results)
+        counts = [sum(tally[one, end] for one in among) for end in ends]
+        lines.append(f"| {kind} | {n} | " + " | ".join(map(str, counts)) + " |")
+    return "\n".join(lines)
+
+
+def main(mutants: int = 1000, seed: int = 1) -> int:
+    """Run the campaign and print its table."""
+    with tempfile.TemporaryDirectory() as folder:
+        derived = write_outputs(Path(folder)) / "derived"
+        results = list(campaign(derived, mutants=mutants, seed=seed))
+    sys.stdout.write(f"{table(results)}\n")
+    return int(any(end == HARM for _, end, _ in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -1,0 +1,245 @@
+"""Runs of the workflow that are killed, or whose disk is full, again and again, until one ends: what is left behind.
+
+``make test-faults`` runs it in full; ``python -m tests.campaigns.interruptions --kills 20 --full 20`` a part of it.
+A killed or stopped run is taken up by ``python -m pipeline recover``, which is interrupted in its turn: every
+interruption finds the study in another state, and costs a start and a job rather than a run. Several studies are
+interrupted at once, each by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+HOUSE = Path(__file__).resolve().parents[2]
+Campaign = Callable[..., Counter[str]]
+KILLED = ("everything", "scheduler", "job")
+COLD, WARM = "bridge.py", "pipeline/workflow/warm.py"  # how a job's own Python, and what forks jobs, are called
+EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first job; seconds after it
+TABLES: dict[
+    str, Callable[[list[str]], bool]
+] = {  # one person, one static, one walk: what is kept of the demonstration study
+    "participants.tsv": lambda cells: cells[0] == "sub-01",
+    "segments.tsv": lambda cells: cells[0] == "sub-01",
+    "trials.tsv": lambda cells: cells[0] == "sub-01" and cells[1] in ("static", "comfortable_01"),
+}
+
+
+def write_tiny_study(folder: Path) -> Path:
+    """Write a study that takes a few seconds per step, nearly all of them imports, and return its folder."""
+    demo = HOUSE / "data" / "demo"
+    folder.mkdir(parents=True)
+    shutil.copy(demo / "study.yaml", folder)
+    for name, kept in TABLES.items():
+        header, *rows = (demo / name).read_text(encoding="utf-8").splitlines()
+        rows = [row for row in rows if kept(row.split("\t"))]
+        (folder / name).write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    (folder / "sub-01").mkdir()
+    for trial in ("static", "comfortable_01"):
+        shutil.copy(demo / "sub-01" / f"{trial}.c3d", folder / "sub-01")
+    return folder
+
+
+def outputs(study: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file at a final name below derived/: what is written beside begins with a dot."""
+    files = (path for path in (study / "derived").rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {str(path.relative_to(study)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def leftovers(study: Path) -> list[str]:
+    """Return what a finished run has left beside its outputs."""
+    return [path.name for path in (study / "derived").rglob(".*")]
+
+
+def started(*arguments: str) -> subprocess.Popen[bytes]:
+    """Start a command of the pipeline in a process group of its own."""
+    command = [sys.executable, "-m", *arguments]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, cwd=HOUSE, start_new_session=True, **quiet)  # type: ignore[call-overload, no-any-return]
+
+
+def recovery(study: Path) -> subprocess.Popen[bytes]:
+    """Start the one command that takes up an interrupted run."""
+    return started("pipeline", "recover", str(study), "--cores", "1")
+
+
+def descendants(of: int, above: str = "") -> list[tuple[int, str, str]]:
+    """Return number and command line of every process below one, and its parent's command line, parents first."""
+    found = []
+    try:
+        children = [
+            int(n) for task in Path(f"/proc/{of}/task").iterdir() for n in (task / "children").read_text().split()
+        ]
+        for child in children:
+            command = Path(f"/proc/{child}/cmdline").read_text()
+            found += [(child, command, above), *descendants(child, command)]
+    except OSError:  # it ended just now
+        pass
+    return found
+
+
+def jobs_of(run: subprocess.Popen[bytes]) -> list[int]:
+    """Return the processes of a run that work on a step: a Python of their own, or a fork of one."""
+    found = descendants(run.pid)
+    return [number for number, command, above in found if COLD in command or (WARM in command and WARM in above)]
+
+
+def kill(run: subprocess.Popen[bytes], whom: str) -> str:
+    """Kill a run, its scheduler alone or its job alone (what runs of it: there may be none); return whom."""
+    below = descendants(run.pid)
+    schedulers = [
+        number for number, command, _ in below if "snakemake" in command
+    ]  # the first, the others are below it
+    chosen = {"scheduler": schedulers[:1], "job": jobs_of(run)[:1]}.get(whom, [])
+    for number in chosen or [*(number for number, *_ in below), run.pid]:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    run.wait()
+    return whom if chosen else "everything"
+
+
+def killed_at_random(run: subprocess.Popen[bytes], rng: np.random.Generator) -> str:
+    """Kill a run, mostly while a job is at work, some time before; return whom, empty where it ended before."""
+    whom, early, delay_s = str(rng.choice(KILLED)), rng.random() < EARLY, rng.uniform(0.0, LATEST_S)
+    while not early and run.poll() is None and not jobs_of(run):
+        time.sleep(0.02)
+    try:
+        run.wait(delay_s)
+    except subprocess.TimeoutExpired:
+        return kill(run, whom)
+    return ""
+
+
+def partial_files(study: Path, expected: dict[str, str]) -> list[str]:
+    """Return the outputs that are at their final name and not what they should be."""
+    return [name for name, digest in outputs(study).items() if expected.get(name) != digest]
+
+
+def killed_again_and_again(folder: Path, expected: dict[str, str], kills: int, *, seed: int) -> Counter[str]:
+    """Kill runs of the tiny study at random moments and return what was counted."""
+    rng, count = np.random.default_rng(seed), Counter[str]()
+    study = None
+    while sum(count[f"killed: {whom}"] for whom in KILLED) < kills:
+        study = study or write_tiny_study(folder / f"killed-{count['studies']}")
+        run = recovery(study)
+        if whom := killed_at_random(run, rng):
+            count[f"killed: {whom}"] += 1
+            count["partial at a final name"] += len(partial_files(study, expected))
+        else:
+            count["studies"] += 1
+            count["finished"] += judged(study, expected, run.wait())
+            study = None
+    if study:
+        count["studies"] += 1
+        count["finished"] += judged(study, expected, recovery(study).wait())
+    return count
+
+
+def disk_full_again_and_again(folder: Path, expected: dict[str, str], points: int, *, seed: int) -> Counter[str]:
+    """Run the tiny study on a disk that is full, made larger bit by bit, and return what was counted."""
+    rng, count = np.random.default_rng(seed), Counter[str]()
+    step_kb = 6000 // points + 1  # the whole study takes 6 MB
+    with small_disk(folder / "disk", 600) as disk:
+        while count["disk full"] < points:
+            study, size_kb, code = write_tiny_study(disk / "study"), 450, 1
+            while code and count["disk full"] < points:
+                size_kb += int(rng.integers(4, 2 * step_kb + 5))
+                resized(disk, size_kb)
+                code = recovery(study).wait()
+                count["partial at a final name"] += len(partial_files(study, expected))
+                count["disk full"] += code != 0
+            resized(disk, 40000)
+            count["studies"] += 1
+            count["finished"] += judged(study, expected, code and recovery(study).wait())
+    return count
+
+
+def finished(study: Path) -> dict[str, str]:
+    """Return the outputs of a run that nothing disturbs."""
+    if not study.exists():
+        write_tiny_study(study)
+        if code := started("snakemake", "--cores", "1", "--directory", str(study)).wait():
+            raise RuntimeError(f"the undisturbed run ended with {code}")
+    return outputs(study)
+
+
+def judged(study: Path, expected: dict[str, str], code: int) -> bool:
+    """Return whether a study is finished: exit code 0, the bytes of the undisturbed run, nothing left beside."""
+    good = code == 0 and outputs(study) == expected and not leftovers(study)
+    if good:
+        shutil.rmtree(study)
+    else:
+        sys.stderr.write(f"{study}: exit code {code}, differs: {partial_files(study, expected)}, {leftovers(study)}\n")
+    return good
+
+
+@contextmanager
+def small_disk(place: Path, size_kb: int) -> Iterator[Path]:
+    """Mount a disk of a few kB; a user who may not mount runs the whole script under ``unshare -rm``."""
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_kb}k", "none", str(place)], check=False)
+    if mounted.returncode:
+        raise RuntimeError("mounting is not permitted here; try: unshare -rm python -m tests.campaigns.interruptions")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def resized(disk: Path, size_kb: int) -> None:
+    """Make a small disk larger."""
+    subprocess.run(["mount", "-o", f"remount,size={size_kb}k", str(disk)], check=True)
+
+
+def at_once(
+    campaign: Callable[..., Counter[str]], folder: Path, points: int, *, seed: int, workers: int
+) -> Counter[str]:
+    """Run a campaign's points on several studies at once, and return what was counted in all."""
+    expected, shares = finished(folder / "reference"), np.bincount(np.arange(points) % workers)
+
+    def share(worker: int) -> Counter[str]:
+        place = folder / f"{campaign.__name__}-{worker}"
+        place.mkdir()
+        return campaign(place, expected, int(shares[worker]), seed=1000 * seed + worker)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return sum(pool.map(share, range(len(shares))), Counter[str]())
+
+
+def main() -> int:
+    """Run what is asked for, print the counts, and return 1 where something was partial or not recovered."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--full", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
+    chosen = parser.parse_args()
+    failed = False
+    with tempfile.TemporaryDirectory() as place:
+        for campaign, points in ((killed_again_and_again, chosen.kills), (disk_full_again_and_again, chosen.full)):
+            if not points:
+                continue
+            start = time.monotonic()
+            count = at_once(campaign, Path(place), points, seed=chosen.seed, workers=chosen.at_once)
+            failed |= bool(count["partial at a final name"]) or count["finished"] < count["studies"]
+            sys.stdout.write(f"{campaign.__name__}, {time.monotonic() - start:.0f} s: {dict(count)}\n")
+            sys.stdout.flush()
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+"""Recordings of every lab, set up as a user would and worked through: what came out of each walking file.
+
+``python -m tests.campaigns.labs`` prints the table of docs/validation.md.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import nan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import xarray as xr
+
+from pipeline.commands.check.command import check
+from pipeline.commands.check.findings import Finding
+from pipeline.commands.init.command import initialise
+from pipeline.errors import UserError
+from pipeline.steps.calibrate.step import calibrate
+from pipeline.steps.clean.step import clean
+from pipeline.steps.contacts.step import contacts
+from pipeline.steps.read.step import read
+from pipeline.tables import study_tables, tsv
+from pipeline.workflow import settings
+from tests.support.references import JOINTS, MOMENTS, compared, reference_of
+from tests.support.studies import run_trial
+
+SAMPLES, SUB_01 = "data/c3dorg_sample10_types", "studies/plug_in_gait/sub-01"
+# lab: its files, or the folder they are in. Files of one folder that are of different labs are set up apart.
+LABS: dict[str, tuple[str, ...]] = {
+    "exact": ("studies/exact",),
+    "functional": ("studies/functional",),
+    "gait2354": ("studies/gait2354",),
+    "plug_in_gait": ("studies/plug_in_gait",),
+    "plug_in_gait, feet not flat": (f"{SUB_01}/PiG_Motion3_noFF.c3d", f"{SUB_01}/PiG_Calibration3_noFF.c3d"),
+    "c3dparser_AUC": ("data/c3dparser_AUC",),
+    "opensim_walking": ("data/opensim_walking",),
+    "qualisys_cast": ("data/qualisys_cast",),
+    "codamotion 1997": ("data/codamotion_type3/codamotion_gaitwands_19970212.c3d",),
+    "codamotion 2015": ("data/codamotion_type3/codamotion_gaitwands_20150204.c3d",),
+    "sample10 2, 4": (f"{SAMPLES}/TYPE-2.C3D", f"{SAMPLES}/TYPE-4.C3D"),
+    "sample10 2a, 4a": (f"{SAMPLES}/TYPE-2a.c3d", f"{SAMPLES}/TYPE-4a.c3d"),
+    "sample10 3": (f"{SAMPLES}/TYPE-3.c3d",),
+}
+# the body model is chosen by hand where the file's own results come from another one than its markers show best
+BY_HAND = {"functional": "plug_in_gait_flat_foot", "plug_in_gait": "plug_in_gait_flat_foot"}
+
+
+class Outcome(NamedTuple):
+    """What came out of a walking file.
+
+    Attributes:
+        lab, file, body_model: which.
+        cycles: gait cycles; of these with kinetics.
+        with_kinetics: cycles whose kinetics are believed.
+        valid, invalid: stances; of the invalid ones the reasons.
+        reasons: how often each reason stands.
+        lost: why moments, or everything, could not be had; empty where they could.
+        peak: mean peak of the ankle plantarflexor moment over cycles with kinetics, N m/kg; NaN without any.
+        reference: what the file comes with to be measured against, or empty.
+        compared: medians over the valid stances, see :func:`references.compared`.
+    """
+
+    lab: str
+    file: str
+    body_model: str
+    cycles: int
+    with_kinetics: int
+    valid: int
+    invalid: int
+    reasons: Mapping[str, int]
+    lost: str
+    peak: float = nan
+    reference: str = ""
+    compared: Mapping[str, float] = {}
+
+
+def bare_copy(shared: Path, lab: str, target: Path) -> Path:
+    """Copy a lab's C3D files, without tables, into a folder."""
+    for name in LABS[lab]:
+        source = shared / name
+        for file in source.rglob("*") if source.is_dir() else (source,):
+            if file.suffix.lower() == ".c3d" and not (source.is_dir() and "_noFF" in file.name):
+                copy = target / (file.relative_to(source) if source.is_dir() else file.name)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+    return target
+
+
+def set_up(shared: Path, lab: str, target: Path) -> list[Finding]:
+    """Copy a lab's files, let ``init`` write the tables, and return what ``check`` finds."""
+    initialise(bare_copy(shared, lab, target))
+    return check(target)
+
+
+def choose_body_model(study: Path, name: str) -> None:
+    """Write another body model into study.yaml."""
+    path = study / "study.yaml"
+    path.write_text(re.sub("(?m)^body_model: .*$", f"body_model: {name}", path.read_text()))
+
+
+def outcomes(study: Path, lab: str, *, shared: Path | None = None) -> Iterator[Outcome]:
+    """Work a study through, as the workflow does, and return what came out of each walking file.
+
+    With ``shared``, the folder of the recordings, results are measured against what the files come with.
+    """
+    own = settings.read_yaml(study / "study.yaml")
+    chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
+    participants = study_tables.read_participants(study / "participants.tsv")
+    for rows in study_tables.read_trials(study / "trials.tsv", participants).values():
+        recorded = {row["trial"]: _read(study, row, participants, model, chosen) for row in rows}
+        calibration = _calibrated(rows, recorded, participants, model, chosen)
+        for row in rows:
+            if row["role"] == "gait":
+                yield _outcome(lab, study / row["file"], recorded[row["trial"]], calibration, model, chosen, shared)
+
+
+def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any) -> xr.Dataset:
+    about = {"role": row["role"], "source": row["file"]}
+    try:
+        whose = study_tables.whose(row, participants)
+        return read(study / row["file"], body_model=model, **whose, **chosen["read"]).assign_attrs(about)
+    except UserError as error:
+        return xr.Dataset(attrs={**about, "rejected": str(error).removeprefix(f"{study / row['file']}: ")})
+
+
+def _calibrated(rows: Any, recorded: Any, participants: Any, model: Any, chosen: Any) -> xr.Dataset | str:
+    try:
+        return calibrate(
+            recorded,
+            body_model=model,
+            participant=participants[rows[0]["participant_id"]],
+            segments=[],
+            segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+            functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
+            **chosen["calibrate"],
+        )
+    except UserError as error:
+        return str(error)
+
+
+def _outcome(
+    lab: str, path: Path, trial: xr.Dataset, calibration: xr.Dataset | str, model: Any, chosen: Any, shared: Path | None
+) -> Outcome:
+    file = trial.attrs["source"]
+    if "rejected" in trial.attrs:
+        return Outcome(lab, file, model["name"], 0, 0, 0, 0, {}, trial.attrs["rejected"])
+    cycles, believed, lost, peak = 0, 0, "", nan
+    reference, medians = "", dict[str, float]()
+    try:
+        if isinstance(calibration, str):
+            lost = calibration
+            touched = contacts(clean(trial, body_model=model, **chosen["clean"]), **chosen["contacts"])
+        else:
+            steps = run_trial(trial, calibration, model, chosen)
+            touched = steps["contacts"]
+            cut = steps["cycles"]
+            cycles = cut.sizes.get("cycle", 0)
+            believed = int(cut.kinetics_valid.sum()) if cycles else 0
+            if believed:
+                peak = float(cut.peak_ankle_plantarflexor_moment.values[cut.kinetics_valid.values].mean())
+            reference, medians = _measured(path, shared, steps, calibration) if shared else ("", {})
+    except UserError as error:
+        return Outcome(lab, file, model["name"], 0, 0, 0, 0, {}, str(error))
+    valid = touched.valid.values
+    reasons = Counter(str(reason) for reason in touched.reason.values[~valid])
+    counts = int(valid.sum()), int((~valid).sum())
+    return Outcome(lab, file, model["name"], cycles, believed, *counts, reasons, lost, peak, reference, medians)
+
+
+def _measured(
+    path: Path, shared: Path, steps: Mapping[str, xr.Dataset], calibration: xr.Dataset
+) -> tuple[str, dict[str, float]]:
+    """Return whose results a file comes with, and how far from them the run is, medians over its valid stances."""
+    mass_kg = calibration.attrs["body_mass_kg"]
+    reference = reference_of(path, shared, steps, mass_kg=mass_kg)
+    if reference is None:
+        return "", {}
+    rows = pd.DataFrame(compared(reference, steps, mass_kg=mass_kg))
+    return reference.name, {str(name): value for name, value in rows.median(numeric_only=True).items()}
+
+
+def as_markdown(rows: list[Outcome]) -> str:
+    """Return the outcomes as a table."""
+    lines = [
+        "| lab: file | body model | cycles (with kinetics) | stances used | stances not used, why | peak, N m/kg "
+        "| against | joint centres, mm | angles, degrees | moments, N m/kg |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        why = "; ".join(f"{count} {reason}" if count > 1 else reason for reason, count in row.reasons.items())
+        lost = re.sub(r"^\S+\.c3d: |(: add|;).*", "", row.lost, flags=re.IGNORECASE)
+        cycles = f"none: {lost}" if lost else f"{row.cycles} ({row.with_kinetics})"
+        centres = _cell(row.compared, [f"{joint} centre" for joint in JOINTS], scale=1000, digits=1)
+        angles = _cell(row.compared, [f"{joint} angle" for joint in JOINTS], digits=1)
+        moments = _cell(row.compared, [f"{name} rms" for name in MOMENTS], digits=3)
+        peak = f"{row.peak:.2f}" if row.with_kinetics else ""
+        by_hand = " (by hand)" if row.lab in BY_HAND else ""
+        lines.append(
+            f"| {row.lab}: {row.file} | {row.body_model}{by_hand} | {cycles} | {row.valid} of "
+            f"{row.valid + row.invalid} | {why} | {peak} | {row.reference or 'nothing stored'} | {centres} "
+            f"| {angles} | {moments} |"
+        )
+    return "\n".join(lines)
+
+
+def _cell(values: Mapping[str, float], names: Sequence[str], *, digits: int, scale: float = 1.0) -> str:
+    """Return values as ``0.1, 0.2, -``; empty where none is known."""
+    texts = [f"{scale * value:.{digits}f}" if (value := values.get(name, nan)) == value else "-" for name in names]
+    return ", ".join(texts) if any(text != "-" for text in texts) else ""
+
+
+if __name__ == "__main__":
+    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared"
+    found: list[Outcome] = []
+    for lab in LABS:
+        with tempfile.TemporaryDirectory() as folder:
+            set_up(shared, lab, Path(folder))
+            if lab in BY_HAND:
+                choose_body_model(Path(folder), BY_HAND[lab])
+            found += outcomes(Path(folder), lab, shared=shared)
+    sys.stdout.write(as_markdown(found) + "\n")

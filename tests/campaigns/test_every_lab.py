@@ -1,0 +1,207 @@
+"""Recordings of eight labs: ``init`` and ``check``, then a run, with at most the body model chosen by hand."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import ezc3d
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.c3d.reader import read_c3d
+from pipeline.commands.check.command import check
+from pipeline.commands.init.command import initialise
+from pipeline.errors import UserError
+from pipeline.plates.parameters import plates_from_parameters
+from pipeline.plates.wrench import centre_of_pressure, decode, moment_unit_n_m, plate_axes
+from pipeline.tables import study_tables
+from tests.campaigns.labs import BY_HAND, LABS, choose_body_model, outcomes, set_up
+from tests.support.c3d_recordings import Channels, write_c3d
+from tests.support.checkout import copy_study
+from tests.support.references import MOMENTS
+from tests.support.studies import run_study
+
+WITHOUT_WIDTHS = ("codamotion 1997", "codamotion 2015", "sample10 2, 4", "sample10 2a, 4a")  # joint widths not stated
+DOSES = 20
+
+Array = NDArray[np.float64]
+
+
+def moments(*limits: float) -> dict[str, float]:
+    """Return limits of ankle flexion, knee flexion, knee adduction and hip flexion moments, RMS, N m/kg."""
+    return {f"{name} rms": limit for name, limit in zip(MOMENTS, limits, strict=True)}
+
+
+# How far a file may be from what it comes with, median over its stances: centres m, angles degrees, moments. Those of
+# Plug-in Gait are twice what medians over all stances of all files must keep.
+PLUG_IN_GAIT = {"centre": 0.003, "angle": 2, **moments(0.04, 0.08, 0.04, 0.16)}
+LIMITS: dict[str, dict[str, float]] = {
+    "plug_in_gait": PLUG_IN_GAIT,
+    "plug_in_gait, feet not flat": PLUG_IN_GAIT,
+    "functional": {"centre": 0.003, "angle": 2},  # its moments: tests/campaigns/test_real_data.py
+    # what filters and Dempster's segments make: segments.tsv, which holds the true ones, is not there
+    "exact": {"centre": 0.0003, **moments(0.02, 0.03, 0.02, 0.05)},
+    "gait2354": {
+        "ankle flexion rms": 0.09,
+        "knee flexion rms": 0.24,
+    },  # another model, see tests/campaigns/test_real_data.py
+    "opensim_walking": {"ankle centre": 0.001, "knee centre": 0.02},  # theirs rides on the thigh, ours on the shank
+}
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_walk_runs_and_is_as_near_as_it_should_to_what_it_comes_with(
+    shared: Path, tmp_path: Path, lab: str
+) -> None:
+    findings = set_up(shared, lab, tmp_path)
+    assert [finding for finding in findings if finding.severity == "error"] == []
+    assert (lab in WITHOUT_WIDTHS) == any("widths are an estimate" in finding.what for finding in findings)
+    if lab in BY_HAND:
+        choose_body_model(tmp_path, BY_HAND[lab])
+    rows = list(outcomes(tmp_path, lab, shared=shared))
+    assert rows
+    for row in rows:
+        assert row.lost == ""
+        assert "" not in row.reasons  # each stance that is not used says why
+        assert row.cycles
+        assert row.valid  # somebody steps on a plate in each of these walks
+        # healthy people and their children (Schwartz et al. 2008: 1.23 +- 0.24); one mass is from a single step
+        assert not row.with_kinetics or 0.7 < row.peak < 2
+        assert bool(row.reference) == (lab in LIMITS)
+        for name, limit in LIMITS.get(lab, {}).items():
+            found = {key: value for key, value in row.compared.items() if key.endswith(name)}
+            assert found
+            assert all(value <= limit for value in found.values()), (row.file, found)
+
+
+def test_widths_by_body_mass_are_marked_and_give_way_to_measured_ones(shared: Path, tmp_path: Path) -> None:
+    set_up(shared, "sample10 2a, 4a", tmp_path)
+    path = tmp_path / "participants.tsv"
+    (row,) = study_tables.read_participants(path).values()
+    assert row["width_source"] == "estimate: body mass"
+    assert "knee_width_left_m" in row["guessed"].split()
+    path.write_text(path.read_text().replace("estimate: body mass", "n/a"))
+    assert not any("widths" in finding.what for finding in check(tmp_path))
+    path.write_text(path.read_text().replace(row["knee_width_left_m"], "n/a"))
+    (error,) = (finding for finding in check(tmp_path) if finding.severity == "error")
+    assert "knee_width_left_m" in error.what
+    assert f"(by body mass knee {row['knee_width_left_m']}" in error.remedy
+
+
+@pytest.mark.parametrize("lab", ["c3dparser_AUC", "qualisys_cast", "opensim_walking"])
+def test_a_mass_that_plates_have_told_is_marked(shared: Path, tmp_path: Path, lab: str) -> None:
+    findings = set_up(shared, lab, tmp_path)
+    (row,) = study_tables.read_participants(tmp_path / "participants.tsv").values()
+    assert row["mass_source"].startswith("estimate: plates")
+    assert "mass_kg" in row["guessed"].split()
+    assert 30 < float(row["mass_kg"]) < 90  # a child and two grown-ups
+    assert any(finding.what == f"mass_kg is an {row['mass_source']}" for finding in findings)
+
+
+@pytest.mark.parametrize("factor", [1000, 100])
+def test_millimetres_and_centimetres_as_metres_are_told(tmp_path: Path, factor: int) -> None:
+    """Twenty people from 1.0 to 1.95 m, each size by itself, in the wrong unit."""
+    for dose in range(DOSES):
+        height_m = 1.0 + 0.05 * dose
+        sizes = {"marker_diameter_m": 0.014, "height_m": height_m}
+        shares = {"knee_width_left_m": 0.06, "ankle_width_left_m": 0.042, "leg_length_left_m": 0.52}
+        sizes |= {name: share * height_m for name, share in shares.items()}
+        for wrong in sizes:
+            given = {name: f"{value * (factor if name == wrong else 1):.4g}" for name, value in sizes.items()}
+            cells = {"participant_id": "A1", "mass_kg": "50", "sex": "F"} | given
+            path = tmp_path / "participants.tsv"
+            path.write_text("\t".join(cells) + "\n" + "\t".join(cells.values()) + "\n")
+            _, problems = study_tables.participants_of(path)
+            assert any(f"{wrong} is" in problem for problem in problems)
+
+
+def test_a_size_in_another_unit_is_answered_with_metres(shared: Path, tmp_path: Path) -> None:
+    study = copy_study(shared / "studies" / "functional", tmp_path / "functional")
+    text = (study / "participants.tsv").read_text().replace("1.68", "1680")
+    (study / "participants.tsv").write_text(text)
+    assert "give metres: mm? 1.68 m" in {finding.remedy for finding in check(study)}
+
+
+# ---- other axes, other plates: one walk written anew
+
+Y_UP = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # from a lab with z up to one with y up
+WALK, STANDING = (f"studies/plug_in_gait/sub-03/HC030A0{number}.c3d" for number in (5, 1))
+
+
+def written_anew(source: Path, target: Path, *, turn: Array, plate_type: int) -> Path:
+    """Write a recording with its markers and plates in other axes, and its plates as another type."""
+    recording = read_c3d(source)
+    assert (recording.marker_rate_hz, recording.analog_rate_hz) == (100, 1000)  # what write_c3d writes
+    written = []
+    for plate in plates_from_parameters(
+        recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=recording.length_unit_m
+    ):
+        unit_n_m = moment_unit_n_m(plate, recording.analog_units, length_unit_m=1e-3, analog=recording.analog)
+        wrench = decode(recording.analog, plate, length_unit_m=1e-3, moment_unit_n_m=unit_n_m)
+        force, moment = (part @ turn.T for part in wrench)
+        corners = plate.corners / 1000 @ turn.T
+        axes, middle = plate_axes(corners), corners.mean(axis=0)
+        rest = (moment - np.cross(middle, force)) @ axes
+        if plate_type == 1:  # centre of pressure from the middle of the top, and free moment about z, which is down
+            cop, free = centre_of_pressure(force, moment, corners)
+            rest = np.column_stack([((cop - middle) @ axes)[:, :2], -free])
+        written.append(Channels(corners, np.nan_to_num(np.hstack([force @ axes, rest]))))
+    points = {name: recording.markers[:, i] @ turn.T for i, name in enumerate(recording.labels)}
+    events = [(event.time_s, event.label, event.side.title()) for event in recording.events]
+    write_c3d(
+        target, points, first_frame=recording.first_frame + 1, events=events or None, plates=written, depth_m=0.0,
+        processing=recording.processing,
+    )  # fmt: skip
+    file = ezc3d.c3d(str(target))
+    file["parameters"]["FORCE_PLATFORM"]["TYPE"]["value"] = np.full(len(written), plate_type)
+    file.write(str(target))
+    return target
+
+
+@pytest.fixture(scope="module")
+def as_recorded(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.Dataset]:
+    """Return the steps of a walk and its static as they were recorded: z up, plates of type 2."""
+    study = tmp_path_factory.mktemp("as_recorded")
+    for name in (WALK, STANDING):
+        shutil.copyfile(shared / name, study / Path(name).name)
+    return steps_of(study)
+
+
+def steps_of(study: Path) -> dict[str, xr.Dataset]:
+    """Return the steps of a study's only walk, set up by ``init`` and found good by ``check``."""
+    initialise(study)
+    assert [finding for finding in check(study) if finding.severity == "error"] == []
+    (session,) = run_study(study, {}).values()
+    (steps,) = session.trials.values()
+    return steps
+
+
+@pytest.mark.parametrize(("up", "plate_type"), [("y", 2), ("z", 1), ("y", 1)])
+def test_axes_and_plate_type_of_the_file_do_not_matter(
+    shared: Path, tmp_path: Path, as_recorded: dict[str, xr.Dataset], up: str, plate_type: int
+) -> None:
+    """The same walk in a lab with y up, and on plates of type 1, which hold the centre of pressure.
+
+    Turned by a quarter, markers keep their 32 bits; what plates hold is rounded anew, to 1e-7 of some 100 N m.
+    """
+    for name in (WALK, STANDING):
+        turn = Y_UP if up == "y" else np.eye(3)
+        written_anew(shared / name, tmp_path / Path(name).name, turn=turn, plate_type=plate_type)
+    steps = steps_of(tmp_path)
+    for name in ("contact_side", "plates", "valid", "reason"):
+        np.testing.assert_array_equal(steps["contacts"][name], as_recorded["contacts"][name])
+    assert steps["contacts"].valid.sum() == 2
+    for kind in ("joint_moment", "joint_force"):  # N m, N
+        np.testing.assert_allclose(steps["kinetics"][kind], as_recorded["kinetics"][kind], rtol=0, atol=1e-4)
+    turned = np.reshape(steps["read"].attrs["lab_rotation"], (3, 3))
+    assert (turned[1] == ([0, 1, 0] if up == "y" else [0, 0, 1])).all()  # the file's axis that points up
+
+
+@pytest.mark.parametrize("file", ["evart_fp_channel_not_filled", "type1_no_analog_sample28_type1"])
+def test_a_file_whose_parameters_contradict_its_header_is_refused_for_that(shared: Path, file: str) -> None:
+    """Read by the parameters, analog values get among the markers, which then jump about by a metre a frame."""
+    with pytest.raises(UserError, match="markers and analog values are out of step"):
+        read_c3d(shared / "data" / "odd" / f"{file}.c3d")

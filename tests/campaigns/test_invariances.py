@@ -1,0 +1,181 @@
+"""What a lab chooses freely changes no result: axes, units, names, the time a recording starts, left for right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import pipeline.steps.read.step
+from pipeline.c3d.reader import Event, Recording, read_c3d
+from tests.support.checkout import HOUSE, copy_study
+from tests.support.geometry import Array
+from tests.support.studies import Session, run_study
+
+Change = Callable[[Recording], Recording]
+QUANTITIES = (
+    ("kinematics", "joint_angle"),
+    ("kinematics", "pelvis_angle"),
+    ("kinetics", "joint_moment"),
+    ("kinetics", "joint_moment_jcs"),
+    ("kinetics", "joint_power"),
+    ("contacts", "free_moment"),
+)
+# Coordinates of metres are rounded at 1e-16 m; differentiated twice at 100 Hz and filtered that is 1e-11 m/s2.
+TOLERANCE = 1e-9
+TRIAL = "comfortable_01"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return one person's static and one walk, segments by table, which knows no side."""
+    folder = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("one") / "study")
+    (folder / "segments.tsv").unlink()
+    rows = (folder / "trials.tsv").read_text().splitlines()
+    kept = [row for row in rows[1:] if row.split("\t")[:2] in (["sub-01", "static"], ["sub-01", TRIAL])]
+    (folder / "trials.tsv").write_text("\n".join([rows[0], *kept, ""]))
+    people = (folder / "participants.tsv").read_text().splitlines()
+    (folder / "participants.tsv").write_text("\n".join([*people[:2], ""]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plain(study: Path) -> Session:
+    return run_study(study, {})["sub-01"]
+
+
+@pytest.fixture
+def changed(study: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Session]:
+    def run(change: Change, overrides: dict[str, Any] | None = None) -> Session:
+        monkeypatch.setattr(pipeline.steps.read.step, "read_c3d", lambda path, **names: change(read_c3d(path, **names)))
+        return run_study(study, overrides or {})["sub-01"]
+
+    return run
+
+
+def same(found: Session, expected: Session, order: slice = slice(None)) -> None:
+    """Compare results frame by frame; ``order`` exchanges the sides."""
+    compared = 0
+    for step, name in QUANTITIES:
+        values, wanted = (session.trials[TRIAL][step][name].values for session in (found, expected))
+        np.testing.assert_allclose(values[:, order], wanted, rtol=0, atol=TOLERANCE, err_msg=name)
+        compared += int(np.isfinite(wanted).sum())
+    assert compared > 10_000
+    for name in ("peak_ankle_plantarflexor_moment", "stride_length", "step_width", "effective_foot_mass"):
+        one, other = (session.trials[TRIAL]["cycles"] for session in (found, expected))
+        np.testing.assert_allclose(np.sort(one[name].values), np.sort(other[name].values), atol=TOLERANCE, err_msg=name)
+    assert found.trials[TRIAL]["contacts"].valid.sum() == expected.trials[TRIAL]["contacts"].valid.sum()
+
+
+def turned(recording: Recording, rotation: Array) -> Recording:
+    platform = dict(recording.force_platform)
+    if platform["USED"][0]:
+        platform["CORNERS"] = np.einsum("ij,jck->ick", rotation, platform["CORNERS"])
+    return replace(recording, markers=recording.markers @ rotation.T, force_platform=platform)
+
+
+# whole quarter turns, so that no coordinate is rounded: about the vertical, and up along each axis of the file
+QUARTER = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+UP_TO_Y = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+UP_TO_X = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "rotation", [QUARTER, QUARTER @ QUARTER, QUARTER.T, UP_TO_Y, UP_TO_X], ids=["90", "180", "270", "y-up", "x-up"]
+)
+def test_axes_of_the_lab(plain: Session, changed: Callable[..., Session], rotation: Array) -> None:
+    same(changed(lambda recording: turned(recording, rotation)), plain)
+
+
+def test_a_moved_origin(plain: Session, changed: Callable[..., Session]) -> None:
+    away = np.array([1.5, -2.0, 0.25])
+
+    def moved(recording: Recording) -> Recording:
+        platform = dict(recording.force_platform)
+        if platform["USED"][0]:
+            platform["CORNERS"] = platform["CORNERS"] + away[:, None, None] / recording.length_unit_m
+        return replace(recording, markers=recording.markers + away, force_platform=platform)
+
+    same(changed(moved), plain)
+
+
+def test_metres_for_millimetres(plain: Session, changed: Callable[..., Session]) -> None:
+    def in_metres(recording: Recording) -> Recording:
+        if not recording.force_platform["USED"][0]:
+            return replace(recording, length_unit_m=1.0)
+        lengths = {name: np.asarray(recording.force_platform[name]) / 1000 for name in ("CORNERS", "ORIGIN")}
+        moments = np.array([unit == "Nmm" for unit in recording.analog_units])
+        return replace(
+            recording,
+            length_unit_m=1.0,
+            force_platform={**recording.force_platform, **lengths},
+            analog=recording.analog * np.where(moments, 1e-3, 1.0),
+            analog_units=["Nm" if unit == "Nmm" else unit for unit in recording.analog_units],
+        )
+
+    same(changed(in_metres), plain)
+
+
+def test_a_recording_that_starts_later(plain: Session, changed: Callable[..., Session]) -> None:
+    frames = 64  # at 100 Hz a time that binary numbers do not hold exactly: shifted results, rounded times
+
+    def later(recording: Recording) -> Recording:
+        shift = frames / recording.marker_rate_hz
+        events = [Event(event.time_s + shift, event.label, event.side) for event in recording.events]
+        platform = {name: value for name, value in recording.force_platform.items() if name != "ZERO"}
+        return replace(recording, first_frame=frames, events=events, force_platform=platform)
+
+    same(changed(later), plain)
+
+
+def test_other_names_of_the_markers(study: Path, plain: Session, changed: Callable[..., Session]) -> None:
+    text = (HOUSE / "config" / "body_models" / "isb_clusters.yaml").read_text()
+    model = yaml.safe_load(text)
+    model["name"], model["side_labels"] = "ours", {"left": "izq_", "right": "der_"}
+    (study / "ours.yaml").write_text(yaml.safe_dump(model))
+
+    def renamed(recording: Recording) -> Recording:
+        side = {"L": "izq_", "R": "der_"}
+        return replace(recording, labels=[side[label[0]] + label[1:] for label in recording.labels])
+
+    same(changed(renamed, {"body_model": "ours.yaml"}), plain)
+
+
+def test_left_for_right(plain: Session, changed: Callable[..., Session]) -> None:
+    """Seen in a mirror, markers carry the other side's names; a plate's axes stay right-handed by turning x round.
+
+    Force is a vector, moment an axial one: of channels Fx Fy Fz Mx My Mz then Fx, My and Mz change their signs.
+    """
+    mirror = np.array([1.0, -1, 1])
+    signs = np.array([-1.0, 1, 1, 1, -1, -1])
+    other = {"L": "R", "R": "L"}
+    sides = {"left": "right", "right": "left", "": ""}
+
+    def mirrored(recording: Recording) -> Recording:
+        platform = dict(recording.force_platform)
+        analog = recording.analog
+        if platform["USED"][0]:
+            platform["CORNERS"] = (platform["CORNERS"] * mirror[:, None, None])[:, [1, 0, 3, 2]]
+            platform["ORIGIN"] = np.asarray(platform["ORIGIN"]) * [[-1.0], [1], [1]]
+            analog = analog * np.tile(signs, analog.shape[1] // 6)
+        return replace(
+            recording,
+            labels=[other[label[0]] + label[1:] for label in recording.labels],
+            markers=recording.markers * mirror,
+            analog=analog,
+            force_platform=platform,
+            events=[Event(event.time_s, event.label, sides[event.side]) for event in recording.events],
+        )
+
+    found = changed(mirrored)
+    # of a vector in segment axes, left and right are mirrored too: joint moments as clinicians count them are the same
+    exchanged = found.trials[TRIAL]
+    moment = exchanged["kinetics"].joint_moment
+    moment.values[...] = moment.values * [-1, -1, 1]
+    exchanged["contacts"].free_moment.values[...] *= -1
+    same(found, plain, slice(None, None, -1))

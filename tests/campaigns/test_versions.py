@@ -1,0 +1,53 @@
+"""What compares the outputs of two environments (tests/versions) sees what differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.results import netcdf
+from tests.campaigns.versions import RELATIVE, differences
+
+DATA = xr.Dataset(
+    {
+        "moment": ("time", [10.0, np.nan, 0.0]),
+        "disagreement": ("time", [1e-14, 2e-14, 0.0]),
+        "energy_closure": ("time", [1e-3, 2e-3, 0.0]),
+    },
+    coords={"side": ("time", ["left", "left", "right"])},
+)
+
+
+def difference(folder: Path, other: xr.Dataset) -> float:
+    for name, data in (("one", DATA), ("other", other)):
+        (folder / name / "derived").mkdir(parents=True)
+        netcdf.save_tree(folder / name / "derived" / "kinetics.nc", {"walk": data}, {})
+    return differences(folder / "one", folder / "other")[0]
+
+
+def test_equal_outputs_do_not_differ(tmp_path: Path) -> None:
+    assert difference(tmp_path, DATA) == 2e-14  # what is rounding by itself counts as it stands
+
+
+def test_a_difference_of_powers_is_measured_by_powers(tmp_path: Path) -> None:
+    assert difference(tmp_path, DATA.assign(energy_closure=DATA.energy_closure + 1e-11)) < RELATIVE
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        DATA.assign(moment=DATA.moment + 1e-7),
+        DATA.assign(moment=DATA.moment.fillna(0.0)),
+        DATA.assign(disagreement=DATA.disagreement + 1e-7),
+        DATA.assign(energy_closure=DATA.energy_closure + 1e-6),
+        DATA.assign_coords(side=("time", ["left", "left", "left"])),
+        DATA.drop_vars("moment"),
+        DATA.isel(time=slice(2)),
+    ],
+    ids=["number", "gap", "rounding", "closure", "text", "variable", "frame"],
+)
+def test_what_differs_is_told(other: xr.Dataset, tmp_path: Path) -> None:
+    assert difference(tmp_path, other) > RELATIVE

@@ -1,0 +1,139 @@
+"""The same numbers from other versions of Python and of the libraries. ``make test-versions``.
+
+``python -m tests.campaigns.versions python3.11=oldest python3.13=newest ...`` makes an environment for each, with the
+lowest versions that pyproject.toml allows or with the newest there are, runs the demonstration study in it, and the
+studies beside the project where there are any, and compares every number of every output with this environment's.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+HOUSE = Path(__file__).resolve().parents[2]
+ENVIRONMENTS = HOUSE / ".venv" / "versions"
+STUDIES = (HOUSE / "data" / "demo", *sorted(HOUSE.parent.glob("shared/studies/*/study.yaml")))
+RELATIVE = 1e-9  # of a variable's largest number: far above rounding, far below what anybody could measure
+ROUNDING = "disagreement"  # of formulations is rounding itself: need only stay as small
+OF_POWERS, POWER_W = "energy_closure", 100.0  # what is left of powers of 100 W and more; milliwatts without noise
+
+TELL = """
+import platform
+from importlib.metadata import version
+print("Python", platform.python_version(), *(f"{name} {version(name)}" for name in ("numpy", "scipy", "xarray")))
+"""
+
+
+def main(wanted: list[str]) -> int:
+    """Return how many environments gave other numbers or none."""
+    studies = [path if path.is_dir() else path.parent for path in STUDIES]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        here = run_all(Path(sys.executable).parent, studies, Path(folder) / "here")
+        for name in wanted:
+            python, _, versions = name.partition("=")
+            if not is_here(python):
+                print(f"{name:20} not on this machine")  # noqa: T201
+                continue
+            binaries = environment(python, oldest=versions == "oldest")
+            try:
+                there = run_all(binaries, studies, Path(folder) / name)
+                worst, where = max(differences(one, other) for one, other in zip(here, there, strict=True))
+            except subprocess.CalledProcessError as error:
+                worst, where = np.inf, error.stderr[-2000:]
+            failed += worst > RELATIVE
+            print(f"{name:20} {described(binaries)}: largest difference {worst:.1e} ({where})", flush=True)  # noqa: T201
+    return failed
+
+
+def is_here(python: str) -> bool:
+    """Return whether a Python can be started; version managers have commands for those that are not there, too."""
+    return (
+        bool(shutil.which(python)) and not subprocess.run([python, "-V"], check=False, capture_output=True).returncode
+    )
+
+
+def environment(python: str, *, oldest: bool) -> Path:
+    """Make a virtual environment with the project in it, or bring it up to date, and return its programs' folder."""
+    path = ENVIRONMENTS / f"{python}-{'oldest' if oldest else 'newest'}"
+    subprocess.run([python, "-m", "venv", path], check=True)
+    install: list[str | Path] = [
+        path / "bin" / "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--editable",
+        HOUSE,
+    ]
+    if oldest:
+        needs = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["dependencies"]
+        (path / "oldest.txt").write_text("\n".join(need.replace(">=", "==") for need in needs))
+        install += ["--constraint", path / "oldest.txt"]
+    subprocess.run(install, check=True)
+    return path / "bin"
+
+
+def run_all(binaries: Path, studies: list[Path], folder: Path) -> list[Path]:
+    """Run copies of the studies by an environment's own Snakemake and return where they are."""
+    copies = [folder / study.name for study in studies]
+    for study, copy in zip(studies, copies, strict=True):
+        shutil.copytree(study, copy, ignore=shutil.ignore_patterns("derived", "logs", ".snakemake"))
+        command: list[str | Path] = [binaries / "python", "-m", "snakemake", "--cores", "all", "--directory", copy]
+        subprocess.run(command, cwd=HOUSE, check=True, capture_output=True, text=True)
+    return copies
+
+
+def described(binaries: Path) -> str:
+    """Return an environment's versions of what computes."""
+    return subprocess.run([binaries / "python", "-c", TELL], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def differences(one: Path, other: Path) -> tuple[float, str]:
+    """Return the largest difference between the outputs of two studies, over its variable's largest number, and where.
+
+    Text that differs, a file, a group or a variable that one of them lacks, counts as infinite.
+    """
+    files, others = (
+        {file.relative_to(study): file for file in study.glob("derived/**/*.nc")} for study in (one, other)
+    )
+    if files.keys() != others.keys() or not files:
+        return np.inf, f"{one.name}: other files"
+    worst = (0.0, "none")
+    for name, file in files.items():
+        groups, their_groups = (xr.open_groups(path) for path in (file, others[name]))
+        if groups.keys() != their_groups.keys():
+            return np.inf, f"{one.name}/{name}: other trials"
+        for group, data in groups.items():
+            with data, their_groups[group] as theirs:
+                if [*data.variables] != [*theirs.variables]:
+                    return np.inf, f"{one.name}/{name}{group}: other variables"
+                found = [
+                    (difference(data[key], theirs[key]), f"{one.name}/{name}{group}: {key}") for key in data.variables
+                ]
+            worst = max([worst, *found])
+    return worst
+
+
+def difference(one: xr.DataArray, other: xr.DataArray) -> float:
+    """Return the largest difference of two variables over the largest number of the first, of a closure over powers."""
+    if one.shape != other.shape or one.dtype.kind not in "fiu":
+        return 0.0 if one.shape == other.shape and (one == other).all() else np.inf
+    a, b = (np.nan_to_num(np.asarray(array, float), nan=0.0) for array in (one, other))
+    if (np.isnan(one) != np.isnan(other)).any():
+        return np.inf
+    if str(one.name).endswith(ROUNDING):
+        return float(np.abs(b).max(initial=0.0))
+    apart = np.abs(a - b).max(initial=0.0)
+    least = POWER_W if str(one.name).endswith(OF_POWERS) else 0.0
+    return float(apart / max(np.abs(a).max(), least)) if apart else 0.0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""``python -m pipeline check``: silence where nothing is wrong, all faults at once, and how both are told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline import __main__ as command_line
+from pipeline.commands.check.command import as_text, check
+from pipeline.commands.check.findings import Finding
+from pipeline.errors import UserError
+from tests.support.changed_files import edit, relabel, rewrite
+from tests.support.checked import about
+from tests.support.checkout import HOUSE, copy_study
+
+
+def test_nothing_is_wrong_with_the_demonstration(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(demo.rglob("*"))
+    assert check(demo) == []
+    assert sorted(demo.rglob("*")) == before
+    assert command_line.main(["check", str(demo)]) == 0
+    assert "nothing wrong found" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["exact", "functional", "gait2354", "plug_in_gait"])
+def test_no_error_in_real_studies(shared: Path, tmp_path: Path, name: str) -> None:
+    copy = copy_study(shared / "studies" / name, tmp_path / name)
+    assert [finding for finding in check(copy) if finding.severity == "error"] == []
+
+
+def test_everything_is_said_at_once(demo: Path) -> None:
+    """Settings, tables and files are wrong together: no fault hides another."""
+    edit(demo / "study.yaml", "isb_clusters", "isb_cluster\nclean: {marker_cutof_hz: 6}")
+    edit(demo / "participants.tsv", "1.78\tM", "178\tX")
+    (demo / "sub-02" / "fast_02.c3d").unlink()
+    whole = (demo / "sub-01" / "fast_01.c3d").read_bytes()
+    (demo / "sub-01" / "fast_01.c3d").write_bytes(whole[: len(whole) // 2])
+    findings = check(demo)
+    text = as_text(findings, demo)
+    for part in ("isb_cluster'", "marker_cutof_hz", "sex is 'X'", "give metres: cm? 1.78 m", "no such file", "cut off"):
+        assert part in text
+    assert {finding.severity for finding in findings} == {"error"}
+    assert about(findings, "sub-01/fast_01.c3d").remedy == "copy or export it again"
+
+
+def test_tables_that_cannot_be_read_leave_the_files_for_later(demo: Path) -> None:
+    edit(demo / "trials.tsv", "participant_id", "participant")
+    assert about(check(demo), "C3D files").what == "not looked at"
+
+
+def test_what_is_wrong_in_many_places_alike_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    findings = [Finding("error", f"sub-01/walk_{n:02d}.c3d", "a fault " * 12, "a remedy " * 9) for n in range(20)]
+    findings.append(Finding("warning", "sub-02", "short", ""))
+    text = as_text(findings, Path("study"))
+    assert text.count("a fault a fault") >= 1
+    assert "walk_03" in text
+    assert "walk_04" not in text
+    assert "and 16 more" in text
+    assert text.endswith("study: 1 error and 1 warning.")
+    assert max(map(len, text.splitlines())) <= 90
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_the_table_fits_the_terminal(demo: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    rewrite(demo / "sub-01" / "static.c3d", relabel(LMEK="LMEKK", RMML="other"))
+    lines = as_text(check(demo), demo).splitlines()
+    table = lines[: lines.index("")]
+    assert max(map(len, table)) <= width
+    assert not any(line != line.rstrip() for line in table)
+
+
+def test_exit_codes_and_streams(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["check", str(tmp_path / "absent")]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == f"{tmp_path / 'absent'}: no such folder\n"
+    (demo / "sub-01" / "fast_01.c3d").unlink()
+    assert command_line.main(["check", str(demo)]) == 1
+    assert "1 error." in capsys.readouterr().out
+    assert command_line.main(["demo", str(demo)]) == 1  # would overwrite a study
+    assert "is not empty" in capsys.readouterr().err
+
+
+def test_a_defect_keeps_its_traceback(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Path) -> list[Finding]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("pipeline.commands.check.command.check", broken)
+    with pytest.raises(ZeroDivisionError):
+        command_line.main(["check", str(demo)])
+    with pytest.raises(UserError, match=r"no study\.yaml"):
+        check(demo / "sub-01")
+
+
+def test_help_needs_no_heavy_import() -> None:
+    code = "import pipeline.__main__, sys; sys.exit(bool({'numpy', 'xarray', 'ezc3d', 'scipy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=HOUSE, check=False).returncode == 0

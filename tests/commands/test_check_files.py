@@ -1,0 +1,179 @@
+"""``python -m pipeline check``: what is wrong with a study's files and with the rows that name them is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import ezc3d
+import numpy as np
+import pytest
+
+from pipeline.c3d.reader import read_c3d
+from pipeline.commands.check.command import check
+from pipeline.commands.check.findings import of_file
+from pipeline.commands.recording_facts import facts_of
+from pipeline.workflow.open_study import open_study
+from tests.support.changed_files import edit, relabel, rewrite, set_parameter
+from tests.support.checked import about, found
+from tests.support.checkout import DEMO
+
+
+def test_rows_without_files_and_files_without_rows(demo: Path) -> None:
+    edit(demo / "participants.tsv", "sub-02", "sub-03\t70\t1.7\tM\tyounger\t30\nsub-02")
+    (demo / "sub-02" / "new.c3d").write_bytes((demo / "sub-02" / "static.c3d").read_bytes())
+    findings = check(demo)
+    assert about(findings, "sub-03").what == "no trials to use in trials.tsv"
+    assert about(findings, "sub-02/new.c3d").what == "in no row of trials.tsv"
+
+
+def test_a_file_that_counts_twice_is_named(demo: Path) -> None:
+    edit(demo / "trials.tsv", "sub-01/fast_02.c3d", "sub-01/fast_01.c3d")
+    assert ("warning", "sub-01/fast_01.c3d", "stands in 2 rows of sub-01 with role gait") in found(demo)
+
+
+def test_links_are_followed_and_dead_ones_named(demo: Path, tmp_path: Path) -> None:
+    (demo / "sub-01" / "fast_01.c3d").rename(tmp_path / "elsewhere.c3d")
+    (demo / "sub-01" / "fast_01.c3d").symlink_to(tmp_path / "elsewhere.c3d")
+    (demo / "again").symlink_to(demo / "sub-01")  # the same folder twice is one
+    assert check(demo) == []
+    (demo / "dead.C3D").symlink_to(tmp_path / "nowhere.c3d")
+    assert found(demo) == {("warning", "dead.C3D", "in no row of trials.tsv")}
+    (tmp_path / "elsewhere.c3d").unlink()
+    assert ("error", "sub-01/fast_01.c3d", "no such file") in found(demo)
+
+
+def test_a_session_needs_a_static_trial(demo: Path) -> None:
+    edit(demo / "trials.tsv", "sub-02\tstatic\tsub-02/static.c3d\tstatic", "sub-02\tstatic\tsub-02/static.c3d\tgait")
+    findings = check(demo)
+    finding = next(finding for finding in findings if finding.where == "sub-02" and finding.severity == "error")
+    assert finding.what == "no static trial"
+    assert "sub-02/static.c3d shows every marker" in finding.remedy
+
+
+def test_a_walk_taken_as_static_is_doubted(demo: Path) -> None:
+    edit(demo / "trials.tsv", "sub-01/static.c3d", "sub-01/fast_01.c3d")
+    told = {(severity, where, what[:22]) for severity, where, what in found(demo)}
+    assert ("warning", "sub-01/fast_01.c3d", "static trial in which ") in told
+    assert ("error", "sub-01/fast_01.c3d", "lacks medial epicondyl") in told  # worn for the static trial only
+    assert ("warning", "sub-01/static.c3d", "in no row of trials.ts") in told
+
+
+def test_a_walk_in_which_nobody_walks_is_doubted(demo: Path) -> None:
+    edit(demo / "trials.tsv", "sub-01/fast_01.c3d", "sub-01/static.c3d")
+    finding = next(finding for finding in check(demo) if "nobody walks" in finding.what)
+    assert finding[:2] == ("warning", "sub-01/static.c3d")
+    assert "give it role static or exclude" in finding.remedy
+
+
+def test_a_functional_trial_must_name_its_joint(demo: Path) -> None:
+    edit(demo / "trials.tsv", "sub-01/fast_01.c3d\tgait", "sub-01/fast_01.c3d\tfunctional")
+    what = "functional trial, but its condition 'fast' names no joint"
+    assert ("warning", "sub-01/fast_01.c3d", what) in found(demo)
+
+
+def test_a_functional_hip_centre_needs_its_trials(demo: Path) -> None:
+    """None: the session is rejected; one side's: the other takes harrington (see test_functional.py)."""
+    edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {hip_centre: functional}")
+    none = [finding for finding in check(demo) if "hip_centre is functional" in finding.what]
+    assert [finding[:2] for finding in none] == [("error", "sub-01"), ("error", "sub-02")]
+    assert "condition hip_left or hip_right" in none[0].remedy
+    edit(demo / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_01.c3d\tfunctional\tHip left")
+    assert about(check(demo), "sub-01")[:1] == ("warning",)
+    assert "right hip: that hip centre is found by harrington" in about(check(demo), "sub-01").what
+    edit(demo / "trials.tsv", "sub-01/fast_02.c3d\tgait\tfast", "sub-01/fast_02.c3d\tfunctional\thip_right")
+    assert [finding for finding in check(demo) if finding.where == "sub-01"] == []
+
+
+def test_a_static_without_a_marker_names_the_nearest_label(demo: Path) -> None:
+    rewrite(demo / "sub-01" / "static.c3d", relabel(LMEK="LMEKK", RMML="other"))
+    finding = about(check(demo), "sub-01/static.c3d")
+    assert finding.severity == "error"
+    assert "medial epicondyle left (LMEK; did you mean 'LMEKK'?)" in finding.what
+    assert "medial malleolus right (RMML)" in finding.what
+
+
+def test_a_marker_listed_but_never_seen_is_told_from_an_absent_one(demo: Path) -> None:
+    def hide(content: ezc3d.c3d) -> None:
+        content["data"]["points"][:3, content["parameters"]["POINT"]["LABELS"]["value"].index("LMEK")] = np.nan
+
+    rewrite(demo / "sub-01" / "static.c3d", hide)
+    assert "LMEK is never visible" in about(check(demo), "sub-01/static.c3d").what
+
+
+def test_a_lost_cluster_costs_one_side_of_a_walk_or_both(demo: Path) -> None:
+    """Two of the four markers of a shank do not tell its pose; one lost marker does no harm."""
+    rewrite(demo / "sub-01" / "fast_01.c3d", relabel(LSK1="a", LSK2="b"))
+    rewrite(demo / "sub-01" / "fast_02.c3d", relabel(LSK1="a", LSK2="b", RTH1="c", RTH3="d"))
+    rewrite(demo / "sub-01" / "fast_03.c3d", relabel(LSK1="a"))
+    one, both = check(demo)[::-1]
+    assert one == ("warning", "sub-01/fast_01.c3d", "lacks left shank cluster", one.remedy)
+    assert both == ("error", "sub-01/fast_02.c3d", "lacks right thigh cluster, left shank cluster", one.remedy)
+
+
+@pytest.mark.parametrize(("unit", "numbers"), [("m", "mm"), ("cm", "mm")])
+def test_a_length_unit_that_the_numbers_deny_is_an_error(demo: Path, unit: str, numbers: str) -> None:
+    """The demonstration is in mm; metres would make legs of a hundred metres."""
+    set_parameter(demo / "sub-01" / "fast_01.c3d", "POINT", "UNITS", [unit])
+    findings = [finding for finding in check(demo) if "POINT:UNITS" in finding.what]
+    assert {finding[:2] for finding in findings} == {("error", "sub-01/fast_01.c3d")}
+    assert all(f"the numbers look like {numbers}" in finding.remedy for finding in findings)
+
+
+@pytest.mark.parametrize(("cutoff_hz", "faults"), [("49", 0), ("50", 14), ("null", 0)])
+def test_a_cutoff_must_be_below_half_the_sampling_rate(demo: Path, cutoff_hz: str, faults: int) -> None:
+    """Markers of the demonstration have 100 Hz: 14 files, of which the two static trials count too."""
+    edit(demo / "study.yaml", "isb_clusters", f"isb_clusters\nclean: {{marker_cutoff_hz: {cutoff_hz}}}")
+    findings = check(demo)
+    assert len(findings) == faults
+    assert all("50 Hz is not below half" in finding.what for finding in findings)
+
+
+def test_implausible_rates_are_named() -> None:
+    chosen = open_study(DEMO)
+    facts = facts_of(read_c3d(DEMO / "sub-01" / "fast_01.c3d"), chosen.body_model)
+    assert list(of_file("x.c3d", facts, {})) == []
+    (slow,) = of_file("x.c3d", replace(facts, marker_rate_hz=10.0), {})
+    assert slow.what == "10 marker frames per second"
+    (coarse,) = of_file("x.c3d", replace(facts, force_rate_hz=60.0), {})
+    assert coarse.what == "60 plate samples per second: foot strikes are known to 17 ms"
+
+
+def test_plates_that_cannot_be_decoded_are_named(demo: Path) -> None:
+    def break_plates(content: ezc3d.c3d) -> None:
+        content["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"][:, :, 1] = 0
+
+    rewrite(demo / "sub-01" / "fast_01.c3d", break_plates)
+    finding = about(check(demo), "sub-01/fast_01.c3d")
+    assert finding.severity == "warning"
+    assert finding.what.startswith("force plate 2: its corners")
+
+
+def test_a_plate_nobody_steps_on_all_session_is_named(demo: Path) -> None:
+    def unload(content: ezc3d.c3d) -> None:
+        content["data"]["analogs"][:, 12:18] *= 0.01  # the third of three plates of six channels
+
+    for path in (demo / "sub-02").glob("*_0*.c3d"):
+        rewrite(path, unload)
+    assert ("warning", "sub-02", "force plate 3 not loaded in any of 6 walks") in found(demo)
+    assert all("not loaded" not in what for _, where, what in found(demo) if where == "sub-01")
+
+
+def test_plates_given_to_a_foot_must_be_in_the_file(demo: Path) -> None:
+    lines = (demo / "trials.tsv").read_text().splitlines()
+    cells = ["plates_left", *["n/a"] * (len(lines) - 2), "2 4"]
+    (demo / "trials.tsv").write_text("".join(f"{line}\t{cell}\n" for line, cell in zip(lines, cells, strict=True)))
+    (finding,) = check(demo)
+    assert finding.severity == "error"
+    assert finding.what.endswith("names plate 4, the file has 1, 2, 3")
+
+
+def test_events_that_are_not_understood_are_named(demo: Path) -> None:
+    def add_events(content: ezc3d.c3d) -> None:
+        content.add_parameter("EVENT", "LABELS", ["Foot Strike", "Schritt", "Foot Off"])
+        content.add_parameter("EVENT", "CONTEXTS", ["Rechts", "Links", "General"])
+        content.add_parameter("EVENT", "TIMES", np.array([[0, 0, 0], [0.3, 0.5, 0.9]], dtype=float))
+
+    rewrite(demo / "sub-01" / "fast_01.c3d", add_events)
+    what = "gait events not understood, and not used: 'Schritt', 'Foot Off'"
+    assert found(demo) == {("warning", "sub-01/fast_01.c3d", what)}

@@ -1,0 +1,126 @@
+"""``python -m pipeline check``: masses, sizes and sex are held against files and plates, and names are warned of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.body import requirements
+from pipeline.c3d.reader import read_c3d
+from pipeline.commands.check.command import check
+from pipeline.commands.check.findings import of_file
+from pipeline.commands.recording_facts import facts_of, looks_like_a_name
+from pipeline.plates.body_weight import standing_weight_n
+from pipeline.workflow import settings
+from pipeline.workflow.open_study import open_study
+from tests.support.changed_files import edit, set_parameter
+from tests.support.checked import about, found
+from tests.support.checkout import DEMO, copy_study
+
+
+@pytest.mark.parametrize(
+    ("mass", "severity", "remedy"),
+    [
+        ("74.6", None, ""),
+        ("80", None, ""),  # 7 %: clothes, shoes, the year since
+        ("164.5", "error", "pounds? 74.62 kg"),  # 74.6 kg in pounds
+        ("60", "warning", "correct the one that is wrong"),  # 20 %
+        ("n/a", None, ""),  # the files state it
+    ],
+)
+def test_mass_against_the_files(demo: Path, mass: str, severity: str | None, remedy: str) -> None:
+    edit(demo / "participants.tsv", "74.6", mass)
+    findings = check(demo)
+    if severity is None:
+        assert findings == []
+    else:
+        assert (about(findings, "sub-01").severity, about(findings, "sub-01").remedy) == (severity, remedy)
+
+
+def test_mass_against_the_plates(shared: Path, tmp_path: Path) -> None:
+    """The static trial of this study stands on two plates: 595.7 N, 60.7 kg, where 60 kg are listed."""
+    copy = copy_study(shared / "studies" / "functional", tmp_path / "functional")
+    assert [finding for finding in check(copy) if "mass" in finding.what] == []
+    edit(copy / "participants.tsv", "60.0", "132.3")
+    finding = next(finding for finding in check(copy) if "mass" in finding.what)
+    assert finding.severity == "error"
+    assert "plates under the static trial show 60." in finding.what
+    assert finding.remedy == "pounds? 60.01 kg"
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_weight_is_told_only_where_both_feet_are_on_plates(turns: int) -> None:
+    """Feet on two plates of 0.4 x 0.6 m, 300 and 400 N; a third plate drifts by 50 N. However the file's axes lie."""
+    rotation = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) if turns else np.eye(3)
+    rotation = np.linalg.matrix_power(rotation, turns)
+    quad = np.array([[0.6, 0, 0.4], [0, 0, 0.4], [0, 0, 0], [0.6, 0, 0]])
+    corners = np.stack([quad, quad + np.array([0, 0, 0.5]), quad + np.array([1, 0, 0])])
+    force = np.zeros((50, 3, 3))
+    force[..., 1] = [300, 400, 50]
+    feet = {"heel_left": (0.1, 0.2), "toe_left": (0.3, 0.2), "heel_right": (0.1, 0.7), "toe_right": (0.3, 0.7)}
+    points = {name: np.tile([x, 0.05, z], (5, 1)) @ rotation for name, (x, z) in feet.items()}
+    assert standing_weight_n(points, rotation, force, corners) == pytest.approx(700)
+    points["toe_right"] = points["toe_right"] + np.array([0.4, 0, 0]) @ rotation  # beyond the edge
+    assert np.isnan(standing_weight_n(points, rotation, force, corners))
+
+
+def test_no_mass_anywhere_is_an_error(demo: Path) -> None:
+    edit(demo / "participants.tsv", "74.6", "n/a")
+    for path in (demo / "sub-01").glob("*.c3d"):
+        set_parameter(path, "PROCESSING", "Bodymass", [0.0])
+    finding = about(check(demo), "sub-01")
+    assert finding[:3] == ("error", "sub-01", "no body mass, neither in participants.tsv nor in the C3D files")
+    # 74.6 kg; the impulse of a stance over its step tells it within 6 %
+    shown_kg = re.fullmatch(r"give mass_kg: steps on the plates show about (\d+) kg", finding.remedy)
+    assert shown_kg
+    assert float(shown_kg[1]) == pytest.approx(74.6, rel=0.06)
+
+
+def test_a_height_that_the_markers_deny_is_doubted(demo: Path) -> None:
+    edit(demo / "participants.tsv", "1.78", "1.18")
+    finding = about(check(demo), "sub-01")
+    assert finding.what.startswith("height_m is 1.18, but heel and ASIS of the static trial are")
+
+
+def test_sizes_that_a_hip_regression_needs(demo: Path) -> None:
+    edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {hip_centre: hara}")
+    assert "leg_length_left_m, leg_length_right_m" in about(check(demo), "sub-01").what
+    lines = (demo / "participants.tsv").read_text().splitlines()
+    lines = [f"{line}\t{cell}" for line, cell in zip(lines, ("leg_length_left_m", "0.93", "0.84"), strict=True)]
+    (demo / "participants.tsv").write_text("\n".join(lines) + "\n")
+    assert check(demo) == []  # one leg stands in for the other
+
+
+def test_chord_functions_need_joint_widths() -> None:
+    model = settings.load_body_model("plug_in_gait", where="", study_path=DEMO)
+    needed = requirements.needed_sizes(model, (), hip_centre="harrington")
+    assert needed == [f"{joint}_width_{side}_m" for joint in ("ankle", "knee") for side in ("left", "right")]
+
+
+def test_sex_is_asked_for_where_the_table_needs_it(demo: Path) -> None:
+    edit(demo / "participants.tsv", "1.78\tM", "1.78\tn/a")
+    assert check(demo) == []
+    edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {segment_parameters: de_leva}")
+    assert found(demo) == {("warning", "sub-01", "no sex, by which the table de_leva differs")}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Erika Mustermann", True), ("MustermannE", True), ("ANTO_M", True), ("Zoë", True), ("sub-01", False),
+     ("HC002D", False), ("subject01", False), ("", False), ("A", False)],
+)  # fmt: skip
+def test_free_text_that_may_be_a_name(text: str, name: bool) -> None:
+    assert looks_like_a_name(text) == name
+
+
+def test_a_name_is_warned_of_but_not_printed(demo: Path) -> None:
+    chosen = open_study(demo)
+    facts = facts_of(read_c3d(demo / "sub-01" / "static.c3d"), chosen.body_model)
+    assert list(of_file("x.c3d", facts, chosen.settings)) == []
+    (finding,) = of_file("x.c3d", replace(facts, name_words=frozenset({"jane"})), chosen.settings)
+    assert finding.severity == "warning"
+    assert "SUBJECTS:NAMES" in finding.what

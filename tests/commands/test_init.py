@@ -1,0 +1,249 @@
+"""``python -m pipeline init``: from bare C3D files back to the tables that a careful person would write."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import ezc3d
+import numpy as np
+import pytest
+
+from pipeline.c3d.reader import read_c3d
+from pipeline.commands.check.command import check
+from pipeline.commands.init.command import WRITTEN, initialise
+from pipeline.errors import UserError
+from pipeline.steps.read.step import read
+from pipeline.tables import study_tables, tsv
+from pipeline.workflow import settings
+from tests.support.c3d_recordings import write_c3d
+from tests.support.changed_files import relabel, rewrite, set_parameter
+from tests.support.checkout import DEMO, copy_study
+
+
+@pytest.fixture
+def study(demo: Path) -> Path:
+    """Return the demonstration study without its tables."""
+    return bare(demo)
+
+
+def bare(study: Path) -> Path:
+    """Take the tables of a study away."""
+    for name in (*WRITTEN, "segments.tsv"):
+        (study / name).unlink(missing_ok=True)
+    return study
+
+
+def trials_of(study: Path) -> dict[str, tsv.Row]:
+    """Return the rows of trials.tsv by file."""
+    return {row["file"]: row for row in tsv.read_table(study / "trials.tsv", required=("file",))}
+
+
+def by_session(rows: dict[str, tsv.Row]) -> dict[str, list[str]]:
+    """Return the files of each session."""
+    sessions: dict[str, list[str]] = {}
+    for file, row in rows.items():
+        sessions.setdefault(row.get("session") or row["participant_id"], []).append(file)
+    return sessions
+
+
+def name_of_model(study: Path) -> str:
+    return str(settings.read_yaml(study / "study.yaml")["body_model"])
+
+
+def test_the_demonstration_is_found_again(study: Path) -> None:
+    summary = initialise(study)
+    participants = study_tables.read_participants(study / "participants.tsv")
+    known = study_tables.read_participants(DEMO / "participants.tsv")
+    assert settings.read_yaml(study / "study.yaml") == {"body_model": "isb_clusters"}
+    assert list(participants) == list(known)
+    for name, row in participants.items():
+        # the files hold mass and height in single precision: seven digits, six are written
+        for column in ("mass_kg", "height_m"):
+            assert float(row[column]) == pytest.approx(float(known[name][column]), rel=1e-5)
+        assert row["sex"] == "n/a"
+        assert row["guessed"].split() == ["participant_id", "mass_kg", "height_m"]
+    sessions = study_tables.read_trials(study / "trials.tsv", participants)
+    wanted = study_tables.read_trials(DEMO / "trials.tsv", known)
+    columns = ("participant_id", "trial", "file", "role", "condition")
+    for name, rows in wanted.items():
+        found = {tuple(row[column] for column in columns) for row in sessions[name]}
+        assert found == {tuple(row[column] for column in columns) for row in rows}
+    assert check(study) == []
+    assert f"check {study}" in summary
+
+
+@pytest.mark.parametrize("name", ["exact", "functional", "gait2354", "plug_in_gait"])
+def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -> None:
+    source = shared / "studies" / name
+    study = bare(copy_study(source, tmp_path / name))
+    initialise(study)
+    assert settings.read_yaml(study / "study.yaml")["body_model"] == name_of_model(source)
+    found = trials_of(study)
+    participants = study_tables.read_participants(study / "participants.tsv")
+    known = study_tables.read_participants(source / "participants.tsv")
+    assert list(participants) == list(known)
+    for person, row in known.items():  # the mass in the files was rounded to 0.1 kg by one lab
+        assert float(participants[person]["mass_kg"]) == pytest.approx(float(row["mass_kg"]), abs=0.05)
+    for file, row in trials_of(source).items():
+        assert found[file]["participant_id"] == row["participant_id"]
+        assert found[file]["role"] == row["role"]
+    # sub-01 of plug_in_gait has three statics in one folder, each with its walk: FF, FF_N18 and noFF in their names
+    paired = {frozenset(names) for names in by_session(found).values()}
+    assert paired == {frozenset(names) for names in by_session(trials_of(source)).values()}
+    assert [finding for finding in check(study) if finding.severity == "error"] == []
+
+
+def test_what_exists_is_kept(study: Path) -> None:
+    (study / "trials.tsv").write_text("mine\n")
+    assert "Kept as they are: trials.tsv" in initialise(study)
+    assert (study / "trials.tsv").read_text() == "mine\n"
+    before = {name: (study / name).read_bytes() for name in WRITTEN}
+    assert "nothing written" in initialise(study)
+    assert {name: (study / name).read_bytes() for name in WRITTEN} == before
+
+
+def test_a_body_model_already_chosen_is_the_one_that_counts(study: Path) -> None:
+    shutil.copy(settings.CONFIG / "body_models" / "isb_clusters.yaml", study / "our_lab.yaml")
+    (study / "study.yaml").write_text("body_model: our_lab.yaml\n")
+    assert re.search(r"our_lab\.yaml +100%", initialise(study))
+    assert len([row for row in trials_of(study).values() if row["role"] == "static"]) == 2
+
+
+def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
+    """Two visits of one person, each with its static; another person without folders below; names with anything in."""
+    study = tmp_path / "a study"
+    places = {
+        'Grüße "1"/pre/CAL 01.C3D': "static",
+        'Grüße "1"/pre/walk $(x) 1.c3d': "comfortable_01",
+        'Grüße "1"/pre/walk-$(x)-1.c3d': "comfortable_02",
+        'Grüße "1"/post/a.C3d': "static",
+        'Grüße "1"/post/b.c3d': "fast_01",
+        "P 2/still.c3d": "static",
+        "P 2/Fast Walking 1.c3d": "fast_01",
+    }
+    for place, trial in places.items():
+        (study / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(DEMO / "sub-01" / f"{trial}.c3d", study / place)
+    initialise(study)
+    rows = trials_of(study)
+    assert set(rows) == set(places)
+    sessions = ["Grue-1_pre"] * 3 + ["Grue-1_post"] * 2 + ["P-2"] * 2
+    assert [rows[place]["session"] for place in places] == sessions
+    assert [rows[place]["participant_id"] for place in places] == ["Grue-1"] * 5 + ["P-2"] * 2
+    assert {place for place, row in rows.items() if row["role"] == "static"} == {
+        place for place, trial in places.items() if trial == "static"
+    }
+    assert rows["P 2/Fast Walking 1.c3d"]["condition"] == "Fast-Walking"
+    assert [finding for finding in check(study) if finding.severity == "error"] == []
+
+
+def test_the_static_that_shows_more_is_taken(study: Path) -> None:
+    """Of two files standing still, the one without medial markers cannot calibrate the session."""
+    rewrite(study / "sub-01" / "static.c3d", relabel(LMEK="X1", RMML="X2"), study / "sub-01" / "a_static.c3d")
+    summary = initialise(study)
+    rows = trials_of(study)
+    assert rows["sub-01/static.c3d"]["role"] == "static"
+    assert rows["sub-01/a_static.c3d"]["role"] == "exclude"
+    assert "another static serves the session" in summary
+
+
+def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
+    study = tmp_path / "odd"
+    shutil.copytree(shared / "data" / "odd", study)
+    summary = initialise(study)
+    rows = trials_of(study)
+    assert set(rows) == {path.name for path in study.glob("*.c3d")}
+    for name in ("Empty.c3d", "badParameterOffset.c3d", "truncated_header_only_1024B.c3d"):
+        assert rows[name]["role"] == "exclude"
+        assert f"  {name}\n" in summary
+    assert rows["nan_markers_no_forces.c3d"]["role"] == "static"  # the last of its two rows: no file stands still
+    assert "Its own static" in summary
+    assert "no force plate" in " ".join(finding.what for finding in check(study))
+
+
+def test_an_unreadable_file_is_left_out_with_its_reason(study: Path) -> None:
+    whole = (study / "sub-01" / "fast_01.c3d").read_bytes()
+    (study / "sub-01" / "fast_01.c3d").write_bytes(whole[: len(whole) // 2])
+    summary = initialise(study)
+    assert trials_of(study)["sub-01/fast_01.c3d"]["role"] == "exclude"
+    assert "cut off" in summary
+    assert str(study / "sub-01") not in summary  # the study's own paths, relative to it
+
+
+def test_unknown_labels_leave_the_roles_to_be_named_later(study: Path) -> None:
+    """A lab with labels of its own gets its tables, and is told that no shipped body model fits."""
+
+    def name_anew(content: ezc3d.c3d) -> None:
+        labels = content["parameters"]["POINT"]["LABELS"]
+        labels["value"] = [f"our{label}" for label in labels["value"]]
+
+    for path in study.rglob("*.c3d"):
+        rewrite(path, name_anew)
+    summary = initialise(study)
+    assert "none knows these labels" in summary
+    roles = [row["role"] for row in trials_of(study).values()]
+    assert roles.count("static") == 2
+    assert roles.count("exclude") == 0
+
+
+def test_names_inside_files_go_nowhere(study: Path) -> None:
+    set_parameter(study / "sub-01" / "static.c3d", "SUBJECTS", "NAMES", ["Erika Mustermann"])
+    told = initialise(study) + "".join((study / name).read_text() for name in WRITTEN)
+    told += "".join(" ".join(finding) for finding in check(study))
+    assert "Mustermann" not in told
+
+
+def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such folder"):
+        initialise(tmp_path / "absent")
+    with pytest.raises(UserError, match="no C3D files"):
+        initialise(tmp_path)
+    (tmp_path / "a.c3d").write_bytes(b"nothing")
+    with pytest.raises(UserError, match="none of its 1 C3D files can be read"):
+        initialise(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.c3d"]
+
+
+def together(path: Path, files: dict[str, Path], **processing: float) -> None:
+    """Write a C3D file of several people, each from a file of their own."""
+    found = {name: read_c3d(file) for name, file in files.items()}
+    frames = min(len(recording.markers) for recording in found.values())
+    points = {
+        f"{name}:{label}": recording.markers[:frames, i]
+        for name, recording in found.items()
+        for i, label in enumerate(recording.labels)
+    }
+    write_c3d(path, points, processing=processing)
+
+
+def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
+    """A static of each, and walks that show both; the step read then takes each one's markers from the same file."""
+    (tmp_path / "data").mkdir()
+    own = {"A22": DEMO / "sub-01", "B07": DEMO / "sub-02"}
+    for name, folder in own.items():
+        together(tmp_path / "data" / f"static_{name}.c3d", {name: folder / "static.c3d"}, Bodymass=70.0)
+    for walk in ("comfortable_01", "fast_01"):
+        both = {name: folder / f"{walk}.c3d" for name, folder in own.items()}
+        together(tmp_path / "data" / f"{walk}.c3d", both, Bodymass=99.0)  # whose?
+    assert "Several people in one file" in initialise(tmp_path)
+    people = study_tables.read_participants(tmp_path / "participants.tsv")
+    assert {name: float(row["mass_kg"]) for name, row in people.items()} == {"A22": 70, "B07": 70}
+    for name, rows in study_tables.read_trials(tmp_path / "trials.tsv", people).items():
+        assert {row["file"] for row in rows if row["role"] == "static"} == {f"data/static_{name}.c3d"}
+        walks = {(row["trial"], row["subject"]) for row in rows if row["role"] == "gait"}
+        assert walks == {("comfortable_01", name), ("fast_01", name)}
+    assert {finding.what for finding in check(tmp_path)} == {
+        "no force plate and no gait events: cycles are told by the motion of the feet"
+    }
+    model = settings.load_body_model(name_of_model(tmp_path), where="study.yaml", study_path=tmp_path)
+    for person, rows in study_tables.read_trials(tmp_path / "trials.tsv", people).items():
+        for row in rows:
+            mine = read(
+                tmp_path / row["file"], body_model=model, lab_axes="quarter_turn", **study_tables.whose(row, people)
+            )
+            source = own[person] / Path(row["file"]).name.replace(f"static_{person}", "static")
+            alone = read(source, body_model=model, lab_axes="quarter_turn").isel(time=slice(mine.sizes["time"]))
+            # written again in single precision, mm
+            np.testing.assert_allclose(mine.marker_position, alone.marker_position, atol=1e-6)

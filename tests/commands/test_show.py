@@ -1,0 +1,178 @@
+"""A look at an output file in the terminal: what it holds, the numbers of a variable, plain words on mistakes."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.__main__ import main
+from pipeline.commands.show import CURVE_WIDTH, LEVELS, show
+from pipeline.results import netcdf
+
+TIME = np.arange(240) / 100
+
+
+def walk(*, shift: float = 0.0) -> xr.Dataset:
+    """Return powers of three closed forms: a ramp, a constant and a peak; a quarter of one side is missing."""
+    peak = np.exp(-(((TIME - 1.8) / 0.1) ** 2))
+    power = np.stack([np.stack([TIME, np.full(240, 5.0), peak], axis=1)] * 2, axis=1) + shift
+    power[:60, 1] = np.nan
+    power_is = {"units": "W", "long_name": "joint power, generation positive"}
+    fill_is = {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "none spline", "long_name": "what was done"}
+    return xr.Dataset(
+        {
+            "joint_power": (("time", "side", "joint"), power, power_is),
+            "fill": (("time", "side"), np.broadcast_to((TIME >= 1.8)[:, None], (240, 2)).astype(np.int8), fill_is),
+        },
+        {
+            "time": ("time", TIME, {"units": "s"}),
+            "side": ["left", "right"],
+            "joint": ["ankle", "knee", "hip"],
+            "source": ("event", ["plate", "c3d", "plate"]),
+        },
+    )
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    gone = xr.Dataset(attrs={"rejected": "gone.c3d: no such file"})
+    groups = {"walk_1": walk(), "walk_2": walk(shift=-3.0), "gone": gone}
+    netcdf.save_tree(tmp_path / "kinetics.nc", groups, {"title": "Joint powers"})
+    return tmp_path / "kinetics.nc"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """Return four cycles: each condition and side has its own number."""
+    data = xr.Dataset(
+        {"cadence": ("cycle", [100.0, 110, 120, 130, 140], {"units": "min-1"})},
+        {"condition": ("cycle", [*["slow"] * 3, *["fast"] * 2]), "side": ("cycle", ["left", "left", *["right"] * 3])},
+    )
+    netcdf.save(tmp_path / "study.nc", data)
+    return tmp_path / "study.nc"
+
+
+def table(text: str) -> list[list[str]]:
+    """Return the cells of the last table of a text; a curve keeps its blanks."""
+    return [line.split(maxsplit=8) for line in text.rsplit("\n\n", maxsplit=1)[-1].splitlines()]
+
+
+def looked(path: Path, *, group: str | None = None, variable: str | None = None, levels: str = LEVELS) -> str:
+    return show(path, group=group, variable=variable, width=100, levels=levels)
+
+
+# --- the overview -----------------------------------------------------------------------------------------------------
+
+
+def test_overview_names_groups_labels_and_variables(session: Path) -> None:
+    text = looked(session)
+    assert "Joint powers" in text
+    assert "rejected: gone.c3d: no such file" in text
+    assert "ankle knee hip" in text
+    assert "0 to 2.39 s" in text
+    (line,) = [line for line in text.splitlines() if line.startswith("joint_power ")]
+    # over both walks: from the foot of the peak less 3 to the constant; 60 of 240 frames of one of two sides
+    assert line.split()[1:] == ["W", "-3", "to", "5", "12.5", "%"]
+    assert "(time, side, joint) joint power, generation positive" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_one_group_tells_of_itself_alone(session: Path) -> None:
+    text = looked(session, group="walk_2")
+    assert "walk_1" not in text
+    assert "-3 to 2 " in text
+
+
+# --- the numbers of a variable ----------------------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_each_side_and_joint(session: Path) -> None:
+    rows = table(looked(session, group="walk_1", variable="joint_power"))
+    assert rows[0][:4] == ["group", "side", "joint", "mean"]
+    assert len(rows) == 1 + 2 * 3
+    ramp = rows[1]
+    assert ramp[:3] == ["walk_1", "left", "ankle"]
+    assert [float(cell) for cell in ramp[3:6]] == [1.195, 0, 2.39]  # mean, least and largest of 0, 0.01 ... 2.39
+    assert rows[5][:8] == ["walk_1", "right", "knee", "5", "5", "5", "25", "%"]
+
+
+def test_curves_rise_peak_and_pause_where_the_numbers_do(session: Path) -> None:
+    text = looked(session, group="walk_1", variable="joint_power").splitlines()
+    ramp, flat, peak = (line[-CURVE_WIDTH:] for line in text[-6:-3])
+    assert list(ramp) == sorted(ramp)
+    assert (ramp[0], ramp[-1]) == (LEVELS[0], LEVELS[-1])
+    assert len(set(flat)) == 1
+    # ten frames a character: the peak at 1.8 s stands between characters 17 and 18
+    assert set(np.flatnonzero(np.array(list(peak)) == LEVELS[-1])) <= {17, 18}
+    assert peak.count(LEVELS[0]) > 15
+    hidden = text[-3][-CURVE_WIDTH:]
+    assert hidden[:6] == " " * 6
+    assert hidden[6:].strip() == hidden[6:]
+
+
+def test_all_walks_stand_below_each_other(session: Path) -> None:
+    rows = table(looked(session, variable="joint_power"))
+    assert [row[0] for row in rows[1:]] == ["walk_1"] * 6 + ["walk_2"] * 6
+
+
+def test_cycles_are_told_apart_by_condition_and_side(study: Path) -> None:
+    rows = table(looked(study, variable="cadence"))
+    assert rows[0] == ["condition", "side", "mean", "min", "max", "missing"]
+    means = {(row[0], row[1]): float(row[2]) for row in rows[1:]}
+    assert means == {("slow", "left"): 105, ("slow", "right"): 120, ("fast", "right"): 135}
+
+
+def test_flags_show_their_shares_and_text_its_counts(session: Path) -> None:
+    rows = table(looked(session, group="walk_1", variable="fill"))
+    assert rows[0] == ["group", "side", "none", "spline"]
+    assert rows[1] == ["walk_1", "left", "75", "%", "25", "%"]
+    assert "c3d (1), plate (2)" in looked(session, variable="source")
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_terminal_without_the_characters_gets_no_curve(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii", write_through=True))
+    assert main(["show", str(session), "--variable", "joint_power"]) == 0
+    assert b"along time" not in written.getvalue()
+    assert b"1.195" in written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["kinetics.nc", "--group", "walk1"], "no group 'walk1'; did you mean 'walk_1'?"),
+        (["kinetics.nc", "--group", "zzz"], "no group 'zzz'; there are walk_1, walk_2, gone"),
+        (["kinetics.nc", "--variable", "joint_pover"], "no variable 'joint_pover'; did you mean 'joint_power'?"),
+        (["kinetics.nc", "--group", "gone", "--variable", "fill"], "gone was rejected: gone.c3d: no such file"),
+        (["study.nc", "--group", "walk_1"], "has no groups; leave --group out"),
+        (["absent.nc"], "no such file"),
+        (["."], "is a folder; give a file"),
+        (["table.csv"], "not a NetCDF file"),
+        (["cut.nc"], "damaged"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(
+    arguments: list[str],
+    expected: str,
+    session: Path,
+    study: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(session.parent)
+    Path("table.csv").write_text("a,b\n1,2\n")
+    Path("cut.nc").write_bytes(session.read_bytes()[:3000])
+    assert study.is_file()
+    assert main(["show", *arguments]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert expected in told.err

@@ -1,0 +1,149 @@
+"""What ``python -m pipeline init`` takes names and motion for: people, sessions, roles, conditions and trials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipeline.commands.init import trial_roles
+from pipeline.commands.init.people import people_and_sessions
+from pipeline.commands.init.trial_roles import File
+from pipeline.commands.recording_facts import STANDING_M, extent_m
+from pipeline.tables.tsv import IDENTIFIER
+
+
+def standing(name: str) -> File:
+    return File(name, extent_m=0.001)
+
+
+def moving(name: str) -> File:
+    return File(name, extent_m=3.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "people", "sessions"),
+    [
+        (["a.c3d", "b.c3d"], ["sub-01"] * 2, ["sub-01"] * 2),
+        (["P1/a.c3d", "P2/a.c3d"], ["P1", "P2"], ["P1", "P2"]),
+        (["raw/P1/a.c3d", "raw/P2/a.c3d"], ["P1", "P2"], ["P1", "P2"]),
+        (["session1/P1/a.c3d", "session2/P1/a.c3d"], ["P1"] * 2, ["P1"] * 2),
+        (["P1/day1/a.c3d", "P1/day2/a.c3d"], ["P1"] * 2, ["P1_day1", "P1_day2"]),
+        (["2024-05-01/a.c3d", "2024-06-01/a.c3d"], ["sub-01"] * 2, ["sub-01_2024-05-01", "sub-01_2024-06-01"]),
+        (["controls/P1/a.c3d", "patients/P9/a.c3d"], ["P1", "P9"], ["P1", "P9"]),
+        (["p1/a.c3d", "P1/a.c3d"], ["p1", "P1_2"], ["p1", "P1_2"]),
+        (["a.c3d", "P1/a.c3d"], ["unsorted", "P1"], ["unsorted", "P1"]),
+        (["lab/Patient 1/New Session/a.c3d"], ["Patient-1"], ["Patient-1"]),
+        (["Clinic/Ann B/Session 1/a.c3d", "Clinic/Cy D/Session 1/a.c3d"], ["Ann-B", "Cy-D"], ["Ann-B", "Cy-D"]),
+        (["young/sub-01/a.c3d", "old/sub-01/a.c3d"], ["young_sub-01", "old_sub-01"], ["young_sub-01", "old_sub-01"]),
+        (["S01_walk_1.c3d", "S02_walk_1.c3d", "S02_cal.c3d"], ["S01", "S02", "S02"], ["S01", "S02", "S02"]),
+        (["walk01_a.c3d", "walk02_b.c3d"], ["sub-01"] * 2, ["sub-01"] * 2),
+    ],
+)
+def test_people_and_sessions_from_folders(names: list[str], people: list[str], sessions: list[str]) -> None:
+    found = people_and_sessions([standing(name) for name in names])
+    assert [person for person, _ in found] == people
+    assert [session for _, session in found] == sessions
+
+
+@pytest.mark.parametrize(
+    ("subjects", "people"),
+    [
+        (["A22", "A22", ""], ["A22"] * 3),  # a blank one goes with the only one
+        (["A22", "B7", ""], ["A22", "B7", "unsorted"]),
+        (["Ann Bee", "Cy Dee", "Ann Bee"], ["sub-01", "sub-02", "sub-01"]),  # told apart, not named
+        (["Ann Bee", "", ""], ["sub-01"] * 3),
+    ],
+)
+def test_people_from_what_files_call_their_subject(subjects: list[str], people: list[str]) -> None:
+    files = [replace(moving(f"{number}.c3d"), subject=name) for number, name in enumerate(subjects)]
+    assert [person for person, _ in people_and_sessions(files)] == people
+
+
+@pytest.mark.parametrize(
+    ("folder", "people"),
+    [
+        ("", ["A22", "B07", "A22", "B07"]),  # a static of each, then both in two files
+        ("Session 1/", ["A22", "B07", "A22", "B07"]),
+        ("pair1/", ["pair1_A22", "pair1_B07", "pair1_A22", "pair1_B07"]),
+    ],
+)
+def test_people_who_share_a_file_are_told_by_their_markers(folder: str, people: list[str]) -> None:
+    files = [
+        replace(standing(f"{folder}S1_a.c3d"), subject="A22"),
+        replace(standing(f"{folder}S1_b.c3d"), subject="B07"),
+    ]
+    files += [replace(moving(f"{folder}S2_walk.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
+    assert [person for person, _ in people_and_sessions(files)] == people
+
+
+def test_who_shares_a_file_may_have_a_folder_of_their_own() -> None:
+    own = [replace(standing(f"{name}/static.c3d"), subject=name) for name in ("A22", "B07")]
+    both = [replace(moving("A22/duo.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
+    assert [person for person, _ in people_and_sessions(own + both)] == ["A22", "B07", "A22", "B07"]
+
+
+def test_folders_with_one_static_between_them_are_one_session() -> None:
+    files = [standing("P1/static/a.c3d"), moving("P1/walking/b.c3d"), moving("P2/walking/c.c3d")]
+    assert [session for _, session in people_and_sessions(files)] == ["P1", "P1", "P2"]
+
+
+def test_statics_in_one_folder_make_sessions_where_names_pair_them() -> None:
+    files = [standing("Cal_pre.c3d"), moving("Walk_pre_1.c3d"), standing("Cal_post.c3d"), moving("Walk_post_1.c3d")]
+    roles = {file.name: "static" if file.stands else "gait" for file in files}
+    groups = trial_roles.by_static(files, roles)
+    assert groups == {"pre": files[:2], "post": files[2:]}
+    files[1] = moving("Walk_fast_1.c3d")  # of which static?
+    assert trial_roles.by_static(files, roles | {"Walk_fast_1.c3d": "gait"}) == {"": files}
+
+
+def test_walks_that_share_a_name_share_a_condition() -> None:
+    files = {name: moving(name) for name in ("A_flat_1.c3d", "A_flat_2.c3d", "A_odd.c3d", "Trial1.c3d", "Trial2.c3d")}
+    found = trial_roles.conditions(files, dict.fromkeys(files, "gait"), dict.fromkeys(files, "A"))
+    assert list(found.values()) == ["flat", "flat", "walk", "walk", "walk"]
+
+
+@pytest.mark.parametrize(
+    ("file", "role", "condition"),
+    [
+        (standing("walk_01.c3d"), "static", "static"),  # motion tells more than names
+        (moving("Static.c3d"), "static", "static"),
+        (moving("walk_01.c3d"), "gait", "walk"),
+        (moving("HC002D06.c3d"), "gait", "walk"),
+        (moving("slow walk 12.c3d"), "gait", "slow-walk"),
+        (moving("FunctionalLHip.c3d"), "functional", "hip_left"),
+        (moving("right_knee_func.c3d"), "functional", "knee_right"),
+        (moving("FunctionalWalk.c3d"), "gait", "walk"),
+        (moving("hip_replacement_walk_3.c3d"), "gait", "walk"),  # said once, it may mean anything
+        (moving("walk_fast_01.c3d"), "gait", "walk_fast"),
+        (moving("Barefoot 1.c3d"), "gait", "Barefoot"),
+        (moving("LHJC.c3d"), "functional", "hip_left"),
+        (standing("Stat.c3d"), "static", "static"),
+    ],
+)
+def test_roles_by_motion_then_by_name(file: File, role: str, condition: str) -> None:
+    assert trial_roles.role(file, "any", labelled=False) == role
+    assert trial_roles.conditions({file.name: file}, {file.name: role}, {file.name: "sub-01"}) == {file.name: condition}
+
+
+@pytest.mark.parametrize("text", ["a b", "ß", "-x-", "../../x", "日本", "a\tb", "x" * 300, "$(rm)", "", "1", "Ünï"])
+def test_trial_names_are_valid_and_unique(text: str) -> None:
+    names = trial_roles.trial_names([moving(f"{text}/{text}.c3d"), moving("a-b.c3d"), moving("A-B.c3d")])
+    assert all(IDENTIFIER.fullmatch(name) for name in names)
+    assert len({name.lower() for name in names}) == 3
+
+
+def test_extent_of_standing_and_walking() -> None:
+    """White noise of 1 mm spans 2 x 1.645 standard deviations between its 5 and 95 % points on each axis."""
+    rng = np.random.default_rng(1)
+    still = rng.normal(scale=0.001, size=(2000, 20, 3))
+    span = 2 * 1.645 * 0.001 * np.sqrt(3)
+    # 200 frames are looked at: the points of a tail are then known to a tenth, the largest markers somewhat above
+    assert extent_m(still) == pytest.approx(span, rel=0.2)
+    walking = still + np.linspace(0, 4, 2000)[:, None, None] * [1, 0, 0]
+    assert extent_m(walking) == pytest.approx(0.9 * 4, rel=0.01)  # nine tenths of the way
+    still[:, 0] += np.linspace(0, 4, 2000)[:, None]  # one marker of twenty is somebody else's
+    still[500:1200, 1:] = np.nan
+    assert extent_m(still) < STANDING_M
+    assert np.isnan(extent_m(np.full((10, 3, 3), np.nan)))

@@ -1,0 +1,282 @@
+"""The audit: every harm done to a recording, a result or its record is found, named and mended; nothing else is."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.__main__ import main
+from pipeline.commands.verify import REMOVE, RESTORE, RUN, Fault, outputs_of, verify
+from pipeline.errors import UserError
+from pipeline.results import netcdf
+from pipeline.workflow import checksums, digests, run_job
+from pipeline.workflow.open_study import open_study
+from tests.campaigns import fuzz_netcdf
+from tests.support.checkout import HOUSE
+from tests.support.outputs import job_of, write_outputs
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study of one session; a page stands for the report, of which no more is asked than its bytes."""
+    study = write_outputs(tmp_path_factory.mktemp("house"))
+    key = json.loads(open_study(study, forced=True).key("report")(None))
+    netcdf.write_whole(study / "derived/report.html", b"<html>" * 1000)
+    checksums.record(study / "derived", [study / "derived/report.html"], inputs={}, key=key)
+    return study
+
+
+@pytest.fixture
+def study(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+
+
+def faults_of(study: Path) -> list[Fault]:
+    return verify(study)[0]
+
+
+def flip(path: Path, place: int, *, bit: int = 0) -> None:
+    """Flip one bit; size and times stay, as where a disk fails."""
+    status = path.stat()
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1 << bit
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+# --- nothing wrong ----------------------------------------------------------------------------------------------------
+
+
+def test_a_finished_study_is_well(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(finished)]) == 0
+    assert "3 recordings and 13 of 13 results were read" in capsys.readouterr().out
+
+
+def test_a_new_time_stamp_is_no_change(study: Path) -> None:
+    for path in study.rglob("*.*"):
+        path.touch()
+    assert faults_of(study) == []
+
+
+def test_what_has_the_bytes_that_were_recorded_is_not_opened(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a hundred sessions that would take minutes, and tell nothing more."""
+    monkeypatch.setattr(netcdf, "read_through", lambda path: pytest.fail(f"{path} was opened"))
+    assert faults_of(finished) == []
+
+
+def test_a_copy_elsewhere_is_well(study: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "another place" / "study"
+    shutil.copytree(study, elsewhere)
+    assert faults_of(elsewhere) == []
+
+
+def test_records_need_nothing_of_this_package(finished: Path) -> None:
+    program = shutil.which("sha256sum")
+    if program is None:
+        pytest.skip("no sha256sum here")
+    derived = finished / "derived"
+    records = sorted((derived / "checksums").rglob("*.sha256"))
+    assert len(records) == sum(path.is_file() for path in derived.rglob("*")) - len(records)
+    text = "".join(path.read_text() for path in records)
+    result = subprocess.run(
+        [program, "--check", "--strict"], cwd=derived, input=text, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()) == len(records)
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_flipped_bit_anywhere_in_any_result_is_found(study: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    files = [path for path in (study / "derived").rglob("*") if path.suffix in (".nc", ".csv", ".html")]
+    for path in files:
+        flip(path, int(rng.integers(path.stat().st_size)), bit=int(rng.integers(8)))
+    found = faults_of(study)
+    assert {fault.file for fault in found} == {path.relative_to(study).as_posix() for path in files}
+    assert {fault.mend for fault in found} == {REMOVE}
+    assert all("damaged" in fault.what for fault in found)
+
+
+HARM: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "a file cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "damaged", REMOVE),
+    "an empty file": (lambda path: path.write_bytes(b""), "damaged", REMOVE),
+    "a file gone": (lambda path: path.unlink(), "is not there", RUN),
+    "a file put in its place": (lambda path: shutil.copy(path.with_name("clean.nc"), path), "damaged", REMOVE),
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_harm_to_a_result_is_named_with_its_remedy(study: Path, harm: str) -> None:
+    do, what, mend = HARM[harm]
+    do(study / "derived/sub-01/kinematics.nc")
+    (fault,) = faults_of(study)
+    assert fault.file == "derived/sub-01/kinematics.nc"
+    assert what in fault.what
+    assert fault.mend == mend
+
+
+@pytest.mark.parametrize("content", [None, "", "not a record\n", "abc  sub-01/read.nc\n# {}\n"])
+def test_a_result_without_its_record_is_not_trusted(study: Path, content: str | None) -> None:
+    record = study / "derived/checksums/sub-01/read.nc.sha256"
+    record.unlink() if content is None else record.write_text(content)
+    (fault,) = faults_of(study)
+    assert fault == Fault("derived/sub-01/read.nc", "no record of what was written", REMOVE)
+
+
+def test_a_result_of_another_run_is_found_by_what_was_made_of_it(study: Path) -> None:
+    """As where clean.nc and its record come back from a backup: both fit, but what follows was made of another."""
+    path = study / "derived/sub-01/clean.nc"
+    groups, attributes = netcdf.load_tree(path)
+    key = json.loads(open_study(study, forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"})))
+    known = checksums.recorded(study / "derived", "sub-01/clean.nc")
+    assert known is not None
+    netcdf.save_tree(path, groups, attributes | {"title": "an earlier one"})
+    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    found = faults_of(study)
+    assert {fault.file for fault in found} == {
+        f"derived/sub-01/{step}.nc" for step in ("contacts", "kinematics", "cycles")
+    }
+    assert all("made from another derived/sub-01/clean.nc" in fault.what for fault in found)
+
+
+def test_results_of_no_session_are_mentioned_but_not_wrong(study: Path) -> None:
+    shutil.copytree(study / "derived/sub-01", study / "derived/sub-77")
+    faults, told = verify(study)
+    assert faults == []
+    assert "derived/sub-77" in told
+
+
+# --- recordings, settings, tables, code -------------------------------------------------------------------------------
+
+
+def test_a_changed_recording_is_named_whatever_its_time_stamp(study: Path) -> None:
+    flip(study / "sub-01/fast_01.c3d", -5)
+    (fault,) = faults_of(study)
+    assert fault.file == "sub-01/fast_01.c3d"
+    assert "changed since derived/sub-01/read.nc and 7 more" in fault.what  # the session's seven files and study.nc
+    assert fault.mend == RESTORE
+
+
+def test_a_recording_that_is_gone_is_named(study: Path) -> None:
+    (study / "sub-01/static.c3d").unlink()
+    (fault,) = faults_of(study)
+    assert (fault.file, fault.mend) == ("sub-01/static.c3d", RESTORE)
+    assert fault.what.startswith("gone since")
+
+
+def test_a_recording_that_came_later_is_found(study: Path) -> None:
+    shutil.copy(study / "sub-01/fast_01.c3d", study / "sub-01/gone.c3d")
+    (fault,) = faults_of(study)
+    assert fault.file == "derived/sub-01/read.nc"
+    assert "trials.tsv, or the recordings" in fault.what
+
+
+def test_a_changed_setting_is_told_with_both_values(study: Path) -> None:
+    text = (study / "study.yaml").read_text()
+    (study / "study.yaml").write_text(text.replace("uncertainty_draws: 5", "uncertainty_draws: 6"))
+    (fault,) = faults_of(study)
+    assert fault.file == "derived/sub-01/kinetics.nc"
+    assert "kinetics.uncertainty_draws 5, now 6" in fault.what
+    assert fault.mend == RUN
+
+
+def test_a_changed_cell_is_told_by_its_table(study: Path) -> None:
+    with (study / "participants.tsv").open(newline="") as handle:
+        rows = list(csv.reader(handle, delimiter="\t"))
+    rows[1][rows[0].index("mass_kg")] = "80"
+    (study / "participants.tsv").write_text("\n".join("\t".join(row) for row in rows) + "\n")
+    by_file = {fault.file: fault.what for fault in faults_of(study)}
+    assert set(by_file) == {"derived/sub-01/calibrate.nc", *(f"derived/{n}" for n in ("study.nc", *TABLES))}
+    assert "participants.tsv" in by_file["derived/sub-01/calibrate.nc"]
+
+
+TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
+
+
+def test_changed_code_and_libraries_are_told(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = digests.code_digest
+    monkeypatch.setattr(digests, "code_digest", lambda module: digest(module) + "x" * module.endswith("contacts"))
+    monkeypatch.setattr(digests, "versions", lambda names: dict.fromkeys(names, "99"))
+    by_file = {fault.file: fault.what for fault in faults_of(study)}
+    assert "the code of this step" in by_file["derived/sub-01/contacts.nc"]
+    assert "the code of this step" not in by_file["derived/sub-01/clean.nc"]
+    assert f"numpy {np.__version__}, now 99" in by_file["derived/sub-01/clean.nc"]
+
+
+# --- what is said and done --------------------------------------------------------------------------------------------
+
+
+def test_the_commands_that_mend_can_be_copied(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The removed files are those that are damaged; blanks in a path are quoted, lost records force a run."""
+    spaced = study.rename(study.with_name("my study"))
+    (spaced / ".snakemake/metadata").mkdir(parents=True)
+    (spaced / ".snakemake/metadata/record").touch()
+    flip(spaced / "derived/study.nc", 5000)
+    flip(spaced / "sub-01/fast_01.c3d", -5)
+    assert main(["verify", str(spaced)]) == 1
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert f"rm '{spaced}/derived/study.nc'" in lines
+    assert f"snakemake --cores all --directory '{spaced}'" in lines
+    assert sum(line.startswith("rm ") for line in lines) == 1
+    shutil.rmtree(spaced / ".snakemake")
+    assert main(["verify", str(spaced)]) == 1
+    assert f"snakemake --cores all --directory '{spaced}' --forceall" in capsys.readouterr().out
+
+
+def test_a_study_without_results_or_with_wrong_tables_is_told_in_plain_lines(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(study / "derived")
+    assert main(["verify", str(study)]) == 1
+    assert "derived: no results; snakemake" in capsys.readouterr().err
+    (study / "study.yaml").write_text("body_model: isb_clusterz\n")
+    assert main(["verify", str(study)]) == 1
+    assert "did you mean 'isb_clusters'?" in capsys.readouterr().err
+    assert main(["verify", str(study / "nowhere")]) == 1
+    assert "no such folder" in capsys.readouterr().err
+
+
+def test_a_step_refuses_a_damaged_input_and_leaves_no_record(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even by what no checksum within the file covers: a byte more at its end."""
+    monkeypatch.chdir(study)
+    read = Path("derived/sub-01/read.nc")
+    content = read.read_bytes()
+    key = open_study(Path(), forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"}))
+    job = job_of(key, {"read": str(read)}, {0: "derived/sub-01/clean.nc"})
+    read.write_bytes(content + b"\0")
+    netcdf.load_tree(read)  # takes no notice
+    with pytest.raises(UserError, match=r"derived/sub-01/read\.nc: damaged .*; remove it and run again"):
+        run_job.run(job)
+    assert checksums.recorded(Path("derived"), "sub-01/clean.nc") is None
+    read.write_bytes(content)
+    run_job.run(job)
+    assert faults_of(study) == []
+
+
+def test_no_damaged_result_passes_as_another(study: Path) -> None:
+    """A short campaign; ``make fuzz`` runs the long one."""
+    results = list(fuzz_netcdf.campaign(study / "derived", mutants=80, seed=7))
+    assert not [result for result in results if result[1] == fuzz_netcdf.HARM]
+    ends = Counter(end for kind, end, _ in results if kind != "a record")
+    assert ends == {fuzz_netcdf.TOLD: 72}
+    assert not {"crashed", "other error"} & {beside for *_, beside in results}
+
+
+def test_every_result_of_the_workflow_is_looked_at(study: Path) -> None:
+    """One forgotten here would never be missed."""
+    rules = (HOUSE / "Snakefile").read_text()
+    named = {part.split('"')[0] for part in rules.split('"derived/')[1:]}
+    expected = {name.replace("{session}", "sub-01") for name in named if "{step}" not in name and "{page}" not in name}
+    assert expected == set(outputs_of(open_study(study, forced=True)))

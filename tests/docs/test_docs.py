@@ -1,0 +1,280 @@
+"""The documentation: in step with schema and vocabulary, no dead links, its code runs, its examples work.
+
+Convention: every block fenced as ``python`` in README.md and docs/ runs as it stands, page by page, from the
+project's folder after ``make demo``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+import yaml
+
+from docs import reference
+from pipeline.__main__ import main
+from pipeline.steps.calibrate.step import calibrate
+from pipeline.steps.clean.step import clean
+from pipeline.steps.kinematics.step import kinematics
+from pipeline.steps.read.step import read
+from pipeline.steps.study.step import QUALITY
+from pipeline.tables import study_tables
+from pipeline.workflow import settings
+from pipeline.workflow.open_study import STEPS
+from tests.support.checkout import HOUSE, copy_study, planned, snakemake
+
+DEMO = HOUSE / "data" / "demo"
+DOCS = HOUSE / "docs"
+PAGES = sorted([*HOUSE.glob("*.md"), *DOCS.glob("*.md")])
+WITH_CODE = [page for page in PAGES if "```python" in page.read_text()]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FUNCTION = re.compile(r"\[`(\w+)`\]\(([^)\s]+\.py)\)")
+FILE = re.compile(r"`((?:tests|pipeline|config|docs)/[\w./]+)`")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def name_of(path: Path) -> str:
+    return path.name
+
+
+def without_code(path: Path) -> str:
+    return FENCED.sub("", path.read_text())
+
+
+def text_of(page: str) -> str:
+    return (DOCS / page).read_text()
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", without_code(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_reference_is_in_step(name: str) -> None:
+    assert reference.page(name) == text_of(name), "run: python docs/reference.py"
+    # a page whose marks are lost would be in step with anything
+    assert all(
+        f"| `{word}` |" in text_of(name) for word in {"settings.md": ["clean.max_gap_s"]}.get(name, ["rotation"])
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_link_and_no_file_name_is_dead(page: Path) -> None:
+    for link in LINK.findall(without_code(page)):
+        if link.startswith(("http:", "https:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+    assert [file for file in FILE.findall(without_code(page)) if not (HOUSE / file).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_functions_stand_where_the_page_says(page: Path) -> None:
+    for name, link in FUNCTION.findall(page.read_text()):
+        tree = ast.parse((page.parent / link).read_text())
+        assert name in {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}, link
+
+
+def test_every_page_is_in_the_index() -> None:
+    linked = {link.partition("#")[0] for link in LINK.findall(text_of("index.md"))}
+    assert {page.name for page in DOCS.glob("*.md")} - {"index.md"} <= linked
+
+
+def test_every_column_and_key_is_explained() -> None:
+    columns = {
+        *study_tables.PARTICIPANT_COLUMNS,
+        *study_tables.TRIAL_COLUMNS,
+        *study_tables.SEGMENT_COLUMNS,
+        *study_tables.ROLES,
+        *QUALITY,
+    }
+    assert columns <= set(re.findall(r"`(\w+)`", text_of("study_directory.md")))
+    schema = settings.schema("body_model")
+    keys = {*schema["properties"], *schema["$defs"]["segment"]["properties"]}
+    keys |= {*schema["$defs"]["joint_centre"]["properties"], *schema["$defs"]["axis_rules"]["items"]["properties"]}
+    keys |= {*schema["$defs"]["joint_centre"]["properties"]["method"]["enum"]}
+    assert keys <= set(re.findall(r"\w+", text_of("body_models.md")))
+    assert all(f"`{name}`" in text_of("body_models.md") for name in settings.shipped_body_models())
+
+
+def test_reasons_are_those_of_the_code() -> None:
+    listed = re.findall(r"^\| `([^`]+)` \|", text_of("study_directory.md").split("The reasons:")[1], re.MULTILINE)
+    code = "".join(
+        (HOUSE / "pipeline" / f"{name}.py").read_text() for name in ("contacts", "plate_contacts", "stances")
+    )
+    assert len(listed) > 5
+    assert [reason for reason in listed if reason not in code] == []
+
+
+def test_version_is_the_same_everywhere() -> None:
+    version = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["version"]
+    assert yaml.safe_load((HOUSE / "CITATION.cff").read_text())["version"] == version
+    assert f"## [{version}]" in (HOUSE / "CHANGELOG.md").read_text()
+
+
+# --- code that runs ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder whose data/demo is one person's two walks of the demonstration study, run."""
+    house = tmp_path_factory.mktemp("house")
+    study = copy_study(DEMO, house / "data" / "demo")
+    shutil.copytree(DEMO / "truth", study / "truth")
+    rows = (study / "trials.tsv").read_text().splitlines()
+    kept = [
+        row for row in rows[1:] if row.split("\t")[0] == "sub-01" and not row.split("\t")[1].endswith(("_02", "_03"))
+    ]
+    (study / "trials.tsv").write_text("\n".join([rows[0], *kept]) + "\n")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (house / "my_study").symlink_to(study)  # as the tutorial calls it
+    return house
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+def test_python_runs(page: Path, after_demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(after_demo)
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), names)  # noqa: S102 (the project's own pages)
+
+
+def test_every_coordinate_is_explained(after_demo: Path) -> None:
+    derived = after_demo / "data" / "demo" / "derived"
+    found: set[str] = set()
+    for path in derived.rglob("*.nc"):
+        with xr.open_datatree(path) as tree:
+            found |= {str(name) for node in tree.subtree for name in node.coords}
+    own = set((DEMO / "participants.tsv").read_text().splitlines()[0].split("\t"))
+    assert found - own <= set(re.findall(r"`(\w+)`", text_of("outputs.md")))
+
+
+# --- the tutorial and the answers of the how-to page -----------------------------------------------------------------
+
+
+def commands(page: Path) -> list[tuple[str, str]]:
+    """Return each command of a page's console blocks with the output printed below it."""
+    parts = [part for block in blocks(page, "console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+def test_commands_of_the_tutorial_print_what_it_says(
+    after_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").symlink_to(after_demo / "data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    done = []
+    for command, output in commands(DOCS / "tutorial.md"):
+        words = shlex.split(command)
+        if "my_study" not in command or words[0] == "snakemake":
+            continue
+        if words[:3] == ["python", "-m", "pipeline"]:
+            assert main(words[3:]) == 0
+            # how many body models the table leaves out is no matter of the tutorial
+            printed = re.sub(r"^\d+ more( +)less$", r"15 more\1less", capsys.readouterr().out, flags=re.MULTILINE)
+            assert printed == output, command
+        else:
+            assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == output, command
+        done.append(words[0])
+    assert done == ["mkdir", "cp", "python", "cat", "python"]
+
+
+def test_jobs_of_the_tutorial_are_those_that_run(after_demo: Path, tmp_path: Path) -> None:
+    """All steps at first, and after its change of a filter those that the dry run names; per person and once."""
+    outputs = [output for command, output in commands(DOCS / "tutorial.md") if "Job stats" in output]
+    (after_change,) = (dict(re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)) for output in outputs)
+    assert f"{2 * len(STEPS) - 2} steps to do in 2 sessions" in (DOCS / "tutorial.md").read_text()
+    study = Path(shutil.copytree(after_demo / "data" / "demo", tmp_path / "study", copy_function=shutil.copy2))
+    (edited,) = blocks(DOCS / "tutorial.md", "yaml")
+    (study / "study.yaml").write_text(edited)
+    jobs = planned(study)
+    assert {job.partition(":")[0] for job in jobs} == set(after_change) - {"all", "total"}
+    expected = {name: "1" if name in ("study", "report", "all") else "2" for name in after_change if name != "total"}
+    assert after_change == expected | {"total": str(sum(map(int, expected.values())))}
+
+
+def test_settings_and_body_model_of_the_answers_are_taken(tmp_path: Path) -> None:
+    for block in blocks(DOCS / "how_to.md", "yaml"):
+        written = yaml.safe_load(block)
+        if "extends" in written:
+            (tmp_path / "our_lab.yaml").write_text(block)
+            written = {"body_model": "our_lab.yaml"}
+        settings.load_settings({"body_model": "plug_in_gait"} | written, where="how_to.md", study_path=tmp_path)
+
+
+def test_tables_of_the_answers_are_taken(tmp_path: Path) -> None:
+    for name, block in zip(("trials.tsv", "cycles.tsv"), blocks(DOCS / "how_to.md", "text"), strict=True):
+        (tmp_path / name).write_text(block)
+    sessions, problems = study_tables.trials_of(tmp_path / "trials.tsv", None)
+    left_out, further = study_tables.cycles_of(tmp_path / "cycles.tsv", sessions)
+    assert problems + further == []
+    assert [row["role"] for row in sessions["sub-01"]] == ["gait", "static"]
+    assert len(left_out) == 1
+
+
+# --- the body model of the page ------------------------------------------------------------------------------------
+
+RENAMED = {
+    "ASI": "asis", "PSI": "psis", "LEK": "knee_out", "MEK": "knee_in", "LML": "ankle_out", "MML": "ankle_in",
+    "TH1": "thigh_a", "TH2": "thigh_b", "TH3": "thigh_c", "SK1": "shank_a", "SK2": "shank_b", "SK3": "shank_c",
+    "HEE": "heel", "MT1": "mt1", "MT2": "mt2", "MT5": "mt5",
+}  # fmt: skip
+
+
+def motion_of(name: str, folder: Path, recorded: dict[str, xr.Dataset]) -> xr.Dataset:
+    """Return the kinematics of the walk among two recordings, with Bell's hip."""
+    chosen, model = settings.load_settings({"body_model": name}, where="study.yaml", study_path=folder)
+    calibration = calibrate(
+        recorded,
+        body_model=model,
+        participant={"participant_id": "sub-01", "mass_kg": "74.6", "sex": "M"},
+        segments=[],
+        segment_table=settings.segment_table("dempster"),
+        segment_parameters="dempster",
+        hip_centre="bell",
+    )
+    cleaned = clean(recorded["walk"], body_model=model, **chosen["clean"])
+    return kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
+
+
+def test_body_model_of_the_page_finds_the_joints_of_a_shipped_one(tmp_path: Path) -> None:
+    (example,) = (block for block in blocks(DOCS / "body_models.md", "yaml") if "name: coast_lab" in block)
+    (tmp_path / "coast_lab.yaml").write_text(example)
+    isb = settings.load_body_model("isb_clusters", where="study.yaml", study_path=tmp_path)
+    recorded = {
+        name: read(DEMO / "sub-01" / f"{file}.c3d", body_model=isb, lab_axes="quarter_turn").assign_attrs(role=role)
+        for name, file, role in (("static", "static", "static"), ("walk", "comfortable_01", "gait"))
+    }
+    labels = {
+        side + old: f"{text}_{new}" for old, new in RENAMED.items() for side, text in (("L", "lft"), ("R", "rgt"))
+    }
+    renamed = {
+        name: trial.assign_coords(marker=[labels.get(str(label), str(label)) for label in trial.marker.values])
+        for name, trial in recorded.items()
+    }
+    renamed["walk"] = renamed["walk"].drop_sel(marker=["lft_mt1", "rgt_mt1"])  # it falls off anyway
+    ours, theirs = motion_of("coast_lab.yaml", tmp_path, renamed), motion_of("isb_clusters", tmp_path, recorded)
+    # clusters of three markers instead of four, each marker with 0.2 mm of noise, at arm's length from the joint
+    away = ours.joint_centre - theirs.joint_centre
+    assert float(np.sqrt((away**2).sum("axis", skipna=False)).max()) < 0.003
+    # the technical foot is carried by heel and fifth metatarsal alone and follows the shank in inversion
+    turned = (ours.joint_angle - theirs.joint_angle).sel(angle="flexion")
+    assert float(np.abs(turned).max(skipna=False)) < 3

@@ -1,0 +1,266 @@
+"""Equations of motion: the terms, their identities, simulation, and the planar arm by Lagrange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from pipeline.dynamics.limb import task_space
+from pipeline.dynamics.screws import adjoint, apply, inverse, pose, spatial_inertia
+from pipeline.dynamics.teaching.equations_of_motion import (
+    TERMS,
+    coriolis_matrix,
+    explicit_euler,
+    forward_dynamics,
+    gravity_torque,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+    simulate,
+    tip_torque,
+    torque_terms,
+)
+from pipeline.dynamics.teaching.open_chain import (
+    NOTHING,
+    Chain,
+    Surroundings,
+    body_jacobian,
+    inverse_dynamics,
+    joint_wrenches,
+    link_jacobians,
+    link_poses,
+    motion,
+)
+from pipeline.dynamics.vectors import transpose
+from tests.support.chains import LENGTHS, State, close, random_state
+from tests.support.geometry import GRAVITY, Array, derivative
+
+DOWN = np.array([0, -GRAVITY, 0])
+
+
+@pytest.fixture(params=LENGTHS)
+def state(request: pytest.FixtureRequest) -> State:
+    return random_state(1, request.param)
+
+
+def test_each_term_is_what_its_own_formula_says(state: State) -> None:
+    chain, around, q, qd, qdd = state[:5]
+    at_rest = replace(around, base_twist=np.zeros(6), base_twist_rate=np.zeros(6))
+    jacobian, _ = link_jacobians(chain, q, qd)
+    on_links = apply(transpose(jacobian), around.link_wrench).sum(axis=1)
+    expected = {
+        "inertia": apply(mass_matrix(chain, q), qdd),
+        "velocity": apply(coriolis_matrix(chain, q, qd), qd),
+        "gravity": gravity_torque(chain, q, around.gravity),
+        "base": 0 * q,
+        "load": tip_torque(chain, q, around.tip_wrench) - on_links,
+    }
+    assert tuple(expected) == TERMS
+    close(torque_terms(chain, q, qd, qdd, at_rest), np.stack(list(expected.values()), axis=1))
+    moving = replace(NOTHING, base_twist_rate=around.base_twist_rate)
+    close(torque_terms(chain, q, qd, qdd, moving)[:, 3], inverse_dynamics(chain, q, 0 * q, 0 * q, moving))
+
+
+# ---- identities
+
+
+def test_mass_matrix_is_symmetric_and_positive_definite(state: State) -> None:
+    mass = mass_matrix(state.chain, state.q)
+    close(mass, transpose(mass))
+    assert (np.linalg.eigvalsh(mass) > 0).all()
+
+
+def slope(function: Callable[[Array], Array], q: Array, direction: Array) -> Array:
+    """Return the rate of function(q) along a direction (..., n), by differences of the eighth order.
+
+    Steps of 1 ms: truncation (w h)^8 / 630 with w up to 70 rad/s, rounding 1e-16 / 1e-3; both below 1e-12.
+    """
+    return np.asarray(10 * derivative(lambda s: function(q + direction * s[:, None, None] / 10), np.zeros(1))[0])
+
+
+def test_passivity(state: State) -> None:
+    """M' - 2 C is skew-symmetric: joints exchange energy without loss."""
+    chain, _, q, qd = state[:4]
+    product = slope(lambda x: mass_matrix(chain, x), q, qd) - 2 * coriolis_matrix(chain, q, qd)
+    size = np.abs(mass_matrix(chain, q)).max(axis=(1, 2)) * np.abs(qd).max(axis=1)
+    assert (np.abs(product + transpose(product)).max(axis=(1, 2)) < 1e-10 * size).all()
+
+
+def test_coriolis_matrix_is_that_of_the_christoffel_symbols(state: State) -> None:
+    """c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2, with the mass matrix differenced by each coordinate."""
+    chain, _, q, qd = state[:4]
+    by_each = np.stack([slope(lambda x: mass_matrix(chain, x), q, e) for e in np.eye(q.shape[1])], axis=-1)
+    symbols = (by_each + np.swapaxes(by_each, -1, -2) - np.moveaxis(by_each, -1, -3)) / 2
+    close(coriolis_matrix(chain, q, qd), apply(symbols, qd[:, None]))
+
+
+def test_forward_dynamics_undoes_inverse_dynamics(state: State) -> None:
+    chain, around, q, qd, qdd = state[:5]
+    torque = inverse_dynamics(chain, q, qd, qdd, around)
+    close(forward_dynamics(chain, q, qd, torque, around), qdd)
+    close(inverse_dynamics(chain, q, qd, forward_dynamics(chain, q, qd, state.mass, around), around), state.mass)
+
+
+def test_work_of_all_loads_becomes_kinetic_energy(state: State) -> None:
+    """Power balance with everything: joints, base, links, tip and gravity; T differenced along the path."""
+    chain, around, q, qd, qdd = state[:5]
+    slow = 0.1  # the same path at a tenth of the pace, to keep the differences exact
+    qd, qdd = slow * qd, slow**2 * qdd
+    base, rate = slow * around.base_twist, slow**2 * around.base_twist_rate
+    around = Surroundings(around.gravity, around.tip_wrench, around.link_wrench, base, rate)
+
+    def energy(time: Array) -> Array:
+        t = time[:, None, None]
+        then = Surroundings(base_twist=base + rate * t)
+        return kinetic_energy(chain, q + qd * t + qdd * t**2 / 2, qd + qdd * t, then)
+
+    twist = motion(chain, q, qd, qdd, around).twist
+    wrench, poses = joint_wrenches(chain, q, qd, qdd, around), link_poses(chain, q)
+    momentum = apply(poses[..., :3, :3], apply(chain.inertia, twist)[..., 3:]).sum(axis=1)
+    power = (
+        (wrench * chain.screw).sum(axis=-1) * qd,
+        wrench[:, 0] * apply(adjoint(inverse(poses[:, 0])), base),
+        (around.link_wrench * twist).sum(axis=-1),
+        -around.tip_wrench * apply(adjoint(inverse(chain.tip)), twist[:, -1]),
+        around.gravity * momentum,
+    )
+    close(derivative(energy, np.zeros(1))[0, :, None], sum(part.sum(axis=-1) for part in power)[:, None])
+
+
+def test_gravity_torque_is_the_slope_of_the_potential(state: State) -> None:
+    chain, gravity, q = state.chain, state.around.gravity, state.q
+    by_each = [slope(lambda x: potential_energy(chain, x, gravity), q, e) for e in np.eye(q.shape[1])]
+    close(gravity_torque(chain, q, gravity), np.stack(by_each, axis=-1))
+
+
+def test_task_space_and_joint_space_accelerate_the_tip_alike(state: State) -> None:
+    """Against the recursion, which knows no Jacobian; as many rows of the tip's twist as leave one joint free."""
+    chain, _, q, qd, qdd = state[:5]
+    around = replace(state.around, base_twist=np.zeros(6), base_twist_rate=np.zeros(6))
+    torque, bias = (inverse_dynamics(chain, q, qd, x, around) for x in (qdd, 0 * qdd))
+    rows = slice(-min(3, q.shape[1] - 1), None)
+    jacobian, rate = (part[:, rows] for part in body_jacobian(chain, q, qd))
+    mass = mass_matrix(chain, q)
+    inertia, eta = task_space(mass, bias, jacobian, rate, qd)
+    load = apply(inertia @ jacobian @ np.linalg.inv(mass), torque)
+    tip_rate = apply(adjoint(inverse(chain.tip)), motion(chain, q, qd, qdd).twist_rate[:, -1])
+    # inverses of matrices with condition numbers up to some 1e5
+    close(load, apply(inertia, tip_rate[:, rows]) + eta, 1e-8)
+
+
+def test_square_task_takes_the_inverse_transpose_of_the_jacobian() -> None:
+    """Lambda = J^-T M J^-1 for six joints, Lynch and Park, section 8.6."""
+    chain, _, q, qd, qdd = random_state(1, 6)[:5]
+    jacobian, rate = body_jacobian(chain, q, qd)
+    mass, regular = mass_matrix(chain, q), np.linalg.cond(jacobian) < 100  # four slides are never independent
+    assert regular.sum() >= 5
+    jacobian, rate, mass, qd, qdd = (part[regular] for part in (jacobian, rate, mass, qd, qdd))
+    inertia, _ = task_space(mass, qdd, jacobian, rate, qd)
+    back = np.asarray(np.linalg.inv(jacobian))
+    close(inertia, transpose(back) @ mass @ back)
+
+
+def test_time_and_side_at_once_are_one_after_the_other() -> None:
+    """Sides are different chains, time comes before them; what is missing at one instant stays there."""
+    state = random_state(3, 4, 2)
+    q, qd, qdd = np.random.default_rng(3).normal(size=(3, 5, 2, 4))
+    q[2, 1, 0] = np.nan
+    together = torque_terms(state.chain, q, qd, qdd, state.around)
+    assert together.shape == (5, 2, len(TERMS), 4)
+    assert np.isnan(forward_dynamics(state.chain, q, qd, qdd, state.around)[2, 1]).all()
+    for side in range(2):
+        chain = Chain(*(x[side] for x in vars(state.chain).values()))
+        sided = {name: x[side] for name, x in vars(state.around).items() if name != "gravity"}
+        around = replace(state.around, **sided)
+        for time in range(5):
+            alone = torque_terms(chain, q[time, side], qd[time, side], qdd[time, side], around)
+            np.testing.assert_allclose(together[time, side], alone, rtol=1e-12, atol=1e-10, equal_nan=True)
+            assert np.isnan(alone).any() == ((time, side) == (2, 1))
+
+
+# ---- the planar arm
+
+
+M1, M2, L1, L2 = 1.3, 0.7, 0.5, 0.4  # kg, m; point masses at the ends of the links, angles from the x axis about z
+
+
+def planar_arm() -> Chain:
+    """Return the two links, each frame in its joint with x along the link."""
+    home = pose(np.eye(3), np.array([[0, 0, 0], [L1, 0, 0]]))
+    arms = np.array([[L1, 0, 0], [L2, 0, 0]])
+    inertia = spatial_inertia(np.array([M1, M2]), arms, np.zeros((2, 3, 3)))
+    return Chain(np.array([[0, 0, 1.0, 0, 0, 0]] * 2), home, inertia, pose(np.eye(3), arms[1]))
+
+
+def closed_form(q: Any, qd: Any, qdd: Any, sizes: Any, *, sin: Any, cos: Any) -> list[Any]:
+    """Return inertia, velocity and gravity torque of both joints.
+
+    Lynch and Park, section 8.1. Copies of it differ: the coupling is m2 (L1 L2 cos(b) + L2^2), and the second torque
+    has + m2 L1 L2 a'^2 sin(b) and + m2 g L2 cos(a + b).
+    """
+    (a, b), (ad, bd), (add, bdd), (m1, m2, l1, l2, g) = q, qd, qdd, sizes
+    coupling, swing = m2 * (l1 * l2 * cos(b) + l2**2), m2 * l1 * l2 * sin(b)
+    return [
+        [
+            (m1 * l1**2 + m2 * (l1**2 + 2 * l1 * l2 * cos(b) + l2**2)) * add + coupling * bdd,
+            coupling * add + m2 * l2**2 * bdd,
+        ],
+        [-swing * (2 * ad * bd + bd**2), swing * ad**2],
+        [(m1 + m2) * l1 * g * cos(a) + m2 * g * l2 * cos(a + b), m2 * g * l2 * cos(a + b)],
+    ]
+
+
+def test_planar_arm_is_the_closed_form_term_by_term() -> None:
+    q, qd, qdd = np.random.default_rng(8).normal(size=(3, 50, 2)) * np.array([2.0, 4, 20])[:, None, None]
+    found = torque_terms(planar_arm(), q, qd, qdd, Surroundings(gravity=DOWN))
+    expected = closed_form(q.T, qd.T, qdd.T, (M1, M2, L1, L2, GRAVITY), sin=np.sin, cos=np.cos)
+    close(found[:, :3], np.moveaxis(np.array(expected), -1, 0))
+    assert not found[:, 3:].any()
+
+
+def test_lagrange_gives_the_closed_form_of_the_planar_arm_by_symbols() -> None:
+    """d/dt dL/dq' - dL/dq of L = T - U for two particles, no frame and no joint load in it."""
+    t, *sizes = sp.symbols("t m1 m2 L1 L2 g", positive=True)
+    m1, m2, l1, l2, g = sizes
+    a, b = q = sp.Matrix([sp.Function(name)(t) for name in "ab"])
+    elbow = sp.Matrix([l1 * sp.cos(a), l1 * sp.sin(a)])
+    hand = elbow + sp.Matrix([l2 * sp.cos(a + b), l2 * sp.sin(a + b)])
+    lagrangian = sum(m * (p.diff(t).dot(p.diff(t)) / 2 - g * p[1]) for m, p in ((m1, elbow), (m2, hand)))
+    parts = closed_form(q, q.diff(t), q.diff(t, 2), sizes, sin=sp.sin, cos=sp.cos)
+    for i, x in enumerate(q):
+        torque = lagrangian.diff(x.diff(t)).diff(t) - lagrangian.diff(x)
+        assert sp.simplify(sp.expand_trig(sp.expand(torque - sum(part[i] for part in parts)))) == 0
+
+
+def swinging(t: float, q: Array, qd: Array) -> Array:
+    """Return the acceleration of the arm that nobody holds."""
+    return forward_dynamics(planar_arm(), q, qd, np.zeros(2), Surroundings(gravity=DOWN))
+
+
+def energy(q: Array, qd: Array) -> Array:
+    return kinetic_energy(planar_arm(), q, qd) + potential_energy(planar_arm(), q, DOWN)
+
+
+def test_double_pendulum_keeps_its_energy_for_20_s() -> None:
+    """To 1e-8 J of the 6 J that potential and kinetic energy exchange; swings of 2 rad at the root, 1 at the elbow."""
+    q, qd = simulate(swinging, np.array([-0.6, 0.4]), np.zeros(2), np.linspace(0, 20, 201), tolerance=1e-11)
+    assert np.ptp(kinetic_energy(planar_arm(), q, qd)) > 6
+    assert (np.ptp(q, axis=0) > [1.9, 0.9]).all()
+    assert np.ptp(energy(q, qd)) < 1e-8
+
+
+def test_half_the_step_of_explicit_euler_is_half_the_error() -> None:
+    start, rest = np.array([-1.2, 0.3]), np.zeros(2)
+    exact = simulate(swinging, start, rest, np.array([0, 0.5]))[0][-1]
+    errors = [
+        np.linalg.norm(explicit_euler(swinging, start, rest, np.linspace(0, 0.5, steps + 1))[0][-1] - exact)
+        for steps in (200, 400)
+    ]
+    assert errors[0] / errors[1] == pytest.approx(2, rel=0.05)  # the next order is a step, 1 %, of it
+    gained = energy(*explicit_euler(swinging, start, rest, np.linspace(0, 0.5, 101)))
+    assert gained[-1] > gained[0]

@@ -1,0 +1,254 @@
+"""The block matrix: against Newton for particles, statics, pendulums, Euler's free top, and its own symmetries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.dynamics.block_matrix import TERMS, right_hand_sides, solve, system_matrix
+from pipeline.dynamics.vectors import cross, skew
+from tests.support.geometry import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random_turns
+from tests.support.random_states import DOWN, FRAMES, Chain, arms, both_sides, close, random_chain
+
+LENGTH = st.integers(2, 6)
+
+
+def still(chain_com: Array, chain_joint: Array, mass: Array, **changes: Array) -> Chain:
+    """Return one frame of a chain at rest, segment axes along the lab's, inertia 1 about every axis."""
+    shape = (1, len(mass), 3)
+    none, eye = np.zeros(shape), np.broadcast_to(np.eye(3), (*shape, 3))
+    chain = Chain(eye, mass, eye[0], chain_com[None], chain_joint[None], none, none, none, none, none)
+    return chain._replace(**changes)
+
+
+def right_hand(chain: Chain) -> tuple[Array, Array]:
+    return right_hand_sides(
+        chain.rotation, chain.mass, chain.inertia, chain.acceleration, chain.spin, chain.spin_rate,
+        chain.force, chain.moment, chain.gravity,
+    )  # fmt: skip
+
+
+def by_term(chain: Chain) -> tuple[Array, Array]:
+    return solve(chain.rotation, *arms(chain), *right_hand(chain))
+
+
+def loads(chain: Chain) -> tuple[Array, Array]:
+    """Return joint forces and moments (frame, segment, 3)."""
+    force, moment = by_term(chain)
+    return force.sum(axis=1), moment.sum(axis=1)
+
+
+def to_lab(rotation: Array, vector: Array) -> Array:
+    return np.asarray((np.swapaxes(rotation, -1, -2) @ vector[..., None])[..., 0])
+
+
+# ---- algebra
+
+
+@given(SEED, LENGTH)
+@PROPERTY
+def test_determinant_is_one_and_forward_substitution_is_the_dense_solution(seed: int, n: int) -> None:
+    chain = random_chain(seed, n)
+    matrix = system_matrix(chain.rotation, *arms(chain))
+    assert matrix.shape == (FRAMES, 6 * n, 6 * n)
+    np.testing.assert_allclose(np.linalg.det(matrix), 1, rtol=ROUNDING)
+    assert not np.triu(matrix, 1).any()
+    stacked = np.concatenate([part.sum(axis=1) for part in right_hand(chain)], axis=-1)
+    dense = np.linalg.solve(matrix, stacked.reshape(FRAMES, 6 * n, 1)).reshape(FRAMES, n, 6)
+    close(np.concatenate(loads(chain), axis=-1), dense)
+
+
+@given(SEED, LENGTH)
+@PROPERTY
+def test_terms_sum_to_the_solution_of_the_summed_right_hand_side(seed: int, n: int) -> None:
+    chain = random_chain(seed, n)
+    whole = solve(chain.rotation, *arms(chain), *(part.sum(axis=1, keepdims=True) for part in right_hand(chain)))
+    for terms, total in zip(by_term(chain), whole, strict=True):
+        close(terms.sum(axis=1), total[:, 0])
+
+
+@given(SEED)
+@PROPERTY
+def test_each_term_answers_to_its_cause_alone(seed: int) -> None:
+    chain = random_chain(seed, 3)
+    zero = np.zeros_like(chain.com)
+    causes = {
+        "inertia": {"acceleration": zero, "spin_rate": zero},
+        "velocity": {"spin": zero},
+        "gravity": {"gravity": np.zeros(3)},
+        "ground": {"force": zero, "moment": zero},
+    }
+    for i, term in enumerate(TERMS):
+        before, after = by_term(chain), by_term(chain._replace(**causes[term]))
+        for terms, changed in zip(before, after, strict=True):
+            assert not changed[:, i].any()
+            np.testing.assert_array_equal(np.delete(terms, i, axis=1), np.delete(changed, i, axis=1))
+
+
+@given(SEED)
+@PROPERTY
+def test_cross_and_skew_are_the_vector_product(seed: int) -> None:
+    a, b = np.random.default_rng(seed).normal(size=(2, 5, 3))
+    close(cross(a, b), np.cross(a, b))
+    close((skew(a) @ b[..., None])[..., 0], np.cross(a, b))
+
+
+# ---- physics
+
+
+@given(SEED, LENGTH)
+@PROPERTY
+def test_equals_newton_for_particles(seed: int, n: int) -> None:
+    """Each segment as six particles: no tensor, no Euler equation, no joint in between."""
+    chain = random_chain(seed, n)
+    arm = to_lab(chain.rotation[:, :, None], particles(chain.mass, chain.inertia))
+    spin, rate = (to_lab(chain.rotation, v)[:, :, None] for v in (chain.spin, chain.spin_rate))
+    place = chain.com[:, :, None] + arm
+    acceleration = chain.acceleration[:, :, None] + np.cross(rate, arm) + np.cross(spin, np.cross(spin, arm))
+    needed = chain.mass[:, None, None] / 6 * (acceleration - chain.gravity)
+    force, moment = loads(chain)
+    for i in range(n):
+        below, about = slice(0, i + 1), chain.joint[:, i, None]
+        total = np.cross(place[:, below] - about[:, None], needed[:, below]).sum(axis=(1, 2))
+        ground = np.cross(chain.com[:, below] - about, chain.force[:, below]) + chain.moment[:, below]
+        close(force[:, i], (needed[:, below].sum(axis=2) - chain.force[:, below]).sum(axis=1))
+        close(to_lab(chain.rotation[:, i], moment[:, i]), total - ground.sum(axis=1))
+
+
+def test_hanging_chain_pulls_with_the_weight_below_and_without_moment() -> None:
+    mass, height = np.array([1.0, 3, 7]), np.array([0.2, 0.5, 0.9])
+    com, joint = (np.stack([0 * h, h, 0 * h], axis=-1) for h in (height, height + 0.1))
+    force, moment = loads(still(com, joint, mass))
+    close(force[0], np.stack([0 * mass, GRAVITY * np.cumsum(mass), 0 * mass], axis=-1))
+    close(moment[0], np.zeros((3, 3)))
+
+
+def test_level_chain_is_held_by_weight_times_lever() -> None:
+    mass, reach = np.array([1.0, 3, 7]), np.array([0.9, 0.5, 0.2])  # along x, the root at 0
+    com, joint = (np.stack([x, 0 * x, 0 * x], axis=-1) for x in (reach, np.array([0.7, 0.4, 0.0])))
+    _, moment = loads(still(com, joint, mass))
+    lever = [sum(mass[k] * (reach[k] - joint[i, 0]) for k in range(i + 1)) for i in range(3)]
+    close(moment[0, :, 2], GRAVITY * np.array(lever))
+    close(moment[0, :, :2], np.zeros((3, 2)))
+
+
+def test_standing_chain_presses_down_with_the_weight_above() -> None:
+    """The ground carries 12 kg: a joint force is the weight above, its moment the lever of the ground's force."""
+    mass, height, forward = np.array([1.0, 3]), np.array([0.05, 0.3]), 0.04
+    com, joint = (np.stack([0 * h, h, 0 * h], axis=-1) for h in (height, np.array([0.1, 0.5])))
+    force = np.array([[[0, 12 * GRAVITY, 0], [0, 0, 0]]])
+    moment = np.cross([forward, -0.05, 0], force)  # about the foot's centre of mass
+    joint_force, joint_moment = loads(still(com, joint, mass, force=force, moment=moment))
+    close(joint_force[0, :, 1], -GRAVITY * np.array([11.0, 8]))
+    close(joint_moment[0, :, 2], -GRAVITY * 12 * forward * np.ones(2))
+
+
+@given(SEED)
+@PROPERTY
+def test_free_top_in_free_fall_needs_no_load(seed: int) -> None:
+    """Euler's equations of a body that tumbles and falls by itself."""
+    chain = random_chain(seed, 2)
+    momentum = (chain.inertia @ chain.spin[..., None])[..., 0]
+    rate = -(np.linalg.inv(chain.inertia) @ np.cross(chain.spin, momentum)[..., None])[..., 0]
+    zero = np.zeros_like(chain.com)
+    falling = chain._replace(spin_rate=rate, acceleration=zero + chain.gravity, force=zero, moment=zero)
+    for load in loads(falling):
+        close(load, zero)
+
+
+def link(theta: float, rate: float, more: float) -> tuple[Array, Array, Array]:
+    """Return rotation, direction away from the root and its second derivative; theta from hanging, about +z."""
+    along = np.array([np.sin(theta), -np.cos(theta), 0])
+    ahead = np.array([np.cos(theta), np.sin(theta), 0])
+    return np.stack([ahead, -along, [0, 0, 1]]), along, more * ahead - rate**2 * along
+
+
+angle, speed = st.floats(-3, 3), st.floats(-10, 10)
+
+
+@given(angle, speed, speed, angle, speed, speed)
+@PROPERTY
+def test_double_pendulum(t1: float, w1: float, a1: float, t2: float, w2: float, a2: float) -> None:
+    """Torques by Lagrange for absolute angles (Goldstein, Classical Mechanics, section 1.6); link 1 at the root."""
+    m1, m2, l1, d1, d2, i1, i2 = 3.0, 2.0, 0.45, 0.2, 0.25, 0.06, 0.04
+    (r1, u1, u1_more), (r2, u2, u2_more) = link(t1, w1, a1), link(t2, w2, a2)
+    chain = Chain(
+        rotation=np.stack([r2, r1])[None],
+        mass=np.array([m2, m1]),
+        inertia=np.stack([np.diag([0.01, 0.02, i]) for i in (i2, i1)]),
+        com=np.stack([l1 * u1 + d2 * u2, d1 * u1])[None],
+        joint=np.stack([l1 * u1, 0 * u1])[None],
+        acceleration=np.stack([l1 * u1_more + d2 * u2_more, d1 * u1_more])[None],
+        spin=np.array([[[0, 0, w2], [0, 0, w1]]]),
+        spin_rate=np.array([[[0, 0, a2], [0, 0, a1]]]),
+        force=np.zeros((1, 2, 3)),
+        moment=np.zeros((1, 2, 3)),
+    )
+    between, coupling = t2 - t1, m2 * l1 * d2
+    torque_2 = (
+        (i2 + m2 * d2**2) * a2
+        + coupling * (np.cos(between) * a1 + np.sin(between) * w1**2)
+        + m2 * GRAVITY * d2 * np.sin(t2)
+    )
+    torque_1 = (
+        torque_2
+        + (i1 + m1 * d1**2 + m2 * l1**2) * a1
+        + coupling * (np.cos(between) * a2 - np.sin(between) * w2**2)
+        + (m1 * d1 + m2 * l1) * GRAVITY * np.sin(t1)
+    )
+    _, moment = loads(chain)
+    close(moment[0, :, 2], np.array([torque_2, torque_1]))
+    close(moment[0, :, :2], np.zeros((2, 2)))
+
+
+# ---- symmetries
+
+
+@given(SEED, LENGTH)
+@PROPERTY
+def test_turned_and_moved_lab_changes_nothing_but_the_forces_axes(seed: int, n: int) -> None:
+    chain = random_chain(seed, n)
+    rng = np.random.default_rng(seed)
+    turn, shift = random_turns(rng, 1)[0], rng.normal(size=3) * 10
+    vectors = {name: getattr(chain, name) @ turn.T for name in ("acceleration", "force", "moment", "gravity")}
+    moved = chain._replace(
+        rotation=chain.rotation @ turn.T, com=chain.com @ turn.T + shift, joint=chain.joint @ turn.T + shift, **vectors
+    )
+    (force, moment), (force_moved, moment_moved) = loads(chain), loads(moved)
+    close(force_moved, force @ turn.T)
+    close(moment_moved, moment)
+
+
+@given(SEED, LENGTH)
+@PROPERTY
+def test_free_moment_goes_up_the_whole_chain_and_into_no_force(seed: int, n: int) -> None:
+    chain = random_chain(seed, n)
+    free = np.zeros_like(chain.moment)
+    free[:, 0] = np.random.default_rng(seed).normal(size=3) * 10
+    (force, moment), (force_free, moment_free) = loads(chain), loads(chain._replace(moment=chain.moment + free))
+    np.testing.assert_array_equal(force_free, force)
+    close(to_lab(chain.rotation, moment - moment_free), np.broadcast_to(free[:, :1], free.shape))
+
+
+@given(SEED)
+@PROPERTY
+def test_leading_dimensions_are_solved_each_by_itself(seed: int) -> None:
+    """Time and side at once, mass and inertia by side: as one chain after the other."""
+    together = by_term(both_sides(seed, 3))
+    for i in range(2):
+        alone = by_term(random_chain(seed + i, 3)._replace(gravity=DOWN))
+        for actual, expected in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(actual[:, i], expected)
+
+
+@pytest.mark.parametrize("lost", ["com", "rotation", "acceleration", "spin", "force"])
+def test_unknown_segment_hides_what_is_proximal_of_it_and_no_other_frame(lost: str) -> None:
+    chain = random_chain(1, 3)
+    hidden = getattr(chain, lost).copy()
+    hidden[1, 1] = np.nan
+    moment, moment_hidden = loads(chain)[1], loads(chain._replace(**{lost: hidden}))[1]
+    assert np.isnan(moment_hidden[1, 1:]).all()
+    moment_hidden[1, 1:] = moment[1, 1:]
+    np.testing.assert_array_equal(moment_hidden, moment)

@@ -1,0 +1,141 @@
+"""A limb of one instant: its motion, dynamics and hinges, against the open chain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.dynamics import limb
+from pipeline.dynamics.screws import apply, commutator, exponential
+from pipeline.dynamics.teaching import equations_of_motion, open_chain
+from tests.support.chains import close
+from tests.support.geometry import Array, derivative, random_turns
+from tests.support.limbs import COUNT, EVERY_LIMB, State, flat, skewed_axes
+
+# ---- the limb as built
+
+
+def test_slides_go_along_the_proximal_segment_and_hinges_leave_the_joint_centre_in_place() -> None:
+    rng = np.random.default_rng(1)
+    rotation, axes = random_turns(rng, COUNT, 2), skewed_axes(rng, COUNT, 1)
+    centre, mass = rng.normal(size=(COUNT, 1, 3)), np.ones((COUNT, 1))
+    inertia = np.broadcast_to(np.diag([0.01, 0.02, 0.03]), (COUNT, 1, 3, 3))
+    at = limb.limb_at(rotation, axes, centre, mass, centre + 0.1, inertia)
+    pushed = limb._pushed(at, rates := rng.normal(size=(COUNT, 1, 6)))
+    slides, hinges = pushed[..., 0, :], pushed[..., 1, :]
+    assert not slides[..., :3].any()
+    close(slides[..., 3:], (rates[..., :3, None] * rotation[:, :1]).sum(axis=-2))
+    close(hinges[..., :3], (rates[..., 3:, None] * axes).sum(axis=-2))
+    of_centre = hinges[..., 3:] + np.cross(hinges[..., :3], centre)
+    assert np.abs(of_centre).max() < 1e-14  # two products of order 10 cancel
+
+
+@EVERY_LIMB
+def test_momentum_is_that_of_the_spatial_inertia(state: State) -> None:
+    twist = np.random.default_rng(3).normal(size=(*state.mass.shape, 6))
+    close(limb.momentum(state.at.inertia, twist), apply(state.inertia, twist))
+
+
+# ---- motion
+
+
+def test_twists_tell_how_every_point_of_a_body_moves() -> None:
+    """From one point of a tumbling body; another's velocity and acceleration by the rules for rigid bodies."""
+    rng = np.random.default_rng(2)
+    spin, spin_rate, point, velocity, acceleration = rng.normal(size=(5, COUNT, 3))
+    V, V_rate = limb.twists(spin, spin_rate, point, velocity, acceleration)
+    arm = rng.normal(size=(COUNT, 3))
+    there = velocity + np.cross(spin, arm)
+    rate_there = acceleration + np.cross(spin_rate, arm) + np.cross(spin, np.cross(spin, arm))
+    other = limb.twists(spin, spin_rate, point + arm, there, rate_there)
+    close(V, other[0])
+    close(V_rate, other[1])
+    # and from the exponential: the body moves with a constant twist about the frame's origin
+    screw = np.concatenate([spin, velocity], axis=-1)
+
+    def path(time: Array) -> Array:
+        moved = exponential(screw * time[:, None, None])
+        return apply(moved[..., :3, :3], point) + moved[..., :3, 3]
+
+    now, later = derivative(path, np.zeros(1))[0], derivative(lambda t: derivative(path, t), np.zeros(1))[0]
+    V, V_rate = limb.twists(spin, 0 * spin, point, now, later)
+    close(V, screw)
+    # differences twice of order 8 at 10 ms: rounding 1e-16 / 1e-4
+    np.testing.assert_allclose(V_rate, 0, atol=1e-10)
+
+
+@EVERY_LIMB
+def test_joint_motion_finds_the_rates_that_made_the_twists(state: State) -> None:
+    motion = state.motion()
+    close(motion.rate, state.rate)
+    close(motion.acceleration, state.acceleration)
+    close(motion.push, by_group(state.screw * state.rate[..., None]))
+
+
+def by_group(joints: Array) -> Array:
+    """Return (k, N, 2, 6): the sums over slides and hinges of (k, N, 6, 6)."""
+    return np.asarray(joints.reshape(*joints.shape[:2], 2, 3, 6).sum(axis=-2))
+
+
+@EVERY_LIMB
+def test_drift_is_what_the_moving_axes_add(state: State) -> None:
+    """ad(V_i) S_i q'_i with the open chain's V_i of each single joint."""
+    around = open_chain.Surroundings(base_twist=state.base_twist)
+    qd = flat(state.rate)
+    twist = open_chain.motion(state.chain, 0 * qd, qd, 0 * qd, around).twist
+    drift = commutator(twist, state.chain.screw * qd[..., None])
+    close(state.motion().drift, by_group(drift.reshape(*state.mass.shape, 6, 6)))
+
+
+# ---- what the joints do
+
+
+@EVERY_LIMB
+def test_inverse_dynamics_is_that_of_the_open_chain(state: State) -> None:
+    q, qd, qdd = 0 * flat(state.rate), flat(state.rate), flat(state.acceleration)
+    expected = open_chain.joint_wrenches(state.chain, q, qd, qdd, state.around())
+    found = limb.inverse_dynamics(state.at, state.motion(), state.gravity, state.load)
+    close(found.wrench, expected[:, ::6])
+    close(found.wrench, expected[:, 5::6])
+    close(flat(found.torque), open_chain.inverse_dynamics(state.chain, q, qd, qdd, state.around()))
+
+
+@EVERY_LIMB
+def test_static_part_is_the_wrench_of_a_limb_that_does_not_move(state: State) -> None:
+    still = state.motion()._replace(**{name: 0 * part for name, part in state.motion()._asdict().items()})
+    moving = limb.inverse_dynamics(state.at, state.motion(), state.gravity, state.load)
+    held = limb.inverse_dynamics(state.at, still, state.gravity, state.load)
+    close(moving.static, held.wrench)
+
+
+# ---- hinges alone
+
+
+@EVERY_LIMB
+def test_hinge_jacobians_are_the_slopes_of_places_and_poses(state: State) -> None:
+    """By differences of the product of exponentials; slides held."""
+    count = state.mass.shape[1]
+    screw = state.screw[:, :, limb.HINGES].reshape(COUNT, -1, 6)
+    home = np.broadcast_to(np.eye(4), (*screw.shape[:2], 4, 4))
+    chain = open_chain.Chain(screw, home, np.zeros((*screw.shape, 6)), np.eye(4))
+    turning, moving = limb.hinge_jacobians(state.axes, state.centre, state.com)
+    assert turning.shape == moving.shape == (COUNT, count, 3 * count, 3)
+
+    for k, unit in enumerate(np.eye(3 * count)):
+
+        def poses(angle: Array, unit: Array = unit) -> Array:
+            q = np.broadcast_to(angle[:, None, None] * unit, (len(angle), COUNT, 3 * count))
+            return open_chain.link_poses(chain, q)[:, :, 2::3]
+
+        slope = derivative(poses, np.zeros(1))[0]
+        close(moving[:, :, k], apply(slope[..., :3, :3], state.com) + slope[..., :3, 3])
+        spin = np.stack([slope[..., 2, 1], slope[..., 0, 2], slope[..., 1, 0]], axis=-1)  # R = E: R' = [w]
+        close(turning[:, :, k], spin)
+
+
+@EVERY_LIMB
+def test_hinge_mass_matrix_is_a_part_of_that_of_all_joints(state: State) -> None:
+    turning, moving = limb.hinge_jacobians(state.axes, state.centre, state.com)
+    found = limb.hinge_mass_matrix(turning, moving, state.mass, state.tensor)
+    hinges = np.arange(6 * state.mass.shape[1]).reshape(-1, 6)[:, limb.HINGES].ravel()
+    whole = equations_of_motion.mass_matrix(state.chain, 0 * flat(state.rate))
+    close(found, whole[:, hinges[:, None], hinges])

@@ -1,0 +1,202 @@
+"""What an unloaded plate reads: offsets and drifts of known size under known loads, and real plates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipeline.c3d.reader import read_c3d
+from pipeline.plates.baseline import block_means, rest_taken_off, resting_wrench
+from pipeline.steps.read.step import plate_wrenches
+from tests.support.real_walks import cleaned_walks
+
+Array = NDArray[np.float64]
+
+RATE_HZ = 1000
+TIME = np.arange(3 * RATE_HZ) / RATE_HZ
+MIDDLE = np.array([1.2, 0.1, -0.4])
+CORNERS = MIDDLE + np.array([[0.3, 0, 0.2], [-0.3, 0, 0.2], [-0.3, 0, -0.2], [0.3, 0, -0.2]])
+SPOT = MIDDLE + np.array([0.1, 0, -0.05])
+DRIFT = np.array([0.3, 1.0, -0.2, 0.05, -0.02, 0.04])  # force, and moment about the middle, per newton of dose
+NOISE_N, NOISE_N_M = 0.5, 0.02
+CLOSE_N = 0.5  # means of 150 samples with a deviation of 0.5 N, three of them beside a load
+
+
+def steps(*spans: tuple[float, float]) -> Array:
+    """Return wrenches about the lab origin (sample, 6) of half-sine loads between pairs of instants."""
+    force = np.zeros((len(TIME), 3))
+    for start, end in spans:
+        share = np.clip((TIME - start) / (end - start), 0, 1)
+        force += 700 * np.sin(np.pi * share)[:, None] * [-0.1, 1, 0.05]
+    return np.hstack([force, np.cross(SPOT, force)])
+
+
+def drifted(load: Array, dose: Any, *, noise: float = 1.0) -> Array:
+    """Return the load with a drift (sample,), N, of force and of moment about the middle of the plate."""
+    extra = dose[:, None] * DRIFT
+    white = np.random.default_rng(1).normal(size=load.shape) * np.repeat([NOISE_N, NOISE_N_M], 3)
+    extra = extra + noise * white
+    extra[:, 3:] += np.cross(MIDDLE, extra[:, :3])
+    return np.asarray(load + extra)
+
+
+def rest(wrench: Array, **settings: slice) -> tuple[Array, float]:
+    return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, **settings)
+
+
+def left(load: Array, wrench: Array) -> Array:
+    """Return what of the drift is left: force, and moment about the middle, largest over the trial (6,)."""
+    difference = wrench - rest(wrench)[0] - load
+    difference[:, 3:] -= np.cross(MIDDLE, difference[:, :3])
+    return np.asarray(np.abs(difference).max(axis=0))
+
+
+WALK = steps((0.7, 1.4), (1.9, 2.5))
+BELT = steps(*[(start, start + 0.65) for start in (-0.2, 0.85, 1.9, 2.95)])  # swings of 0.4 s, ends loaded
+SHAPES = {"straight": TIME / TIME[-1], "bent": (1 - np.exp(-TIME)) / (1 - np.exp(-TIME[-1]))}
+
+
+@pytest.mark.parametrize("dose", [5, 10, 20, 30, 60, 100, -30, -100])
+def test_a_drift_that_runs_straight_is_taken_off(dose: float) -> None:
+    wrench = drifted(WALK, dose * SHAPES["straight"], noise=0)
+    assert left(WALK, wrench).max() < 1e-6  # a straight line through means of a straight line
+    assert rest(wrench)[1] < 1e-6
+
+
+@pytest.mark.parametrize("dose", [5, 10, 20, 30, 60, -30, -60])
+def test_so_it_is_on_a_belt(dose: float) -> None:
+    """Swings of 0.4 s are rest enough; a load at the trial's end takes part in the drift as far as can be told."""
+    wrench = drifted(BELT, dose * SHAPES["straight"], noise=0)
+    assert left(BELT, wrench)[1] < 0.02 * abs(dose)
+    assert rest(wrench)[1] < 0.2 * abs(dose)
+
+
+def test_noise_costs_little() -> None:
+    white = drifted(WALK, 0 * TIME) - WALK
+    residual = drifted(WALK, 30 * SHAPES["straight"])
+    difference = residual - rest(residual)[0] - WALK - white
+    assert np.abs(difference[:, :3]).max() < CLOSE_N
+
+
+@pytest.mark.parametrize("dose", [10, 20, 30])
+def test_a_bent_drift_is_taken_off_in_pieces(dose: float) -> None:
+    """Between rests 0.8 s apart a curve with a time constant of 1 s leaves its chord by a share of 0.08 at most."""
+    residual = left(WALK, drifted(WALK, dose * SHAPES["bent"], noise=0))
+    assert residual[1] < 0.1 * dose
+    assert residual[1] > 0.005 * dose, "the curve is bent"
+
+
+@pytest.mark.parametrize("dose", [15, 30, 60, 120, -15, -30, -120])
+def test_a_jump_under_load_is_told(dose: float) -> None:
+    size = abs(dose) * np.linalg.norm(DRIFT[:3])
+    assert rest(drifted(WALK, dose * (TIME > 1.0)))[1] == pytest.approx(size, abs=3)  # what noisy slopes foretell
+
+
+def test_a_jump_at_rest_is_no_worry() -> None:
+    """One between steps, while the plate shows it, costs nothing but the samples around it."""
+    dose = 30.0 * (TIME > 1.65)
+    wrench = drifted(WALK, dose, noise=0)
+    loaded = WALK[:, 1] > 1
+    assert np.abs((wrench - rest(wrench)[0] - WALK)[loaded, 1]).max() < 3
+    assert rest(wrench)[1] < 3
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_under_a_load_at_an_end_the_drift_goes_on_and_is_told(backwards: bool) -> None:
+    order = slice(None, None, -1) if backwards else slice(None)
+    load = steps((1.0, 1.6), (2.4, 3.4))[order]
+    wrench = drifted(load, (60 * SHAPES["straight"])[order], noise=0)
+    told = rest(wrench)[1]
+    assert told == pytest.approx(0.6 * 20 * np.linalg.norm(DRIFT[:3]), rel=0.15)  # 20 N/s, over 0.6 s less a block
+    assert left(load, wrench)[1] < 0.1, "if it went on as straight as before"
+
+
+def test_without_drift_one_mean_is_taken_off() -> None:
+    wrench = drifted(WALK, np.full(len(TIME), 12.0))
+    found, unknown = rest(wrench)
+    assert found.shape == (1, 6)
+    np.testing.assert_allclose(found[0, :3], 12 * DRIFT[:3], rtol=0, atol=0.1)  # some 1500 samples of 0.5 N
+    assert unknown < 1.5  # slopes of half a second, over a load
+
+
+@pytest.mark.parametrize("offset", [-250.0, -80.0, 25.0])
+def test_large_offsets(offset: float) -> None:
+    wrench = drifted(WALK, np.full(len(TIME), offset), noise=0)
+    np.testing.assert_allclose((wrench - rest(wrench)[0])[:, 1], WALK[:, 1], rtol=0, atol=1e-9)
+
+
+def test_a_plate_upside_down_rests_where_nobody_is_on_it() -> None:
+    """Its load is negative: the lowest level is the load, not the rest. Somebody else has to say that it is wrong."""
+    wrench = drifted(-WALK, np.full(len(TIME), 5.0), noise=0)
+    np.testing.assert_allclose((wrench - rest(wrench)[0])[:, 1], -WALK[:, 1], rtol=0, atol=1e-9)
+
+
+def test_a_light_touch_is_no_rest() -> None:
+    touch = np.where((TIME > 1.55) & (TIME < 1.75), 40 * np.sin(np.pi * (TIME - 1.55) / 0.2), 0.0)
+    load = WALK + touch[:, None] * [0, 1, 0, 0, 0, 0]
+    load[:, 3:] = np.cross(SPOT, load[:, :3])
+    assert np.abs((load - rest(load)[0] - load)[:, 1]).max() < 1
+
+
+@pytest.mark.parametrize("level", [25.0, 120.0, 600.0])
+def test_who_stands_on_a_plate_throughout_keeps_the_weight(level: float) -> None:
+    sway = 0.1 * level * np.sin(2 * np.pi * 0.5 * TIME)
+    force = (level + sway)[:, None] * [0.0, 1, 0]
+    found, unknown = rest(np.hstack([force, np.cross(SPOT, force)]))
+    np.testing.assert_array_equal(found, 0)
+    assert np.isnan(unknown)
+
+
+def test_frames_that_the_file_names_count_where_no_longer_rest_is_seen() -> None:
+    load = steps((0.04, 4.0))  # 40 ms of rest, less than a block
+    load[40:, 1] += 100
+    wrench = drifted(load, np.full(len(TIME), 8.0), noise=0)
+    np.testing.assert_array_equal(rest(wrench)[0], 0)
+    named, _ = rest(wrench, named=slice(0, 40))
+    np.testing.assert_allclose(named[0, 1], 8, rtol=0, atol=1e-9)
+    assert not rest(wrench, named=slice(1000, 1040))[0].any(), "somebody stands there"
+
+
+def test_missing_samples_are_no_rest_and_stay_missing() -> None:
+    wrench = drifted(WALK, np.full(len(TIME), 12.0), noise=0)
+    wrench[200:300] = np.nan
+    found = wrench - rest(wrench)[0]
+    np.testing.assert_allclose(
+        np.delete(found, np.s_[200:300], axis=0)[:, 1], np.delete(WALK[:, 1], np.s_[200:300]), atol=1e-9
+    )
+    assert np.isnan(found[200:300]).all()
+
+
+def test_each_plate_has_its_own() -> None:
+    wrench = np.stack([drifted(WALK, 30 * SHAPES["straight"], noise=0), drifted(BELT, 5 + 0 * TIME, noise=0)], axis=1)
+    found, baseline, drift = rest_taken_off(
+        wrench[..., :3], wrench[..., 3:], np.stack([CORNERS, CORNERS]), rate_hz=RATE_HZ
+    )
+    np.testing.assert_allclose(found[:, 0], WALK, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found[:, 1], BELT, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(baseline, [15 * DRIFT[:3], 5 * DRIFT[:3]], rtol=0, atol=0.01)
+    assert (drift < 0.01).all()
+
+
+# ---- real plates
+
+
+def test_real_plates_with_large_offsets_rest_at_zero(shared: Path) -> None:
+    """Two plates of this file read -212 and -181 N with nobody on them."""
+    recording = read_c3d(shared / "data/c3dorg_sample10_types/TYPE-3.c3d")
+    force, moment, corners, _, _ = plate_wrenches(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
+    assert np.percentile(force[..., 1], 2, axis=0).min() < -200
+    wrench, _, drift = rest_taken_off(force, moment, corners, rate_hz=recording.analog_rate_hz)
+    vertical = wrench[..., 1]
+    assert np.abs(np.percentile(vertical, 20, axis=0)).max() < 3  # unloaded for more than half of the trial
+    assert vertical.max(axis=0).min() > 600
+    assert drift.max() < 10
+
+
+def test_no_real_walk_has_a_drift_that_matters(shared: Path) -> None:
+    worst = {file: float(trial.plate_drift.max()) for file, trial in cleaned_walks(shared).items()}
+    assert max(worst.values()) < 10, worst

@@ -1,0 +1,268 @@
+"""Step ``clean``: the filter against its closed form, absent markers, baselines of known loads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.errors import UserError
+from pipeline.plates.wrench import centre_of_pressure
+from pipeline.signals.filters import low_pass
+from pipeline.steps.clean.step import clean
+from tests.support.recordings import BODY_MODEL, Rectangle
+
+Array = NDArray[np.float64]
+
+MARKER_HZ, ANALOG_HZ = 100, 1000
+OFF = {
+    "max_gap_s": 0.1,
+    "max_pattern_gap_s": 0.2,
+    "spike_m": None,
+    "exchanged_markers": "repair",
+    "marker_filter": "butterworth",
+    "marker_cutoff_hz": None,
+    "force_cutoff_hz": None,
+    "filter_order": 4,
+}
+PLATE = Rectangle(-0.3, 0.3, -0.2, 0.2)
+TIME = np.arange(200) / MARKER_HZ
+PLATE_TIME = np.arange(2000) / ANALOG_HZ
+ROUNDING = 1e-9  # double arithmetic of numbers of order 1 to 1000
+
+
+def trial(
+    points: Mapping[str, Array] | None = None,
+    force: Array | None = None,
+    moment: Array | None = None,
+    *,
+    zero_frames: tuple[int, int] | None = None,
+) -> xr.Dataset:
+    """Return a trial as ``read`` does: labels -> (time, 3) and one plate, still and at rest where not given."""
+    points = {"LHEE": np.ones((len(TIME), 3))} | dict(points or {})
+    force = np.zeros((len(PLATE_TIME), 3)) if force is None else force
+    moment = np.zeros_like(force) if moment is None else moment
+    count = len(points["LHEE"])
+    return xr.Dataset(
+        {
+            "marker_position": (("time", "marker", "axis"), np.stack(list(points.values()), axis=1)),
+            "plate_force": (("plate_time", "plate", "axis"), force[:, None]),
+            "plate_moment": (("plate_time", "plate", "axis"), moment[:, None]),
+            "plate_corner": (("plate", "corner", "axis"), PLATE.corners[None]),
+            "event_time": ("event", np.array([0.5])),
+        },
+        {
+            "time": np.arange(count) / MARKER_HZ,
+            "plate_time": np.arange(len(force)) / ANALOG_HZ,
+            "marker": list(points),
+            "axis": list("xyz"),
+            "plate": [1],
+            "event": ["LHS"],
+            "event_side": ("event", [""]),
+        },
+        {"marker_rate_hz": float(MARKER_HZ), "direction_of_travel": "forwards", "plates_left_out": ""}
+        | ({"zero_frames": zero_frames} if zero_frames else {}),
+    )
+
+
+def cleaned(read: xr.Dataset, *, model: Mapping[str, Any] = BODY_MODEL, **settings: Any) -> xr.Dataset:
+    return clean(read, body_model=model, **(OFF | settings))
+
+
+def heel(read: xr.Dataset, **settings: Any) -> Array:
+    return np.asarray(cleaned(read, **settings).marker_position.sel(marker="heel_left").values)
+
+
+# --- the filter ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [2, 4, 8])
+@pytest.mark.parametrize(("rate_hz", "cutoff_hz"), [(60, 6), (100, 10), (250, 10), (1000, 20), (100, 45)])
+def test_the_response_is_butterworths_with_the_stated_cutoff(order: int, rate_hz: float, cutoff_hz: float) -> None:
+    """Two passes of order n/2 that are -3 dB together: 1 / (1 + (sqrt 2 - 1) (tan(pi f/fs) / tan(pi fc/fs))^n)."""
+    narrow_hz = min(cutoff_hz, rate_hz / 2 - cutoff_hz)
+    samples = int(40 * rate_hz / narrow_hz) | 1  # long enough for the response to die away at both ends
+    impulse = np.zeros((samples, 1))
+    impulse[samples // 2] = 1
+    response = low_pass(impulse, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)[:, 0]
+    frequency = np.linspace(0, 0.49 * rate_hz, 200)
+    phases = 2 * np.pi * np.outer(frequency, np.arange(samples) - samples // 2) / rate_hz
+    gain, lag = np.cos(phases) @ response, np.sin(phases) @ response
+    warped = np.tan(np.pi * frequency / rate_hz) / np.tan(np.pi * cutoff_hz / rate_hz)
+    edges = 1e-6  # what is left of the response after 20 periods of the cut-off
+    np.testing.assert_allclose(gain, 1 / (1 + (np.sqrt(2) - 1) * warped**order), rtol=0, atol=edges)
+    np.testing.assert_allclose(lag, 0, atol=edges)
+    at_cutoff = np.cos(2 * np.pi * cutoff_hz * (np.arange(samples) - samples // 2) / rate_hz) @ response
+    assert at_cutoff == pytest.approx(np.sqrt(0.5), abs=edges)
+
+
+def test_a_sine_at_the_cutoff_comes_out_3_db_smaller_and_in_phase() -> None:
+    """The settings reach the markers and the plates: 10 Hz of markers, 20 Hz of forces, away from the ends."""
+    wave = np.outer(np.sin(2 * np.pi * 10 * TIME), [0.01, 0.02, 0.03])
+    load = np.outer(np.sin(2 * np.pi * 20 * PLATE_TIME), [1.0, 2, 3])
+    result = cleaned(trial({"LHEE": 1 + wave}, load, 0.1 * load), marker_cutoff_hz=10, force_cutoff_hz=20)
+    inner, inner_plate = slice(50, 150), slice(500, 1500)
+    ends = 1e-3  # relative: the ends ring for a few periods
+    np.testing.assert_allclose(
+        result.marker_position[inner, 0], 1 + np.sqrt(0.5) * wave[inner], rtol=0, atol=0.03 * ends
+    )
+    for name, given in (("plate_force", load), ("plate_moment", 0.1 * load)):
+        np.testing.assert_allclose(result[name][inner_plate, 0], np.sqrt(0.5) * given[inner_plate], atol=3 * ends)
+    np.testing.assert_allclose(result.vertical_force[:, 0], load[:, 1], atol=ROUNDING)
+
+
+@pytest.mark.parametrize("order", [2, 4, 8])
+def test_a_constant_and_a_straight_line_pass_unchanged_to_the_ends(order: int) -> None:
+    line = np.stack([np.full_like(TIME, 0.3), 1 + 2 * TIME, -3 * TIME], axis=1)
+    result = low_pass(line, rate_hz=100, cutoff_hz=6, order=order)
+    np.testing.assert_allclose(result[:, 0], line[:, 0], rtol=0, atol=ROUNDING)
+    padding = 1e-6  # m: what the finite padding leaves of a lag of 30 cm
+    np.testing.assert_allclose(result, line, rtol=0, atol=padding)
+
+
+def test_null_turns_the_filters_off() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(len(TIME), 3))
+    load = rng.normal(loc=(0, 500, 0), size=(len(PLATE_TIME), 3))  # loaded throughout: no baseline either
+    result = cleaned(trial({"LHEE": points}, load))
+    np.testing.assert_array_equal(result.marker_position[:, 0], points)
+    np.testing.assert_array_equal(result.plate_force[:, 0], load)
+
+
+@pytest.mark.parametrize(("name", "cutoff_hz"), [("marker_cutoff_hz", 50), ("force_cutoff_hz", 500)])
+def test_a_cutoff_at_half_the_rate_is_refused(name: str, cutoff_hz: float) -> None:
+    settings: dict[str, Any] = {name: 0.99 * cutoff_hz}
+    cleaned(trial(), **settings)
+    settings[name] = cutoff_hz
+    with pytest.raises(UserError, match=rf"cut-off {cutoff_hz} Hz is not below half the sampling rate"):
+        cleaned(trial(), **settings)
+
+
+def test_filtering_does_not_reach_over_a_gap() -> None:
+    before = np.cumsum(np.random.default_rng(1).normal(size=(len(TIME), 3)), axis=0)
+    before[90:110] = np.nan
+    after = before.copy()
+    after[110:] += 100
+    a, b = (heel(trial({"LHEE": points}), marker_cutoff_hz=10) for points in (before, after))
+    np.testing.assert_array_equal(a[:90], b[:90])
+    np.testing.assert_allclose(a[110:] + 100, b[110:], rtol=0, atol=1e3 * ROUNDING)
+    assert np.isnan(a[90:110]).all()
+    assert np.isfinite(a[:90]).all()
+
+
+def test_a_stretch_too_short_to_filter_is_left_out() -> None:
+    points = np.ones((len(TIME), 3))
+    points[50:70], points[74:100] = np.nan, np.nan
+    kept = np.isfinite(heel(trial({"LHEE": points}), marker_cutoff_hz=10))[:, 0]
+    assert not kept[50:100].any()
+    assert kept[:50].all()
+    assert kept[100:].all()
+
+
+# --- markers --------------------------------------------------------------------------------------------------
+
+
+def test_markers_that_are_never_seen_are_absent_landmarks() -> None:
+    result = cleaned(trial({"LTOE": np.full((len(TIME), 3), np.nan)}))
+    assert list(result.marker.values) == ["heel_left"]
+    assert "toe_left" in result.attrs["landmarks_absent"].split()
+
+
+def test_a_file_of_another_marker_set_is_refused() -> None:
+    with pytest.raises(UserError, match=r"no marker of body model pelvis_and_feet.*Nose"):
+        cleaned(trial().assign_coords(marker=["Nose"]))
+
+
+# --- plates ----------------------------------------------------------------------------------------------------
+
+OFFSET = np.array([3.0, 12.0, -5.0, 1.0, -2.0, 0.5])  # force, moment
+SPOT = np.array([0.1, 0.0, -0.05])  # where the load acts
+
+
+def step_on(start_s: float = 0.6, end_s: float = 1.3) -> tuple[Array, Array]:
+    """Return force and moment of a half-sine load at ``SPOT``, tilted, between two instants."""
+    share = np.clip((PLATE_TIME - start_s) / (end_s - start_s), 0, 1)
+    force = 800 * np.sin(np.pi * share)[:, None] * [-0.1, 1, 0.05]
+    return force, np.cross(SPOT, force)
+
+
+def test_a_constant_offset_is_taken_off() -> None:
+    force, moment = step_on()
+    noise = np.random.default_rng(2).normal(size=(2, *force.shape)) * [[[1.0]], [[0.02]]]
+    result = cleaned(trial(None, force + noise[0] + OFFSET[:3], moment + noise[1] + OFFSET[3:]))
+    sampled = 0.15  # four standard errors of a median over some 1000 samples with a deviation of 1 N
+    np.testing.assert_allclose(result.plate_baseline[0], OFFSET[:3], rtol=0, atol=sampled)
+    np.testing.assert_allclose(result.plate_force[:, 0], force + noise[0], rtol=0, atol=sampled)
+    np.testing.assert_allclose(result.plate_moment[:, 0], moment + noise[1], rtol=0, atol=0.02 * sampled)
+    np.testing.assert_array_equal(result.vertical_force, result.plate_force[..., 1])
+
+
+def test_a_plate_that_nobody_touches_reads_zero() -> None:
+    result = cleaned(trial(None, np.tile(OFFSET[:3], (len(PLATE_TIME), 1))))
+    np.testing.assert_allclose(result.plate_force, 0, atol=ROUNDING)
+
+
+def test_who_stands_on_a_plate_throughout_is_not_taken_off() -> None:
+    sway = 15 * np.sin(2 * np.pi * 0.5 * PLATE_TIME)[:, None]
+    force = (350 + sway) * [0.0, 1, 0]
+    result = cleaned(trial(None, force, np.cross(SPOT, force), zero_frames=(1, 10)))
+    np.testing.assert_array_equal(result.plate_force[:, 0], force)
+    np.testing.assert_array_equal(result.plate_baseline, 0)
+
+
+def test_who_stands_first_and_then_leaves_keeps_the_weight() -> None:
+    force = np.where(PLATE_TIME < 1.4, 700.0, 0.0)[:, None] * [0.0, 1, 0]
+    result = cleaned(trial(None, force + OFFSET[:3], zero_frames=(1, 10)))
+    np.testing.assert_allclose(result.plate_force[:, 0], force, rtol=0, atol=ROUNDING)
+
+
+def test_a_drift_is_taken_off_and_the_part_of_it_that_is_not_known_is_told() -> None:
+    """Once evenly over the trial, once all of it at a time that nobody knows, under load."""
+    force, moment = step_on()
+    even = 30 * np.linspace(0, 1, len(PLATE_TIME))
+    jump = np.where(PLATE_TIME > 1.0, 30.0, 0.0)
+    for drift, known in ((even, True), (jump, False)):
+        extra = drift[:, None] * [0.0, 1, 0]
+        middle = PLATE.corners.mean(axis=0)
+        result = cleaned(trial(None, force + extra, moment + np.cross(middle, extra)))
+        unknown = float(result.plate_drift[0])
+        if known:
+            # knots 0.15 s apart on a straight line: rounding, and the bend where the trial's ends are held
+            np.testing.assert_allclose(result.plate_force[:, 0], force, rtol=0, atol=1.0)
+            assert unknown < 1
+        else:
+            assert unknown == pytest.approx(30, abs=1)
+
+
+def test_zero_frames_in_which_somebody_stands_on_the_plate_do_not_count() -> None:
+    force, _ = step_on(0.0, 0.9)
+    force += 8.0
+    result = cleaned(trial(None, force, zero_frames=(30, 50)))
+    np.testing.assert_allclose(result.plate_baseline[0], 8.0, rtol=0, atol=ROUNDING)
+
+
+def test_filtering_keeps_the_centre_of_pressure_of_a_load_at_rest() -> None:
+    """Force and moment about a fixed point are filtered alike, so their ratio stays; a filtered quotient would not."""
+    force, moment = step_on()
+    result = cleaned(trial(None, force, moment), force_cutoff_hz=10)
+    smooth = result.plate_force.values[:, 0]
+    loaded = np.abs(smooth[:, 1]) > 1
+    cop, _ = centre_of_pressure(smooth[loaded], result.plate_moment.values[loaded, 0], PLATE.corners)
+    np.testing.assert_allclose(cop, np.tile(SPOT, (loaded.sum(), 1)), rtol=0, atol=ROUNDING)
+    assert np.abs(smooth - force).max() > 10, "the filter did something"
+    assert loaded.sum() > (np.abs(force[:, 1]) > 1).sum(), "and spread the load in time"
+
+
+def test_no_centre_of_pressure_is_stored_to_be_filtered() -> None:
+    assert not [name for name in cleaned(trial()).variables if "pressure" in str(name)]
+
+
+def test_a_trial_without_plates_and_events_stays_without() -> None:
+    bare = trial().isel(plate=slice(0), plate_time=slice(0), event=slice(0))
+    result = cleaned(bare, force_cutoff_hz=10, marker_cutoff_hz=10)
+    assert (result.sizes["plate"], result.sizes["plate_time"], result.sizes["event"]) == (0, 0, 0)
+    assert result.vertical_force.shape == (0, 0)

@@ -1,0 +1,200 @@
+"""Plates that are not as their file says, end to end: what a stance on them says, and who walks unlike others.
+
+How often each fault is told stands in the table of ``fault_campaign.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.steps.clean.step import clean
+from pipeline.steps.contacts import plate_contacts as reasons
+from tests.steps.contacts.test_kinematic_events import running
+from tests.support import recordings
+from tests.support.generated_walks import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted
+from tests.support.injected_plates import on_plates
+from tests.support.real_walks import CHOSEN
+from tests.support.recordings import FOOT_M, SPEED_M_S, Rectangle, Walk, cleaned, walk
+from tests.support.stances import found, stance, under
+
+ASIDE = np.array([0.0, 0.0, 0.06])
+
+
+@pytest.fixture(scope="module")
+def known() -> Walk:
+    return walk(strides=3)
+
+
+@pytest.fixture(scope="module")
+def plated(known: Walk) -> xr.Dataset:
+    return cleaned(known, [under(step) for step in known.seen()])
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
+    raw = raw_walk(tmp_path_factory.mktemp("walk"), 5)
+    return clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"])
+
+
+FAULTS: dict[str, Callable[[xr.Dataset, int], xr.Dataset]] = {
+    "turned by 180 degrees": lambda trial, plate: reread(trial, plate, [2, 3, 0, 1]),
+    "turned by 90 degrees": lambda trial, plate: reread(trial, plate, [1, 2, 3, 0]),
+    "mirrored": lambda trial, plate: mirrored(trial, plate, 0),
+    "pushes down": lambda trial, plate: reread(trial, plate, [1, 0, 3, 2]),
+    "pushes down by": negative,
+    "shifted": lambda trial, plate: shifted(trial, plate, ASIDE),
+}
+
+
+# --- what is said ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("plate", [0, 2])
+def test_the_stance_says_what_is_wrong_with_its_plate_and_no_other_is_lost(
+    known: Walk, plated: xr.Dataset, fault: str, plate: int
+) -> None:
+    trial = found(FAULTS[fault](plated, plate))
+    rows = [stance(trial, step) for step in known.seen()]
+    assert [row["valid"] for row in rows] == [number != plate for number in range(len(rows))]
+    assert rows[plate]["plates"] == str(plate + 1)
+    assert fault in rows[plate]["reason"]
+    assert rows[plate]["reason"].startswith(f"plate {plate + 1} ")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_users_word_tells_the_foot_not_how_the_plate_lies(known: Walk, plated: xr.Dataset, fault: str) -> None:
+    step = known.seen()[0]
+    row = stance(found(FAULTS[fault](plated, 0), plates_right="1 3 5"), step)
+    assert (row["plates"], row["valid"]) == ("1", False)
+    assert fault in row["reason"]
+
+
+def test_a_plate_that_the_user_leaves_out_may_lie_as_it_likes(known: Walk, plated: xr.Dataset) -> None:
+    trial = found(FAULTS["shifted"](plated, 0), plates_right="none")
+    assert [stance(trial, step)["reason"] for step in known.seen() if step.side == "right"] == [reasons.LEFT_OUT] * 3
+
+
+def test_who_knows_the_plates_better_may_say_so(known: Walk, plated: xr.Dataset) -> None:
+    """But for a plate that pulls at the foot on it: no walk explains that."""
+    for fault, said in (("shifted", ""), ("pushes down", "pushes down")):
+        row = stance(found(FAULTS[fault](plated, 0), misread_plates="ignore"), known.seen()[0])
+        assert said in row["reason"]
+        assert row["valid"] == (not said)
+
+
+def test_time_comes_before_place(known: Walk) -> None:
+    """On a belt a foot is elsewhere when its plate is late: not the place is wrong, and no other plate."""
+    tread = walk(strides=3, belt_m_s=SPEED_M_S)
+    trial = found(late(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]), 0, 0.1))
+    for step in tread.seen():
+        row = stance(trial, step)
+        assert (reasons.TIME_OFFSET in row["reason"]) == (step.side == "right")
+        assert row["valid"] == (step.side == "left")
+
+
+# --- what is no fault ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("back_m", "front_m"), [(0.1, -0.08), (0.1, -0.04), (-0.07, 0.1)])
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_a_foot_partly_off_its_plate_does_not_shift_it(known: Walk, back_m: float, front_m: float, which: int) -> None:
+    plates = [under(step) for step in known.seen()]
+    plates[which] = under(known.seen()[which], back_m=back_m, front_m=front_m)
+    trial = found(cleaned(known, plates))
+    said = [stance(trial, step)["reason"] for step in known.seen()]
+    assert said == [reasons.PARTLY_OFF if number == which else "" for number in range(len(said))]
+
+
+@pytest.mark.parametrize("joint_m", [0.06, 0.1, 0.15])
+def test_a_foot_across_two_plates_shifts_neither(known: Walk, joint_m: float) -> None:
+    first, *others = known.seen()
+    halves = [under(first, front_m=joint_m - FOOT_M), under(first, back_m=-joint_m)]
+    trial = found(cleaned(known, [*halves, *(under(step) for step in others)]))
+    assert [stance(trial, step)["reason"] for step in known.seen()] == [""] * len(known.seen())
+
+
+def backwards(trial: xr.Dataset) -> xr.Dataset:
+    """Return a trial with time reversed, which is how people walk backwards."""
+    turned = trial.isel(time=slice(None, None, -1), plate_time=slice(None, None, -1))
+    times = {name: float(trial[name][-1] + trial[name][0]) - turned[name] for name in ("time", "plate_time")}
+    travel = {"none": "none", "forwards": "backwards"}[trial.attrs["direction_of_travel"]]
+    return turned.assign_coords(times).assign_attrs(direction_of_travel=travel)
+
+
+def test_walking_backwards_is_no_fault(generated: xr.Dataset, plated: xr.Dataset) -> None:
+    """Motion alone tells no events of it, so that two feet are seen on some plates: that is another matter."""
+    assert {row.reason for row in on_plates(backwards(generated))} <= {"", reasons.TWO_FEET}
+    back, stops_at_once = backwards(plated), {"max_time_offset_s": 0.05}  # as no real foot does
+    assert [row.reason for row in on_plates(back, **stops_at_once)] == [""] * plated.sizes["plate"]
+    turned = on_plates(reread(back, 1, [2, 3, 0, 1]), **stops_at_once)
+    assert "2" not in {row.plates for row in turned if not row.reason}
+    assert len([row for row in turned if not row.reason]) == plated.sizes["plate"] - 1
+
+
+@pytest.mark.parametrize("way", [lambda trial: trial, backwards], ids=["forwards", "backwards"])
+def test_belts(way: Callable[[xr.Dataset], xr.Dataset]) -> None:
+    """There and back, on belts that lie as they should and one that does not."""
+    tread = walk(strides=3, belt_m_s=SPEED_M_S)
+    trial = way(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]))
+    assert [row.reason for row in on_plates(trial)] == [""] * len(on_plates(trial))
+    turned = on_plates(reread(trial, 0, [2, 3, 0, 1]))
+    assert {row.plates for row in turned if "turned by 180 degrees" in row.reason} == {"1"}
+    assert {row.plates for row in turned if not row.reason} == {"2"}
+
+
+@pytest.mark.parametrize("sole_m", [(0.03, 0.17), (0.13, 0.19)], ids=["heel", "forefoot"])
+def test_runners_on_heels_and_on_toes(monkeypatch: pytest.MonkeyPatch, sole_m: tuple[float, float]) -> None:
+    monkeypatch.setattr(recordings, "SOLE_M", sole_m)
+    run = running()
+    trial = cleaned(run, [under(step) for step in run.seen()])
+    assert [row.reason for row in on_plates(trial)] == [""] * len(run.seen())
+
+
+@pytest.mark.parametrize("rise", [0.3, -0.3])
+def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> None:
+    """Each plate is a tread, 20 cm above or below the last; the feet land on their toes and hardly brake or drive."""
+    monkeypatch.setattr(recordings, "SOLE_M", (0.13, 0.17))
+    monkeypatch.setattr(recordings, "DRIVE", 0.06)
+    steps = known.seen()
+    trial = cleaned(known, [under(step, back_m=0.05, front_m=0.05) for step in steps])
+    markers = trial.marker_position.copy(deep=True)
+    for side in recordings.SIDES:
+        up = rise * markers.sel(marker=f"heel_{side}", axis="x")
+        for name in ("heel", "toe", "asis"):
+            markers.loc[{"marker": f"{name}_{side}", "axis": "y"}] += up
+    trial = trial.assign(marker_position=markers)
+    for plate, step in enumerate(steps):
+        trial = shifted(trial, plate, np.array([0, rise * step.x, 0]))
+    assert [row.reason for row in on_plates(trial)] == [""] * len(steps)
+
+
+@pytest.mark.parametrize("drive", [0.0, 0.05])
+def test_who_hardly_brakes_or_pushes_aside(monkeypatch: pytest.MonkeyPatch, known: Walk, drive: float) -> None:
+    monkeypatch.setattr(recordings, "DRIVE", drive)
+    monkeypatch.setattr(recordings, "INWARDS", 0.0)
+    trial = cleaned(known, [under(step) for step in known.seen()])
+    assert [row.reason for row in on_plates(trial)] == [""] * len(known.seen())
+
+
+@pytest.mark.filterwarnings("error")
+def test_few_plates_and_missing_samples(known: Walk, plated: xr.Dataset) -> None:
+    assert on_plates(cleaned(known)) == []
+    assert [row.reason for row in on_plates(plated.isel(plate=[1]))] == [""]
+    holed = plated.copy(deep=True)
+    for name in ("plate_force", "plate_moment", "vertical_force"):
+        holed[name].values[:, 1] = np.nan
+        holed[name].values[:50, 2] = np.nan
+    said = [stance(found(holed), step)["reason"] for step in known.seen()]
+    assert said == [reasons.NO_PLATE if number == 1 else "" for number in range(len(said))]
+
+
+def test_a_jump_is_told_as_a_drift(tmp_path: Path) -> None:
+    raw = jumping(raw_walk(tmp_path, 7), 1, 60)
+    reasons_of = [row.reason for row in on_plates(clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"]))]
+    assert [reasons.DRIFT in reason for reason in reasons_of] == [False, True, False]

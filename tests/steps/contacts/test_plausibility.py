@@ -1,0 +1,212 @@
+"""What makes a contact, what makes it believable, and the user's word: known walks with one thing wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.errors import UserError
+from pipeline.steps.contacts import plate_contacts as reasons
+from pipeline.steps.contacts.plate_contacts import detect
+from tests.support.recordings import ANALOG_HZ, FOOT_M, Rectangle, Walk, cleaned, crossing, walk
+from tests.support.stances import SAMPLE_S, THRESHOLD_N, found, is_unknown, stance, under
+
+Array = NDArray[np.float64]
+
+
+@pytest.fixture(scope="module")
+def known() -> Walk:
+    return walk()
+
+
+@pytest.fixture(scope="module")
+def plated(known: Walk) -> xr.Dataset:
+    """A plate of its own under each whole footfall."""
+    return cleaned(known, [under(step) for step in known.seen()])
+
+
+def with_plate(trial: xr.Dataset, plate: int, **values: Array) -> xr.Dataset:
+    """Return a trial with other values of one plate; the vertical force follows its force."""
+    changed = {name: trial[name].copy(deep=True) for name in ("plate_force", "plate_moment", "vertical_force")}
+    for name, value in values.items():
+        changed[name][:, plate] = value
+    changed["vertical_force"][:, plate] = changed["plate_force"].values[:, plate, 1]
+    return trial.assign(changed)
+
+
+# --- where a contact begins and ends ---------------------------------------------------------------------------
+
+
+def contacts_of(vertical: Array, *, min_contact_s: float = 0.1) -> list[tuple[float, float]]:
+    """Return start and end of the contacts of one plate."""
+    time = np.arange(len(vertical)) / ANALOG_HZ
+    found = detect(time, vertical, vertical, 0, threshold_n=THRESHOLD_N, min_contact_s=min_contact_s)
+    return [(contact.start_s, contact.end_s) for contact in found]
+
+
+def pulse(start_s: float, end_s: float, newtons: float) -> Array:
+    time = np.arange(2000) / ANALOG_HZ
+    return np.where((time >= start_s) & (time < end_s), newtons, 0.0)
+
+
+def test_a_force_that_plays_about_the_threshold_is_one_contact() -> None:
+    """In the last 0.2 s the foot hardly touches: 12 to 28 N at 10 Hz, 50 ms below the threshold at a time."""
+    time = np.arange(2000) / ANALOG_HZ
+    load = pulse(0.5, 1.0, 600) + np.where((time >= 1.0) & (time < 1.2), 20 + 8 * np.cos(20 * np.pi * time), 0)
+    ((start_s, end_s),) = contacts_of(load)
+    assert start_s == pytest.approx(0.5, abs=SAMPLE_S)
+    assert end_s == pytest.approx(1.2, abs=0.026), "the last crossing of the threshold, a quarter of a swing before"
+
+
+def test_a_plate_that_vibrates_makes_no_contacts() -> None:
+    """A belt's motor shakes it with 30 N at 45 Hz: pauses are shorter than those that are bridged."""
+    shaking = 30 * np.sin(2 * np.pi * 45 * np.arange(2000) / ANALOG_HZ)
+    assert contacts_of(shaking, min_contact_s=0.0) == []
+    ((start_s, end_s),) = contacts_of(shaking + pulse(0.5, 1.2, 700))
+    assert (start_s, end_s) == pytest.approx((0.5, 1.2), abs=2 * SAMPLE_S)
+
+
+def test_bumps_before_and_after_do_not_lengthen_a_contact() -> None:
+    """A scuff of 30 ms 50 ms before the strike, and one after the foot has left."""
+    load = pulse(0.42, 0.45, 80) + pulse(0.5, 1.2, 700) + pulse(1.26, 1.3, 80)
+    assert contacts_of(load) == [pytest.approx((0.5, 1.199), abs=SAMPLE_S)]
+
+
+def test_a_foot_that_bounces_at_its_strike_strikes_once() -> None:
+    """A first blow of 15 ms, 10 ms of nothing, then the load: the strike is that of the blow."""
+    load = pulse(0.5, 0.515, 300) + pulse(0.525, 1.2, 700)
+    assert contacts_of(load) == [pytest.approx((0.5, 1.199), abs=SAMPLE_S)]
+
+
+# --- time ------------------------------------------------------------------------------------------------------
+
+
+def late(trial: xr.Dataset, plate: int, seconds: float) -> xr.Dataset:
+    count = round(seconds * ANALOG_HZ)
+    names = ("plate_force", "plate_moment")
+    return with_plate(trial, plate, **{name: np.roll(trial[name].values[:, plate], count, axis=0) for name in names})
+
+
+@pytest.mark.parametrize("seconds", [-0.3, -0.1, 0.1, 0.3])
+def test_a_plate_out_of_time_is_refused_and_the_others_are_not(known: Walk, plated: xr.Dataset, seconds: float) -> None:
+    """The feet of these walks stop and start at once, which is 24 ms early of real feet: doses are larger here."""
+    trial = found(late(plated, 1, seconds))
+    rows = [stance(trial, step) for step in known.seen()]
+    assert [row["valid"] for row in rows] == [number != 1 for number in range(len(rows))]
+    assert reasons.TIME_OFFSET in rows[1]["reason"]
+    told_ms = float(rows[1]["reason"].split()[1])
+    assert told_ms == pytest.approx(1000 * abs(seconds), abs=35)
+    strikes = trial.event_time.values[(trial.source.values == "plate")]
+    assert not np.isclose(strikes[:, None], np.array(crossing(known.seen()[1], THRESHOLD_N)) + seconds, atol=0.01).any()
+
+
+def test_a_time_offset_may_be_allowed(known: Walk, plated: xr.Dataset) -> None:
+    trial = found(late(plated, 1, 0.1), max_time_offset_s=0.2)
+    assert stance(trial, known.seen()[1])["valid"]
+
+
+# --- place, order, signal --------------------------------------------------------------------------------------
+
+
+def test_a_force_far_from_the_ankle_is_refused(known: Walk, plated: xr.Dataset) -> None:
+    """The moment says that it acts 40 cm aside; the centre of pressure is not asked here."""
+    far = plated.plate_moment.values[:, 0] + np.cross([0, 0, 0.4], plated.plate_force.values[:, 0])
+    others = {"max_cop_distance_m": 9.0, "misread_plates": "ignore"}
+    trial = found(with_plate(plated, 0, plate_moment=far), **others)
+    row = stance(trial, known.seen()[0])
+    assert row["reason"].endswith(reasons.LEVER_ARM)
+    assert float(row["reason"].split()[1]) == pytest.approx(40, abs=5)
+    allowed = found(with_plate(plated, 0, plate_moment=far), max_lever_arm_m=0.5, **others)
+    assert stance(allowed, known.seen()[0])["valid"]
+
+
+def test_a_plate_that_is_turned_round_pushes_before_it_brakes(known: Walk, plated: xr.Dataset) -> None:
+    step = known.seen()[0]
+    share = np.clip((plated.plate_time.values - step.start_s) / (step.end_s - step.start_s), 0, 1)
+    for sign, valid in ((-1, True), (1, False)):
+        force = plated.plate_force.values[:, 0].copy()
+        force[:, 0] = sign * 0.15 * np.sin(2 * np.pi * share) * force[:, 1]
+        row = stance(found(with_plate(plated, 0, plate_force=force)), step)
+        assert row["valid"] == valid
+        assert row["reason"] == ("" if valid else reasons.PUSH_FIRST)
+
+
+def test_a_signal_with_a_gap_is_refused_and_says_so(known: Walk, plated: xr.Dataset) -> None:
+    step = known.seen()[0]
+    middle = np.abs(plated.plate_time.values - (step.start_s + step.end_s) / 2) < 0.005
+    names = ("plate_force", "plate_moment")
+    gap = {name: np.where(middle[:, None], np.nan, plated[name].values[:, 0]) for name in names}
+    trial = found(with_plate(plated, 0, **gap))
+    assert stance(trial, step)["reason"] == reasons.SIGNAL_GAP
+    assert is_unknown(trial, step)
+
+
+def test_a_baseline_that_could_not_be_mended_is_refused(known: Walk, plated: xr.Dataset) -> None:
+    drift = np.zeros(plated.sizes["plate"])
+    drift[0] = -31.0
+    trial = found(plated.assign(plate_drift=("plate", drift)))
+    first, second = (stance(trial, step) for step in known.seen()[:2])
+    assert first["reason"] == f"{reasons.DRIFT} 31 N"
+    assert second["valid"]
+
+
+# --- the user's word -------------------------------------------------------------------------------------------
+
+
+def test_the_users_word_beats_the_edge(known: Walk) -> None:
+    """Heel or toe marker may be where the sole is not: who was there knows whether the foot was on the plate."""
+    step = known.seen()[0]
+    assert step.side == "right"
+    trial = cleaned(known, [under(step, back_m=-0.06)])
+    assert stance(found(trial), step)["reason"] == reasons.PARTLY_OFF
+    for word in ("1", " 1 "):
+        row = stance(found(trial, plates_right=word), step)
+        assert (row["plates"], row["valid"]) == ("1", True)
+
+
+def test_a_plate_that_the_user_does_not_name_is_left_out(known: Walk, plated: xr.Dataset) -> None:
+    steps = [step for step in known.seen() if step.side == "right"]
+    assert len(steps) >= 2
+    trial = found(plated, plates_right="1")
+    first, other = (stance(trial, step) for step in steps[:2])
+    assert first["valid"]
+    assert (other["valid"], other["reason"]) == (False, reasons.LEFT_OUT)
+    none = found(plated, plates_right="none")
+    assert [stance(none, step)["reason"] for step in steps] == [reasons.LEFT_OUT] * len(steps)
+    left = [step for step in known.seen() if step.side == "left"]
+    assert all(stance(none, step)["valid"] for step in left), "nothing was said of the left foot"
+
+
+@pytest.mark.parametrize("word", [None, "", "n/a"])
+def test_no_word_changes_nothing(plated: xr.Dataset, word: str | None) -> None:
+    xr.testing.assert_identical(found(plated, plates_left=word, plates_right=word), found(plated))
+
+
+def test_a_plate_that_the_foot_was_not_on_cannot_be_given_to_it(known: Walk, plated: xr.Dataset) -> None:
+    """Plate 1 is the right foot's; the left one swings beside it."""
+    first = known.seen()[0]
+    trial = found(plated, plates_left="1")
+    rows = [i for i, plates in enumerate(trial.plates.values) if plates == "1"]
+    assert [str(trial.contact_side.values[i]) for i in rows] == ["left"]
+    assert trial.reason.values[rows[0]] == reasons.NOT_OVER
+    assert not stance(trial, first)["valid"]
+
+
+def test_two_feet_stay_two_feet_whatever_the_user_says(known: Walk) -> None:
+    first, second = known.seen()[:2]
+    trial = cleaned(known, [Rectangle(first.x - 0.1, second.x + FOOT_M + 0.1, -0.2, 0.2)])
+    assert stance(found(trial, plates_right="1"), first)["reason"] == reasons.TWO_FEET
+
+
+def test_a_plate_that_the_file_does_not_have_is_a_mistake(plated: xr.Dataset) -> None:
+    with pytest.raises(UserError, match="plates_left names plate 9, the file has plates 1 2"):
+        found(plated, plates_left="1 9")
+
+
+def test_the_toes_of_the_last_foot_on_the_plate_are_seen(known: Walk) -> None:
+    """Its toe marker is 3 cm behind the plate's edge, its toe tips, 6 cm before the marker, are not."""
+    first, second = known.seen()[:2]
+    plate = Rectangle(first.x + FOOT_M + 0.03, second.x + FOOT_M + 0.1, -0.2, 0.2)
+    assert stance(found(cleaned(known, [plate])), second)["reason"] == reasons.TWO_FEET

@@ -1,0 +1,298 @@
+"""Step ``cycles``: curves and verdicts of walks whose every angle and load is known; metrics in test_metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.body.conventions import CHAIN
+from pipeline.dynamics.interaction_torques import MOTIONS
+from pipeline.errors import UserError
+from pipeline.results.cycle_variables import ON_REQUEST
+from pipeline.steps.kinetics.cross_checks import CAUSES
+from tests.support.cut_walks import (
+    EVEN,
+    KINETICS,
+    MASS_KG,
+    PHASE,
+    ROUNDING,
+    Trial,
+    amplitude,
+    assert_metrics,
+    pairs,
+    trial,
+    wave,
+)
+from tests.support.recordings import PEAK_N, SIDES, STANCE_S, STRIDE_S, Walk, walk
+
+
+@pytest.fixture(scope="module")
+def known() -> Walk:
+    return walk(strides=3)
+
+
+def test_a_cycle_lasts_from_strike_to_strike(known: Walk) -> None:
+    """In order of time; the trial's first and last stances, which it cuts, begin no whole cycle."""
+    result = trial(known).cut()
+    strikes = [(step, following) for side in SIDES for step, following in pairs(known, side)]
+    expected = sorted((step.start_s, following.start_s, step.side) for step, following in strikes)
+    got = zip(result.start_time.values, result.end_time.values, result.side.values, strict=True)
+    assert [(start, end, str(side)) for start, end, side in got] == expected
+    assert len(expected) == 5
+    np.testing.assert_array_equal(result.phase, PHASE)
+
+
+def test_curves_are_linear_between_frames(known: Walk) -> None:
+    """A stride of 1.1 s has phases between frames: numpy's interpolation, and the sine to its second difference."""
+    made = trial(known)
+    result = made.cut()
+    time = made["clean"].time.values
+    chord = (2 * np.pi / STRIDE_S * 0.01) ** 2 / 8  # how far a sine of amplitude 1 leaves its chord over a frame
+    for i in range(result.sizes["cycle"]):
+        row = result.isel(cycle=i)
+        instants = np.linspace(float(row.start_time), float(row.end_time), 101)
+        linear = np.interp(instants, time, wave(known, time, str(row.side.item())))
+        for joint in range(3):
+            for axis in range(3):
+                curve = row.joint_angle.values[joint, axis] / amplitude(joint, axis)
+                np.testing.assert_allclose(curve, linear, rtol=0, atol=ROUNDING)
+                np.testing.assert_allclose(curve, np.sin(2 * np.pi * PHASE / 100), rtol=0, atol=chord + ROUNDING)
+
+
+def test_curves_are_exact_where_phases_are_frames() -> None:
+    """A stride of 1 s at 100 frames a second."""
+    result = trial(walk(stride_s=1.0)).cut()
+    expected = amplitude(1, 0) * np.sin(2 * np.pi * PHASE / 100)
+    for curve in result.joint_angle.values[:, 1, 0]:
+        np.testing.assert_allclose(curve, expected, rtol=0, atol=ROUNDING)
+
+
+def test_kinetics_are_per_body_mass(known: Walk) -> None:
+    result = trial(known).cut()
+    for name in ("joint_moment_jcs", "joint_force"):
+        np.testing.assert_allclose(result[name].values, result.joint_angle.values, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(result.joint_power.values, result.joint_angle.values[:, :, 0], rtol=0, atol=ROUNDING)
+    # the top of the half sine lies between two frames
+    np.testing.assert_allclose(result.peak_vertical_force, PEAK_N / MASS_KG, rtol=1e-3)
+
+
+def test_an_invalid_stance_loses_its_kinetics_and_keeps_its_angles(known: Walk) -> None:
+    """The second footfall seen, a left one, begins the second cycle."""
+    result = trial(known, reasons={1: "two feet on the plate"}).cut()
+    assert list(result.kinetics_valid.values) == [True, False, True, True, True]
+    assert list(result.reason.values) == ["", "two feet on the plate", "", "", ""]
+    for name in KINETICS:
+        assert np.isnan(result[name][1]).all(), name
+        assert np.isfinite(result[name].drop_isel(cycle=1)).all(), name
+    assert np.isfinite(result.joint_angle).all()
+    assert np.isnan(result.peak_ankle_power[1])
+    assert np.isfinite(result.peak_knee_flexion).all()
+    assert list(result.stance_reason.values).count("two feet on the plate") == 1
+    assert list(result.stance_plates.values).count("") == 1
+
+
+def test_a_cycle_left_out_by_hand_loses_its_curves_and_keeps_its_distances(known: Walk) -> None:
+    """The start may be given to two digits; the stance that begins it is rejected for the same reason."""
+    whole = trial(known).cut()
+    start, side = float(whole.start_time[1]), str(whole.side[1].item())
+    result = trial(known).cut(left_out=[(side, round(start, 2), "stumbled")])
+    assert list(result.reason.values) == ["", "left out by hand: stumbled", "", "", ""]
+    assert list(result.kinetics_valid.values) == [True, False, True, True, True]
+    for name in (*KINETICS, "joint_angle", "pelvis_angle", "foot_progression", "effective_foot_mass", "work_a1"):
+        assert np.isnan(result[name][1]).all(), name
+        np.testing.assert_array_equal(result[name].drop_isel(cycle=1), whole[name].drop_isel(cycle=1), err_msg=name)
+    assert np.isnan(result.range_of_knee_flexion[1])
+    assert_metrics(result, **EVEN)
+    rejected = result.stance_reason.values != ""
+    assert list(result.stance_side.values[rejected]) == [side]
+    assert list(result.stance_start.values[rejected]) == [start]
+
+
+def test_a_cycle_to_be_left_out_must_be_there(known: Walk) -> None:
+    """A strike 0.1 s away is another one, and the other side's does not count."""
+    start = float(trial(known).cut().start_time[0])
+    with pytest.raises(UserError, match=f"no right cycle starts at {start + 0.1:g} s.*start at {start:.2f}, "):
+        trial(known).cut(left_out=[("right", start + 0.1, "stumbled")])
+    with pytest.raises(UserError, match="no left cycle"):
+        trial(known).cut(left_out=[("left", start, "stumbled")])
+
+
+def test_a_stance_that_bears_too_little_is_not_believed(known: Walk) -> None:
+    """800 N of 70 kg are 1.165 body weights: refused at 1.2. Stances that the trial cuts are not judged by peaks."""
+    body_weights = PEAK_N / (MASS_KG * 9.80665)
+    assert trial(known).cut(min_peak_force_body_weights=body_weights - 0.01).kinetics_valid.all()
+    result = trial(known).cut(min_peak_force_body_weights=body_weights + 0.01)
+    assert not result.kinetics_valid.any()
+    assert set(result.reason.values) == {f"peak vertical force only {body_weights:.2f} body weights"}
+    cut_by_the_trial = (result.stance_start <= 0) | (result.stance_end >= float(walk(strides=3).end_s) - 0.011)
+    assert (result.stance_reason[cut_by_the_trial] == "").all()
+
+
+def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
+    made = trial(known)
+    step = known.seen()[0]
+    hidden = made["clean"].marker_position.copy()
+    hidden.loc[{"marker": ["toe_right", "heel_left"], "time": slice(0.4, 0.5)}] = np.nan
+    made["clean"] = made["clean"].assign(marker_position=hidden).assign_attrs(landmarks_absent="sacrum")
+    moment = made["kinetics"].joint_moment.copy()
+    moment.loc[{"side": "right", "time": slice(0.4, 0.5)}] = np.nan
+    made["kinetics"] = made["kinetics"].assign(joint_moment=moment)
+    result = made.cut()
+    row = int(np.flatnonzero(result.stance_start == step.start_s)[0])
+    assert result.stance_reason.values[row] == (
+        "markers not seen during the stance: toe_right; fill the gap or use another trial"
+    )
+    assert (np.delete(result.stance_reason.values, row) == "").all()
+
+
+def test_formulations_that_differ_cost_every_stance_of_the_trial(known: Walk) -> None:
+    """One of them is enough, of the moments; a stance that has a reason keeps it."""
+    made = trial(known, reasons={1: "two feet on the plate"})
+    made["kinetics"].disagreement.loc[{"formulation": "recursion"}] = [0.5, 2.5e-5]
+    assert made.cut(max_disagreement_n_m=2.6e-5).kinetics_valid.sum() == 4
+    result = made.cut(max_disagreement_n_m=2.4e-5)
+    assert not result.kinetics_valid.any()
+    expected = "the formulations of the joint moments differ by 2.5e-05 N m"
+    assert set(result.reason.values) == {expected, "two feet on the plate"}
+    assert list(result.stance_reason.values).count(expected) == result.sizes["stance"] - 1
+    for name in KINETICS:
+        assert np.isnan(result[name]).all(), name
+    assert np.isfinite(result.joint_angle).all()
+    np.testing.assert_array_equal(result.stance_disagreement, 2.5e-5)
+
+
+def test_the_forces_of_the_formulations_are_not_what_is_judged(known: Walk) -> None:
+    made = trial(known)
+    made["kinetics"].disagreement.loc[{"load": "force"}] = 1.0
+    assert made.cut().kinetics_valid.all()
+
+
+def test_every_stance_has_the_closures_of_its_side(known: Walk) -> None:
+    """Of three angles the root mean square: 0, 1, 2 degrees at the left ankle, 15, 16, 17 at the right hip."""
+    result = trial(known).cut()
+    left = (result.stance_side == "left").values
+    assert 0 < left.sum() < len(left)
+    rows = {"left": [[0, 1, 2], [3, 4, 5], [6, 7, 8]], "right": [[9, 10, 11], [12, 13, 14], [15, 16, 17]]}
+    for side, inside in (("left", left), ("right", ~left)):
+        expected = [np.sqrt(np.mean(np.square(angles))) for angles in rows[side]]
+        np.testing.assert_allclose(result.stance_forward_closure[inside], [expected] * inside.sum())
+    np.testing.assert_array_equal(result.stance_energy_closure[left], [[0, 1, 2]] * left.sum())
+    np.testing.assert_array_equal(result.stance_energy_closure[~left], [[3, 4, 5]] * (~left).sum())
+    assert list(result.segment.values) == list(CHAIN)
+
+
+def test_further_curves_are_there_on_request_only(known: Walk) -> None:
+    made = trial(known, reasons={1: "two feet on the plate"})
+    assert not set(made.cut().data_vars) & set(ON_REQUEST)
+    assert "cause" not in made.cut().dims
+    result = made.cut(further_curves=["interaction_torque"])
+    assert set(result.data_vars) & set(ON_REQUEST) == {"interaction_torque"}
+    assert list(result.cause.values) == list(CAUSES)
+    assert list(result.motion.values) == list(MOTIONS)
+    everything = made.cut(further_curves=list(ON_REQUEST))
+    assert set(ON_REQUEST) <= set(everything.data_vars)
+    for name in ON_REQUEST:
+        angle = name.startswith(("joint_angle", "pelvis_angle", "foot_progression"))
+        assert np.isnan(everything[name][1]).all() != angle, name
+        assert np.isfinite(everything[name].drop_isel(cycle=1)).all(), name
+
+
+def test_curves_over_stance_begin_with_the_strike_and_end_with_foot_off(known: Walk) -> None:
+    """The sine as far as the foot is on the ground, 7 of 11 parts; with the foot off not seen, nothing."""
+    names = ["joint_angle_in_stance", "joint_power_in_stance", "ground_force_in_stance"]
+    made = trial(known)
+    time = made["clean"].time.values
+    result = made.cut(further_curves=names)
+    assert result.joint_angle_in_stance.dims == ("cycle", "joint", "angle", "stance_phase")
+    np.testing.assert_array_equal(result.stance_phase, PHASE)
+    for i in range(result.sizes["cycle"]):
+        row = result.isel(cycle=i)
+        instants = float(row.start_time) + np.linspace(0, STANCE_S, 101)
+        linear = np.interp(instants, time, wave(known, time, str(row.side.item())))
+        curve = row.joint_angle_in_stance.values[2, 1] / amplitude(2, 1)
+        np.testing.assert_allclose(curve, linear, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(row.joint_power_in_stance[2], linear * amplitude(2, 0), rtol=0, atol=30 * ROUNDING)
+    # half a sine of force: symmetric about mid-stance, and its chords over a frame fall short of it
+    force = result.ground_force_in_stance.sel(axis="y") * MASS_KG
+    chord = PEAK_N * (np.pi / STANCE_S * 0.01) ** 2 / 8
+    inside = slice(2, 99)  # the frames around strike and foot off straddle the corner of the curve
+    expected = np.broadcast_to(PEAK_N * np.sin(np.pi * PHASE / 100), force.shape)
+    np.testing.assert_allclose(force[:, inside], expected[:, inside], rtol=0, atol=chord + ROUNDING)
+    blind = without_event(trial(known), kind="foot_off", time_s=pairs(known, "right")[0][0].end_s)
+    lost = np.isnan(blind.cut(further_curves=names).joint_angle_in_stance).all(("joint", "angle", "stance_phase"))
+    assert list(lost.values) == [True, False, False, False, False]
+
+
+def test_interaction_torques_are_per_body_mass(known: Walk) -> None:
+    """Each share is its number times the curve of joint and angle, which is the angle's."""
+    result = trial(known).cut(further_curves=["interaction_torque", "external_moment_jcs"])
+    for i, cause in enumerate(CAUSES):
+        for j, motion in enumerate(MOTIONS):
+            share = result.interaction_torque.sel(cause=cause, motion=motion)
+            np.testing.assert_allclose(share, (1 + 2 * i + j) * result.joint_angle, rtol=0, atol=ROUNDING)
+    np.testing.assert_array_equal(result.external_moment_jcs, -result.joint_moment_jcs)
+
+
+def test_bands_are_per_body_mass_and_shares_are_shares(known: Walk) -> None:
+    names = ["joint_moment_band", "joint_power_band", "joint_moment_variance_share"]
+    result = trial(known).cut(further_curves=names)
+    for i in range(2):
+        curve = result.joint_moment_band.isel(percentile=i)
+        np.testing.assert_allclose(curve, (1 + i) * result.joint_moment_jcs, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(result.joint_moment_variance_share, 0.5, rtol=0, atol=ROUNDING)
+
+
+def test_missing_samples_stay_where_they_are() -> None:
+    """Frames are phases here: the hidden frames are missing, their neighbours are not."""
+    made = trial(walk(stride_s=1.0))
+    start = float(made.cut().start_time[0])
+    frame = round(start * 100)
+    angle = made["kinematics"].joint_angle.copy()
+    angle[frame + 20 : frame + 25, 1] = np.nan  # the first cycle is a right one
+    made["kinematics"] = made["kinematics"].assign(joint_angle=angle)
+    result = made.cut()
+    missing = np.isnan(result.joint_angle[0]).all(("joint", "angle"))
+    assert list(PHASE[missing]) == [20, 21, 22, 23, 24]
+    assert np.isnan(result.joint_angle[0]).any(("joint", "angle")).sum() == 5
+    assert np.isfinite(result.joint_angle[1]).all()
+    assert float(result.peak_knee_flexion[0]) == pytest.approx(amplitude(1, 0) * np.sin(2 * np.pi * 0.25))
+
+
+def test_a_longer_time_between_strikes_is_no_cycle(known: Walk) -> None:
+    assert trial(known).cut(longest_cycle_s=STRIDE_S - 0.01).sizes["cycle"] == 0
+    assert trial(known).cut(longest_cycle_s=STRIDE_S + 0.01).sizes["cycle"] == 5
+
+
+def without_event(made: Trial, *, kind: str, time_s: float) -> Trial:
+    contacts = made["contacts"]
+    gone = (contacts.event.values == kind) & (contacts.event_time.values == time_s)
+    assert gone.sum() == 1
+    made["contacts"] = contacts.isel(event=~gone)
+    return made
+
+
+def test_a_missing_strike_is_not_bridged(known: Walk) -> None:
+    """Two strides of the right foot with two foot offs between them are not one slow cycle."""
+    second = pairs(known, "right")[0][1].start_s
+    result = without_event(trial(known), kind="foot_strike", time_s=second).cut()
+    durations = (result.end_time - result.start_time).values
+    assert durations.max() == pytest.approx(STRIDE_S)
+    assert list(result.side.values).count("right") == 1
+
+
+def test_a_missing_foot_off_costs_only_the_stance_time(known: Walk) -> None:
+    first_off = pairs(known, "right")[0][0].end_s
+    result = without_event(trial(known), kind="foot_off", time_s=first_off).cut()
+    assert result.sizes["cycle"] == 5
+    assert np.isnan(result.stance_time[0])
+    assert np.isfinite(result.stance_time[1:]).all()
+    assert np.isfinite(result.stride_time).all()
+
+
+def test_a_trial_without_events_has_no_cycles_but_its_stances(known: Walk) -> None:
+    made = trial(known)
+    made["contacts"] = made["contacts"].isel(event=slice(0))
+    result = made.cut()
+    assert result.sizes["cycle"] == 0
+    assert result.sizes["stance"] == made["contacts"].sizes["contact"]
+    assert result.joint_angle.shape == (0, 3, 3, 101)

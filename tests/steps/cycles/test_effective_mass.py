@@ -1,0 +1,228 @@
+"""Effective foot mass: closed forms, the open chain's task space, and a blow on three bodies held by their joints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.body.legs import OUTWARDS, Legs
+from pipeline.dynamics.limb import task_space
+from pipeline.dynamics.screws import pose, spatial_inertia
+from pipeline.dynamics.teaching import open_chain
+from pipeline.dynamics.teaching.equations_of_motion import mass_matrix
+from pipeline.dynamics.vectors import skew
+from pipeline.steps.cycles.effective_mass import at_foot_strikes, effective_foot_mass
+from tests.support.geometry import SIDES, Array, calibrated, landmarks, mirrored, standing, walk
+from tests.support.walking import CALIBRATION, MODEL, TIME, UP, ground, legs, moving
+
+HEEL = np.array([-0.05, -0.07, 0.01])
+SINGULAR = 1e-6  # relative: M has condition numbers of some 1e4 to 1e6, in lab axes 10 m from the origin
+
+
+@pytest.fixture(scope="module")
+def own() -> Legs:
+    return legs()
+
+
+@pytest.fixture(scope="module")
+def heel(own: Legs) -> Array:
+    """A place under the ankle that moves along."""
+    return np.asarray(own.centre[:, :, 0] + HEEL)
+
+
+@pytest.fixture(scope="module")
+def upright() -> Legs:
+    """Legs that stand straight: joint centres above one another, all segment axes along the lab's."""
+    points = standing(20)
+    return legs(moving(points, time=TIME[:20]), ground(TIME[:20]))
+
+
+def tensors(own: Legs) -> Array:
+    """Return tensors about the centres of mass in lab axes, foot first."""
+    turn = own.rotation[:, :, :3]
+    return np.asarray(np.swapaxes(turn, -1, -2) @ own.inertia @ turn)
+
+
+# ---- closed forms
+
+
+def test_a_foot_under_a_heavy_leg_is_a_body_that_turns_about_the_ankle(upright: Legs) -> None:
+    """1 / m = n . I_ankle^-1 n with n = r x up: I / L^2 where it is struck ahead, in its plane of symmetry."""
+    heavy = replace(
+        upright,
+        mass=upright.mass * [1, 1e9, 1e9],
+        inertia=upright.inertia * np.array([1, 1e9, 1e9])[:, None, None],
+    )
+    ahead = np.array([0.2, -0.07, 0.0])
+    arm = (upright.com - upright.centre)[:, :, 0]
+    about = tensors(upright)[:, :, 0] + upright.mass[:, 0, None, None] * (skew(arm) @ np.swapaxes(skew(arm), -1, -2))
+    normal = np.cross(ahead, UP)
+    expected = 1 / (normal @ np.linalg.inv(about) @ normal)
+    found = effective_foot_mass(heavy, upright.centre[:, :, 0] + ahead)
+    # what gives way above weighs 1e9 times as much
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    flat = replace(heavy, com=np.where([[[1], [0], [0]]], upright.centre, upright.com))  # no products of inertia
+    by_hand = upright.inertia[:, 0, 2, 2] / ahead[0] ** 2
+    found = effective_foot_mass(replace(flat, inertia=heavy.inertia * np.eye(3)), upright.centre[:, :, 0] + ahead)
+    np.testing.assert_allclose(found, np.broadcast_to(by_hand, found.shape), rtol=1e-6)
+
+
+def test_a_straight_leg_struck_along_itself_does_not_give_way(upright: Legs) -> None:
+    """The lever of the blow about all joints is the distance from their line: mass grows with its inverse square."""
+    ankle = upright.centre[:, :, 0]
+    places = [ankle + np.array([off, -0.07, 0]) for off in (1e-2, 1e-3, 1e-4)]
+    by_distance = [effective_foot_mass(upright, place) for place in places]
+    np.testing.assert_allclose(by_distance[1] / by_distance[0], 100, rtol=1e-6)
+    np.testing.assert_allclose(by_distance[2] / by_distance[1], 100, rtol=1e-6)
+    assert (by_distance[2] > 1e4).all()
+
+
+def test_a_blow_that_no_hinge_yields_to_does_not_take_others_away(upright: Legs) -> None:
+    """One leg is struck exactly along its line, not a rounding error beside it, the other is not."""
+    exact = replace(upright, axes=np.round(upright.axes, 6), centre=np.round(upright.centre, 6))
+    place = exact.centre[:, :, 0] + [0.1, -0.07, 0]
+    expected = effective_foot_mass(exact, place)
+    place[:, 0] = exact.centre[:, 0, 0] - 0.07 * UP
+    found = effective_foot_mass(exact, place)
+    np.testing.assert_array_equal(found[:, 1], expected[:, 1])
+    assert np.isnan(found[:, 0]).all()
+
+
+def test_a_bent_knee_lets_the_foot_go(upright: Legs) -> None:
+    """Struck below the ankle of a leg that stands straight, and of one with the knee bent over the same heel."""
+    bent = walk(np.full(20, 0.55))
+    crouched = legs(moving(landmarks(bent), time=TIME[:20]), ground(TIME[:20]))
+    straight, soft = (
+        effective_foot_mass(body, body.centre[:, :, 0] + [-0.03, -0.07, 0]) for body in (upright, crouched)
+    )
+    assert (straight > 1.5 * soft).all()
+
+
+# ---- other formulations
+
+
+def test_equals_the_task_space_of_an_open_chain(own: Legs, heel: Array) -> None:
+    """Nine hinges of frames at home in the hip; the struck point is the origin of the tip frame."""
+    axes, centre, com = own.axes[:, :, OUTWARDS], own.centre[:, :, OUTWARDS], own.com[:, :, OUTWARDS]
+    hip = centre[:, :, :1]
+    count = axes.shape[:2]
+    screw = np.concatenate([axes, np.cross((centre - hip)[..., None, :], axes)], axis=-1).reshape(*count, 9, 6)
+    inertia = np.zeros((*count, 9, 6, 6))
+    inertia[:, :, 2::3] = spatial_inertia(own.mass[:, OUTWARDS], com - hip, tensors(own)[:, :, OUTWARDS])
+    tip = pose(np.broadcast_to(np.eye(3), (*count, 3, 3)), heel - hip[:, :, 0])
+    chain = open_chain.Chain(screw, np.broadcast_to(np.eye(4), (*count, 9, 4, 4)), inertia, tip)
+    q = np.zeros((*count, 9))
+    jacobian, rate = open_chain.body_jacobian(chain, q, q)
+    up = jacobian[..., 4:5, :]  # of the tip's velocity, in axes that are the lab's
+    expected = task_space(mass_matrix(chain, q), q, up, rate[..., 4:5, :], q)[0][..., 0, 0]
+    np.testing.assert_allclose(effective_foot_mass(own, heel), expected, rtol=SINGULAR)
+
+
+def test_is_the_impulse_over_the_velocity_that_it_leaves(own: Legs, heel: Array) -> None:
+    """No joint axes and no Jacobian: three free bodies, a blow of 1 N s under the foot, impulses that hold the joints.
+
+    Unknown are the twists of foot, shank and thigh at their centres of mass and the impulses at ankle, knee and hip.
+    """
+    count = own.mass.shape[:1]
+    matrix, right = np.zeros((len(TIME), *count, 27, 27)), np.zeros((len(TIME), *count, 27))
+    for i in range(3):
+        body, joint = slice(6 * i, 6 * i + 6), slice(18 + 3 * i, 21 + 3 * i)
+        matrix[..., body, body] = spatial_inertia(own.mass[:, i], 0 * own.com[:, :, i], tensors(own)[:, :, i])
+        # velocity of the body's point at its proximal joint, less that of the next body's (the pelvis is held)
+        for segment, sign in ((i, 1), (i + 1, -1)):
+            if segment < 3:
+                arm = own.centre[:, :, i] - own.com[:, :, segment]
+                of = slice(6 * segment, 6 * segment + 6)
+                row = sign * np.concatenate([-skew(arm), np.broadcast_to(np.eye(3), (*arm.shape, 3))], axis=-1)
+                matrix[..., joint, of] = row
+                matrix[..., of, joint] = np.swapaxes(row, -1, -2)
+    blow = heel - own.com[:, :, 0]
+    right[..., :3], right[..., 3:6] = np.cross(blow, UP), UP
+    twist = np.linalg.solve(matrix, right[..., None])[..., 0]
+    velocity = twist[..., 3:6] + np.cross(twist[..., :3], blow)
+    np.testing.assert_allclose(effective_foot_mass(own, heel), 1 / velocity[..., 1], rtol=SINGULAR)
+
+
+# ---- symmetries
+
+
+def test_scales_with_the_mass_of_the_leg(own: Legs, heel: Array) -> None:
+    twice = replace(own, mass=2 * own.mass, inertia=2 * own.inertia)
+    np.testing.assert_allclose(effective_foot_mass(twice, heel), 2 * effective_foot_mass(own, heel), rtol=SINGULAR)
+
+
+def test_mirrored_walk_exchanges_the_sides(own: Legs, heel: Array) -> None:
+    calibration = calibrated(MODEL, mirrored(standing()))
+    image = legs(moving(mirrored(landmarks(walk(TIME))), calibration), calibration=calibration)
+    found = effective_foot_mass(image, heel[:, ::-1] * (1, 1, -1))
+    np.testing.assert_allclose(found[:, ::-1], effective_foot_mass(own, heel), rtol=SINGULAR)
+
+
+def test_neither_speed_nor_load_enters(own: Legs, heel: Array) -> None:
+    fast = replace(own, spin=3 * own.spin, com_velocity=0 * own.com_velocity, ground_force=own.ground_force + 100)
+    np.testing.assert_array_equal(effective_foot_mass(fast, heel), effective_foot_mass(own, heel))
+
+
+# ---- what is not known
+
+
+def test_hidden_segments_and_places_cost_their_instants_and_side_only(own: Legs, heel: Array) -> None:
+    whole = effective_foot_mass(own, heel)
+    com, place, locked = own.com.copy(), heel.copy(), own.locked.copy()
+    com[10:20, 0, 1] = place[30:40, 1] = np.nan
+    locked[50:60, 1, 2] = True
+    found = effective_foot_mass(replace(own, com=com, locked=locked), place)
+    lost = np.zeros(whole.shape, dtype=bool)
+    lost[10:20, 0] = lost[30:40, 1] = lost[50:60, 1] = True
+    np.testing.assert_array_equal(np.isnan(found), lost)
+    np.testing.assert_array_equal(found[~lost], whole[~lost])
+
+
+def test_a_leg_without_inertia_has_no_effective_mass(own: Legs, heel: Array) -> None:
+    light = replace(own, mass=own.mass * 0, inertia=own.inertia * 0)
+    assert np.isnan(effective_foot_mass(light, heel)).all()
+
+
+# ---- foot strikes
+
+
+def marked(heel: Array, toe: Array) -> xr.Dataset:
+    """Return heels and toes (time, side, 3) as the step ``clean`` has them."""
+    position = np.concatenate([heel, toe], axis=1)
+    names = [f"{name}_{side}" for name in ("heel", "toe") for side in SIDES]
+    return xr.Dataset(
+        {"marker_position": (("time", "marker", "axis"), position)},
+        {"time": TIME, "marker": names, "axis": list("xyz")},
+    )
+
+
+def test_strikes_are_met_by_the_lower_one_of_heel_and_toe(own: Legs, heel: Array) -> None:
+    """A heel strike of the left and a forefoot strike of the right, each at its own instant."""
+    motion = moving(landmarks(walk(TIME)))
+    toe = heel + np.array([0.2, 0.03, 0])
+    toe[:, 1, 1] -= 0.06
+    strikes = [("right", 0.2), ("left", 0.404), ("right", 0.7)]
+    found = at_foot_strikes(strikes, motion, ground(), marked(heel, toe), CALIBRATION)
+    by_heel, by_toe = effective_foot_mass(own, heel), effective_foot_mass(own, toe)
+    np.testing.assert_allclose(found, [by_toe[40, 1], by_heel[81, 0], by_toe[140, 1]], rtol=SINGULAR)
+    assert found[0] != pytest.approx(by_heel[40, 1], rel=0.01)
+
+
+def test_a_foot_without_toe_marker_strikes_with_its_heel(own: Legs, heel: Array) -> None:
+    motion, clean = moving(landmarks(walk(TIME))), marked(heel, heel - 1)
+    found = at_foot_strikes(
+        [("right", 0.2), ("left", 0.2)], motion, ground(), clean.drop_sel(marker="toe_right"), CALIBRATION
+    )
+    assert found[0] == pytest.approx(effective_foot_mass(own, heel)[40, 1], rel=SINGULAR)
+    assert found[1] == pytest.approx(effective_foot_mass(own, heel - 1)[40, 0], rel=SINGULAR)
+
+
+def test_a_strike_of_a_foot_that_is_not_seen_has_no_mass(own: Legs, heel: Array) -> None:
+    motion, clean = moving(landmarks(walk(TIME))), marked(heel, heel + 1)
+    clean.marker_position.values[40, [1, 3]] = np.nan
+    found = at_foot_strikes([("left", 0.2), ("right", 0.2)], motion, ground(), clean, CALIBRATION)
+    np.testing.assert_array_equal(np.isnan(found), [False, True])
+    assert at_foot_strikes([], motion, ground(), clean, CALIBRATION).shape == (0,)

@@ -1,0 +1,226 @@
+"""Step ``kinematics``: a person whose motion is known."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.spatial.transform import Rotation
+
+from pipeline.errors import UserError
+from pipeline.results.schema import described
+from pipeline.steps.kinematics.step import kinematics
+from tests.support.geometry import (
+    BODY_MODELS,
+    JOINTS,
+    PARTICIPANT,
+    ROUNDING,
+    SEGMENTS,
+    SIDES,
+    Array,
+    Landmarks,
+    body_model,
+    calibrated,
+    cleaned,
+    close,
+    derivative,
+    landmarks,
+    mirrored,
+    standing,
+    turned,
+    walk,
+)
+
+RATE_HZ = 200
+TIME = np.arange(200) / RATE_HZ
+INNER = slice(25, -25)  # an interpolating spline's end error falls by 0.43 a sample: 1e-9 after 25
+OTHER_SIDE = {"side": ["right", "left"]}
+LOCK = 0.1  # smallest_floating_axis
+
+
+@cache
+def calibration(name: str) -> xr.Dataset:
+    return calibrated(body_model(name), standing())
+
+
+def motion(points: Landmarks, name: str = "isb_clusters", static: xr.Dataset | None = None) -> xr.Dataset:
+    model = body_model(name)
+    static = calibration(name) if static is None else static
+    return kinematics(
+        cleaned(model, points, TIME),
+        static,
+        body_model=model,
+        smallest_floating_axis=LOCK,
+        angle_convention="isb",
+        static_offset="keep",
+    )
+
+
+def without(points: Landmarks, *names: str) -> Landmarks:
+    """Return the trial with landmarks unseen."""
+    return {name: np.full_like(where, np.nan) if name in names else where for name, where in points.items()}
+
+
+@pytest.fixture(scope="module")
+def walked() -> Landmarks:
+    return landmarks(walk(TIME))
+
+
+@pytest.fixture(scope="module")
+def moved(walked: Landmarks) -> xr.Dataset:
+    return described("kinematics", motion(walked))
+
+
+def same(actual: xr.Dataset, expected: xr.Dataset, *names: str, tolerance: float = ROUNDING) -> None:
+    for name in names:
+        close(actual[name], expected[name], tolerance)
+
+
+def test_poses_centres_and_angles_are_those_of_the_motion(moved: xr.Dataset) -> None:
+    truth = walk(TIME)
+    close(moved.rotation, truth.rotation)
+    close(moved.joint_centre, truth.centre)
+    close(moved.joint_angle, np.degrees(truth.angle))
+    close(moved.fit_residual, 0)
+
+
+def test_angular_velocity_and_acceleration_are_those_of_the_motion(moved: xr.Dataset) -> None:
+    def spins(time: Array) -> Array:
+        """S(w) = (d/dt R^T) R in lab axes."""
+        rate = derivative(lambda t: np.swapaxes(walk(t).rotation, -1, -2), time)
+        matrix = rate @ walk(time).rotation
+        return np.stack([matrix[..., 2, 1], matrix[..., 0, 2], matrix[..., 1, 0]], axis=-1)
+
+    to_segment = walk(TIME).rotation
+    velocity = (to_segment @ spins(TIME)[..., None])[..., 0]
+    acceleration = (to_segment @ derivative(spins, TIME)[..., None])[..., 0]
+    # 0.9 Hz at 200 Hz with the harmonics that turning makes: 2 10^-7 of the acceleration by (wh)^4 / 720
+    close(moved.angular_velocity[INNER], velocity[INNER], 1e-7)
+    close(moved.angular_acceleration[INNER], acceleration[INNER], 1e-4)
+
+
+def test_centres_of_mass_ride_on_their_segments(moved: xr.Dataset) -> None:
+    def place(time: Array) -> Array:
+        pose = walk(time)
+        local = calibration("isb_clusters").segment_com.values[..., None, :]
+        return np.asarray(pose.centre + (local @ pose.rotation[:, :, :3])[..., 0, :])
+
+    legs = moved.sel(segment=["foot", "shank", "thigh"])
+    close(legs.com_position, place(TIME))
+    acceleration = derivative(lambda t: derivative(place, t), TIME)
+    close(legs.com_acceleration[INNER], acceleration[INNER], 1e-4)  # as above
+    assert np.isnan(moved.sel(segment="pelvis").com_position).all()
+
+
+def test_a_hidden_cluster_costs_its_own_side_only(walked: Landmarks, moved: xr.Dataset) -> None:
+    cluster_of_shank = [f"shank_{i}_left" for i in range(1, 5)]
+    found = motion(without(walked, *cluster_of_shank))
+    for name, expected in moved.data_vars.items():
+        np.testing.assert_array_equal(found[name].sel(side="right"), expected.sel(side="right"), err_msg=str(name))
+    left = found.sel(side="left")
+    assert np.isnan(left.rotation.sel(segment="shank")).all()
+    assert np.isnan(left.joint_centre.sel(joint=["ankle", "knee"])).all()
+    assert np.isnan(left.joint_angle.sel(joint=["ankle", "knee"])).all()
+    assert np.isnan(left.com_acceleration.sel(segment="shank")).all()
+    same(left.sel(joint="hip"), moved.sel(side="left", joint="hip"), "joint_angle", "joint_centre")
+    same(left.sel(segment="foot"), moved.sel(side="left", segment="foot"), "rotation", "angular_velocity")
+
+
+def test_three_markers_of_a_cluster_will_do_and_two_will_not(walked: Landmarks, moved: xr.Dataset) -> None:
+    holed = {name: where.copy() for name, where in walked.items()}
+    holed["thigh_2_right"][:100] = np.nan
+    holed["thigh_3_right"][50:60] = np.nan
+    found = motion(holed).sel(segment="thigh", side="right")
+    whole = moved.sel(segment="thigh", side="right")
+    lost = np.arange(len(TIME)) // 10 == 5
+    assert np.isnan(found.rotation[lost]).all()
+    close(found.rotation[~lost], whole.rotation[~lost])
+    assert np.isnan(found.angular_velocity[lost]).all()
+    assert np.isfinite(found.angular_velocity[~lost]).all()
+
+
+def test_without_pelvis_the_leg_goes_on_and_the_hip_is_nan(walked: Landmarks, moved: xr.Dataset) -> None:
+    found = motion(without(walked, "asis_left", "psis_right"))
+    assert np.isnan(found.joint_centre.sel(joint="hip")).all()
+    assert np.isnan(found.joint_angle.sel(joint="hip")).all()
+    legs = {"segment": ["foot", "shank", "thigh"]}
+    same(found.sel(legs), moved.sel(legs), "rotation", "com_position", "com_acceleration")
+
+
+def test_no_leg_at_all_is_the_users_to_mend(walked: Landmarks) -> None:
+    with pytest.raises(UserError, match="no leg can be followed"):
+        motion(without(walked, *(walked.keys() - {"heel_left"})))
+
+
+def test_mirrored_walk_exchanges_the_sides(walked: Landmarks, moved: xr.Dataset) -> None:
+    static = calibrated(body_model("isb_clusters"), mirrored(standing()))
+    image = motion(mirrored(walked), static=static).sel(OTHER_SIDE)
+    close(image.joint_angle, moved.joint_angle)
+    flip = np.diag([1, 1, -1])
+    close(image.rotation, flip @ moved.rotation.values @ flip)
+    close(image.joint_centre, moved.joint_centre * (1, 1, -1))
+    close(image.com_position, moved.com_position * (1, 1, -1))
+    close(image.angular_velocity, moved.angular_velocity * (-1, -1, 1))
+
+
+@pytest.mark.parametrize("degrees", [90, 180, 37])
+def test_lab_turned_about_the_vertical_changes_no_joint(degrees: float, walked: Landmarks, moved: xr.Dataset) -> None:
+    found = motion(turned(walked, degrees))
+    same(found, moved, "joint_angle", "angular_velocity")
+    same(found, moved, "angular_acceleration", tolerance=1e-7)  # rounding over h^2 = 2.5e-5 s2
+    there = Rotation.from_euler("y", degrees, degrees=True).as_matrix().T
+    for name in ("rotation", "joint_centre", "com_position"):
+        close(found[name], moved[name].values @ there)
+
+
+@pytest.mark.parametrize("name", BODY_MODELS)
+def test_person_carried_stiffly_keeps_the_angles_of_the_static(name: str) -> None:
+    """Clusters, chords and technical axes all carry the static pose along, whatever it is."""
+    model = body_model(name)
+    bent = walk(np.full(len(TIME), 0.3))
+    turns = walk(TIME).rotation[:, 0, 3]
+    carried = {landmark: (place[:, None] @ turns)[:, 0] for landmark, place in landmarks(bent).items()}
+    static = calibrated(model, landmarks(bent))
+    at_rest, moving = (motion(points, name, static) for points in (landmarks(bent), carried))
+    close(moving.joint_angle, at_rest.joint_angle)
+    close(moving.rotation, at_rest.rotation.values @ turns[:, None, None])
+    close(moving.joint_centre, at_rest.joint_centre.values @ turns[:, None])
+
+
+def test_plug_in_gait_ankle_turns_with_the_foot() -> None:
+    """The foot runs from heel to toe; turned about the shank's z axis at the ankle it dorsiflexes by that angle."""
+    model = body_model("plug_in_gait")
+    still = standing(len(TIME))
+    static = calibrated(model, still)
+    at_rest = motion(still, "plug_in_gait", static)
+    lift = 20 * np.sin(2 * np.pi * TIME)
+    raised = dict(still)
+    for side in SIDES:
+        rest = at_rest.sel(side=side)
+        sole = still[f"toe_{side}"] - still[f"heel_{side}"]
+        close(rest.rotation.sel(segment="foot", local_axis="x"), sole / np.linalg.norm(sole, axis=1, keepdims=True))
+        axis, centre = rest.rotation.sel(segment="shank", local_axis="z").values, rest.joint_centre.sel(joint="ankle")
+        lifted = Rotation.from_rotvec(np.radians(lift)[:, None] * axis)
+        for name in (f"heel_{side}", f"toe_{side}"):
+            raised[name] = centre.values + lifted.apply(still[name] - centre.values)
+    found = motion(raised, "plug_in_gait", static) - at_rest
+    ankle = found.joint_angle.sel(joint="ankle")
+    close(ankle.sel(angle="flexion"), np.stack([lift, lift], axis=1))
+    close(ankle.sel(angle=["adduction", "rotation"]), 0)
+    close(found.joint_angle.sel(joint=["knee", "hip"]), 0)
+
+
+def test_plug_in_gait_centres_keep_half_a_joint_width_and_a_marker_radius_from_their_markers(walked: Landmarks) -> None:
+    found = motion(walked, "plug_in_gait").joint_centre
+    for joint, marker, width_m in (("knee", "lateral_epicondyle", 0.1), ("ankle", "lateral_malleolus", 0.07)):
+        assert PARTICIPANT[f"{joint}_width_left_m"] == str(width_m)
+        for side in SIDES:
+            arm = found.sel(joint=joint, side=side) - walked[f"{marker}_{side}"]
+            close(np.linalg.norm(arm, axis=-1), (width_m + 0.014) / 2)
+
+
+def test_segments_and_joints_are_in_the_order_of_the_chain(moved: xr.Dataset) -> None:
+    assert tuple(moved.segment.values) == SEGMENTS
+    assert tuple(moved.joint.values) == JOINTS

@@ -1,0 +1,137 @@
+"""Formulations of the legs: that they agree, on real recordings too, and would not if something were wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.body.legs import Legs
+from pipeline.dynamics.vectors import rotate
+from pipeline.steps.kinetics import cross_checks, step
+from tests.support.geometry import JOINTS, Array, close
+from tests.support.studies import run_study
+from tests.support.walking import AGREED, ground, largest, legs, loaded, loads, moved
+
+STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
+
+
+@pytest.fixture(scope="module")
+def own() -> Legs:
+    return legs()
+
+
+@pytest.fixture(scope="module")
+def solved(own: Legs) -> cross_checks.Loads:
+    """What the block matrix finds."""
+    found = loaded()
+    in_lab = rotate(np.swapaxes(own.rotation[:, :, :3], -1, -2), found.joint_moment.values)
+    return cross_checks.Loads(found.joint_force.values, in_lab, found.joint_moment_jcs.values * own.signs)
+
+
+def test_all_formulations_agree_to_rounding() -> None:
+    found = loaded()
+    assert list(found.formulation.values) == list(cross_checks.FORMULATIONS)
+    assert np.isfinite(found.disagreement).all()
+    assert largest(found.disagreement) < AGREED
+    assert largest(found.joint_moment) > 100
+
+
+@pytest.mark.parametrize("part", ["force", "moment", "torque"])
+@pytest.mark.parametrize("wrong", ["solved", *cross_checks.FORMULATIONS])
+def test_a_wrong_number_in_one_frame_is_seen(own: Legs, solved: cross_checks.Loads, wrong: str, part: str) -> None:
+    """1e-5 N or N m at one instant of one joint, in the formulation that is wrong and in no other."""
+    chain, by_wrenches = cross_checks.open_chain(own), cross_checks.wrenches_on_the_shank(own)
+    all_loads = {
+        "solved": solved,
+        "wrenches": by_wrenches,
+        "recursion": chain.recursion,
+        "closed_form": chain.closed_form,
+    }
+    changed = getattr(all_loads[wrong], part).copy()
+    changed[77, 1, 2, 0] += 1e-5
+    all_loads[wrong] = all_loads[wrong]._replace(**{part: changed})
+    chain = chain._replace(recursion=all_loads["recursion"], closed_form=all_loads["closed_form"])
+    found = cross_checks.disagreement(all_loads["solved"], chain, all_loads["wrenches"])
+    expected = np.zeros((3, 2))
+    rows = slice(None) if wrong == "solved" else cross_checks.FORMULATIONS.index(wrong)
+    expected[rows, 0 if part == "force" else 1] = 1e-5
+    close(found, expected, AGREED)
+
+
+def test_a_slip_in_the_solver_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver alone leaves w x I w out at the ankle; a vector in lab axes has a component of 1 / sqrt(3) of it."""
+    solve = step._block_matrix
+
+    def without_velocity(legs: Legs) -> tuple[Array, Array]:
+        force, moment = solve(legs)
+        moment[:, :, 1, 0] = 0
+        return force, moment
+
+    left_out = largest(loaded().joint_moment_term.sel(joint="ankle", term="velocity"))
+    monkeypatch.setattr(step, "_block_matrix", without_velocity)
+    found = loads(moved(), ground()).disagreement
+    assert left_out > 1e-3
+    assert (found.sel(load="moment") > 0.57 * left_out).all()
+    assert largest(found.sel(load="force")) < AGREED
+
+
+def test_what_is_not_known_is_not_compared() -> None:
+    nothing = cross_checks.Loads(*np.full((3, 5, 2, 3, 3), np.nan))
+    found = cross_checks.disagreement(nothing, cross_checks.Chain(nothing, nothing, np.empty(0)), nothing)
+    assert found.shape == (3, 2)
+    assert np.isnan(found).all()
+
+
+# ---- real recordings
+
+
+@pytest.fixture(scope="module")
+def checks(shared: Path) -> pd.DataFrame:
+    """Return one row per trial: the largest disagreement and closures, and the largest power beside them."""
+    rows = []
+    for study in STUDIES:
+        for name, session in run_study(shared / "studies" / study, {}).items():
+            for trial, steps in session.trials.items():
+                found = steps["kinetics"]
+                closure = np.sqrt((found.forward_closure**2).mean("angle")).max("side", skipna=True)
+                rows.append(
+                    {
+                        "study": study,
+                        "trial": f"{name} {trial}",
+                        "force": float(found.disagreement.sel(load="force").max()),
+                        "moment": float(found.disagreement.sel(load="moment").max()),
+                        **{joint: float(closure.sel(joint=joint)) for joint in JOINTS},
+                        "energy": float(found.energy_closure.max()),
+                        "power": float(np.abs(found.joint_power).max()),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def test_formulations_agree_on_every_trial_of_real_recordings(checks: pd.DataFrame) -> None:
+    """Noisy markers make accelerations, not rounding; positions are metres from the origin, forces kilonewtons."""
+    assert set(checks.study) == set(STUDIES)
+    assert checks.moment.notna().all()
+    assert (checks.moment < 1e-8).all()
+    assert (checks.force < 1e-8).all()
+
+
+def test_closures_of_the_exact_study_are_small(checks: pd.DataFrame) -> None:
+    """Filtered at 10 Hz and sampled at 250 Hz, the spline misses (2 pi f h)^4 / 720, 6 10^-6, of accelerations.
+
+    Under the body's weight the foot falls within a window by some thousandths of a degree of it.
+    """
+    exact = checks[checks.study == "exact"]
+    assert (exact[[*JOINTS]] < 0.01).all(axis=None)
+    assert (exact.energy < 0.005).all()
+
+
+def test_closures_of_real_recordings_are_small(checks: pd.DataFrame) -> None:
+    """At 60 to 120 Hz the same share is up to 2 10^-3 of accelerations: of powers, and of what turns the foot."""
+    assert (checks.energy < 0.01 * checks.power).all()
+    assert (checks[[*JOINTS]] < 5).all(axis=None)
+    assert (checks.hip < checks.knee).all(), "the heavier, the steadier"
+    assert (checks.knee < checks.ankle).all()

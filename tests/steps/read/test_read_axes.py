@@ -1,0 +1,169 @@
+"""Step ``read``: whatever axes and units a lab chose, known and real people stand up and face where they walk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from pipeline.body.landmarks import positions
+from pipeline.errors import UserError
+from pipeline.steps.read.step import read
+from tests.support.c3d_recordings import write_c3d
+from tests.support.known_files import (
+    PLATES,
+    SINGLE_M,
+    SINGLE_N,
+    Z_UP,
+    on_plates,
+    position,
+    read_it,
+    recorded,
+    recorded_plates,
+)
+from tests.support.recordings import ANALOG_HZ, BODY_MODEL, LABELS, SPEED_M_S, markers, walk
+
+# rows: the file's axes in ISB lab axes, for a person facing +x, -x, +y and -y of a lab whose z is up, and +z, -x of
+# one whose y is up
+LABS = {
+    "z up, +x": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
+    "z up, -x": [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
+    "z up, +y": [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+    "z up, -y": [[0, 0, -1], [-1, 0, 0], [0, 1, 0]],
+    "y up, +z": [[0, 0, -1], [0, 1, 0], [1, 0, 0]],
+    "y up, -x": [[-1, 0, 0], [0, 1, 0], [0, 0, -1]],
+}
+
+
+@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("unit", ["mm", "m"])
+def test_every_lab_gives_the_same_isb_walk(tmp_path: Path, lab: str, unit: str) -> None:
+    known, turn = walk(strides=1), np.array(LABS[lab], dtype=float)
+    force, moment = on_plates(known)
+    plates = recorded_plates(known, turn)
+    trial = read_it(write_c3d(tmp_path / "walk.c3d", recorded(known, turn), unit=unit, plates=plates))
+    for name, path in markers(known).items():
+        np.testing.assert_allclose(position(trial, name), path, rtol=0, atol=SINGLE_M)
+    np.testing.assert_allclose(trial.plate_force, force, rtol=0, atol=SINGLE_N)
+    np.testing.assert_allclose(trial.plate_moment, moment, rtol=0, atol=SINGLE_N)
+    np.testing.assert_allclose(trial.plate_corner, [plate.corners for plate in PLATES], rtol=0, atol=SINGLE_M)
+    np.testing.assert_allclose(trial.plate_time, known.times(ANALOG_HZ), rtol=0, atol=1e-9)
+    assert np.abs(force).max() > 400
+    assert trial.attrs["direction_of_travel"] == "forwards"
+
+
+def test_a_diagonal_walk_is_turned_freely_on_request_only(tmp_path: Path) -> None:
+    known = walk()
+    diagonal = Rotation.from_euler("z", 30, degrees=True).as_matrix() @ Z_UP
+    path = write_c3d(tmp_path / "walk.c3d", recorded(known, diagonal))
+    np.testing.assert_allclose(position(read_it(path, "free"), "heel_left"), markers(known)["heel_left"], atol=SINGLE_M)
+    quarter = np.reshape(read_it(path).attrs["lab_rotation"], (3, 3))
+    np.testing.assert_array_equal(quarter, Z_UP.T)
+
+
+def test_who_walks_on_a_treadmill_faces_right(tmp_path: Path) -> None:
+    """Nobody travels, and each heel ends behind where it began: only the body tells where forward is."""
+    known = walk(belt_m_s=SPEED_M_S)
+    turn = np.array(LABS["z up, -x"], dtype=float)
+    trial = read_it(write_c3d(tmp_path / "walk.c3d", recorded(known, turn)))
+    np.testing.assert_allclose(position(trial, "toe_left"), markers(known)["toe_left"], rtol=0, atol=SINGLE_M)
+    assert trial.attrs["direction_of_travel"] == "none"
+
+
+def test_walking_backwards_is_said(tmp_path: Path) -> None:
+    known = walk()
+    points = {label: path[::-1] for label, path in recorded(known).items()}
+    trial = read_it(write_c3d(tmp_path / "walk.c3d", points))
+    assert trial.attrs["direction_of_travel"] == "backwards"
+    np.testing.assert_allclose(position(trial, "heel_left"), markers(known)["heel_left"][::-1], atol=SINGLE_M)
+
+
+@pytest.mark.parametrize(
+    "exchanged",
+    [("asis_left", "asis_right"), ("heel_left", "toe_left", "heel_right", "toe_right")],
+)
+def test_exchanged_labels_are_refused(tmp_path: Path, exchanged: tuple[str, ...]) -> None:
+    partner = dict(zip(exchanged[::2], exchanged[1::2], strict=True))
+    partner |= {b: a for a, b in partner.items()}
+    points = recorded(walk(), names={name: LABELS[partner.get(name, name)] for name in LABELS})
+    path = write_c3d(tmp_path / "walk.c3d", points)
+    with pytest.raises(UserError, match=r"walk\.c3d: pelvis and feet face opposite ways.*exchanged"):
+        read_it(path)
+
+
+@pytest.mark.parametrize("absent", [("ASI",), ("HEE", "TOE")])
+def test_without_pelvis_or_feet_nobody_knows_where_up_is(tmp_path: Path, absent: tuple[str, ...]) -> None:
+    points = {label: path for label, path in recorded(walk()).items() if label[1:] not in absent}
+    path = write_c3d(tmp_path / "walk.c3d", points)
+    with pytest.raises(UserError, match=r"walk\.c3d: cannot tell where up is"):
+        read_it(path)
+
+
+# ---- real files
+
+
+def body_model(asis: str, heel: str, toe: str | list[list[str]], sides: str = "LR") -> dict[str, Any]:
+    """Return what ``read`` asks of a body model: a lab's names of the landmarks that tell where a person faces."""
+    return BODY_MODEL | {
+        "side_labels": dict(zip(("left", "right"), sides, strict=True)),
+        "landmarks": {"asis": asis, "heel": heel, "toe": toe},
+    }
+
+
+EXACT = body_model("{side}ASI", "{side}HEE", "{side}MT2")
+CODAMOTION = body_model("{side}.ASIS", "{side}.Heel", "{side}.Toe")
+
+
+@pytest.mark.parametrize(
+    ("files", "model"),
+    [
+        ("studies/exact/sub-01/*", EXACT),
+        ("studies/functional/*/*", BODY_MODEL),
+        ("studies/gait2354/*/*", body_model("{side}.ASIS", "{side}.Heel", "{side}.Toe.Tip")),
+        ("studies/plug_in_gait/*/*", BODY_MODEL),
+        ("data/c3dorg_sample10_types/TYPE-[234]*a*", BODY_MODEL),
+        ("data/c3dorg_sample10_types/TYPE-3*", BODY_MODEL),
+        ("data/c3dparser_AUC/*", body_model("{side}ASI", "{side}HEE", "{side}LA_TOE")),
+        ("data/codamotion_type3/*", CODAMOTION),
+        ("data/opensim_walking/*", body_model("{side}ASI", "{side}CAL", "{side}MT2")),
+        ("data/qualisys_cast/*", body_model("{side}_IAS", "{side}_FCC", [["{side}_FM1", "{side}_FM5"]])),
+    ],
+)
+def test_the_files_of_every_lab_show_a_person_who_stands_on_the_floor(
+    shared: Path, files: str, model: dict[str, Any]
+) -> None:
+    paths = [path for path in sorted(shared.glob(files)) if path.suffix == ".c3d"]
+    assert paths
+    for path in paths:
+        trial = read(path, body_model=model, lab_axes="quarter_turn")
+        rotation = np.reshape(trial.attrs["lab_rotation"], (3, 3))
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(rotation) == pytest.approx(1)
+        points = positions(model, [str(label) for label in trial.marker.values], trial.marker_position.values)
+        (_, height, _), (ahead, _, _), (_, _, across) = (
+            np.nanmedian(points[to] - points[start], axis=0)
+            for start, to in (("heel_right", "asis_right"), ("heel_right", "toe_right"), ("asis_left", "asis_right"))
+        )
+        assert 0.5 < height < 1.2, "ASIS above heel, children and grown-ups"
+        assert 0.1 < ahead < 0.3, "toe before heel"
+        assert 0.15 < across < 0.4, "right ASIS to the right"
+        assert np.nanmax(trial.plate_force.values[..., 1], initial=0) < 2500, "the reaction on one person, N"
+
+
+@pytest.mark.parametrize(
+    ("file", "model", "forward"),
+    [
+        ("studies/exact/sub-01/walk_01.c3d", EXACT, [1, 0, 0]),
+        ("studies/exact/sub-01/walk_02.c3d", EXACT, [-1, 0, 0]),
+        ("studies/exact/sub-01/walk_03.c3d", EXACT, [0, 1, 0]),
+        ("data/codamotion_type3/codamotion_gaitwands_19970212.c3d", CODAMOTION, [-1, 0, 0]),
+    ],
+)
+def test_real_people_face_where_their_lab_says(
+    shared: Path, file: str, model: dict[str, Any], forward: list[float]
+) -> None:
+    rotation = np.reshape(read(shared / file, body_model=model, lab_axes="quarter_turn").attrs["lab_rotation"], (3, 3))
+    np.testing.assert_array_equal(rotation[0], forward)

@@ -1,0 +1,216 @@
+"""The report: its numbers against closed forms."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.results import netcdf
+from pipeline.results.cycle_variables import METRICS
+from pipeline.steps.report.figures import PANELS
+from pipeline.steps.report.quality import CHECKS, checks
+from tests.support.report_studies import (
+    CONDITION_GAIN,
+    JOINTS,
+    REPEATS,
+    SHIFT,
+    SIDE_GAIN,
+    WOBBLE,
+    Made,
+    Page,
+    amplitude,
+    curve_of,
+    made,
+    mean_flexion,
+    trial_cycles,
+    with_errors,
+)
+from tests.support.report_studies import three_people as make_three_people
+
+# what one figure's four-digit rounding may cost: half a unit of the fourth digit
+ROUNDING = 5.1e-4
+
+
+@pytest.fixture(scope="module")
+def three_people() -> Made:
+    return make_three_people()
+
+
+def test_study_curves_are_the_mean_and_spread_of_participants(three_people: Made) -> None:
+    figures = Page(three_people.page()).figures()[0]
+    angle = {"ankle": "Ankle dorsiflexion", "knee": "Knee flexion", "hip": "Hip flexion"}
+    for joint in JOINTS:
+        for side in SIDE_GAIN:
+            for condition in CONDITION_GAIN:
+                for title in (angle[joint], f"{joint.capitalize()} flexion moment", f"{joint.capitalize()} power"):
+                    curve = curve_of(figures, title, side, condition)
+                    # the cycles pooled would not do: sub-03 walked more than sub-01; 1e-12 for zero itself
+                    expected = mean_flexion(joint, side, condition)
+                    np.testing.assert_allclose(curve["mean"], expected, rtol=ROUNDING, atol=1e-12)
+                    np.testing.assert_allclose(curve["sd"], 2.0, rtol=ROUNDING)
+                    assert curve["n"] == 3
+
+
+def test_each_panel_shows_its_own_component(three_people: Made) -> None:
+    figures = Page(three_people.page()).figures()[0]
+    expected = {
+        "Knee adduction moment": amplitude("knee", "adduction"),
+        "Hip rotation": amplitude("hip", "rotation"),
+        # angles of the pelvis and forces are made with the flexion amplitudes of ankle, knee, hip
+        "Pelvic obliquity": amplitude("knee", "flexion"),
+        "Fore-aft force": amplitude("ankle", "flexion"),
+        "Vertical force": amplitude("knee", "flexion"),
+        "Lateral force": amplitude("hip", "flexion"),
+        "Foot progression": 1.0,
+    }
+    for title, size in expected.items():
+        assert curve_of(figures, title, "left", "slow")["mean"][25] == pytest.approx(size, rel=ROUNDING)
+    assert [figure["title"] for figure in figures] == [panel.title for panel in PANELS]
+    assert len({(panel.variable, *panel.component.values()) for panel in PANELS}) == len(PANELS) == 27
+
+
+def test_a_participants_curves_are_the_mean_and_spread_of_cycles(three_people: Made) -> None:
+    _, *people = Page(three_people.page()).figures()
+    assert len(people) == 3
+    for person, figures in zip(SHIFT, people, strict=True):
+        curve = curve_of(figures, "Knee flexion", "right", "slow")
+        n = REPEATS[person]
+        expected = mean_flexion("knee", "right", "slow") + SHIFT[person]
+        np.testing.assert_allclose(curve["mean"], expected, rtol=ROUNDING, atol=1e-12)
+        np.testing.assert_allclose(curve["sd"], WOBBLE * np.sqrt(n / (n - 1)), rtol=ROUNDING)
+        assert curve["n"] == n
+
+
+def test_cycles_without_kinetics_count_for_angles_only(three_people: Made) -> None:
+    *_, figures = Page(three_people.page()).figures()
+    assert curve_of(figures, "Ankle dorsiflexion", "left", "fast")["n"] == 12
+    assert curve_of(figures, "Ankle flexion moment", "left", "fast")["n"] == 6
+
+
+def test_one_participant_is_spread_over_cycles() -> None:
+    html = made({"sub-02": {"walk": trial_cycles("sub-02", "slow", ["left"])}}, {"walk": "slow"}).page()
+    (figures,) = Page(html).figures()
+    curve = curve_of(figures, "Ankle dorsiflexion", "left", "slow")
+    np.testing.assert_allclose(curve["sd"], WOBBLE * np.sqrt(4 / 3), rtol=ROUNDING)
+    assert {curve["side"] for figure in figures for curve in figure["curves"]} == {"left"}
+    assert "one standard deviation over cycles" in html
+    assert "participant means" not in html
+
+
+def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) -> None:
+    words = Page(three_people.page()).words
+    # metrics are 1 + shift: mean 1, SD 2; stance share 60 + shift
+    assert re.search(r"Stride time\W+s\s+1\.00 \(2\.00\)", words)
+    assert re.search(r"Stance share\W+60\.0 \(2\.0\)", words)
+    for name in METRICS:
+        assert name.replace("_", " ").capitalize() in words
+
+
+def test_bands_of_errors_stand_beside_moments_and_powers_and_nowhere_else(three_people: Made) -> None:
+    sure = three_people.page()
+    assert "errors" not in Page(sure).words
+    study = with_errors(three_people.study, below=0.5, above=1.5)
+    html = three_people._replace(study=study).page()
+    for figures in Page(html).figures():
+        for figure in figures:
+            drawn = figure["group"] in ("Internal moments", "Powers")
+            for curve in figure["curves"]:
+                assert (curve["band"] is not None) == drawn
+                if drawn:
+                    low, high = np.array(curve["band"]) - np.array(curve["mean"])
+                    # three numbers of up to 50, each rounded to four digits
+                    np.testing.assert_allclose(low, -0.5, atol=0.02)
+                    np.testing.assert_allclose(high, 1.5, atol=0.02)
+    words = Page(html).words
+    assert "Dotted lines enclose 95 %" in words
+    # of the study and of each of three participants
+    assert len(re.findall(r"Knee flexion moment\s+10\s+20\s+30\s+40 ", words)) == 4
+
+
+def test_means_and_symmetry_of_each_participant_stand_in_the_overview(three_people: Made) -> None:
+    words = Page(three_people.page()).words
+    # metrics are 1 + shift on both sides, stance share 60 + shift: symmetry 0, whatever the size
+    assert re.search(r"sub-03\s+sub-03\s+slow\s+left\s+6\s+3\.00\s", words)
+    assert re.search(r"sub-03\s+sub-03\s+slow\s+0\.0\s+0\.0\s", words)
+    assert re.search(r"Stance share\W+62\.0 \(0\.5\)\s+62\.0 \(0\.5\)\s+0\.0\s", words)
+
+
+def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
+    words = Page(three_people.page()).words
+    summary = "3 participants, 3 sessions; 7 trials used, 1 rejected; 54 gait cycles;"
+    assert f"{summary} 48 of 54 stances with kinetics." in words
+    assert re.search(r"walk_3\s+whole trial\s+walk_3.c3d: the file ends early", words)
+    which = ", ".join(f"left {start}.00 to {start}.60 s on plate 1+2" for start in range(6))
+    assert re.search(re.escape("6 of 6 stances") + r"\s+" + re.escape(f"two feet on plate 1: {which}"), words)
+    # reasons that differ in their numbers are counted as one: no trial, six stances, six cycles
+    assert re.search(r"two feet on plate …\s+0\s+6\s+6 ", words)
+
+
+def test_repairs_and_checks_stand_in_a_row_per_trial(three_people: Made) -> None:
+    words = Page(three_people.page()).words
+    row = r"sub-01\s+walk_1\s+17\s+labels exchanged back: LKNE and RKNE\s+2e-13\s+0.2\s+0.2\s+0.2\s+0.1"
+    assert re.search(row, words)
+
+
+def test_how_gaps_were_filled_and_spikes_taken_out_is_told() -> None:
+    mended = {"filled_frames": 17, "filled_by_spline": 12, "filled_by_cluster": 5, "filled_by_neighbours": 0}
+    row = {"session": "s1", "trial": "walk", "side": "left", **dict.fromkeys(CHECKS, "")}
+    (cells,) = checks([row], {"s1": {"walk": mended | {"spikes_removed": 3}}}).rows
+    assert cells[2:4] == ["17 (12 spline, 5 cluster)", "spikes removed: 3"]
+
+
+def test_provenance_stands_on_the_page(three_people: Made) -> None:
+    words = Page(three_people.page()).words
+    assert '"marker_cutoff_hz": 10' in words
+    for text in ("version 0.1.0", "study: pipeline 0.1.0", "sub-01/walk.c3d", "ab" * 32, "control"):
+        assert text in words
+
+
+def test_missing_samples_are_left_out_not_zero() -> None:
+    trial = trial_cycles("sub-01", "slow", ["left"])
+    trial["joint_angle"][0, :, :, :20] = np.nan
+    trial["joint_angle"][:, :, :, 50] = np.nan
+    trial["joint_power"][:] = np.inf
+    trial.metric_value.loc[{"metric": "step_width"}][0] = np.nan
+    trial.metric_value.loc[{"metric": "step_length"}] = np.nan
+    html = made({"sub-01": {"walk": trial}}, {"walk": "slow"}).page()
+    (figures,) = Page(html).figures()
+    curve = curve_of(figures, "Hip flexion", "left", "slow")
+    assert curve["mean"][50] is None
+    assert set(curve["sd"][:20]) == {None}  # one cycle is left there
+    assert curve["mean"][10] == pytest.approx(mean_flexion("hip", "left", "slow")[10] - 2.0 - WOBBLE, rel=ROUNDING)
+    assert not next(figure for figure in figures if figure["title"] == "Hip power")["curves"]
+    assert html.count("Not known in any cycle.") == 3
+    words = Page(html).words
+    assert "slow, left (n 2)" in words
+    # the other cycle's: 1 + shift - wobble
+    assert re.search(r"Step width\W+m\s+-1\.500, n 1 ", words)
+    assert re.search(r"Step length\W+m\s+n/a ", words)
+
+
+def test_a_study_without_cycles_says_why() -> None:
+    trials = {"sub-01": {"walk": xr.Dataset(attrs={"rejected": "no marker 'LKNE'"})}}
+    page = Page(made(trials, {"walk": "slow"}).page())
+    assert "no marker 'LKNE'" in page.words
+    assert "1 participant, 1 session; 0 trials used, 1 rejected; 0 gait cycles" in page.words
+    assert not page.figures()
+
+
+def test_equal_studies_give_equal_pages_also_after_a_file(three_people: Made, tmp_path: Path) -> None:
+    netcdf.save(tmp_path / "study.nc", three_people.study)
+    loaded = three_people._replace(study=netcdf.load(tmp_path / "study.nc"))
+    assert three_people.page() == three_people.page() == loaded.page()
+
+
+def test_two_hundred_cycles_take_less_than_a_second() -> None:
+    many = {f"walk_{i}": trial_cycles("sub-02", "slow", ["left", "right"]) for i in range(25)}
+    large = made({"sub-02": many}, dict.fromkeys(many, "slow"))
+    assert large.study.sizes["cycle"] == 200
+    start = time.process_time()
+    large.page()
+    assert time.process_time() - start < 1.0

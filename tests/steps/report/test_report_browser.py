@@ -1,0 +1,188 @@
+"""The report in a real browser: every figure drawn, nothing on the console, every control at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.browser import Tab, browsing, found_chromium
+from tests.support.report_studies import HOSTILE, made, three_people, trial_cycles
+
+PANELS, OF_A_WALK = 27, 4  # butterflies of two sides, terms and causes
+UNFOLDED = "[...document.querySelectorAll('.plot')].filter((p) => !p.closest('details:not([open])'))"
+WAITING = f"{UNFOLDED}.filter((p) => !p.querySelector('.main-svg')).length"
+TIME, PLAY, VIEW = (f"document.querySelector('[data-do={name}]')" for name in ("time", "play", "view"))
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    chromium = found_chromium()
+    if not chromium:
+        pytest.skip("no chromium is installed")
+    with browsing(chromium, tmp_path_factory.mktemp("profile")) as tab:
+        yield tab
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder with the pages of a study of three, each participant on a page."""
+    return written(three_people().pages(reference=REFERENCE, most=1), tmp_path_factory.mktemp("pages"))
+
+
+REFERENCE = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
+
+
+def written(pages: dict[str, str], folder: Path) -> Path:
+    for name, html in pages.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(html, encoding="utf-8")
+    return folder
+
+
+def opened(tab: Tab, page: Path) -> Tab:
+    """Open a page and look at all of it, for figures are drawn when they come near."""
+    tab.console.clear()
+    tab.size(1200, 12_000)
+    tab.open(page)
+    tab.until(f"{WAITING} === 0")
+    tab.size(1200, 900)
+    return tab
+
+
+@pytest.fixture
+def person(tab: Tab, pages: Path) -> Tab:
+    return opened(tab, pages / "report" / "sub-02.html")
+
+
+def drawn(tab: Tab) -> int:
+    return int(tab.evaluate("document.querySelectorAll('.js-plotly-plot .main-svg:first-of-type').length"))
+
+
+def stick(tab: Tab) -> str:
+    return str(tab.evaluate("[...document.querySelectorAll('.scene path')].map((p) => p.getAttribute('d')).join()"))
+
+
+@pytest.mark.parametrize(("page", "figures"), [("report.html", PANELS), ("report/sub-03.html", PANELS + OF_A_WALK)])
+def test_every_figure_is_drawn_in_light_dark_phone_and_print(tab: Tab, pages: Path, page: str, figures: int) -> None:
+    opened(tab, pages / page)
+    assert drawn(tab) == figures
+    assert tab.evaluate(f"{UNFOLDED}.filter((p) => !p.querySelector('.js-line')).map((p) => p.ariaLabel)") == []
+    tab.dark(True)
+    paper = "getComputedStyle(document.querySelector('.main-svg')).backgroundColor"
+    tab.until(f"{paper} === 'rgb(22, 22, 22)'")
+    tab.dark(False)
+    tab.until(f"{paper} === 'rgb(255, 255, 255)'")
+    tab.size(390, 844, phone=True)
+    tab.until("document.documentElement.scrollWidth === 390")  # nothing makes the page itself scroll sideways
+    assert len(tab("Page.printToPDF")["data"]) > 50_000
+    assert tab.console == []
+
+
+def test_figures_are_drawn_when_they_come_near_and_all_for_paper(tab: Tab, pages: Path) -> None:
+    tab.console.clear()
+    tab.size(1200, 900)
+    tab.open(pages / "report" / "sub-01.html")
+    in_view = f"{UNFOLDED}.filter((p) => p.getBoundingClientRect().top < 900)"
+    tab.until(f"{in_view}.every((p) => p.querySelector('.main-svg'))")
+    assert 0 < drawn(tab) < PANELS
+    tab.evaluate("document.querySelector('[data-parts=terms]').scrollIntoView()")
+    tab.until("document.querySelector('[data-parts=terms] .main-svg')")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert drawn(tab) == PANELS + OF_A_WALK
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.console == []
+
+
+def test_folded_participants_are_drawn_when_opened_and_hostile_text_stays_text(tab: Tab, tmp_path: Path) -> None:
+    trials = {person: {HOSTILE: trial_cycles(person, HOSTILE, ["left", "right"])} for person in ("sub-01", "sub-02")}
+    opened(tab, written(made(trials, {HOSTILE: HOSTILE}).pages(HOSTILE), tmp_path) / "report.html")
+    assert drawn(tab) == PANELS
+    tab.evaluate("document.querySelector('details.participant summary').focus()")
+    tab.press("Enter")
+    tab.size(1200, 24_000)
+    tab.until(f"{WAITING} === 0 && document.querySelector('details.participant').open")
+    assert drawn(tab) == 2 * PANELS + OF_A_WALK
+    assert tab.evaluate("document.querySelectorAll('x-evil').length") == 0
+    assert tab.console == []
+
+
+def test_hover_reads_and_zoom_enlarges(person: Tab) -> None:
+    plot = "document.querySelector('[data-figure=\"6\"]')"
+    shown = f"{plot}._fullLayout.xaxis.range.join()"
+    person.drag('[data-figure="6"] .nsewdrag', (60, 40))
+    person.until(f"{shown} !== '0,100'")
+    person.evaluate(f"{plot}.querySelector('[data-attr=zoom][data-val=reset]').dispatchEvent(new Event('click'))")
+    person.until(f"{shown} === '0,100'")
+    person.until(f"[...{plot}.querySelectorAll('.hoverlayer text')].some((t) => t.textContent.includes('n 4'))")
+    assert person.console == []
+
+
+def test_sides_conditions_and_reference_can_be_hidden_by_keyboard(person: Tab) -> None:
+    lines = "document.querySelectorAll('[data-figure=\"6\"] .js-line').length"
+    # a line and the edge of its band for two sides at two speeds and for the reference
+    assert person.evaluate(lines) == 10
+    for what, left in (("side left", 6), ("condition fast", 4), ("reference", 2)):
+        person.evaluate(f"document.querySelector('[data-hides=\"{what}\"]').focus()")
+        person.press(" ")
+        person.until(f"{lines} === {left}")
+    assert person.console == []
+
+
+def test_the_stick_figure_is_scrubbed_by_keyboard(person: Tab) -> None:
+    person.evaluate(f"{TIME}.focus()")
+    before, said = stick(person), person.evaluate(f"{TIME}.getAttribute('aria-valuetext')")
+    for _ in range(20):
+        person.press("ArrowRight")
+    assert stick(person) != before
+    assert person.evaluate(f"{TIME}.getAttribute('aria-valuetext')") != said
+    person.evaluate(f"{TIME}.value = 10; {TIME}.dispatchEvent(new Event('input'))")  # 0.2 s: the left foot stands
+    force = "document.querySelector('.scene .left.force').getAttribute('d')"
+    assert person.evaluate(force)
+    person.evaluate(f"{TIME}.value = 40; {TIME}.dispatchEvent(new Event('input'))")  # 0.8 s: it does not
+    assert person.evaluate(force) == ""
+    assert "left 80 % of its cycle" in person.evaluate("document.querySelector('.instant').textContent")
+
+
+def test_the_stick_figure_plays_and_pauses(person: Tab) -> None:
+    person.evaluate(f"{PLAY}.focus()")
+    person.press(" ")
+    assert person.evaluate(f"{PLAY}.getAttribute('aria-pressed')") == "true"
+    start = person.evaluate(f"{TIME}.value")
+    person.until(f"{TIME}.value !== '{start}'")
+    person.press(" ")
+    still = person.evaluate(f"[{PLAY}.textContent, {TIME}.value].join()")
+    person.evaluate("new Promise((done) => setTimeout(done, 200))")
+    assert person.evaluate(f"[{PLAY}.textContent, {TIME}.value].join()") == still
+    assert still.startswith("Play,")
+
+
+def test_the_stick_figure_turns_by_view_slider_and_pointer(person: Tab) -> None:
+    seen = {stick(person)}
+    person.evaluate(f"{VIEW}.value = '90 0'; {VIEW}.dispatchEvent(new Event('change'))")
+    seen.add(stick(person))
+    person.evaluate("document.querySelector('[data-do=turn]').focus()")
+    person.press("ArrowRight")
+    seen.add(stick(person))
+    person.drag(".scene", (80, 30))
+    seen.add(stick(person))
+    assert len(seen) == 4
+    assert person.console == []
+
+
+def test_parts_of_another_moment_are_drawn_and_said(person: Tab) -> None:
+    said = "document.querySelector('[data-said=terms]').textContent"
+    before = person.evaluate(said)
+    # the made ground holds 70 N m about z at every joint; the knee's flexion is clockwise about it, mass 70 kg
+    assert "ground 1.00" in before
+    joint = "document.querySelector('select[data-do=joint]')"
+    person.evaluate(f"{joint}.value = 'knee'; {joint}.dispatchEvent(new Event('change'))")
+    assert "ground \u22121.00" in person.evaluate(said)
+    assert person.evaluate("document.querySelectorAll('[data-parts=terms] .fills path').length") > 0
+    assert person.console == []
+
+
+def test_the_page_opens_within_two_seconds(tab: Tab, pages: Path) -> None:
+    # the second of two: the machine may be at other work
+    assert min(tab.open(pages / "report" / "sub-01.html") for _ in range(3)) < 2

@@ -1,0 +1,97 @@
+"""The pages of the report: complete in themselves, readable without seeing, no markup from the study's text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from tests.support.report_studies import HOSTILE, REPEATS, SHIFT, Made, Page, curve_of, made, trial_cycles
+from tests.support.report_studies import three_people as make_three_people
+
+
+@pytest.fixture(scope="module")
+def three_people() -> Made:
+    return make_three_people()
+
+
+def test_hostile_text_stays_text() -> None:
+    trials = {
+        HOSTILE: trial_cycles("sub-01", HOSTILE, ["left"]),
+        "bad": xr.Dataset(attrs={"rejected": HOSTILE}),
+    }
+    hostile = made({"sub-01": trials}, {HOSTILE: HOSTILE, "bad": HOSTILE}, **{HOSTILE: HOSTILE})
+    hostile.study.attrs |= {
+        "history": HOSTILE,
+        "settings": json.dumps({HOSTILE: HOSTILE}),
+        "pipeline_version": HOSTILE,
+    }
+    hostile.study.attrs["source_sha256"] = json.dumps({HOSTILE: HOSTILE})
+    html = hostile.page(title=HOSTILE)
+    page = Page(html)
+    assert not page.all("x-evil")
+    assert "<script>alert" not in html
+    assert "{{ 7 * 7 }}" in page.words
+    assert len(page.programs()) == 6
+    assert page.figures()[0][0]["curves"][0]["condition"] == HOSTILE
+
+
+def test_the_policy_allows_the_pages_own_scripts_and_nothing_else(three_people: Made) -> None:
+    for html in three_people.pages(most=1).values():
+        page = Page(html)
+        metas = page.all("meta")
+        (policy,) = [meta["content"] for meta in metas if meta.get("http-equiv") == "Content-Security-Policy"]
+        rules = dict(rule.strip().split(" ", 1) for rule in (policy or "").split(";"))
+        assert rules["default-src"] == "'none'"
+        assert "unsafe" not in (policy or "")
+        for directive, texts in (("script-src", page.programs()), ("style-src", page.texts["style"])):
+            digests = {
+                f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in texts
+            }
+            assert set(rules[directive].split()) == digests
+
+
+def test_every_page_is_complete_in_itself(three_people: Made) -> None:
+    pages = three_people.pages(most=2)
+    assert set(pages) == {"report.html", *(f"report/{name}.html" for name in SHIFT)}
+    for name, html in pages.items():
+        page = Page(html)
+        assert sum("plotly.js v" in text for text in page.programs()) == 1
+        assert not [a for tag, a in page.tags if tag in ("link", "img", "iframe") or "src" in a or "style" in a]
+        for link in (a["href"] or "" for a in page.all("a")):
+            there = str((Path(name).parent / link).as_posix()).replace("report/../", "")
+            assert link.startswith("#") or there in pages, link
+        assert "\r" not in html  # a browser would turn it into a line feed and the hashes would not hold
+
+
+def test_a_large_study_tells_of_each_participant_on_a_page_of_its_own(three_people: Made) -> None:
+    pages = {name: Page(html) for name, html in three_people.pages(most=2).items()}
+    overview = pages.pop("report.html")
+    assert len(overview.figures()) == 1
+    assert not overview.walks()
+    assert "the file ends early" not in overview.words.split("Counts by reason")[1].split("Settings")[1]
+    for name, page in pages.items():
+        person = Path(name).stem
+        (figures,) = page.figures()
+        assert curve_of(figures, "Knee flexion", "left", "slow")["n"] == REPEATS[person]
+        assert len(page.walks()) == 1
+        assert ("the file ends early" in page.words) == (person == "sub-01")
+        assert ("two feet on plate 1:" in page.words) == (person == "sub-03")
+
+
+def test_the_page_reads_without_seeing_it(three_people: Made) -> None:
+    page = Page(three_people.page())
+    assert page.all("html") == [{"lang": "en"}]
+    assert page.all("caption")
+    assert all(cell.get("scope") in ("col", "row") for cell in page.all("th"))
+    plots = [a for a in page.all("div") if "data-figure" in a]
+    assert len(plots) == 4 * 27
+    assert all(a["role"] == "img" for a in page.all("div") if (a.get("class") or "").startswith("plot"))
+    spoken = {(a["aria-label"] or "") for a in plots}
+    assert any("Pelvic tilt" in text and "left, slow: from -10 at 75 % to 10 at 25 %" in text for text in spoken)
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids))

@@ -1,0 +1,98 @@
+"""The shown walk: which trial it is, where its points and forces are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.results import netcdf
+from pipeline.steps.report.representative_trial import VARIABLES, representative
+from pipeline.steps.report.stick_figure import MOST_FRAMES, scene
+from tests.support.report_studies import FORCE_N, LEG_MM, PRESSURE_M, Made, Page, made, three_people, trial_cycles
+
+
+@pytest.fixture(scope="module")
+def study() -> Made:
+    return three_people()
+
+
+def test_the_trial_nearest_to_the_means_is_shown() -> None:
+    trials = {}
+    for i, away in enumerate((9.0, -2.0, 1.0, -8.0)):  # mean 0
+        trial = trial_cycles("sub-01", "slow", ["left", "right"])
+        moved = {name: trial[name] + away for name in ("joint_angle", "joint_moment_jcs")}
+        trials[f"walk_{i}"] = trial.assign(moved)
+    shown = representative(made({"sub-01": trials}, dict.fromkeys(trials, "slow")).study)
+    assert shown["sub-01"].trial == "walk_2"
+
+
+def test_a_trial_with_kinetics_on_both_sides_comes_before_a_nearer_one() -> None:
+    trials = {
+        "one_side": trial_cycles("sub-01", "slow", ["left"]),
+        "without": trial_cycles("sub-01", "slow", ["left", "right"], valid=False, reason="no plate"),
+        "both": trial_cycles("sub-01", "slow", ["left", "right"]),
+    }
+    trials["both"]["joint_angle"] = trials["both"].joint_angle + 30
+    shown = representative(made({"sub-01": trials}, dict.fromkeys(trials, "slow")).study)["sub-01"]
+    assert shown.trial == "both"
+    assert set(shown.cycle) == {"left", "right"}
+
+
+def test_without_kinetics_the_motion_is_shown_alone() -> None:
+    trials = {"walk": trial_cycles("sub-01", "slow", ["left", "right"], valid=False, reason="no plate")}
+    (walk,) = Page(made({"sub-01": trials}, {"walk": "slow"}).page()).walks()
+    assert walk["scene"]["time"]
+    assert walk["steps"] == walk["contributions"] == {}
+
+
+def test_points_bones_and_forces_are_where_they_were(study: Made) -> None:
+    trial = {name: sessions["sub-01"]["walk_1"] for name, sessions in study.steps.items() if name != "kinetics"}
+    found = scene(**trial, cycles={"left": (0.0, 1.0)})
+    assert found["time"][0] == 0
+    assert found["time"][-1] == pytest.approx(1.1)
+    for side, sign in (("right", 1), ("left", -1)):
+        expected = {name: [x, y, sign * z] for name, (x, y, z) in LEG_MM.items()}
+        drawn = [[found["points"][0][end] for end in bone] for bone in found["bones"][side]]
+        # toe, asis and psis are not known: their lines are left out
+        assert drawn == [[expected[a], expected[b]] for a, b in (("hip", "knee"), ("knee", "ankle"), ("ankle", "heel"))]
+    left = found["forces"]["left"]
+    assert left["force"][5] == list(FORCE_N)
+    assert left["at"][5] == [round(1000 * x) for x in PRESSURE_M]
+    # the left foot stands to 0.6 s, the right one from 0.1 to 0.45 s
+    assert [force is not None for force in left["force"]] == [time % 1 < 0.6 for time in found["time"]]
+    right = found["forces"]["right"]["force"]
+    assert [force is not None for force in right] == [0.1 < time % 1 < 0.45 for time in found["time"]]
+
+
+def test_a_long_walk_is_thinned(study: Made) -> None:
+    trial = {name: sessions["sub-03"]["walk_1"] for name, sessions in study.steps.items() if name != "kinetics"}
+    found = scene(**trial, cycles={"left": (0.0, 12.0)})
+    assert MOST_FRAMES / 2 < len(found["time"]) <= MOST_FRAMES
+    assert np.ptp(np.diff(found["time"])) < 2e-3  # evenly, but for the rounding to 1 ms
+
+
+def test_a_steps_vectors_are_the_force_per_body_mass_where_it_touches(study: Made) -> None:
+    walk = Page(study.page()).walks()[0]
+    step = walk["steps"]["left"]
+    force = study.study.ground_force.sel(axis="y").values
+    phases = [int(p) for p in step["phase"]]
+    # touching for 60 % of a cycle, and upward where the made sine is
+    assert max(phases) < 60
+    assert set(step["at"]) == {0}
+    assert any(np.allclose(step["upward"], row[phases], atol=5e-4) for row in force)
+
+
+def test_of_a_session_only_what_is_shown_is_read(study: Made, tmp_path: Path) -> None:
+    trials = study.steps["clean"]["sub-01"]
+    netcdf.save_tree(tmp_path / "clean.nc", trials, {})
+    read = netcdf.load_some(tmp_path / "clean.nc", VARIABLES["clean"], trials={"walk_1"})[0]
+    xr.testing.assert_equal(read["walk_1"], trials["walk_1"])
+    assert not read["walk_2"].variables
+    assert read["walk_2"].attrs["filled_frames"] == trials["walk_2"].attrs["filled_frames"]
+    contacts = study.steps["contacts"]["sub-01"]
+    netcdf.save_tree(tmp_path / "contacts.nc", contacts, {})
+    only, _ = netcdf.load_some(tmp_path / "contacts.nc", ["ground_force"], trials={"walk_1"}, others=False)
+    assert {name: set(data.data_vars) for name, data in only.items()} == {"walk_1": {"ground_force"}}

@@ -1,0 +1,70 @@
+"""Gait Deviation Index: by hand, as the profile score in another scale, and what must not change it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.results.metrics import SCORES
+from pipeline.steps.study.gait_scores import ReferenceGait, deviation_index, reference_gait, scores
+from tests.support.scored_walks import CONTROLS, REFERENCE, SINGULAR, walked
+
+
+@pytest.mark.parametrize("features", [3, 15, None])
+def test_the_reference_has_a_deviation_index_of_100_and_10(features: int | None) -> None:
+    found = scores(CONTROLS, REFERENCE, gdi_features=features)
+    index = found["gait_deviation_index"]
+    assert index.mean() == pytest.approx(100)
+    assert index.std() == pytest.approx(10)
+
+
+def test_an_index_of_all_directions_is_the_profile_score_in_another_scale() -> None:
+    """Ln of GPS, scaled by that of the reference."""
+    others = walked(["p", "q", "r"], "lr", seed=3, spread=12)
+    found = scores(others, REFERENCE, gdi_features=None)
+    assert "gait_deviation_index_share" not in found
+    of_controls = np.log(scores(CONTROLS, REFERENCE, gdi_features=None)["gait_profile_score"])
+    z = (np.log(found["gait_profile_score"]) - of_controls.mean()) / of_controls.std()
+    np.testing.assert_allclose(found["gait_deviation_index"], 100 - 10 * z)
+
+
+def test_the_index_by_hand_in_a_plane_of_two_features() -> None:
+    """Four people at the corners of a kite about a mean far away: distances known, features the plane through it.
+
+    A third direction, that no control goes, changes the share and not the index.
+    """
+    size = (9, 51)
+    e = np.eye(459)[:3].reshape(3, *size)
+    corners = np.array([[1, 0], [-1, 0], [0, np.e], [0, -np.e]])
+    mean = 1000 * e[0]
+    cycles = mean + np.tensordot(corners, e[:2], 1)
+    reference = ReferenceGait(mean, cycles, np.full(4, 0.25), 4)
+    gait = mean + np.stack([np.e**2 * e[1], np.e**2 * e[1] + np.e**2 * e[2]])
+    index, share = deviation_index(gait, reference, features=2)
+    # ln of the controls' distances: 0, 0, 1, 1, of mean 1/2 and SD 1/2; of the stranger 2: z = 3
+    np.testing.assert_allclose(index, 70)
+    np.testing.assert_allclose(share, [100, 50])
+
+
+def test_each_person_of_the_reference_weighs_the_same() -> None:
+    """However many cycles: one person's four times over change no score."""
+    twice = xr.concat([CONTROLS, *[CONTROLS.isel(cycle=slice(0, 4))] * 3], dim="cycle")
+    others = walked(["p", "q"], "lr", seed=7, spread=9)
+    plain, weighted = (scores(others, reference_gait(of), gdi_features=8) for of in (CONTROLS, twice))
+    for name, values in plain.items():
+        np.testing.assert_allclose(weighted[name], values, rtol=SINGULAR, err_msg=name)
+
+
+def test_a_common_change_of_people_and_reference_costs_nothing() -> None:
+    """Another zero of every angle: the profile stays, and the index of all directions."""
+    others = walked(["p", "q"], "lr", seed=7)
+    shifted = [gait + 13.0 for gait in (others, CONTROLS)]
+    plain = scores(others, REFERENCE, gdi_features=None)
+    for name, values in scores(shifted[0], reference_gait(shifted[1]), gdi_features=None).items():
+        np.testing.assert_allclose(values, plain[name], rtol=SINGULAR, err_msg=name)
+
+
+def test_one_person_is_no_reference_for_an_index() -> None:
+    found = scores(CONTROLS, reference_gait(walked(["c1"], "lrlr")), gdi_features=15)
+    assert set(found) == set(SCORES)

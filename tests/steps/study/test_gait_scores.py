@@ -1,0 +1,93 @@
+"""Gait Profile Score and its parts: closed forms, and what must not change them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.results.metrics import DEVIATION_INDEX, GAIT_ANGLES, SCORES
+from pipeline.steps.study.gait_scores import PHASE, nine_angles, profiles, reference_gait, scores
+from tests.support.scored_walks import CONTROLS, PLACES, REFERENCE, SINGULAR, average_walker, changed, walked
+
+
+def test_the_nine_angles_are_those_of_the_paper() -> None:
+    """Every second percent, 51 instants."""
+    got = nine_angles(CONTROLS)
+    assert got.shape == (48, 9, 51)
+    np.testing.assert_array_equal(PHASE, np.arange(0, 101, 2))
+    for i, place in enumerate(PLACES):
+        np.testing.assert_array_equal(got[:, i], CONTROLS[place[0]].values[(slice(None), *place[1:])][:, ::2])
+
+
+def test_who_walks_as_the_reference_does_on_average_scores_nothing() -> None:
+    found = scores(average_walker(), REFERENCE, gdi_features=15)
+    for name in SCORES:
+        # rounding of means of angles up to 100 degrees
+        np.testing.assert_allclose(found[name], 0, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("i", range(9))
+def test_an_offset_of_d_degrees_scores_d_in_its_angle(i: int) -> None:
+    """The side's GPS is d over the root of 9, that of both sides d over the root of 15 per side with the offset."""
+    shifted = changed(average_walker(), PLACES[i], -7.5)
+    found = scores(shifted, REFERENCE, gdi_features=15)
+    for k, name in enumerate(GAIT_ANGLES):
+        np.testing.assert_allclose(found[f"gait_variable_score_{name}"], 7.5 * (k == i), atol=1e-12)
+    np.testing.assert_allclose(found["gait_profile_score"], 7.5 / 3)
+    sides = 1 if GAIT_ANGLES[i].startswith("pelvis") else 2
+    np.testing.assert_allclose(found["gait_profile_score_overall"], 7.5 * np.sqrt(sides / 15))
+
+
+def test_a_sine_beside_the_reference_scores_its_amplitude_over_the_root_of_two() -> None:
+    """51 instants hold 0 and 100 %: the sum of squared sines is 25 amplitudes squared, over 51."""
+    waved = changed(average_walker(), PLACES[6], 8 * np.sin(2 * np.pi * np.arange(101) / 100))
+    found = scores(waved, REFERENCE, gdi_features=15)
+    np.testing.assert_allclose(found["gait_variable_score_knee_flexion"], 8 * np.sqrt(25 / 51))
+
+
+def test_the_overall_score_takes_the_pelvis_of_the_left_side_alone() -> None:
+    """And of the other side the cycle that overlaps most: not that of another trial or person."""
+    both = average_walker()
+    left = both.pelvis_angle.values.copy()
+    left[0] += 6
+    found = scores(both.assign(pelvis_angle=(both.pelvis_angle.dims, left)), REFERENCE, gdi_features=15)
+    np.testing.assert_allclose(found["gait_profile_score"], [6 / np.sqrt(3), 0], atol=1e-12)
+    np.testing.assert_allclose(found["gait_profile_score_overall"], 6 * np.sqrt(3 / 15))
+    gait = walked(["a", "b"], "lrl", seed=4)
+    profile = profiles(nine_angles(gait), REFERENCE)
+    partner = [1, 0, 1, 4, 3, 4]  # the right cycle overlaps both left ones alike: the earlier one is taken
+    of = [(i, j) if gait.side.values[i] == "left" else (j, i) for i, j in enumerate(partner)]
+    expected = [np.sqrt((np.sum(profile[i] ** 2) + np.sum(profile[j, 3:] ** 2)) / 15) for i, j in of]
+    np.testing.assert_allclose(scores(gait, REFERENCE, gdi_features=15)["gait_profile_score_overall"], expected)
+    alone = scores(gait.isel(cycle=[0, 4]), REFERENCE, gdi_features=15)
+    assert np.isnan(alone["gait_profile_score_overall"]).all()
+    assert np.isfinite(alone["gait_profile_score"]).all()
+
+
+def test_scores_do_not_depend_on_the_order_of_cycles_or_angles_in_the_file() -> None:
+    others = walked(["p", "q"], "lr", seed=7)
+    mixed = others.isel(cycle=[2, 0, 3, 1], joint=[1, 2, 0], angle=[2, 0, 1])
+    shuffled = reference_gait(CONTROLS.isel(cycle=np.random.default_rng(0).permutation(48), joint=[2, 0, 1]))
+    plain, other = scores(others, REFERENCE, gdi_features=15), scores(mixed, shuffled, gdi_features=15)
+    for name, values in plain.items():
+        np.testing.assert_allclose(other[name], values[[2, 0, 3, 1]], rtol=SINGULAR, err_msg=name)
+
+
+def test_a_missing_sample_costs_what_needs_it() -> None:
+    gait = walked(["p"], "lr")
+    gait.joint_angle.values[0, 1, 0, 60] = np.nan  # the left knee
+    found = scores(gait, REFERENCE, gdi_features=15)
+    lost = {name for name, values in found.items() if np.isnan(values[0])}
+    assert lost == {"gait_profile_score", "gait_profile_score_overall", "gait_variable_score_knee_flexion"} | {
+        *DEVIATION_INDEX
+    }
+    assert {name for name, values in found.items() if np.isnan(values[1])} == {"gait_profile_score_overall"}
+    some = CONTROLS.copy(deep=True)
+    some.pelvis_angle.values[3, 1, 4] = np.nan
+    without = reference_gait(CONTROLS.isel(cycle=np.delete(np.arange(48), 3)))
+    np.testing.assert_allclose(reference_gait(some).mean, without.mean)
+
+
+def test_a_study_without_a_cycle_has_scores_of_none() -> None:
+    found = scores(CONTROLS.isel(cycle=slice(0)), REFERENCE, gdi_features=15)
+    assert {name: values.shape for name, values in found.items()} == dict.fromkeys((*SCORES, *DEVIATION_INDEX), (0,))

@@ -1,0 +1,85 @@
+"""Step ``study``: the tables of metrics, of quality and of participants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pipeline.results.cycle_variables import METRICS
+from pipeline.results.schema import REPAIRS
+from pipeline.steps.study.step import IDENTITY, QUALITY, per_participant, study
+from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, trial
+
+
+def test_the_table_of_metrics_is_tidy() -> None:
+    metrics = gathered()[1]
+    own = ["mass_kg", "height_m", "sex", "age_years", "group"]
+    assert list(metrics.columns) == ["cycle", *IDENTITY, *own, *METRICS]
+    assert list(metrics.stride_time) == [10, 11, 20, 21, 22, 30, 31]
+    assert list(metrics.peak_ankle_power) == [10, 11, 20, 21, 22, 30, 31]
+    means = metrics.groupby(["participant", "condition"]).walking_speed.mean()
+    assert means.to_dict() == {("p1", "fast"): 10.5, ("p1", "slow"): 21.0, ("p2", "fast"): 30.5}
+
+
+def test_a_table_read_back_is_the_same(tmp_path: Path) -> None:
+    metrics = gathered()[1]
+    metrics.to_csv(tmp_path / "metrics.csv", index=False)
+    again = pd.read_csv(tmp_path / "metrics.csv", keep_default_na=False, na_values=[""])
+    again["reason"] = again.reason.fillna("")
+    pd.testing.assert_frame_equal(again, metrics, check_dtype=False)
+
+
+def test_the_table_of_quality_has_every_stance_and_every_rejected_trial() -> None:
+    quality = gathered()[2]
+    assert tuple(quality.columns) == QUALITY
+    lost = quality[quality.trial == "lost"]
+    assert lost[["participant", "session", "condition", "side", "verdict", "reason"]].values.tolist() == [
+        ["p1", "s1", "lost", "", "rejected", "cut off: 3 bytes"]
+    ]
+    assert lost[["start_s", "end_s"]].isna().all(axis=None)
+    slow = quality[quality.trial == "slow_1"]
+    assert list(slow.verdict) == ["used", "rejected", "used", "rejected"]
+    assert list(slow.reason) == ["", "two feet on the plate", "", "no plate"]
+    assert list(slow.plates) == ["1 2", "", "1 2", ""]
+    assert list(slow.start_s) == [20, 21, 22, 23]
+    assert list(slow.end_s) == [20.6123, 21.6123, 22.6123, 23.6123]
+    assert list(quality[quality.trial == "none"].reason) == ["no plate"], "a trial without cycles has its stances"
+    assert len(quality) == 1 + 3 + 4 + 3 + 1
+
+
+def test_the_table_of_quality_tells_the_checks_of_every_stance() -> None:
+    """Three digits; of the segments the largest energy closure; nothing of a rejected trial."""
+    quality = gathered()[2]
+    slow = quality[quality.trial == "slow_1"]
+    assert list(slow.disagreement_n_m) == [2e-8] * 4
+    closures = ["forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg"]
+    assert slow[closures].values.tolist() == [[1, 2, 3]] * 4
+    assert list(slow.energy_closure_w) == [6] * 4
+    lost = quality[quality.trial == "lost"]
+    assert lost[["disagreement_n_m", *closures, "energy_closure_w"]].isna().all(axis=None)
+
+
+def test_the_table_of_quality_counts_what_was_mended(tmp_path: Path) -> None:
+    """Whole numbers in the file as well, the trial's on each of its stances, none of a rejected trial."""
+    mended = {name: 10 + number for number, name in enumerate(REPAIRS)}
+    cycles = {"s1": {**CYCLES["s1"], "fast_1": trial(10, "rl").assign_attrs(mended)}, "s2": CYCLES["s2"]}
+    study(cycles, sessions=sessions(), **ALONE)[2].to_csv(tmp_path / "quality.csv", index=False)
+    rows = pd.read_csv(tmp_path / "quality.csv", dtype=str, keep_default_na=False)
+    fast = rows[(rows.trial == "fast_1") & (rows.session == "s1")]
+    assert fast[[*REPAIRS]].values.tolist() == [["10", "11", "12", "13", "14"]] * 3
+    assert set(rows[rows.trial == "lost"][[*REPAIRS]].values.ravel()) == {""}
+
+
+def test_participants_have_the_means_of_their_cycles() -> None:
+    """Of those that are known: the left slow cycle has no kinetics; its stride time counts."""
+    means, symmetry = per_participant(gathered()[1])
+    rows: Any = means.set_index(["participant", "condition", "side"])
+    assert len(rows) == 6
+    assert rows.loc[("p1", "slow", "right"), ["cycles", "stride_time", "stride_time_n"]].tolist() == [2, 21, 2]
+    assert rows.loc[("p1", "slow", "left"), ["stride_time", "peak_ankle_power_n"]].tolist() == [21, 1]
+    assert set(METRICS) <= set(means.columns)
+    assert list(symmetry.columns) == ["participant", "session", "condition", *METRICS]
+    assert symmetry.stride_time.tolist() == pytest.approx([100 * -1 / 10.5, 0, 100 * 1 / 30.5])

@@ -1,0 +1,129 @@
+"""The architecture: one name everywhere, steps that know nothing of each other, settings that mean something."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.workflow import settings
+from pipeline.workflow.digests import imported_modules
+from pipeline.workflow.open_study import SESSION_STEPS, STEPS
+from tests.support.checkout import HOUSE
+
+PACKAGE = HOUSE / "pipeline"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "demo" not in path.parts)
+FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional", "subject"}
+FROM_THE_BRIDGE |= {"belt_speed_m_s", "left_out", "participants", "plates_left", "plates_right"}
+
+
+def imports(path: Path) -> set[str]:
+    """Return the dotted names that a module imports anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
+    assert f"rule {step}:" in (HOUSE / "Snakefile").read_text()
+    function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
+    keywords = {
+        name for name, p in inspect.signature(function).parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+    defaults = settings.read_yaml(HOUSE / "config" / "default.yaml").get(step, {})
+    assert keywords - FROM_THE_BRIDGE == set(defaults)
+    assert (HOUSE / "tests" / f"test_{step}.py").exists()
+
+
+@pytest.mark.parametrize("step", [step for step in STEPS if step not in ("read", "study")])
+def test_a_rules_inputs_are_the_functions_arguments(step: str) -> None:
+    function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
+    arguments = [
+        name
+        for name, p in inspect.signature(function).parameters.items()
+        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    if step == "report":  # what it takes of the sessions' files is no input of Snakemake's, see the rule
+        arguments = [name for name in arguments if name not in SESSION_STEPS]
+    rule = (HOUSE / "Snakefile").read_text().split(f"rule {step}:")[1].split("output:")[0]
+    assert arguments == [line.split("=")[0].strip() for line in rule.splitlines() if "=" in line]
+
+
+def test_defaults_and_schema_are_in_step() -> None:
+    schema = settings.schema("settings")
+    defaults = settings.read_yaml(HOUSE / "config" / "default.yaml")
+    sections = {name: part for name, part in schema["properties"].items() if part["type"] == "object"}
+    assert set(sections) == set(defaults)
+    for name, section in sections.items():
+        assert set(section["properties"]) == set(defaults[name])
+        assert all(len(key["description"]) > 20 for key in section["properties"].values())
+    assert settings.problems_in(defaults, schema, where="default.yaml") == []
+
+
+@pytest.mark.parametrize("name", settings.shipped_body_models())
+def test_shipped_body_models_are_valid_and_named_after_their_file(name: str) -> None:
+    assert settings.load_body_model(name, where="study.yaml", study_path=HOUSE)["name"] == name
+
+
+def test_no_step_imports_another() -> None:
+    modules = {f"pipeline.steps.{step}.step" for step in STEPS}
+    for step in STEPS:
+        assert imported_modules(f"pipeline.steps.{step}.step") & modules == {f"pipeline.steps.{step}.step"}
+
+
+def test_each_foreign_world_has_one_door() -> None:
+    for path in MODULES:
+        found = {name.split(".")[0] for name in imports(path)}
+        assert ("ezc3d" in found) == (path.name in ("c3d_parser.py", "c3d_writer.py")), path
+        assert "snakemake" not in found, path
+        if path.name != "netcdf.py":
+            assert not any(
+                word in path.read_text() for word in ("to_netcdf(", "open_dataset(", "load_dataset(", "netCDF4")
+            ) or (
+                path.name == "jobs.py"  # names the library whose version a result depends on
+            ), path
+
+
+def test_steps_neither_print_nor_look_at_the_clock() -> None:
+    for step in STEPS:
+        for name in imported_modules(f"pipeline.steps.{step}.step"):
+            path = PACKAGE.joinpath(*name.split(".")[1:])
+            source = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text()
+            tree = ast.parse(source)
+            called = {
+                node.func.id
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            }
+            assert "print" not in called, name
+            assert not {"time", "datetime", "random"} & {node.split(".")[0] for node in imports_of(tree)}, name
+
+
+def imports_of(tree: ast.AST) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return names
+
+
+def test_package_inits_are_empty_but_for_the_door_of_scripts() -> None:
+    """``from pipeline import load_study`` costs a step nothing: neither its start nor, when it changes, a rerun."""
+    door = PACKAGE / "__init__.py"
+    assert all(path.read_text() == "" for path in PACKAGE.rglob("__init__.py") if path != door)
+    code = "import sys, pipeline; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True).stdout
+    assert not {"numpy", "xarray", "pandas", "pipeline.results.study_file"} & set(loaded.split())
+    assert all("pipeline.results.study_file" not in imported_modules(f"pipeline.steps.{step}.step") for step in STEPS)

@@ -1,0 +1,47 @@
+"""Where the checkout and the real studies are, copies of studies, running the workflow."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HOUSE = Path(__file__).resolve().parents[2]
+DEMO = HOUSE / "data" / "demo"
+SHARED = HOUSE.parent / "shared"
+DRY_RUN = ("--dry-run", "--quiet", "host")
+
+
+def copy_study(source: Path, target: Path) -> Path:
+    """Copy a study without its outputs, so that it can be written to."""
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("derived", "logs", ".snakemake", "truth"))
+    for path in (target, *target.rglob("*")):
+        path.chmod(path.stat().st_mode | 0o200)
+    return target
+
+
+def snakemake(study: Path, *arguments: str, cwd: Path = HOUSE) -> subprocess.CompletedProcess[str]:
+    """Run the workflow on a study as a user does and return what it printed."""
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(study), *arguments]
+    environment = {**os.environ, "PYTHONHASHSEED": "random"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
+def planned(study: Path, *arguments: str) -> set[str]:
+    """Return the jobs that the workflow would run, as ``rule`` or ``rule:session``; ``all`` left out."""
+    result = snakemake(study, *DRY_RUN, *arguments)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return jobs_in(result.stdout + result.stderr)
+
+
+def jobs_in(plan: str) -> set[str]:
+    """Return the jobs that a dry run told of."""
+    jobs = set()
+    for block in re.split(r"\n(?=(?:local)?rule )", plan):
+        if name := re.match(r"(?:local)?rule (\w+):", block):
+            session = re.search(r"wildcards: session=(\S+)", block)
+            jobs.add(name[1] + (f":{session[1]}" if session else ""))
+    return jobs - {"all"}

@@ -1,0 +1,199 @@
+"""Walks as the steps before ``cycles`` leave them, whose every angle, load and distance is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.body.conventions import CHAIN, SEGMENTS
+from pipeline.dynamics.interaction_torques import MOTIONS
+from pipeline.results.metrics import one_by_one
+from pipeline.results.schema import described
+from pipeline.steps.cycles.step import cycles
+from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS, LOADS
+from pipeline.workflow.settings import CONFIG, read_yaml
+from tests.support.recordings import HALF_WIDTH_M, SIDES, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
+
+Array = NDArray[np.float64]
+
+MASS_KG = 70.0
+SETTINGS: dict[str, Any] = read_yaml(CONFIG / "default.yaml")["cycles"]
+LEG_M = np.array([[0.05, 0.04, 0], [0.05, 0.46, 0], [0.05, 0.86, 0]])  # ankle, knee and hip centre from the heel
+COM_M = np.array([[0.04, -0.03, 0.01], [0, -0.18, 0], [0, -0.17, 0], [np.nan] * 3])
+MASSES = np.array([[2.0], [1]]) * [1.0, 3.3, 7]  # kg; the left leg weighs twice as much as the right one
+JOINTS, ANGLES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"]
+PHASE = np.arange(101)
+ROUNDING = 1e-9
+VECTOR = ("time", "side", "joint")
+KINETICS = ("joint_moment_jcs", "joint_force", "joint_power", "ground_force")
+
+
+class Trial(dict[str, xr.Dataset]):
+    """The datasets that ``cycles`` takes, by name."""
+
+    def cut(self, **settings: Any) -> xr.Dataset:
+        """Return the trial's cycles, checked against the vocabulary, with the metrics by name too."""
+        inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
+        result = described("cycles", cycles(*inputs, **(SETTINGS | settings)))
+        return result.assign(one_by_one(result.metric.values, result.metric_value.values))
+
+
+def amplitude(joint: int, axis: int) -> float:
+    return 10.0 * (joint + 1) + axis
+
+
+def wave(known: Walk, time: Array, side: str) -> Array:
+    """Return the sine of a side's gait phase (time,)."""
+    stride = known.of(side)[1].start_s - known.of(side)[0].start_s
+    return np.asarray(np.sin(2 * np.pi * (time - known.of(side)[0].start_s) / stride))
+
+
+def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
+    """Return a walk as the steps before leave it; ``reasons`` makes footfalls of ``seen()`` invalid.
+
+    Angles and kinetics are sines of the phase, of another size for each joint and axis; kinetics are those per body
+    mass times the mass.
+    """
+    clean = cleaned(known)
+    time = clean.time.values
+    phase = np.stack([wave(known, time, side) for side in SIDES], axis=1)
+    sizes = np.array([[amplitude(joint, axis) for axis in range(3)] for joint in range(3)])
+    curves = phase[:, :, None, None] * sizes
+    return Trial(
+        kinetics=solved(curves).assign_coords(time=time),
+        kinematics=upright(clean).assign(
+            joint_angle=((*VECTOR, "angle"), curves),
+            pelvis_angle=(("time", "side", "angle"), curves[:, :, 0]),
+            foot_progression=(("time", "side"), curves[:, :, 0, 0]),
+        ),
+        contacts=touched(known, time, reasons or {}),
+        clean=clean,
+        calibrate=body(),
+    )
+
+
+def solved(curves: Array) -> xr.Dataset:
+    """Return what ``kinetics`` finds, without its time, if all loads per body mass are these curves."""
+    moment, shares = MASS_KG * curves, np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))
+    kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
+    return xr.Dataset(
+        {name: ((*VECTOR, last), moment) for name, last in kinetics.items()}
+        | {
+            "joint_power": (VECTOR, moment[..., 0]),
+            "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), np.multiply.outer(moment, shares)),
+            "joint_moment_band": ((*VECTOR, "angle", "percentile"), np.multiply.outer(moment, [1, 2])),
+            "joint_power_band": ((*VECTOR, "percentile"), np.multiply.outer(moment[..., 0], [1, 2])),
+            "joint_moment_variance_share": ((*VECTOR, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
+            "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
+            "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
+            "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),
+        },
+        {
+            "side": list(SIDES), "joint": JOINTS, "segment": list(CHAIN), "angle": ANGLES,
+            "axis": list("xyz"), "local_axis": list("xyz"), "cause": list(CAUSES), "motion": list(MOTIONS),
+            "formulation": list(FORMULATIONS), "load": list(LOADS),
+            "percentile": [2.5, 97.5], "error_source": ["a", "b"],
+        },
+    )  # fmt: skip
+
+
+def body() -> xr.Dataset:
+    """Return what ``calibrate`` finds: masses, inertia, clusters of two markers at each foot."""
+    inertia = MASSES[..., None, None] * np.diag([0.004, 0.003, 0.005])
+    return xr.Dataset(
+        {
+            "segment_mass": (("side", "segment"), MASSES),
+            "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), inertia),
+        },
+        {
+            "cluster_marker": ("cluster", ["heel", "toe"] * 2),
+            "cluster_side": ("cluster", ["left", "left", "right", "right"]),
+        },
+        {"body_mass_kg": MASS_KG, "body_height_m": 1.7},
+    )
+
+
+def upright(clean: xr.Dataset) -> xr.Dataset:
+    """Return poses of legs that stand upright over their heels wherever these are, at rest."""
+    heel = np.stack([clean.marker_position.sel(marker=f"heel_{side}").values for side in SIDES], axis=1)
+    centre = heel[:, :, None] + LEG_M
+    com = np.concatenate([centre, centre[:, :, -1:]], axis=2) + COM_M
+    rotation = np.broadcast_to(np.eye(3), (*com.shape, 3))
+    dims = ("time", "side", "segment")
+    places = {"com": ("segment", com), "joint_centre": ("joint", centre)}
+    return xr.Dataset(
+        {"rotation": ((*dims, "local_axis", "axis"), rotation), "com_position": ((*dims, "axis"), com)}
+        | {"joint_centre": (("time", "side", "joint", "axis"), centre)}
+        | {
+            f"{name}_{rate}": (("time", "side", part, "axis"), 0 * place)
+            for name, (part, place) in places.items()
+            for rate in ("velocity", "acceleration")
+        }
+        | dict.fromkeys(("angular_velocity", "angular_acceleration"), ((*dims, "local_axis"), 0 * com)),
+        {
+            "time": clean.time, "side": list(SIDES), "segment": list(SEGMENTS), "joint": JOINTS, "angle": ANGLES,
+            "axis": list("xyz"), "local_axis": list("xyz"),
+        },
+        {"smallest_floating_axis": 0.1},
+    )  # fmt: skip
+
+
+def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
+    """Return what ``contacts`` finds in a walk: every footfall of the trial on plate 1, or invalid for a reason."""
+    end = float(time[-1])
+    steps = [step for step in known.steps if step.end_s > time[0] and step.start_s < end]
+    bad = {known.seen()[number]: reason for number, reason in reasons.items()}
+    events = sorted(
+        (instant, kind, step.side)
+        for step in steps
+        for instant, kind in ((step.start_s, "foot_strike"), (step.end_s, "foot_off"))
+        if time[0] < instant < end
+    )
+    vertical_force = np.stack([sum(vertical(step, time) for step in known.of(side)) for side in SIDES], axis=1)
+    return xr.Dataset(
+        {
+            "ground_force": (("time", "side", "axis"), vertical_force[..., None] * [0.0, 1.0, 0.0]),
+            "ground_moment": (("time", "side", "axis"), np.zeros((*vertical_force.shape, 3))),
+            "contact_start": ("contact", [max(step.start_s, time[0]) for step in steps]),
+            "contact_end": ("contact", [min(step.end_s, end) for step in steps]),
+            "event_time": ("event", [instant for instant, _, _ in events]),
+        },
+        {
+            "time": time, "side": list(SIDES), "axis": list("xyz"),
+            "contact_side": ("contact", [step.side for step in steps]),
+            "plates": ("contact", ["" if step in bad else "1" for step in steps]),
+            "reason": ("contact", [bad.get(step, "") for step in steps]),
+            "event": [kind for _, kind, _ in events],
+            "event_side": ("event", [side for _, _, side in events]),
+        },
+    )  # fmt: skip
+
+
+def pairs(known: Walk, side: str) -> list[tuple[Any, Any]]:
+    """Return footfalls of a side with their successors, both struck within the trial."""
+    steps = [step for step in known.of(side) if known.start_s < step.start_s < known.end_s - 0.01]
+    return list(zip(steps, steps[1:], strict=False))
+
+
+EVEN = {
+    "stride_time": STRIDE_S,
+    "stance_time": STANCE_S,
+    "stance_share": 100 * STANCE_S / STRIDE_S,
+    "cadence": 2 * 60 / STRIDE_S,
+    "stride_length": SPEED_M_S * STRIDE_S,
+    "step_length": SPEED_M_S * STRIDE_S / 2,
+    "step_width": 2 * HALF_WIDTH_M,
+    "walking_speed": SPEED_M_S,
+    "step_time": STRIDE_S / 2,
+    "single_support_share": 100 * (STRIDE_S - STANCE_S) / STRIDE_S,  # while the other foot swings
+    "double_support_share": 100 * (2 * STANCE_S - STRIDE_S) / STRIDE_S,
+}
+
+
+def assert_metrics(result: xr.Dataset, **expected: float) -> None:
+    for name, value in expected.items():
+        np.testing.assert_allclose(result[name], value, rtol=0, atol=1e-6, err_msg=name)

@@ -1,0 +1,102 @@
+"""Cycles of two people whose values are known, as the step ``cycles`` leaves them, and what ``study`` makes of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.results.cycle_variables import METRICS, ON_REQUEST, SCORES
+from pipeline.results.metrics import in_one
+from pipeline.results.schema import VARIABLES, described
+from pipeline.steps.study.step import study
+from pipeline.workflow.run_job import rejected
+
+Array = NDArray[np.float64]
+Cycles = dict[str, dict[str, xr.Dataset]]
+
+ABSENT = (*ON_REQUEST, *SCORES)
+ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}
+NAMES: dict[str, Any] = {
+    "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),
+    "angle": ["flexion", "adduction", "rotation"], "phase": np.arange(101.0),
+    "cause": ["ankle", "knee", "hip", "pelvis", "translation"], "motion": ["acceleration", "velocity"],
+}  # fmt: skip
+PEOPLE = {
+    "p1": {"participant_id": "p1", "mass_kg": "70.5", "height_m": "1.8", "sex": "M", "age_years": "31", "group": "a"},
+    "p2": {"participant_id": "p2", "mass_kg": "60", "height_m": "n/a", "sex": "F", "age_years": "", "group": "7"},
+}
+PERSON = {"s1": "p1", "s2": "p2"}  # by session
+
+
+def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = ()) -> xr.Dataset:
+    """Return a trial's cycles.nc: cycle ``i`` is ``level + i`` everywhere; sides as in ``rlr``; a stance more.
+
+    Checks of a stance: disagreement ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all
+    with more digits than mean something. ``further`` names curves on request.
+    """
+    values = level + np.arange(float(len(sides)))
+    reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(len(sides))], dtype=str)
+    side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
+    curves, (metrics, names) = _curves(values, further), in_one(dict.fromkeys(METRICS, values))
+    for name in ("joint_moment_jcs", "joint_power"):
+        curves[name][1][list(invalid)] = np.nan
+    used = {dim for dims, _ in curves.values() for dim in dims[1:]} | {"segment"}
+    own = {
+        "side": ("cycle", side), "start_time": ("cycle", values), "end_time": ("cycle", values + 1),
+        "kinetics_valid": ("cycle", reason == ""), "reason": ("cycle", reason),
+        "stance_side": ("stance", np.append(side, "right")),
+        "stance_plates": ("stance", np.append(np.where(reason == "", "1 2", ""), "")),
+        "stance_reason": ("stance", np.append(reason, "no plate")),
+    }  # fmt: skip
+    coordinates = names | {name: NAMES[name] for name in NAMES if name in used} | own
+    checks = _checks(level, np.append(values, level + len(sides)))
+    return described("cycles", xr.Dataset(curves | metrics | checks, coordinates))
+
+
+def _curves(values: Array, further: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """Return dimensions and values of every curve, the same all over a cycle."""
+    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in (*ABSENT, *METRICS)}
+    curves = {}
+    for name, dims in (usual | {name: ON_REQUEST[name].dims for name in further}).items():
+        shape = [len(values), *(len(NAMES[dim]) for dim in dims[1:])]
+        curves[name] = (dims, np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy())
+    return curves
+
+
+def _checks(level: float, start: Array) -> dict[str, Any]:
+    """Return what is checked of the stances, by when they start."""
+    count = len(start)
+    return {
+        "stance_start": ("stance", start), "stance_end": ("stance", start + 0.61234567),
+        "stance_disagreement": ("stance", np.full(count, level * 1.0001e-9)),
+        "stance_forward_closure": (("stance", "joint"), np.tile([1.0001, 2.0001, 3.0001], (count, 1))),
+        "stance_energy_closure": (("stance", "segment"), np.tile([4.0001, 6.0001, 5.0001], (count, 1))),
+    }  # fmt: skip
+
+
+CYCLES: Cycles = {
+    "s1": {"fast_1": trial(10, "rl"), "slow_1": trial(20, "rlr", invalid=(1,)), "lost": rejected("cut off: 3 bytes")},
+    "s2": {"fast_1": trial(30, "lr"), "none": trial(0, "")},
+}
+
+
+def sessions(cycles: Cycles = CYCLES, /, **columns: str) -> dict[str, dict[str, Any]]:
+    """Return the rows of the tables for cycles of trials named condition_number; ``columns`` are each participant's."""
+    return {
+        session: {
+            "participant": PEOPLE[PERSON[session]] | columns,
+            "trials": {name: {"condition": name.partition("_")[0], "role": "gait"} for name in trials},
+        }
+        for session, trials in cycles.items()
+    }
+
+
+@cache
+def gathered() -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
+    """Return the study of :data:`CYCLES`, its table of metrics and its table of quality."""
+    return study(CYCLES, sessions=sessions(), **ALONE)

@@ -1,0 +1,137 @@
+"""Faults of force plates, in generated and real walks, through the steps ``clean`` and ``contacts``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from pipeline.steps.clean.step import clean
+from pipeline.steps.contacts import plate_contacts as reasons
+from tests.support.generated_walks import (
+    BODY_MODEL,
+    any_walk,
+    drifting,
+    jumping,
+    late,
+    mirrored,
+    negative,
+    plate_reaching,
+    raw_walk,
+    recorded,
+    reread,
+    shifted,
+)
+from tests.support.outcomes import ALL, FLAGGED, MENDED, MISSED, REFUSED, Row
+from tests.support.real_walks import CHOSEN, FILES
+from tests.support.stances import found
+
+# what may be left of a fault under load: a few means of the noise, of 0.5 N
+MENDED_N, MENDED_N_M, LOADED_N = 2.0, 0.5, 20.0
+WRENCH = ("plate_force", "plate_moment")
+# real stances that are rightly refused: heel 16 cm behind the plate; the other foot 4 cm on it
+RIGHTLY = {("walking2", "left", reasons.PARTLY_OFF), ("PiG_Motion-FlatFoot-Hole", "right", reasons.TWO_FEET)}
+
+
+class Stance(NamedTuple):
+    side: str
+    plates: str
+    reason: str
+
+
+class PlateFault(NamedTuple):
+    """What is done to a plate of a trial, by the number of the dose, and the words of a right reason."""
+
+    name: str
+    doses: str
+    inject: Callable[[xr.Dataset, int, int], xr.Dataset]
+    words: str
+
+
+def _shift(trial: xr.Dataset, plate: int, dose: int) -> xr.Dataset:
+    angle = np.random.default_rng(dose).uniform(0, 2 * np.pi)
+    return shifted(trial, plate, (0.05 + 0.005 * dose) * np.array([np.cos(angle), 0, np.sin(angle)]))
+
+
+def _newtons(dose: int) -> float:
+    return float((30 + 10 * dose) * (1 if dose % 4 < 2 else -1))
+
+
+PLATE_FAULTS = (
+    PlateFault("plate turned by 180 degrees", "", lambda t, p, _: reread(t, p, [2, 3, 0, 1]), "turned by 180 degrees"),
+    PlateFault("plate turned by 90 degrees", "", lambda t, p, _: reread(t, p, [1, 2, 3, 0]), "turned by 90 degrees"),
+    PlateFault("plate mirrored", "along and across", lambda t, p, dose: mirrored(t, p, dose % 2), "mirrored"),
+    PlateFault("plate upside down, by its corners", "", lambda t, p, _: reread(t, p, [1, 0, 3, 2]), "pushes down"),
+    PlateFault("plate upside down, by its signs", "", lambda t, p, _: negative(t, p), "pushes down"),
+    PlateFault("plate shifted", "5 to 14.5 cm, any direction", _shift, "shifted"),
+    PlateFault(
+        "one plate out of time",
+        "40 ms, early and late",
+        lambda t, p, dose: late(t, p, 0.04 * (1 if dose % 2 else -1)),
+        reasons.TIME_OFFSET,
+    ),
+    PlateFault(
+        "one plate out of time",
+        "50 to 240 ms",
+        lambda t, p, dose: late(t, p, (0.05 + 0.01 * dose) * (1 if dose % 2 else -1)),
+        reasons.TIME_OFFSET,
+    ),
+    PlateFault("plate drifts evenly", "30 to 220 N", lambda t, p, dose: drifting(t, p, _newtons(dose)), reasons.DRIFT),
+    PlateFault(
+        "plate jumps under load", "30 to 220 N", lambda t, p, dose: jumping(t, p, _newtons(dose)), reasons.DRIFT
+    ),
+)
+
+
+def on_plates(cleaned: xr.Dataset, **settings: Any) -> list[Stance]:
+    """Return the stances on plates of a trial as the step ``clean`` leaves it."""
+    trial = found(cleaned, **settings)
+    rows = zip(trial.contact_side.values, trial.plates.values, trial.reason.values, strict=True)
+    return [Stance(str(side), str(plates), str(reason)) for side, plates, reason in rows if plates]
+
+
+def judged(raw: xr.Dataset, model: Mapping[str, Any] = BODY_MODEL) -> list[Stance]:
+    return on_plates(clean(raw, body_model=model, **CHOSEN["clean"]))
+
+
+def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: Mapping[str, Any] = BODY_MODEL) -> str:
+    """Return what becomes of the stances on a plate with a fault."""
+    right, faulty = (clean(t, body_model=model, **CHOSEN["clean"]) for t in (raw, fault.inject(raw, plate, dose)))
+    mine = [s.reason for s in on_plates(faulty) if str(raw.plate.values[plate]) in s.plates.split()]
+    if mine and all(mine):
+        return FLAGGED if any(fault.words in reason for reason in mine) else REFUSED
+    loaded = right.plate_force.values[:, plate, 1] > LOADED_N
+    middle = raw.plate_corner.values[plate].mean(axis=0)
+    was, now = ([trial[name].values[loaded, plate] for name in WRENCH] for trial in (right, faulty))
+    force, moment = (after - before for before, after in zip(was, now, strict=True))
+    left = max(np.abs(force).max() / MENDED_N, np.abs(moment - np.cross(middle, force)).max() / MENDED_N_M)
+    return MENDED if mine and not any(mine) and left < 1 else MISSED
+
+
+def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset], every: int) -> Iterator[Row]:
+    walks = {dose: raw_walk(folder, 1000 + dose) for dose in doses}
+    good = [
+        (file, raw.plate.values.tolist().index(int(stance.plates)))
+        for file, raw in real.items()
+        for stance in dict.fromkeys(judged(raw, FILES[file]))
+        if not stance.reason
+    ][::every]
+    for fault in PLATE_FAULTS:
+        row = Row(fault.name, fault.doses)
+        row.generated = [outcome(fault, raw, dose % 3, dose) for dose, raw in walks.items()]
+        for i, (file, plate) in enumerate(good):  # two doses each, so that all are used and every plate goes both ways
+            two = ((2 * i) % len(ALL), (2 * i + 1) % len(ALL)) if fault.doses else (0,)
+            row.real += [outcome(fault, real[file], plate, dose, FILES[file]) for dose in two]
+        yield row
+    yield Row("other foot on the plate", "4 to 13.5 cm of its sole", [_other_foot(folder, dose) for dose in doses])
+
+
+def _other_foot(folder: Path, dose: int) -> str:
+    """Return whether the heel of the next foot, or the toes of the last one, are seen on the plate."""
+    walk, direction = any_walk(2000 + dose)
+    plate = plate_reaching(walk, direction, 1, (0.04 + 0.005 * dose) * (1 if dose % 2 else -1))
+    stances = judged(recorded(folder, walk, (plate,), direction, seed=2000 + dose))
+    return FLAGGED if stances and all(reasons.TWO_FEET in stance.reason for stance in stances) else MISSED

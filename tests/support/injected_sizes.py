@@ -1,0 +1,79 @@
+"""Faults of body masses in the table, as ``check`` finds them by what files state and plates show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.c3d.reader import read_c3d
+from pipeline.commands.check.size_findings import POUNDS_PER_KG, of_sizes
+from pipeline.commands.recording_facts import Facts, facts_of, opened
+from pipeline.tables import study_tables, tsv
+from pipeline.workflow import settings
+from tests.support.generated_walks import BODY_MODEL, any_walk, own_plates, written
+from tests.support.outcomes import ALL, FLAGGED, MISSED, Row
+
+STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
+
+
+class Weighed(NamedTuple):
+    """A session as ``check`` sees it, and the true mass."""
+
+    rows: list[tsv.Row]
+    facts: dict[str, Facts]
+    person: tsv.Row
+    chosen: dict[str, Any]
+    model: dict[str, Any]
+
+    def told(self, factor: float) -> str:
+        """Return what is said of sizes where the table has the mass times a factor."""
+        row = {**self.person, "mass_kg": f"{factor * float(self.person['mass_kg']):.4g}"}
+        participants = {self.rows[0]["participant_id"]: row}
+        findings = of_sizes(self.rows, self.facts, participants, self.chosen, self.model)
+        return "; ".join(f"{one.what}: {one.remedy}" for one in findings)
+
+
+def size_rows(folder: Path, doses: Sequence[int], real: Sequence[Weighed]) -> Iterator[Row]:
+    people = [weighed(folder, 3000 + dose) for dose in doses]
+    pounds, wrong = Row("mass in pounds", "scales 5 % wrong either way"), Row("wrong mass", "15 to 72 %, up and down")
+    for sessions, in_pounds, off in ((people, pounds.generated, wrong.generated), (real, pounds.real, wrong.real)):
+        for i, session in enumerate(sessions):
+            for dose in (doses[i],) if sessions is people else doses:
+                told = session.told(POUNDS_PER_KG * (0.95 + 0.1 * dose / (len(ALL) - 1)))
+                in_pounds.append(FLAGGED if "pounds?" in told else MISSED)
+                for sign in (1, -1):
+                    told = session.told(1 + sign * (0.15 + 0.03 * dose))
+                    off.append(FLAGGED if "mass_kg is" in told else MISSED)
+    yield pounds
+    yield wrong
+
+
+def weighed(folder: Path, number: int) -> Weighed:
+    """Return a generated walk, of which the plates alone tell the mass."""
+    walk, direction = any_walk(number)
+    path = written(folder, walk, own_plates(walk, direction), direction, seed=number)
+    facts = replace(facts_of(read_c3d(path), BODY_MODEL), sizes={})
+    path.unlink()
+    rows = [{"participant_id": "sub-01", "file": path.name, "role": "gait"}]
+    return Weighed(rows, {path.name: facts}, {"mass_kg": f"{walk.walker.mass_kg}"}, {}, {})
+
+
+def sessions(shared: Path) -> list[Weighed]:
+    """Return the real sessions whose mass is known, each with and without what its files state of it."""
+    result = []
+    for name in STUDIES:
+        study = shared / "studies" / name
+        own = settings.read_yaml(study / "study.yaml")
+        chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
+        people = study_tables.read_participants(study / "participants.tsv")
+        for rows in study_tables.read_trials(study / "trials.tsv", people).values():
+            facts = {row["file"]: facts_of(opened(study, row["file"]), model) for row in rows}
+            bare = {
+                file: replace(one, sizes={k: v for k, v in one.sizes.items() if k != "mass_kg"})
+                for file, one in facts.items()
+            }
+            person = people[rows[0]["participant_id"]]
+            result += [Weighed(rows, known, person, chosen, model) for known in (facts, bare)]
+    return result

@@ -1,0 +1,113 @@
+"""Limbs in random states, and the same as open chains, whose links are all at their home poses."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from pipeline.dynamics import limb
+from pipeline.dynamics.screws import spatial_inertia
+from pipeline.dynamics.teaching import open_chain
+from pipeline.dynamics.vectors import transpose
+from tests.support.geometry import Array, random_turns
+
+COUNT = 25
+FLAT_VOLUME = 0.1  # of the hinge axes: less is gimbal lock, where rates are large and so is their rounding
+
+
+class State(NamedTuple):
+    """Limbs (k, N, ...) in any state: ``at`` in a random pose with skewed hinge axes, and what it was made from."""
+
+    at: limb.Limb
+    rotation: Array
+    axes: Array
+    centre: Array
+    mass: Array
+    com: Array
+    tensor: Array
+    rate: Array
+    acceleration: Array
+    gravity: Array
+    load: Array
+    base_twist: Array
+    base_rate: Array
+
+    @property
+    def chain(self) -> open_chain.Chain:
+        """The same as an open chain at q = 0: six joints per segment, only the sixth link has inertia."""
+        return chain_of(flat(self.screw), self.inertia)
+
+    @property
+    def screw(self) -> Array:
+        """The screw axes (k, N, 6, 6) of slides and hinges, one per row."""
+        slides = np.concatenate([0 * self.axes, self.rotation[:, :-1]], axis=-1)
+        through = np.cross(self.centre[:, :, None], self.axes)
+        return np.concatenate([slides, np.concatenate([self.axes, through], axis=-1)], axis=-2)
+
+    @property
+    def inertia(self) -> Array:
+        """The spatial inertias (k, N, 6, 6) of the segments."""
+        return spatial_inertia(self.mass, self.com, self.tensor)
+
+    def around(self) -> open_chain.Surroundings:
+        on_links = np.zeros((*self.load.shape[:-1], 6, 6))
+        on_links[..., -1, :] = self.load
+        return open_chain.Surroundings(
+            gravity=self.gravity, link_wrench=flat(on_links), base_twist=self.base_twist, base_twist_rate=self.base_rate
+        )
+
+    def motion(self) -> limb.Motion:
+        """Return the limb's motion from the twists that the open chain's recursion gives the segments."""
+        around = open_chain.Surroundings(base_twist=self.base_twist, base_twist_rate=self.base_rate)
+        q, qd, qdd = 0 * flat(self.rate), flat(self.rate), flat(self.acceleration)
+        _, twist, rate = open_chain.motion(self.chain, q, qd, qdd, around)
+        whole = [
+            np.concatenate([first[:, None], rest[:, 5::6]], axis=1)
+            for first, rest in ((self.base_twist, twist), (self.base_rate, rate))
+        ]
+        return limb.joint_motion(self.at, *whole)
+
+
+def flat(joints: Array) -> Array:
+    """Return (k, N, 6, ...) as (k, 6 N, ...)."""
+    return np.asarray(joints.reshape(COUNT, -1, *joints.shape[3:]))
+
+
+def chain_of(screw: Array, inertia: Array) -> open_chain.Chain:
+    """Return the chain with all frames in one place; the last links of every six weigh, the base's six do not."""
+    count = screw.shape[1]
+    heavy = np.zeros((COUNT, count, 6, 6))
+    heavy[:, count - 6 * inertia.shape[1] :][:, 5::6] = inertia
+    return open_chain.Chain(screw, np.broadcast_to(np.eye(4), (COUNT, count, 4, 4)), heavy, np.eye(4))
+
+
+def skewed_axes(rng: np.random.Generator, *shape: int) -> Array:
+    """Return three unit vectors (..., 3, 3), as rows, no two of them at right angles."""
+    axes = random_turns(rng, *shape) @ (np.eye(3) + rng.uniform(-0.4, 0.4, (*shape, 3, 3)))
+    axes /= np.linalg.norm(axes, axis=-1, keepdims=True)
+    assert np.abs(np.linalg.det(axes)).min() > FLAT_VOLUME
+    return np.asarray(axes)
+
+
+def random_state(count: int) -> State:
+    rng, shape = np.random.default_rng(count), (COUNT, count)
+    rotation, axes = random_turns(rng, COUNT, count + 1), skewed_axes(rng, *shape)
+    centre, com = 0.5 * rng.normal(size=(2, *shape, 3))
+    mass, second = rng.uniform(0.5, 10, shape), rng.uniform(0.001, 0.05, (*shape, 3))
+    inertia = np.eye(3) * (second.sum(axis=-1, keepdims=True) - second)[..., None, :]
+    turn = random_turns(rng, *shape)
+    inertia = turn @ inertia @ transpose(turn)
+    segment = rotation[:, 1:]
+    return State(
+        at=limb.limb_at(rotation, axes, centre, mass, com, inertia),
+        rotation=rotation, axes=axes, centre=centre, mass=mass, com=com, tensor=transpose(segment) @ inertia @ segment,
+        rate=2 * rng.normal(size=(*shape, 6)), acceleration=10 * rng.normal(size=(*shape, 6)),
+        gravity=9 * rng.normal(size=3), load=np.repeat([20.0, 200], 3) * rng.normal(size=(*shape, 6)),
+        base_twist=2 * rng.normal(size=(COUNT, 6)), base_rate=5 * rng.normal(size=(COUNT, 6)),
+    )  # fmt: skip
+
+
+# a limb of each number of joints, for tests that take ``state``
+EVERY_LIMB = pytest.mark.parametrize("state", [random_state(count) for count in (1, 2, 3, 4)], ids=("1", "2", "3", "4"))

@@ -1,0 +1,98 @@
+"""The output files of a small study with everything that a file can hold: all optional curves, a rejected trial."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from pipeline.workflow import run_job, settings
+from pipeline.workflow.job_keys import Study
+from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from tests.support.checkout import HOUSE, copy_study
+
+ON_TOP = """
+kinetics: {{uncertainty_draws: 5}}
+cycles: {{further_curves: [{curves}]}}
+"""
+
+
+def write_outputs(folder: Path, *, walk: str = "_01", change: Callable[[Path], object] | None = None) -> Path:
+    """Run one person of the demonstration study below folder/data/demo through the bridge, in this process.
+
+    The workflow's own processes, which test_workflow.py runs, would take several times as long to write the same.
+
+    Args:
+        folder: where to.
+        walk: which walks, by the end of their names.
+        change: what to do to the study before it runs.
+    """
+    study = copy_study(HOUSE / "data" / "demo", folder / "data" / "demo")
+    header, *rows = (study / "trials.tsv").read_text().splitlines()
+    kept = [row for row in rows if row.startswith("sub-01") and row.split("\t")[1].endswith((walk, "static"))]
+    gone = "sub-01\tgone\tsub-01/gone.c3d\tgait\tfast"
+    (study / "trials.tsv").write_text("\n".join([header, *kept, gone]) + "\n")
+    header, *rows = (study / "participants.tsv").read_text().splitlines()
+    people = [f"{header}\ttown", *(f"{row}\tJyväskylä" for row in rows)]
+    (study / "participants.tsv").write_text("\n".join(people) + "\n", encoding="utf-8")
+    curves = settings.schema("settings")["properties"]["cycles"]["properties"]["further_curves"]["items"]["enum"]
+    with (study / "study.yaml").open("a") as handle:
+        handle.write(ON_TOP.format(curves=", ".join(curves)))
+    if change:
+        change(study)
+    run_steps(study)
+    return study
+
+
+def run_steps(study: Path, *, report: bool = False) -> None:
+    """Run every step of a study, and the report if asked for."""
+    before = Path.cwd()
+    os.chdir(study)  # as Snakemake does: paths of a key are relative to the study
+    try:
+        opened = open_study(Path())
+        _run(opened)
+        if report:
+            _report(opened)
+    finally:
+        os.chdir(before)
+
+
+def _report(opened: Study) -> None:
+    steps = ("clean", "contacts", "kinematics", "kinetics")
+    inputs: dict[str, Any] = {name: [f"derived/{session}/{name}.nc" for session in opened.sessions] for name in steps}
+    tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
+    inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}
+    run_job.run(job_of(opened.key("report")(None), inputs, {"report": "derived/report.html"}))
+
+
+def _run(opened: Study) -> None:
+    for session in opened.sessions:
+        for step in SESSION_STEPS:
+            arguments = inspect.signature(
+                getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
+            ).parameters
+            inputs = {name: f"derived/{session}/{name}.nc" for name in arguments if name in SESSION_STEPS}
+            key = opened.key(step)(SimpleNamespace(session=session))
+            run_job.run(job_of(key, inputs, {0: f"derived/{session}/{step}.nc"}))
+    tables = {name: f"derived/{name}.csv" for name in ("metrics", "quality", "participants", "symmetry")}
+    cycles = [f"derived/{session}/cycles.nc" for session in opened.sessions]
+    run_job.run(job_of(opened.key("study")(None), {"cycles": cycles}, {"study": "derived/study.nc", **tables}))
+
+
+class Files(dict[Any, Any]):
+    """Files of a job as Snakemake gives them: by key or by attribute, one after another by iteration."""
+
+    __getattr__ = dict.__getitem__
+
+    def __iter__(self) -> Iterator[str]:
+        for files in self.values():
+            yield from [files] if isinstance(files, str) else files
+
+
+def job_of(key: str, inputs: dict[str, Any], outputs: dict[Any, str]) -> SimpleNamespace:
+    """Return a job as Snakemake hands it to the bridge."""
+    return SimpleNamespace(params=SimpleNamespace(key=key), input=Files(inputs), output=Files(outputs))

@@ -1,0 +1,269 @@
+"""Made studies for the tests of the report: sines whose amplitude tells joint, angle, side and condition apart."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from pipeline.results.cycle_variables import METRICS, ON_REQUEST
+from pipeline.results.metrics import in_one
+from pipeline.results.schema import VARIABLES, described
+from pipeline.steps.report.step import report
+from pipeline.steps.study.step import per_participant, study
+
+PHASE = np.arange(101.0)
+CURVES = {
+    name: variable.dims[1:-1]
+    for name, variable in VARIABLES["study"].items()
+    if variable.dims[-1] == "phase" and name not in ON_REQUEST
+}
+JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
+SHIFT = {"sub-01": -2.0, "sub-02": 0.0, "sub-03": 2.0}  # of a participant's curves; their SD is 2
+REPEATS = {"sub-01": 2, "sub-02": 4, "sub-03": 6}  # cycles per side and trial, in pairs that differ by +-WOBBLE
+WOBBLE = 0.5
+SIDE_GAIN = {"left": 1.0, "right": 0.8}
+CONDITION_GAIN = {"slow": 1.0, "fast": 1.5}
+HOSTILE = "\"><x-evil onload='alert(1)'><script>alert(1)</script>%{y}{{ 7 * 7 }}</script><!--<script>"
+SEGMENTS = ["foot", "shank", "thigh", "pelvis"]
+TERMS, CAUSES = ["inertia", "velocity", "gravity", "ground"], ["ankle", "knee", "hip", "pelvis", "translation"]
+# a leg in mm to draw: x forward, y up, z right
+LEG_MM = {"hip": (0, 900, 100), "knee": (50, 500, 100), "ankle": (0, 100, 100), "heel": (-60, 30, 100)}
+FORCE_N, PRESSURE_M = (30.0, 700.0, 10.0), (0.1, 0.0, 0.1)
+
+
+def amplitude(joint: str, angle: str) -> float:
+    """Return a different amplitude for each joint and angle."""
+    return 10.0 * (1 + JOINTS.index(joint)) + ANGLES.index(angle)
+
+
+def mean_flexion(joint: str, side: str, condition: str) -> Any:
+    """Return the closed form of the study's mean: the shifts of the participants sum to zero."""
+    return amplitude(joint, "flexion") * SIDE_GAIN[side] * CONDITION_GAIN[condition] * np.sin(2 * np.pi * PHASE / 100)
+
+
+class Made(NamedTuple):
+    """The arguments of the report."""
+
+    study: xr.Dataset
+    metrics: str
+    quality: str
+    means: str
+    symmetry: str
+    steps: dict[str, dict[str, dict[str, xr.Dataset]]]
+    participants: list[str]
+
+    def pages(self, title: str = "A study", *, reference: str | None = None, most: int = 8) -> dict[str, str]:
+        """Return all pages."""
+        return report(
+            self.study, self.metrics, self.quality, self.means, self.symmetry, **self.steps,
+            title=title, reference=reference, max_participants_on_one_page=most, participants=self.participants,
+        )  # fmt: skip
+
+    def page(self, title: str = "A study", *, reference: str | None = None) -> str:
+        """Return the one page."""
+        (page,) = self.pages(title, reference=reference).values()
+        return page
+
+
+def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = "") -> xr.Dataset:
+    """Return a trial's cycles.nc: sines whose amplitude tells joint, angle, side and condition apart."""
+    side = np.array([name for name in sides for _ in range(REPEATS[person])])
+    count = len(side)
+    gain = np.array([SIDE_GAIN[name] for name in side]) * CONDITION_GAIN.get(condition, 1.0)
+    offset = SHIFT[person] + WOBBLE * (-1.0) ** np.arange(count)
+    sizes = np.array([[amplitude(joint, angle) for angle in ANGLES] for joint in JOINTS])
+    curves = {}
+    for name, dims in CURVES.items():
+        size = (np.array(1.0), sizes[:, 0], sizes)[len(dims)]
+        wave = np.multiply.outer(np.multiply.outer(gain, size), np.sin(2 * np.pi * PHASE / 100))
+        known = 1.0 if valid or name in ("joint_angle", "pelvis_angle", "foot_progression") else np.nan
+        values = known * (wave + offset.reshape(-1, *[1] * (wave.ndim - 1)))
+        curves[name] = (("cycle", *dims, "phase"), values)
+    columns = dict.fromkeys(METRICS, 1.0 + offset) | {"stance_share": 60 + offset}
+    start = np.tile(np.arange(REPEATS[person], dtype=float), len(sides))
+    checks = {
+        "stance_disagreement": ("stance", np.full(count, 2e-13)),
+        "stance_forward_closure": (("stance", "joint"), np.full((count, 3), 0.25)),
+        "stance_energy_closure": (("stance", "segment"), np.full((count, 3), 0.125)),
+    }
+    stacked, names = in_one(columns)
+    group = xr.Dataset(
+        curves | stacked | checks | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.6)},
+        {"phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]} | names,
+    ).assign_coords(
+        side=("cycle", side),
+        start_time=("cycle", start),
+        end_time=("cycle", start + 1),
+        kinetics_valid=("cycle", np.full(count, valid)),
+        reason=("cycle", np.full(count, reason)),
+        stance_side=("stance", side),
+        stance_plates=("stance", np.full(count, "1+2")),
+        stance_reason=("stance", np.full(count, reason)),
+    )
+    return described("cycles", group)
+
+
+def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
+    """Return the parts of the other steps that the report shows: a standing person lifting each foot for a time."""
+    time = np.arange(0, float(cycles.end_time.max()) + 1, 0.02)
+    sides = ["left", "right"]
+    still = {"time": time, "side": sides, "axis": AXES, "joint": JOINTS, "angle": ANGLES, "local_axis": AXES}
+    shape = (len(time), 2)
+    mirror = np.array([[1, 1, -1], [1, 1, 1]])
+    centre = np.array([LEG_MM[joint] for joint in JOINTS]) / 1000 * mirror[:, None]
+    heel = np.array(LEG_MM["heel"]) / 1000 * mirror
+    touching = np.stack([time % 1 < 0.6, (time % 1 > 0.1) & (time % 1 < 0.45)], axis=1)[..., None]
+    terms = np.zeros((*shape, 3, 4, 3))
+    terms[..., 3, 2] = 70.0  # the ground, about z
+    return {
+        "clean": xr.Dataset(
+            {"marker_position": (("time", "marker", "axis"), np.broadcast_to(heel, (*shape, 3)))},
+            {"time": time, "marker": ["heel_left", "heel_right"], "axis": AXES},
+            {"filled_frames": 17, "labels_exchanged_back": "LKNE and RKNE", "source": "a.c3d", "source_sha256": "cd"},
+        ),
+        "contacts": xr.Dataset(
+            {
+                "ground_force": (("time", "side", "axis"), np.where(touching, FORCE_N, 0.0)),
+                "centre_of_pressure": (("time", "side", "axis"), np.where(touching, PRESSURE_M, np.nan)),
+            },
+            {name: still[name] for name in ("time", "side", "axis")},
+        ),
+        "kinematics": xr.Dataset(
+            {
+                "joint_centre": (("time", "side", "joint", "axis"), np.broadcast_to(centre, (*shape, 3, 3))),
+                "rotation": (
+                    ("time", "side", "segment", "local_axis", "axis"), np.broadcast_to(np.eye(3), (*shape, 4, 3, 3)),
+                ),
+            },
+            {name: still[name] for name in ("time", "side", "joint", "axis", "local_axis")} | {"segment": SEGMENTS},
+        ),
+        "kinetics": xr.Dataset(
+            {
+                "joint_moment_term": (("time", "side", "joint", "term", "local_axis"), terms),
+                "joint_moment_jcs": (("time", "side", "joint", "angle"), np.zeros((*shape, 3, 3))),
+                "interaction_torque": (
+                    ("time", "side", "joint", "angle", "cause", "motion"), np.zeros((*shape, 3, 3, 5, 2)),
+                ),
+            },
+            {name: still[name] for name in ("time", "side", "joint", "angle", "local_axis")}
+            | {"term": TERMS, "cause": CAUSES, "motion": ["acceleration", "velocity"]},
+        ),
+    }  # fmt: skip
+
+
+def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], **column: str) -> Made:
+    """Return the study of sessions of the same names as their participants."""
+    sessions = {
+        person: {
+            "participant": {"participant_id": person, "mass_kg": "70", **column},
+            "trials": {trial: {"condition": conditions[trial], "role": "gait"} for trial in groups},
+        }
+        for person, groups in trials.items()
+    }
+    dataset, metrics, quality = study(trials, sessions=sessions, reference=None, gdi_features=None)
+    tables = (metrics, quality, *per_participant(metrics))
+    texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
+    dataset = described("study", dataset)
+    dataset.attrs = {
+        "title": "Gait cycles of a study",
+        "history": "read: pipeline 0.1.0\nstudy: pipeline 0.1.0",
+        "pipeline_version": "0.1.0",
+        "settings": json.dumps({"clean": {"marker_cutoff_hz": 10}}),
+        "source_sha256": json.dumps({"sub-01/walk.c3d": "ab" * 32}),
+    }
+    steps: dict[str, dict[str, dict[str, xr.Dataset]]] = {
+        name: {person: {} for person in trials} for name in ("clean", "contacts", "kinematics", "kinetics")
+    }
+    for person, groups in trials.items():
+        for trial, group in groups.items():
+            for name, data in trial_steps(group).items() if "rejected" not in group.attrs else ():
+                steps[name][person][trial] = data
+    return Made(dataset, **texts, steps=steps, participants=list(trials))
+
+
+def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Dataset:
+    """Return a study with bands around its moments and powers, and shares 1, 2, 3 and 4 tenths of four sources."""
+    bands = {
+        f"{band}_band": xr.concat([dataset[name] - below, dataset[name] + above], dim="percentile")
+        for band, name in (("joint_moment", "joint_moment_jcs"), ("joint_power", "joint_power"))
+    }
+    tenths = xr.DataArray([0.1, 0.2, 0.3, 0.4], {"error_source": ["marker_noise", "b", "c", "d"]}, ["error_source"])
+    shares = tenths * xr.ones_like(dataset.joint_moment_jcs).where(dataset.joint_moment_jcs.notnull())
+    extended = dataset.assign(bands | {"joint_moment_variance_share": shares})
+    return extended.assign_coords(percentile=[2.5, 97.5])
+
+
+def three_people() -> Made:
+    """Return a study of three at two speeds, with a trial and six stances rejected."""
+    conditions = {"walk_1": "slow", "walk_2": "fast", "walk_3": "fast"}
+    both = ["left", "right"]
+    trials = {
+        person: {"walk_1": trial_cycles(person, "slow", both), "walk_2": trial_cycles(person, "fast", both)}
+        for person in SHIFT
+    }
+    trials["sub-01"]["walk_3"] = xr.Dataset(attrs={"rejected": "walk_3.c3d: the file ends early"})
+    trials["sub-03"]["walk_3"] = trial_cycles("sub-03", "fast", ["left"], valid=False, reason="two feet on plate 1")
+    return made(trials, conditions, group="control")
+
+
+class Page(HTMLParser):
+    """The elements of a page: tags with attributes, and the text of scripts, styles and everything else."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {"script": [], "style": []}
+        self.words = self.inside = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag
+        if tag in self.texts:
+            self.texts[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside in self.texts:
+            self.texts[self.inside][-1] += data
+        else:
+            self.words += f" {' '.join(data.split())}"
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of all elements of a kind."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+    def figures(self) -> list[list[dict[str, Any]]]:
+        """Return the panels of the study, then of each participant."""
+        return [data for data in self._data() if isinstance(data, list)]
+
+    def walks(self) -> list[dict[str, Any]]:
+        """Return the shown walk of each participant."""
+        return [data for data in self._data() if isinstance(data, dict)]
+
+    def programs(self) -> list[str]:
+        """Return the scripts that run, the drawing library first, which the page unpacks."""
+        (packed,) = [text for kind, text in self._scripts() if kind == "application/gzip"]
+        library = gzip.decompress(base64.b64decode(packed)).decode()
+        return [library, *(text for kind, text in self._scripts() if kind is None)]
+
+    def _data(self) -> list[Any]:
+        return [json.loads(text) for kind, text in self._scripts() if kind == "application/json"]
+
+    def _scripts(self) -> list[tuple[str | None, str]]:
+        return [(a.get("type"), text) for a, text in zip(self.all("script"), self.texts["script"], strict=True)]
+
+
+def curve_of(figures: list[dict[str, Any]], title: str, side: str, condition: str) -> dict[str, Any]:
+    """Return the one curve of a side and condition in the one figure of a title."""
+    (figure,) = [figure for figure in figures if figure["title"] == title]
+    (curve,) = [curve for curve in figure["curves"] if (curve["side"], curve["condition"]) == (side, condition)]
+    return dict(curve)

@@ -1,0 +1,78 @@
+"""Run the steps of a study one after another in this process, as the workflow does with files in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from pipeline.results import schema
+from pipeline.results.metrics import one_by_one
+from pipeline.steps.calibrate.step import calibrate
+from pipeline.steps.clean.step import clean
+from pipeline.steps.contacts.step import contacts
+from pipeline.steps.cycles.step import cycles
+from pipeline.steps.kinematics.step import kinematics
+from pipeline.steps.kinetics.step import kinetics
+from pipeline.steps.read.step import read
+from pipeline.tables import study_tables
+from pipeline.workflow import settings
+
+
+@dataclass
+class Session:
+    """A session's calibration, and the dataset of each step by gait trial."""
+
+    calibration: xr.Dataset
+    trials: dict[str, dict[str, xr.Dataset]] = field(default_factory=dict)
+
+
+def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
+    """Return every session of a study with its gait trials worked through."""
+    own = settings.merged(settings.read_yaml(study / "study.yaml"), overrides)
+    chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
+    participants = study_tables.read_participants(study / "participants.tsv")
+    segments = study_tables.read_segments(study / "segments.tsv", participants)
+    result = {}
+    for name, rows in study_tables.read_trials(study / "trials.tsv", participants).items():
+        recorded = {row["trial"]: read(study / row["file"], body_model=model, **chosen["read"]) for row in rows}
+        for row in rows:
+            recorded[row["trial"]].attrs |= {"role": row["role"], "source": row["file"]}
+        person = rows[0]["participant_id"]
+        calibration = calibrate(
+            recorded,
+            body_model=model,
+            participant=participants[person],
+            segments=segments.get(person, []),
+            segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+            **chosen["calibrate"],
+        )
+        result[name] = session = Session(calibration)
+        for trial in (row["trial"] for row in rows if row["role"] == "gait"):
+            session.trials[trial] = run_trial(recorded[trial], calibration, model, chosen)
+    return result
+
+
+def run_trial(
+    recorded: xr.Dataset, calibration: xr.Dataset, model: Mapping[str, Any], chosen: Mapping[str, Any]
+) -> dict[str, xr.Dataset]:
+    """Return the dataset of each step of one trial, checked against the vocabulary; the metrics by name too."""
+    cleaned = clean(recorded, body_model=model, **chosen["clean"])
+    touched = contacts(cleaned, **chosen["contacts"])
+    moved = kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
+    loaded = kinetics(moved, touched, calibration, **chosen["kinetics"])
+    cut = cycles(loaded, moved, touched, cleaned, calibration, **chosen["cycles"])
+    steps = {
+        "read": recorded,
+        "clean": cleaned,
+        "contacts": touched,
+        "kinematics": moved,
+        "kinetics": loaded,
+        "cycles": cut,
+    }
+    result = {name: schema.described(name, dataset) for name, dataset in steps.items()}
+    cut = result["cycles"]
+    return result | {"cycles": cut.assign(one_by_one(cut.metric.values, cut.metric_value.values))}

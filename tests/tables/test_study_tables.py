@@ -1,0 +1,180 @@
+"""The tables as people write them: whatever stands in them is read, or answered with plain lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import LONGEST_LINE, UserError
+from pipeline.tables import study_tables, tsv
+from pipeline.workflow.open_study import look_at
+from tests.support.checkout import HOUSE
+
+TRIALS = ("participant_id", "trial", "file", "role", "condition")
+SAME_FOLDER = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+cells = st.text(st.characters(exclude_characters='\t\r\n"', exclude_categories=["Cs"]), max_size=12)
+numbers = st.lists(st.integers(1, 999), min_size=1, max_size=5, unique=True)
+
+
+def write(path: Path, header: tuple[str, ...], *rows: tuple[str, ...]) -> Path:
+    path.write_text("".join("\t".join(row) + "\n" for row in (header, *rows)), encoding="utf-8")
+    return path
+
+
+@SAME_FOLDER
+@given(rows=st.lists(st.tuples(*[cells] * 5), max_size=5))
+def test_any_cells_of_trials_are_read_or_answered(tmp_path: Path, rows: list[tuple[str, ...]]) -> None:
+    sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, *rows), {})
+    assert all(line.startswith("trials.tsv: ") for line in problems)
+    for row in (row for mine in sessions.values() for row in mine):
+        assert not Path(row["file"]).is_absolute()
+        assert row["role"] != "exclude"
+
+
+@SAME_FOLDER
+@given(content=st.binary(max_size=200))
+def test_any_bytes_are_read_or_answered(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "participants.tsv"
+    path.write_bytes(content)
+    _, problems = study_tables.participants_of(path)
+    assert problems
+    with pytest.raises(UserError):
+        study_tables.read_participants(path)
+
+
+@SAME_FOLDER
+@given(rows=st.lists(st.lists(cells, min_size=1, max_size=4), max_size=5))
+def test_what_is_written_is_read_back(tmp_path: Path, rows: list[list[str]]) -> None:
+    """Cells come back without blanks around them; short lines are filled up and said."""
+    path = write(tmp_path / "t.tsv", ("a", "b", "c", "d"), *map(tuple, rows))
+    found, problems = tsv.rows_of(path, required="ad")
+    kept = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    assert [list(row.values()) for row in found] == [row + [""] * (4 - len(row)) for row in kept]
+    assert len(problems) == sum(len(row) < 4 for row in kept)
+
+
+@given(numbers=numbers, separator=st.sampled_from([" ", ", ", ",", "  "]))
+def test_plate_numbers_round_trip(numbers: list[int], separator: str) -> None:
+    assert study_tables.plate_numbers(separator.join(map(str, numbers))) == tuple(numbers)
+
+
+@given(text=st.text(max_size=8))
+def test_plate_cells_are_understood_or_refused(text: str) -> None:
+    try:
+        found = study_tables.plate_numbers(text)
+    except ValueError:
+        return
+    assert found is None or all(number > 0 for number in found)
+
+
+@pytest.mark.parametrize(
+    ("cell", "plates"), [("", None), ("n/a", None), ("none", ()), ("None ", ()), ("2", (2,)), ("1 3", (1, 3))]
+)
+def test_plates_given_to_a_foot(cell: str, plates: tuple[int, ...] | None) -> None:
+    assert study_tables.plate_numbers(cell) == plates
+
+
+def test_given_plates_reach_the_step_as_text() -> None:
+    assert study_tables.given_plates({"plates_left": "1,2", "plates_right": "none"}) == {
+        "plates_left": "1 2",
+        "plates_right": "none",
+    }
+    assert study_tables.given_plates({"plates_left": "n/a"}) == {}
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "1 1", "left", "1;x", "1.5", "FP1", "²"])
+def test_plates_that_cannot_be_meant_are_a_plain_line(tmp_path: Path, cell: str) -> None:
+    header, row = (*TRIALS, "plates_left"), ("A1", "walk", "a.c3d", "gait", "walk", cell)
+    sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", header, row), None)
+    assert problems == [
+        f"trials.tsv: A1 walk: plates_left is '{cell}', expected plate numbers ('2', '1 2'), 'none' or n/a"
+    ]
+    assert sessions["A1"]  # the file is looked at all the same
+
+
+@pytest.mark.parametrize("file", ["../a.c3d", "/etc/a.c3d", "x/../../a.c3d", "", ".."])
+def test_files_outside_the_study_are_refused_and_left_alone(tmp_path: Path, file: str) -> None:
+    row = ("A1", "walk", file, "gait", "walk")
+    sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
+    assert sessions == {}
+    assert "is not inside the study" in problems[0]
+
+
+def test_a_link_inside_the_study_may_lead_anywhere(tmp_path: Path) -> None:
+    """Recordings are kept in one place and linked to from studies."""
+    row = ("A1", "walk", "linked/a.c3d", "gait", "walk")
+    (tmp_path / "linked").symlink_to("/")
+    assert study_tables.read_trials(write(tmp_path / "trials.tsv", TRIALS, row), None)["A1"]
+
+
+def test_separators_of_other_programs_are_named(tmp_path: Path) -> None:
+    _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", (",".join(TRIALS),)), None)
+    assert "trials.tsv: the first line has no tab; separate the columns by tabs" in problems
+    row = ("A1", "walk", r"sub-01\a.c3d", "gait", "walk")
+    _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
+    assert "write / between folders" in problems[0]
+
+
+def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
+    """All that follows it is one cell, line ends and all."""
+    good = ("a", "left", "foot", "1", *["0.01"] * 9)
+    rows = [tuple(f'"{cell}' if number == 4 else cell for number, cell in enumerate(good)), *[good] * 200]
+    path = write(tmp_path / "segments.tsv", study_tables.SEGMENT_COLUMNS, *rows)
+    _, problems = study_tables.segments_of(path, {"a": {}})
+    assert any("com_x_m is '0.01" in problem for problem in problems)
+    lines = str(UserError("\n".join(problems))).splitlines()
+    assert len(lines) == len(problems)
+    assert max(map(len, lines)) <= LONGEST_LINE
+
+
+SESSIONS = {"s1": [{"trial": "walk_1", "role": "gait"}, {"trial": "stand", "role": "static"}]}
+
+
+def test_cycles_left_out_are_read_or_answered(tmp_path: Path) -> None:
+    assert study_tables.cycles_of(tmp_path / "cycles.tsv", SESSIONS) == ([], [])
+    good = ("s1", "walk_1", "left", "1.25", "stumbled")
+    rows, problems = study_tables.cycles_of(write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good), SESSIONS)
+    assert [tuple(row.values()) for row in rows] == [good]
+    assert problems == []
+    bad = {
+        ("s2", "walk_1", "left", "1.25", "stumbled"): "session 's2' is not in trials.tsv",
+        ("s1", "walk", "left", "1.25", "stumbled"): "'walk' is no gait trial of the session",
+        ("s1", "stand", "left", "1.25", "stumbled"): "'stand' is no gait trial of the session",
+        ("s1", "walk_1", "both", "1.25", "stumbled"): "side is 'both', expected one of left, right",
+        ("s1", "walk_1", "left", "1,25", "stumbled"): "start_s is '1,25', expected a number",
+        ("s1", "walk_1", "left", "", "stumbled"): "start_s is missing",
+        ("s1", "walk_1", "left", "1.25", "n/a"): "reason is missing; say why",
+    }
+    for row, message in bad.items():
+        _, problems = study_tables.cycles_of(write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, row), SESSIONS)
+        assert len(problems) == 1, problems
+        assert message in problems[0]
+    _, problems = study_tables.cycles_of(
+        write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good, good), SESSIONS
+    )
+    assert problems == ["cycles.tsv: s1 walk_1 left 1.25 stands twice"]
+
+
+def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -> None:
+    """And a table that is wrong stops the study."""
+    for name in ("study.yaml", "participants.tsv", "trials.tsv", "segments.tsv"):
+        (tmp_path / name).write_bytes((HOUSE / "data" / "demo" / name).read_bytes())
+    keys = {}
+    row = ("sub-01", "fast_01", "right", "1.5", "stumbled")
+    for written in (None, row):
+        if written:
+            write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, written)
+        study, problems = look_at(tmp_path)
+        assert problems == []
+        keys[written] = [study.key("cycles")(SimpleNamespace(session=name)) for name in ("sub-01", "sub-02")]
+    assert keys[None][1] == keys[row][1]
+    assert keys[None][0] != keys[row][0]
+    assert json.loads(keys[row][0])["by_trial"]["fast_01"]["left_out"] == [["right", 1.5, "stumbled"]]
+    write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, ("sub-01", "fats_01", *row[2:]))
+    assert "did you mean 'fast_01'" in look_at(tmp_path)[1][0]

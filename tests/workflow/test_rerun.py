@@ -1,0 +1,271 @@
+"""What is made anew after which change: exactly the jobs that use what changed, by content and not by the clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.workflow.open_study import SESSION_STEPS
+from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, snakemake
+
+SESSIONS = ("sub-01", "sub-02")
+LONG_AGO_S = 1e9
+REFERENCE = "variable,joint,angle,phase,mean,sd\n" + "".join(
+    f"joint_angle,{joint},flexion,{phase},{phase},1\n" for joint in ("ankle", "knee", "hip") for phase in (0, 100)
+)
+SETTINGS = """
+body_model: model.yaml
+study: {reference: scored.csv}
+report: {reference: drawn.csv}
+"""
+
+
+def of(session: str, *steps: str) -> set[str]:
+    """Return a session's jobs, and the two of the whole study, which follow whatever a session has anew."""
+    return {f"{step}:{session}" for step in steps} | {"study", "report"}
+
+
+def everywhere(*steps: str) -> set[str]:
+    """Return the same of every session."""
+    return set().union(*(of(session, *steps) for session in SESSIONS))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a copy of the project and a study of two people that has been run with it."""
+    folder = tmp_path_factory.mktemp("rerun")
+    for name in ("pipeline", "config", "profiles"):
+        shutil.copytree(HOUSE / name, folder / "house" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "pyproject.toml"):
+        shutil.copy(HOUSE / name, folder / "house")
+    study = copy_study(HOUSE / "data" / "demo", folder / "study")
+    kept = [row for row in lines(study / "trials.tsv") if not row.split("\t")[1].endswith(("_02", "_03"))]
+    write(study / "trials.tsv", kept)
+    shutil.copy(HOUSE / "config/body_models/isb_clusters.yaml", study / "model.yaml")
+    (study / "study.yaml").write_text(SETTINGS)
+    for name in ("scored.csv", "drawn.csv"):
+        (study / name).write_text(REFERENCE)
+    result = snakemake(study, "--snakefile", str(folder / "house/Snakefile"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+@pytest.fixture
+def folder(finished: Path, tmp_path: Path) -> Path:
+    """Return a copy of it to change, with the records of the run and the time stamps."""
+    return Path(shutil.copytree(finished, tmp_path / "rerun", copy_function=shutil.copy2))
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def write(path: Path, rows: list[str]) -> None:
+    path.write_text("\n".join(rows) + "\n")
+
+
+def append(path: Path, *rows: str) -> None:
+    write(path, [*lines(path), *rows])
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def set_in(study: Path, section: str, setting: str) -> None:
+    """Set something in study.yaml, where the section may stand."""
+    text = (study / "study.yaml").read_text()
+    opened = f"{section}: {{"
+    (study / "study.yaml").write_text(
+        text.replace(opened, f"{opened}{setting}, ") if opened in text else f"{text}{opened}{setting}}}\n"
+    )
+
+
+def add_column(path: Path, name: str, values: dict[str, str]) -> None:
+    """Add a column; ``values`` by the beginning of a row, n/a elsewhere."""
+    header, *rows = lines(path)
+    given = (next((value for start, value in values.items() if row.startswith(start)), "n/a") for row in rows)
+    write(path, [f"{header}\t{name}", *(f"{row}\t{value}" for row, value in zip(rows, given, strict=True))])
+
+
+def touch_everything(study: Path) -> None:
+    for path in (*study.rglob("*.c3d"), *study.glob("*.*")):
+        path.touch()
+
+
+def copy_sources_anew(study: Path) -> None:
+    """Put the same bytes there as other files, as from a backup: older than the results."""
+    for path in study.rglob("*.c3d"):
+        content = path.read_bytes()
+        path.unlink()
+        path.write_bytes(content)
+        os.utime(path, (LONG_AGO_S, LONG_AGO_S))
+
+
+def change_in_place(study: Path) -> None:
+    """Change one bit of a recording and keep its size and time stamp."""
+    path = study / "sub-01/comfortable_01.c3d"
+    status, content = path.stat(), bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def replace_by_an_older_file(study: Path) -> None:
+    path = study / "sub-02/fast_01.c3d"
+    shutil.copy(study / "sub-02/comfortable_01.c3d", path)
+    os.utime(path, (LONG_AGO_S, LONG_AGO_S))
+
+
+def add_a_session(study: Path) -> None:
+    shutil.copytree(study / "sub-02", study / "sub-03")
+    append(study / "participants.tsv", "sub-03\t70\t1.7\tF\tolder\t60")
+    own = [row for row in lines(study / "trials.tsv") if row.startswith("sub-02")]
+    append(study / "trials.tsv", *(row.replace("sub-02", "sub-03") for row in own))
+
+
+def remove_a_trial(study: Path) -> None:
+    write(study / "trials.tsv", [row for row in lines(study / "trials.tsv") if not row.startswith("sub-01\tfast_01")])
+
+
+def leave_out_a_cycle(study: Path) -> None:
+    """Leave out a cycle of metrics.csv, by its own words."""
+    header, *rows = (line.split(",") for line in lines(study / "derived/metrics.csv"))
+    named = next(dict(zip(header, row, strict=True)) for row in rows if "sub-02" in row)
+    cells = (named["session"], named["trial"], named["side"], named["start_time"], "stumbled")
+    write(study / "cycles.tsv", ["session\ttrial\tside\tstart_s\treason", "\t".join(cells)])
+
+
+Change = Callable[[Path], object]
+MODEL = ("calibrate", "kinematics", "kinetics", "cycles")  # what a person's model is made of and used in
+OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
+    "time stamps": (touch_everything, set()),
+    "recordings restored from a backup": (copy_sources_anew, set()),
+    "a recording, same size and time stamp": (change_in_place, of("sub-01", *SESSION_STEPS)),
+    "a recording, by an older file": (replace_by_an_older_file, of("sub-02", *SESSION_STEPS)),
+    "a setting of clean": (
+        lambda s: set_in(s, "clean", "marker_cutoff_hz: 7"),
+        everywhere("clean", "contacts", "kinematics", "kinetics", "cycles"),
+    ),
+    "a setting of contacts": (
+        lambda s: set_in(s, "contacts", "threshold_n: 25"),
+        everywhere("contacts", "kinetics", "cycles"),
+    ),
+    "a setting of kinetics": (
+        lambda s: set_in(s, "kinetics", "gravity_m_s2: 9.81"),
+        everywhere("kinetics", "cycles"),
+    ),
+    "a setting of report": (lambda s: set_in(s, "report", "title: Another"), {"report"}),
+    "a setting of run": (lambda s: set_in(s, "run", "fail_on_rejection: false"), set()),
+    "a comment in study.yaml": (lambda s: append(s / "study.yaml", "# a comment"), set()),
+    "the body model": (
+        lambda s: replace(
+            s / "model.yaml",
+            "between: [lateral_malleolus, medial_malleolus]",
+            "between: [medial_malleolus, lateral_malleolus]",
+        ),
+        everywhere(*SESSION_STEPS),
+    ),
+    "the body model's place": (
+        lambda s: replace(
+            (s / "model.yaml").rename(s / "other.yaml").parent / "study.yaml", "model.yaml", "other.yaml"
+        ),
+        set(),
+    ),
+    "a mass": (lambda s: replace(s / "participants.tsv", "61.2", "66.6"), of("sub-02", *MODEL)),
+    "a measured segment": (lambda s: replace(s / "segments.tsv", "1.0444", "1.05"), of("sub-01", *MODEL)),
+    "an age": (lambda s: replace(s / "participants.tsv", "58", "59"), {"study", "report"}),
+    "a new column about people": (
+        lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"}),
+        {"study", "report"},
+    ),
+    "a condition": (lambda s: replace(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"), {"study", "report"}),
+    "the plate that a foot was on": (
+        lambda s: add_column(s / "trials.tsv", "plates_left", {"sub-01\tfast_01": "2"}),
+        of("sub-01", "contacts", "kinetics", "cycles"),
+    ),
+    "a belt speed": (
+        lambda s: add_column(s / "trials.tsv", "belt_speed_m_s", {"sub-02\tfast_01": "1.2"}),
+        of("sub-02", "cycles"),
+    ),
+    "a cycle left out": (leave_out_a_cycle, of("sub-02", "cycles")),
+    "a trial more": (
+        lambda s: append(s / "trials.tsv", "sub-01\tmore\tsub-01/comfortable_02.c3d\tgait\tcomfortable"),
+        of("sub-01", *SESSION_STEPS),
+    ),
+    "a trial less": (remove_a_trial, of("sub-01", *SESSION_STEPS)),
+    "a session more": (add_a_session, of("sub-03", *SESSION_STEPS)),
+    "what the study is scored by": (lambda s: replace(s / "scored.csv", ",1\n", ",2\n"), {"study", "report"}),
+    "what the report draws": (lambda s: replace(s / "drawn.csv", ",1\n", ",2\n"), {"report"}),
+}
+OF_THE_CODE = {
+    "pipeline/steps/kinetics/step.py": everywhere("kinetics", "cycles"),
+    "pipeline/steps/contacts/events.py": everywhere("contacts", "kinetics", "cycles"),
+    "pipeline/dynamics/block_matrix.py": everywhere(*SESSION_STEPS) - {"read:sub-01", "read:sub-02"},
+    "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
+    "pipeline/templates/report.css": {"report"},
+    "pipeline/workflow/warm.py": set(),
+    "Snakefile": set(),
+}
+
+
+# it does what every start of Snakemake does once, and forks for each line: four times as fast
+PLANNER = """
+import json, os, sys
+from snakemake.cli import get_argument_parser, main
+get_argument_parser()
+for line in sys.stdin:
+    plan, *arguments = json.loads(line)
+    if os.fork() == 0:
+        os.dup2(os.open(plan, os.O_WRONLY | os.O_CREAT), 1)
+        os.dup2(1, 2)
+        main(arguments)
+    print(os.wait()[1], flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def planner() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", PLANNER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+
+
+@pytest.fixture
+def jobs(folder: Path, planner: subprocess.Popen[str]) -> Callable[[], set[str]]:
+    """Return a function that gives the jobs that would be run."""
+
+    def planned() -> set[str]:
+        where = ("--snakefile", str(folder / "house/Snakefile"), "--directory", str(folder / "study"))
+        assert planner.stdin
+        assert planner.stdout
+        planner.stdin.write(json.dumps([str(folder / "plan"), *DRY_RUN, "--cores", "2", *where]) + "\n")
+        planner.stdin.flush()
+        code, plan = planner.stdout.readline(), (folder / "plan").read_text()
+        assert code == "0\n", plan
+        return jobs_in(plan)
+
+    return planned
+
+
+@pytest.mark.parametrize("what", OF_THE_STUDY)
+def test_a_change_of_the_study_reruns_what_depends_on_it(folder: Path, jobs: Callable[[], set[str]], what: str) -> None:
+    change, expected = OF_THE_STUDY[what]
+    change(folder / "study")
+    assert jobs() == expected
+
+
+@pytest.mark.parametrize("file", OF_THE_CODE)
+def test_changed_code_reruns_its_steps_and_those_after(folder: Path, jobs: Callable[[], set[str]], file: str) -> None:
+    path = folder / "house" / file
+    path.write_text(path.read_text() + "\n")
+    assert jobs() == OF_THE_CODE[file]

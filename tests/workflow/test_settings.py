@@ -1,0 +1,151 @@
+"""Settings and tables: what is refused, and how it is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import UserError
+from pipeline.tables import study_tables
+from pipeline.workflow import settings
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_study_wins_over_body_model_and_body_model_over_default(tmp_path: Path) -> None:
+    def chosen(own: dict[str, object]) -> str:
+        return str(settings.load_settings(own, where="study.yaml", study_path=tmp_path)[0]["calibrate"]["hip_centre"])
+
+    assert chosen({"body_model": "isb_clusters"}) == "harrington"
+    assert chosen({"body_model": "plug_in_gait"}) == "davis"
+    assert chosen({"body_model": "plug_in_gait", "calibrate": {"hip_centre": "hara"}}) == "hara"
+
+
+def test_every_problem_is_said_at_once_with_the_nearest_name(tmp_path: Path) -> None:
+    own = {"body_model": "isb_clusters", "cleen": {}, "clean": {"marker_cutoff_hz": -1, "filter_ordre": 4}}
+    with pytest.raises(UserError) as error:
+        settings.load_settings(own, where="study.yaml", study_path=tmp_path)
+    lines = str(error.value).splitlines()
+    assert len(lines) == 3
+    assert "study.yaml: unknown key 'cleen'; did you mean 'clean'?" in lines
+    assert "study.yaml: unknown key 'clean.filter_ordre'; did you mean 'filter_order'?" in lines
+    assert any("clean.marker_cutoff_hz" in line and "hertz" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: &x [1]\nb: *x\n", "aliases"),
+        ("clean: {max_gap_s: 1}\nclean: {max_gap_s: 2}\n", "given twice"),
+        ("- a\n- b\n", "expected 'key: value' lines"),
+        ("a: [", "not valid YAML"),
+        ("# " + "x" * settings.LARGEST_FILE_BYTES, "larger than"),
+    ],
+)
+def test_unsafe_or_broken_yaml_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        settings.read_yaml(write(tmp_path / "study.yaml", text))
+
+
+def test_a_body_model_may_be_a_file_of_the_study(tmp_path: Path) -> None:
+    shipped = (settings.CONFIG / "body_models" / "isb_clusters.yaml").read_text()
+    write(tmp_path / "mine.yaml", shipped.replace("name: isb_clusters", "name: mine"))
+    assert settings.load_body_model("mine.yaml", where="study.yaml", study_path=tmp_path)["name"] == "mine"
+    write(tmp_path / "bad.yaml", shipped.replace("landmarks:", "landmark:"))
+    with pytest.raises(UserError, match="unknown key 'landmark'; did you mean 'landmarks'"):
+        settings.load_body_model("bad.yaml", where="study.yaml", study_path=tmp_path)
+
+
+def test_a_body_model_may_name_only_what_it_has(tmp_path: Path) -> None:
+    shipped = (settings.CONFIG / "body_models" / "isb_clusters.yaml").read_text()
+    broken = shipped.replace("medial_malleolus], moves_with: shank", "medial_maleolus]").replace(
+        "cluster: [heel", "cluster: [heal"
+    )
+    write(tmp_path / "bad.yaml", broken)
+    with pytest.raises(UserError) as error:
+        settings.load_body_model("bad.yaml", where="study.yaml", study_path=tmp_path)
+    assert str(error.value).splitlines() == [
+        "bad.yaml: joint_centres.ankle: midpoint needs 'moves_with'",
+        "bad.yaml: joint_centres.ankle: no landmark 'medial_maleolus'; did you mean 'medial_malleolus'?",
+        "bad.yaml: segments.foot: no landmark 'heal'; did you mean 'heel'?",
+    ]
+
+
+def test_values_from_the_command_line_are_typed() -> None:
+    """Snakemake hands --config values nested in a mapping on as text."""
+    assert settings.typed({"clean": {"max_gap_s": "0.2", "marker_cutoff_hz": "null"}, "run": {"x": "true"}}) == {
+        "clean": {"max_gap_s": 0.2, "marker_cutoff_hz": None},
+        "run": {"x": True},
+    }
+
+
+PARTICIPANTS = "participant_id\tmass_kg\theight_m\tsex\tgroup\n"
+TRIALS = "participant_id\ttrial\tfile\trole\tcondition\n"
+
+
+def test_participants_are_read_as_text_with_free_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "participants.tsv", "\ufeff" + PARTICIPANTS + "012\t70.5\tn/a\tF\tno\n")
+    assert study_tables.read_participants(path)["012"]["group"] == "no"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("../x\t70\t1.7\tM\t1", "must be letters"),
+        ("a\t70,5\t1.7\tM\t1", "write a point, not a comma"),
+        ("a\t7000\t1.7\tM\t1", "mass_kg is 7000, expected 2 to 400"),
+        ("a\t70\t170\tM\t1", "height_m is 170, expected 0.3 to 2.6"),
+        ("a\t70\t1.7\tmale\t1", "sex is 'male'"),
+        ("a\t70\t1.7\tM", "line 2 has 4 cells, the header 5"),
+        ("a\t70\t1.7\tM\t1\na\t70\t1.7\tM\t1", "a stands twice"),
+        ("a\tnan\tinf\tM\t1", "height_m is 'inf'"),
+    ],
+)
+def test_wrong_participants_are_refused(tmp_path: Path, row: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        study_tables.read_participants(write(tmp_path / "participants.tsv", PARTICIPANTS + row + "\n"))
+
+
+def test_a_misspelt_optional_column_is_noticed(tmp_path: Path) -> None:
+    text = PARTICIPANTS.replace("group", "knee_width_rigth_m") + "a\t70\t1.7\tM\t0.1\n"
+    with pytest.raises(UserError, match="did you mean 'knee_width_right_m'"):
+        study_tables.read_participants(write(tmp_path / "participants.tsv", text))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("a\tw/1\tw.c3d\tgait\tx", "must be letters"),
+        ("b\tw\tw.c3d\tgait\tx", "participant 'b' is not in participants.tsv"),
+        ("a\tw\tw.c3d\twalk\tx", "role is 'walk'"),
+        ("a\tw\t../w.c3d\tgait\tx", "not inside the study"),
+        ("a\tw\t/etc/passwd\tgait\tx", "not inside the study"),
+        ("a\tw\tw.c3d\tgait\tx\na\tw\tv.c3d\tgait\tx", "stands twice"),
+        ("a\ts\tw.c3d\tstatic\tx\na\tt\tv.c3d\tstatic\tx", "2 static trials"),
+        ("a\tw\tw.c3d\texclude\tx", "no trials"),
+    ],
+)
+def test_wrong_trials_are_refused(tmp_path: Path, rows: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        study_tables.read_trials(write(tmp_path / "trials.tsv", TRIALS + rows + "\n"), {"a": {}})
+
+
+def test_excluded_trials_are_left_out_and_sessions_default_to_the_participant(tmp_path: Path) -> None:
+    rows = "a\tw\tw.c3d\tgait\tx\na\tv\tv.c3d\texclude\tx\n"
+    sessions = study_tables.read_trials(write(tmp_path / "trials.tsv", TRIALS + rows), {"a": {}})
+    assert [row["trial"] for row in sessions["a"]] == ["w"]
+
+
+def test_segments_are_complete_and_known(tmp_path: Path) -> None:
+    header = "\t".join(study_tables.SEGMENT_COLUMNS)
+    good = "a\tleft\tfoot\t1\t0.05\t-0.04\t0\t0.001\t0.004\t0.004\t0\t0\t0\n"
+    path = write(tmp_path / "segments.tsv", f"{header}\n{good}")
+    assert study_tables.read_segments(path, {"a": {}})["a"][0]["segment"] == "foot"
+    write(path, f"{header}\n{good.replace('left', 'both').replace('0.001', '')}")
+    with pytest.raises(UserError, match=r"(?s)side must be one of.*ixx_kg_m2 is missing"):
+        study_tables.read_segments(path, {"a": {}})
+    assert study_tables.read_segments(tmp_path / "absent.tsv", {"a": {}}) == {}

@@ -1,0 +1,270 @@
+"""The workflow as a user runs it: what comes out, what an error looks like."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ezc3d
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.__main__ import main
+from pipeline.workflow.open_study import SESSION_STEPS
+from tests.support.checkout import HOUSE, copy_study, snakemake
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study of two sessions with two walks each, run once."""
+    study = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("studies") / "finished")
+    rows = (study / "trials.tsv").read_text().splitlines()
+    kept = [row for row in rows if not row.split("\t")[1].endswith(("_02", "_03"))]
+    (study / "trials.tsv").write_text("\n".join(kept) + "\n")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    closing = ["4 of 4 trials used, 12 of 24 stances with kinetics.", f"Report: {study}/derived/report.html"]
+    assert result.stdout.splitlines() == closing
+    lines = result.stderr.splitlines()
+    assert "16 steps to do in 2 sessions; logs/ tells more of each." in lines
+    assert lines[-1] == "16 of 16 steps, 2 of 2 sessions done: report"
+    assert sum(" steps, " in line for line in lines) == 16
+    assert len(lines) < 16 + 5  # of what Snakemake says itself little is left, and no control characters
+    assert result.stderr.replace("\n", "").isprintable()
+    return study
+
+
+@pytest.fixture
+def study(finished: Path, tmp_path: Path) -> Path:
+    """Return a copy of the finished study with its records, to change."""
+    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> None:
+    derived = finished / "derived"
+    for session in ("sub-01", "sub-02"):
+        for step in SESSION_STEPS:
+            with xr.open_datatree(derived / session / f"{step}.nc") as tree:
+                assert {"Conventions", "title", "history", "pipeline_version", "settings", "source_sha256"} <= set(
+                    tree.attrs
+                )
+                assert not tree.to_dataset().data_vars or step == "calibrate"
+                assert step in json.loads(tree.attrs["settings"])
+                for name, group in tree.children.items():
+                    assert set(group.to_dataset().dims) <= {str(dim) for dim in group.coords} | {
+                        "contact",
+                        "stance",
+                        "cycle",
+                    }, name
+    assert {path.name for path in derived.iterdir()} == {
+        "sub-01",
+        "sub-02",
+        "study.nc",
+        "metrics.csv",
+        "quality.csv",
+        "participants.csv",
+        "symmetry.csv",
+        "report.html",
+        "checksums",
+    }
+
+
+def test_a_group_loads_by_itself(finished: Path) -> None:
+    moments = xr.load_dataset(finished / "derived/sub-01/kinetics.nc", group="comfortable_01")
+    assert moments.joint_moment.sel(side="right", joint="ankle", local_axis="z").sizes["time"] > 100
+    assert moments.joint_moment.attrs["units"] == "N m"
+    # the four terms are the moment: their sum is taken in another order, a rounding of 100 N m is 1e-14
+    difference = moments.joint_moment_term.sum("term", skipna=False) - moments.joint_moment
+    assert float(abs(difference).max()) < 1e-10
+
+
+def test_results_go_back_into_copies_of_the_recordings(finished: Path, tmp_path: Path) -> None:
+    """One copy per walk; the pipeline reads it as it reads the recording, and ezc3d the moment that is stored."""
+    study = shutil.copytree(finished, tmp_path / "study")
+    assert main(["write-c3d", str(study), "--session", "sub-01"]) == 0
+    assert not (study / "derived/sub-02/c3d").exists()
+    with xr.open_datatree(study / "derived/sub-01/kinetics.nc") as tree:
+        moments = {name: group.joint_moment.load() for name, group in tree.children.items()}
+    copies = sorted((study / "derived/sub-01/c3d").iterdir())
+    assert [path.stem for path in copies] == sorted(moments)
+    mass_kg = xr.load_dataset(study / "derived/sub-01/calibrate.nc").attrs["body_mass_kg"]
+    for path in copies:
+        content = ezc3d.c3d(str(path))
+        column = content["parameters"]["POINT"]["LABELS"]["value"].index("RKneeMoment")
+        got = content["data"]["points"][0, column] * mass_kg / 1000
+        expected = moments[path.stem].sel(side="right", joint="knee", local_axis="z").values
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-4)  # 32 bits of 100 N m
+
+
+def test_metrics_and_quality_are_tidy(finished: Path) -> None:
+    study = xr.load_dataset(finished / "derived" / "study.nc")
+    with (finished / "derived" / "metrics.csv").open() as handle:
+        metrics = list(csv.DictReader(handle))
+    assert len(metrics) == study.sizes["cycle"] > 0
+    assert float(metrics[0]["stride_time"]) == pytest.approx(float(study.stride_time[0]))
+    mean = study.joint_angle.groupby("condition").mean()
+    assert set(mean.condition.values) == {"comfortable", "fast"}
+    with (finished / "derived" / "quality.csv").open() as handle:
+        assert {row["verdict"] for row in csv.DictReader(handle)} <= {"used", "rejected"}
+
+
+def _edit_cell(path: Path, participant: str, column: str, value: str) -> None:
+    header, *rows = [line.split("\t") for line in path.read_text().splitlines()]
+    for row in rows:
+        if row[0] == participant:
+            row[header.index(column)] = value
+    path.write_text("\n".join("\t".join(row) for row in [header, *rows]) + "\n")
+
+
+def test_it_runs_from_elsewhere(study: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    result = snakemake(study, "--snakefile", str(HOUSE / "Snakefile"), cwd=elsewhere)
+    assert result.returncode == 0, result.stderr
+    assert "Nothing to do" in result.stderr
+    assert f"Report: {study}/derived/report.html" in result.stdout
+
+
+def stopped(study: Path) -> str:
+    """Run a study that must be refused before any job and return what was printed."""
+    result = snakemake(study)
+    text = result.stdout + result.stderr
+    assert result.returncode != 0
+    assert "Traceback" not in text
+    assert "to do" not in text
+    assert "Snakefile" not in text
+    return text
+
+
+def test_misspelt_names_stop_the_run_with_the_nearest_known_one(study: Path) -> None:
+    (study / "study.yaml").write_text("body_model: isb_cluster\nclean: {marker_cutof_hz: 6}\n")
+    replace_in(study / "participants.tsv", "mass_kg", "mas_kg")
+    text = stopped(study)
+    assert "unknown key 'clean.marker_cutof_hz'; did you mean 'marker_cutoff_hz'?" in text
+    assert "column 'mass_kg' is missing; did you mean 'mas_kg'?" in text
+
+
+def test_an_unknown_body_model_is_refused(study: Path) -> None:
+    (study / "study.yaml").write_text("body_model: isb_cluster\n")
+    assert "did you mean 'isb_clusters'?" in stopped(study)
+
+
+def test_a_wrong_directory_is_refused(tmp_path: Path) -> None:
+    assert "no study.yaml there" in stopped(tmp_path / "nowhere")
+
+
+def test_results_without_their_records_are_not_trusted(study: Path) -> None:
+    shutil.rmtree(study / ".snakemake")
+    assert "--forceall" in stopped(study)
+
+
+def quality(study: Path) -> list[dict[str, str]]:
+    with (study / "derived" / "quality.csv").open() as handle:
+        return list(csv.DictReader(handle))
+
+
+def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
+    """A cut file, an absent file, text in place of C3D, a participant without mass: each one plain line."""
+    cut = study / "sub-01" / "comfortable_01.c3d"
+    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
+    (study / "sub-01" / "fast_01.c3d").unlink()
+    _edit_cell(study / "participants.tsv", "sub-02", "mass_kg", "n/a")
+    text = (study / "trials.tsv").read_text().splitlines()
+    (study / "trials.tsv").write_text("\n".join([*text, "sub-01\tnotes\tsub-01/notes.c3d\tgait\tfast"]) + "\n")
+    (study / "sub-01" / "notes.c3d").write_text("not a recording" * 100)
+    for path in study.glob("sub-02/*.c3d"):
+        _change(path, "PROCESSING", "Bodymass", lambda mass: mass * 0)
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    reasons = {(row["session"], row["trial"]): row["reason"] for row in quality(study) if not row["side"]}
+    assert "cut off" in reasons["sub-01", "comfortable_01"]
+    assert "no such file" in reasons["sub-01", "fast_01"]
+    assert "not a C3D file" in reasons["sub-01", "notes"]
+    assert "mass_kg" in reasons["sub-02", "comfortable_01"]
+    assert "0 of 5 trials used" in result.stdout
+    assert "Traceback" not in result.stdout + result.stderr
+    strict = snakemake(study, "--config", "run={fail_on_rejection: true}")
+    assert "Nothing to do" in strict.stderr
+    assert strict.returncode == 1
+
+
+def _change(path: Path, group: str, name: str, change: Callable[[Any], Any]) -> None:
+    import ezc3d
+
+    recording = ezc3d.c3d(str(path))
+    entry = recording["parameters"][group][name]
+    entry["value"] = change(entry["value"])
+    recording.write(str(path))
+
+
+def test_a_missing_marker_and_a_plate_without_channels_are_named(study: Path) -> None:
+    """The first costs its session, the second the stances on that plate; both say what would be right."""
+    _change(
+        study / "sub-01/static.c3d", "POINT", "LABELS", lambda labels: ["RLMX" if x == "RLML" else x for x in labels]
+    )
+    _change(study / "sub-02/fast_01.c3d", "FORCE_PLATFORM", "CHANNEL", lambda channels: channels + 900)
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = quality(study)
+    lost = {row["session"]: row["reason"] for row in rows if not row["side"]}
+    assert set(lost) == {"sub-01"}
+    assert "sub-01/static.c3d: no marker for lateral malleolus right" in lost["sub-01"]
+    assert "did you mean 'RLMX'?" in lost["sub-01"]
+    unplated = {row["reason"] for row in rows if row["session"] == "sub-02" and row["trial"] == "fast_01"}
+    assert any("force plate 1" in reason and "channel" in reason.lower() for reason in unplated)
+    assert any(row["verdict"] == "used" for row in rows if row["trial"] == "comfortable_01")
+
+
+def test_a_missing_static_trial_rejects_its_session_only(study: Path) -> None:
+    rows = (study / "trials.tsv").read_text().splitlines()
+    (study / "trials.tsv").write_text("\n".join(row for row in rows if not row.startswith("sub-01\tstatic")) + "\n")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    lost = {row["session"]: row["reason"] for row in quality(study) if not row["side"]}
+    assert set(lost) == {"sub-01"}
+    assert "no static trial" in lost["sub-01"]
+
+
+def test_equal_inputs_give_equal_bytes(study: Path, tmp_path: Path) -> None:
+    """The same study in another place, on another number of cores, is the same to the byte."""
+    other = copy_study(study, tmp_path / "other place")
+    result = snakemake(other, "--cores", "1")
+    assert result.returncode == 0, result.stdout + result.stderr
+    for path in sorted((study / "derived").rglob("*.*")):
+        twin = other / path.relative_to(study)
+        assert path.read_bytes() == twin.read_bytes(), path.name
+
+
+def test_damage_is_found_named_by_the_step_that_meets_it_and_mended(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A failing disk changes bytes, not time stamps: Snakemake cannot know."""
+    assert main(["verify", str(study)]) == 0
+    path = study / "derived" / "study.nc"
+    whole, status = path.read_bytes(), path.stat()
+    path.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert main(["verify", str(study)]) == 1
+    assert f"  rm {path}\n  snakemake --cores all --directory {study}\n" in capsys.readouterr().out
+    result = snakemake(study, "--config", "report={title: Another}")
+    assert result.returncode != 0
+    assert "report failed: derived/study.nc: damaged (not the bytes that were written); remove it and run again" in (
+        result.stderr
+    )
+    path.unlink()
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert path.read_bytes() == whole
+    assert main(["verify", str(study)]) == 0
