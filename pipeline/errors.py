@@ -1,25 +1,58 @@
-"""The one exception that is the user's to mend."""
+"""UserError: a problem that the user can fix."""
 
 from __future__ import annotations
 
 import difflib
 import unicodedata
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 STEERING = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # turn the direction of what follows
 UNSEEN = ("Cc", "Cs", "Zl", "Zp")
 LONGEST_LINE, SHOWN_OF_ITS_END = 1000, 150  # characters
 
 
-class UserError(Exception):
-    """Something a user can put right: one plain line per problem (what, where, what would be right).
+class Problem(NamedTuple):
+    """One thing that a user can fix: where it is, what is wrong, what to do."""
 
-    Whatever else is raised is a defect of this package and keeps its traceback. Its text may quote a file: what would
-    steer a terminal is shown as '?', and of a line of pages the beginning and the end.
-    """
+    where: str
+    what: str
+    remedy: str = ""
 
     def __str__(self) -> str:
-        return "\n".join(map(_shortened, printable(super().__str__()).split("\n")))
+        text = f"{self.where}: {self.what}" if self.where and self.what else self.where or self.what
+        return _shortened(printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " "))
+
+
+class UserError(Exception):
+    """A problem that the user can fix; everything else that is raised is a defect and keeps its traceback.
+
+    The texts may quote a file: characters that would steer a terminal are shown as '?', long lines are shortened.
+
+    Args:
+        where: file, table row, trial, marker or setting.
+        what: what is wrong with it.
+        remedy: what the user can do.
+    """
+
+    def __init__(self, where: str, what: str = "", remedy: str = "") -> None:
+        super().__init__(where, what, remedy)
+        lines = [("", line) for line in where.split("\n")] if not what else [(where, what, remedy)]  # one text
+        self.problems: tuple[Problem, ...] = tuple(Problem(*parts) for parts in lines)
+
+    @classmethod
+    def of(cls, problems: Iterable[Problem]) -> UserError:
+        """Return one error for several problems."""
+        first, *more = problems
+        error = cls(*first)
+        error.problems = (first, *more)
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).of, (self.problems,)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
 
 
 def hidden_in(text: str) -> str:
