@@ -4,7 +4,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir).parent))
 
-from pipeline.workflow import open_study
+from pipeline.workflow.open_study import open_study
 
 STUDY = open_study(Path.cwd(), forced=True)
 FILES = {session: {row["trial"]: row["file"] for row in rows} for session, rows in STUDY.sessions.items()}

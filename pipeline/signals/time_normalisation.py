@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..steps.report.json_numbers import Array
-
+Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
 
 

@@ -94,8 +94,8 @@ def run(code: str, *arguments: str, cwd: Path = HOUSE) -> subprocess.Popen[str]:
 
 PARENT = (
     "import os, sys, time; from pathlib import Path\n"
-    "from pipeline import c3d_guard; from pipeline.c3d.reader import read_c3d\n"
-    "walk = Path(sys.argv[1]); read_c3d(walk); print(c3d_guard._children[os.getpid()].pid, flush=True)\n"
+    "from pipeline.c3d import parser_process; from pipeline.c3d.reader import read_c3d\n"
+    "walk = Path(sys.argv[1]); read_c3d(walk); print(parser_process._children[os.getpid()].pid, flush=True)\n"
 )
 
 
@@ -110,10 +110,11 @@ def test_the_child_ends_with_its_parent_even_if_that_is_killed() -> None:
 def test_a_child_that_hangs_ends_after_its_parent_too(tmp_path: Path) -> None:
     hang = deadly(tmp_path / "hang.c3d", *HANG)
     code = (
-        "from pipeline import c3d_guard; import sys\n"
-        f"c3d_guard.COMMAND = [sys.executable, '-P', '-c', {HASTY!r}]\n"
+        "from pipeline.c3d import parser_process; import sys\n"
+        f"parser_process.COMMAND = [sys.executable, '-P', '-c', {HASTY!r}]\n"
         + PARENT
-        + "from pipeline.c3d.integrity import refuse_damaged; c3d_guard.parse(Path(sys.argv[2]), refuse_damaged(walk))"
+        + "from pipeline.c3d.integrity import refuse_damaged\n"
+        + "parser_process.parse(Path(sys.argv[2]), refuse_damaged(walk))"
     )
     with run(code, str(WALK), str(hang)) as parent:
         child = int(str(parent.stdout and parent.stdout.readline()))
@@ -125,9 +126,9 @@ def test_a_parent_that_ends_well_leaves_nobody_and_says_nothing(tmp_path: Path) 
     crash = deadly(tmp_path / "crash.c3d", *CRASH)
     code = PARENT + (
         "from pipeline.c3d.integrity import refuse_damaged; from pipeline.errors import UserError\n"
-        "try: c3d_guard.parse(Path(sys.argv[2]), refuse_damaged(walk))\n"
+        "try: parser_process.parse(Path(sys.argv[2]), refuse_damaged(walk))\n"
         "except UserError as error: print('refused')\n"
-        "read_c3d(walk); print(c3d_guard._children[os.getpid()].pid)"
+        "read_c3d(walk); print(parser_process._children[os.getpid()].pid)"
     )
     parent = run(code, str(WALK), str(crash))
     out, err = parent.communicate(timeout=60)

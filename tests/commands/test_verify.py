@@ -207,7 +207,7 @@ TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
 
 def test_changed_code_and_libraries_are_told(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = digests.code_digest
-    monkeypatch.setattr(digests, "code_digest", lambda module: digest(module) + "x" * module.endswith("contacts"))
+    monkeypatch.setattr(digests, "code_digest", lambda module: digest(module) + "x" * module.endswith("contacts.step"))
     monkeypatch.setattr(digests, "versions", lambda names: dict.fromkeys(names, "99"))
     by_file = {fault.file: fault.what for fault in faults_of(study)}
     assert "the code of this step" in by_file["derived/sub-01/contacts.nc"]

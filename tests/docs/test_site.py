@@ -61,9 +61,9 @@ def test_formulas_are_drawn_without_a_script(site: dict[str, str]) -> None:
 
 
 def test_a_function_of_the_page_leads_to_its_definition(site: dict[str, str]) -> None:
-    path = "source/pipeline/filters.py.html"
+    path = "source/pipeline/signals/filters.py.html"
     link = re.search(rf'href="({re.escape(path)})#line-(\d+)">(?:<[^>]*>)*low_pass<', site["theory.html"])
     assert link is not None
-    source = (HOUSE / "pipeline" / "filters.py").read_text().splitlines()
+    source = (HOUSE / "pipeline" / "signals" / "filters.py").read_text().splitlines()
     assert source[int(link[2]) - 1].startswith("def low_pass(")
     assert f'id="line-{link[2]}"' in site[link[1]]

@@ -7,7 +7,6 @@ import importlib
 import inspect
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -17,20 +16,8 @@ from pipeline.workflow.open_study import SESSION_STEPS, STEPS
 from tests.support.checkout import HOUSE
 
 PACKAGE = HOUSE / "pipeline"
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "demo" not in path.parts)
 FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional", "subject"}
 FROM_THE_BRIDGE |= {"belt_speed_m_s", "left_out", "participants", "plates_left", "plates_right"}
-
-
-def imports(path: Path) -> set[str]:
-    """Return the dotted names that a module imports anywhere in it."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -42,7 +29,7 @@ def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     }
     defaults = settings.read_yaml(HOUSE / "config" / "default.yaml").get(step, {})
     assert keywords - FROM_THE_BRIDGE == set(defaults)
-    assert (HOUSE / "tests" / f"test_{step}.py").exists()
+    assert (HOUSE / "tests" / "steps" / step / f"test_{step}.py").exists()
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step not in ("read", "study")])
@@ -73,25 +60,6 @@ def test_defaults_and_schema_are_in_step() -> None:
 @pytest.mark.parametrize("name", settings.shipped_body_models())
 def test_shipped_body_models_are_valid_and_named_after_their_file(name: str) -> None:
     assert settings.load_body_model(name, where="study.yaml", study_path=HOUSE)["name"] == name
-
-
-def test_no_step_imports_another() -> None:
-    modules = {f"pipeline.steps.{step}.step" for step in STEPS}
-    for step in STEPS:
-        assert imported_modules(f"pipeline.steps.{step}.step") & modules == {f"pipeline.steps.{step}.step"}
-
-
-def test_each_foreign_world_has_one_door() -> None:
-    for path in MODULES:
-        found = {name.split(".")[0] for name in imports(path)}
-        assert ("ezc3d" in found) == (path.name in ("c3d_parser.py", "c3d_writer.py")), path
-        assert "snakemake" not in found, path
-        if path.name != "netcdf.py":
-            assert not any(
-                word in path.read_text() for word in ("to_netcdf(", "open_dataset(", "load_dataset(", "netCDF4")
-            ) or (
-                path.name == "jobs.py"  # names the library whose version a result depends on
-            ), path
 
 
 def test_steps_neither_print_nor_look_at_the_clock() -> None:

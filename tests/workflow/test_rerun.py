@@ -210,9 +210,9 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
 OF_THE_CODE = {
     "pipeline/steps/kinetics/step.py": everywhere("kinetics", "cycles"),
     "pipeline/steps/contacts/events.py": everywhere("contacts", "kinetics", "cycles"),
-    "pipeline/dynamics/block_matrix.py": everywhere(*SESSION_STEPS) - {"read:sub-01", "read:sub-02"},
+    "pipeline/dynamics/block_matrix.py": everywhere("kinetics", "cycles"),
     "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
-    "pipeline/templates/report.css": {"report"},
+    "pipeline/steps/report/templates/report.css": {"report"},
     "pipeline/workflow/warm.py": set(),
     "Snakefile": set(),
 }

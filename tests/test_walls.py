@@ -1,0 +1,119 @@
+"""The walls between the rooms of pipeline/: which room may import which, and the one door of each foreign library."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.checkout import HOUSE
+
+PACKAGE = HOUSE / "pipeline"
+NOUNS = {"c3d", "plates", "body", "dynamics", "signals", "tables", "results"}
+ROOMS = NOUNS | {"steps", "workflow", "commands", "demo"}
+ARROWS_BETWEEN_NOUNS = {
+    *(("body", "dynamics"), ("signals", "dynamics"), ("results", "tables")),
+    *(("plates", "dynamics"), ("plates", "signals"), ("plates", "body")),
+}
+DOORS = {
+    "snakemake": ("workflow/",),
+    "netCDF4": ("results/",),
+    "h5py": ("results/",),
+    "ezc3d": ("c3d/", "demo/recording.py"),
+    "plotly": ("steps/report/",),
+    "jinja2": ("steps/report/",),
+}
+READS_NETCDF = {"open_dataset", "load_dataset", "open_datatree", "load_datatree", "to_netcdf"}
+MOST_MODULES = 12
+
+
+def imported(source: str, module: str) -> Iterator[str]:
+    """Yield the dotted names that the source of a module such as ``body.legs`` imports, its own from ``pipeline``."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = ["pipeline", *module.split(".")][: -node.level] if node.level else []
+            origin = ".".join([*above, *filter(None, [node.module])])
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def faults(source: str, module: str) -> list[str]:
+    """Return what a module imports through a wall."""
+    room, inner, *_ = [*module.split("."), ""]
+    path = module.replace(".", "/") + ".py"
+    found = []
+    for name in imported(source, module):
+        top, other, *rest = [*name.split("."), "", ""]
+        if top != "pipeline":
+            allowed = path.startswith(DOORS.get(top, ("",)))
+        elif other not in ROOMS or other == room != "steps":
+            allowed = True
+        elif room in NOUNS:
+            allowed = (room, other) in ARROWS_BETWEEN_NOUNS
+        elif room == "steps":
+            allowed = rest[0] == inner if other == "steps" else other in NOUNS and rest[0] != "teaching"
+        elif room == "workflow":
+            allowed = other != "commands"
+        else:
+            allowed = room == "commands" or other == "results"  # the demo's group of people is a study.nc
+        if not allowed:
+            found.append(f"{path} imports {name}")
+    return found
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    """Yield the name below ``pipeline`` and the source of each module in a room."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name != "__init__.py" and path.parent != PACKAGE:
+            yield ".".join(path.relative_to(PACKAGE).with_suffix("").parts), path.read_text()
+
+
+def test_no_import_passes_a_wall() -> None:
+    assert [fault for module, source in modules() for fault in faults(source, module)] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("steps.clean.step", "from ..contacts import step"),
+        ("steps.clean.step", "from ...workflow.settings import read_yaml"),
+        ("steps.kinetics.step", "from ...dynamics.teaching.planar import Links"),
+        ("steps.report.step", "from ...demo.group import group"),
+        ("body.legs", "from ..signals import filters"),
+        ("results.netcdf", "from ..steps.read.step import read"),
+        ("tables.tsv", "def late():\n    from ..body import conventions"),
+        ("dynamics.limb", "from ..body.conventions import SIDES"),
+        ("workflow.settings", "from ..commands.check.command import check"),
+        ("demo.walk", "from ..dynamics.limb import Limb"),
+        ("commands.export", "import netCDF4"),
+        ("steps.read.step", "import ezc3d"),
+        ("commands.show", "import plotly.graph_objects"),
+        ("results.netcdf", "from snakemake.io import Namedlist"),
+    ],
+)
+def test_an_import_through_a_wall_is_found(module: str, line: str) -> None:
+    assert len(faults(f"import numpy\n{line}\n", module)) == 1
+
+
+def test_only_results_opens_netcdf() -> None:
+    """The demo writes its own truth."""
+    for module, source in modules():
+        called = {node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
+        assert module.startswith(("results.", "demo.")) or not called & READS_NETCDF, module
+
+
+def test_rooms_are_few_and_small() -> None:
+    folders = [path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    assert {path.name for path in folders if path.parent == PACKAGE} == ROOMS
+    sizes = {folder: len([*folder.glob("*.py")]) - (folder / "__init__.py").exists() for folder in folders}
+    assert {str(folder): size for folder, size in sizes.items() if size > MOST_MODULES} == {}
+
+
+def test_tests_mirror_the_rooms() -> None:
+    tests = HOUSE / "tests"
+    own = {path.relative_to(tests) for path in tests.rglob("test_*.py") if path.parent != tests}
+    extra = {Path("campaigns"), Path("docs"), Path("workflow/slurm")}
+    assert {path.parent for path in own} - extra <= {folder.relative_to(PACKAGE) for folder in PACKAGE.rglob("*")}
