@@ -38,7 +38,9 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 if not workflow.output_settings.dryrun:
     hold(Path.cwd())
-start_jobs_warm(PythonScript, modules=("pipeline.workflow.run_job", "snakemake.iocontainers", "snakemake.logging"), steps=STEPS)
+start_jobs_warm(
+    PythonScript, modules=("pipeline.workflow.run_job", "snakemake.iocontainers", "snakemake.logging"), steps=STEPS
+)
 hash_once(_IOFile)
 
 
