@@ -13,20 +13,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import FLEXION_SIGN, JOINTS, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, unit
-from .conventions import JOINTS, SIDES
 
 Array = NDArray[np.float64]
 
-ANGLES = ("flexion", "adduction", "rotation")
 CONVENTIONS = ("isb", "plug_in_gait")
-FLEXION_SIGN = {"ankle": 1.0, "knee": -1.0, "hip": 1.0}
 
 
 def signs(joint: str, side: str) -> Array:
     """Return (3,): what turns right-handed rotations about e1, e2, e3 into clinical ones."""
-    mirror = -1.0 if side == "left" else 1.0
-    return np.array([FLEXION_SIGN[joint], mirror, mirror])
+    return np.array([FLEXION_SIGN[joint], SIDE_SIGN[side], SIDE_SIGN[side]])
 
 
 def angles(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> Array:
@@ -76,7 +73,7 @@ def axes(proximal: Array, distal: Array) -> Array:
     return np.stack([e1, unit(cross(e3, e1)), e3], axis=-2)
 
 
-MIRROR = np.array([-1.0, 1.0])
+MIRROR = np.array([SIDE_SIGN[side] for side in SIDES])
 
 
 def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float) -> Array:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import SIDE_SIGN
 from ..errors import UserError
-from .conventions import SIDE_SIGN
 
 Array = NDArray[np.float64]
 

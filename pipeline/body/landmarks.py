@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import SIDES
 from ..errors import nearest
 
 Array = NDArray[np.float64]
 Points = dict[str, Array]
-SIDES = ("left", "right")
 
 
 def landmark_labels(body_model: Mapping[str, Any]) -> dict[str, list[tuple[str, ...]]]:

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..conventions import JOINTS, SEGMENTS, SIDES
 from ..dynamics.vectors import rotate
 from . import joint_angles
-from .conventions import JOINTS, SEGMENTS, SIDES
 
 Array = NDArray[np.float64]
 # what the equations of motion need of kinematics and of contacts

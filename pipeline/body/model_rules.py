@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..conventions import SIDES
 from ..errors import nearest
 
 CENTRES = ("hip_centre", "knee_centre", "ankle_centre")
@@ -39,7 +40,7 @@ def names_in_frame(segment: Mapping[str, Any]) -> list[str]:
 def loose_ends(model: Mapping[str, Any]) -> list[str]:
     """Return what a body model names but does not have, and what its joint-centre rules lack."""
     points = {*CENTRES, *model["landmarks"]}
-    known = points | {f"{name}_{side}" for name in model["landmarks"] for side in ("left", "right")}
+    known = points | {f"{name}_{side}" for name in model["landmarks"] for side in SIDES}
     lines, named = [], []
     for joint, rules in model["joint_centres"].items():
         for rule in [rules] if isinstance(rules, dict) else rules:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import SIDES
 from ..errors import UserError
 from .joint_centres import hip_centre as hip_regression
-from .landmarks import SIDES, landmark_labels
+from .landmarks import landmark_labels
 from .model_rules import size_of_centre
 from .static_skeleton import static_rules, virtual_landmarks
 

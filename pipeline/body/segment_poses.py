@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import SIDE_SIGN
 from ..dynamics.vectors import cross, unit
-from .conventions import SIDE_SIGN
 from .landmarks import point
 
 Array = NDArray[np.float64]

@@ -14,13 +14,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..conventions import FROM_HIP, FROM_PELVIS
 from .joint_centres import chord
 from .landmarks import Points, point
 from .segment_poses import fit_pose, frame
 
 Array = NDArray[np.float64]
-ORDER = ("pelvis", "thigh", "shank", "foot")
-JOINTS = ("hip", "knee", "ankle")
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
 DISTAL = {"thigh": "knee", "shank": "ankle"}
 
@@ -119,7 +118,7 @@ def moving_leg(
         count: number of frames.
     """
     moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
-    for segment in ORDER:
+    for segment in FROM_PELVIS:
         joint = DISTAL.get(segment, "")
         if joint and not model.carrier[(side, joint)]:
             rule = next(rule for rule in centre_rules(body_model, joint) if rule["method"] == "chord")
@@ -131,7 +130,7 @@ def moving_leg(
             moving.centres[f"{joint}_centre"] = centre
         if segment != "pelvis":
             _pose(moving, points, body_model, model, segment, side, count)
-        for name in JOINTS:
+        for name in FROM_HIP:
             if model.carrier[(side, name)] == segment:
                 local = model.carried[(side, name)]
                 moving.centres[f"{name}_centre"] = moving.origins[segment] + local @ moving.frames[segment]

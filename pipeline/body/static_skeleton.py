@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import UserError
 from .joint_centres import chord, device_corner, shifted
 from .joint_centres import hip_centre as hip_regression
-from .landmarks import SIDES, Points, landmark_labels, point
+from .landmarks import Points, landmark_labels, point
 from .model_rules import names_in_centre, names_in_frame
 from .segment_poses import frame, mean_rotation
-from .skeleton import DISTAL, JOINTS, ORDER, ORIGIN, Skeleton, centre_rules, chord_points
+from .skeleton import DISTAL, ORIGIN, Skeleton, centre_rules, chord_points
 
 Array = NDArray[np.float64]
 
@@ -53,7 +54,7 @@ def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tu
         return [name for name in full if name.removesuffix("_left").removesuffix("_right") in body_model["landmarks"]]
 
     chosen, needed = {}, []
-    for joint in JOINTS:
+    for joint in FROM_HIP:
         rules = centre_rules(body_model, joint)
         wanted = [landmarks(names_in_centre(rule)) for rule in rules]
         best = next((i for i, names in enumerate(wanted) if seen >= set(names)), 0)
@@ -98,7 +99,7 @@ def static_skeleton(
     for joint, rule in rules.items():
         if rule["method"] == "chord":
             still.chord_radius[joint] = (_size(rule["width"], side, sizes) + sizes["marker_diameter_m"]) / 2
-    for segment in ORDER:
+    for segment in FROM_PELVIS:
         axes = body_model["segments"][segment]["axes"]
         if segment == "pelvis":
             still.frames[segment] = frame(axes, points, still.frames, side)
@@ -109,7 +110,7 @@ def static_skeleton(
             still.centres[f"{distal}_centre"] = _static_centre(points, still, rules[distal], distal, side, sizes)
         still.frames[segment] = frame(axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
-    for segment in ORDER:
+    for segment in FROM_PELVIS:
         if not np.isfinite(still.frames[segment]).all(axis=(1, 2)).any():
             raise UserError(f"no frame shows all landmarks that the {side} {segment} is built from; use another trial")
         _record_pose(still, points, body_model["segments"][segment], segment, side)
@@ -131,7 +132,7 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
     """Return the hip centre in the lab from the mean pelvis of the trial."""
     if not isinstance(method, str):
         return (points["asis_left"] + points["asis_right"]) / 2 + method @ still.frames["pelvis"]
-    asis = {name: points[f"asis_{name}"] for name in ("left", "right")}
+    asis = {name: points[f"asis_{name}"] for name in SIDES}
     posterior = points["sacrum"] if "sacrum" in points else (points["psis_left"] + points["psis_right"]) / 2
     middle = (asis["left"] + asis["right"]) / 2
     known = {
@@ -139,7 +140,7 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
         "pelvis_depth": _mean_length(middle - posterior),
         "marker_radius": sizes["marker_diameter_m"] / 2,
     }
-    legs = [sizes[f"leg_length_{name}_m"] for name in ("left", "right") if f"leg_length_{name}_m" in sizes]
+    legs = [sizes[f"leg_length_{name}_m"] for name in SIDES if f"leg_length_{name}_m" in sizes]
     if legs:
         known |= {"leg_length": sizes.get(f"leg_length_{side}_m", legs[0]), "leg_length_mean": float(np.mean(legs))}
     if f"asis_trochanter_distance_{side}_m" in sizes:

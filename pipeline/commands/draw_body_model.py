@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..body.landmarks import SIDES, Points, chosen_labels, landmark_labels, positions
-from ..body.skeleton import ORDER, Skeleton
+from ..body.landmarks import Points, chosen_labels, landmark_labels, positions
+from ..body.skeleton import Skeleton
 from ..body.static_skeleton import static_rules, static_skeleton, with_virtual
 from ..c3d.reader import Recording, anthropometry, read_c3d
+from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import UserError
 from ..steps.read.lab_axes import to_isb
 from ..tables.terminal_table import aligned
@@ -145,9 +146,9 @@ def _line(a: tuple[float, float], b: tuple[float, float], attributes: str) -> st
 
 def _bones(leg: Skeleton, at: Projection, k: int) -> list[str]:
     """Draw the chain of joint centres, the axes of each segment, the centres."""
-    centres = [leg.centres[f"{joint}_centre"][k] for joint in ("hip", "knee", "ankle")]
+    centres = [leg.centres[f"{joint}_centre"][k] for joint in FROM_HIP]
     parts = [_line(at(a), at(b), 'class="bone"') for a, b in zip(centres, centres[1:], strict=False)]
-    for segment in ORDER:
+    for segment in FROM_PELVIS:
         origin, axes = leg.origins[segment][k], leg.frames[segment][k]
         if segment in ("thigh", "shank"):  # from the middle, where fewer things are
             origin = (origin + centres[1 if segment == "thigh" else 2]) / 2

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..body.landmarks import SIDES, Points, chosen_labels, positions, seen_labels
+from ..body.landmarks import Points, chosen_labels, positions, seen_labels
 from ..c3d.event_names import not_understood
 from ..c3d.reader import Recording, anthropometry, read_c3d
+from ..conventions import SIDES
 from ..errors import UserError
 from ..plates import body_weight
 from ..steps.read import step as read

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import CHAIN
 from .curves import mirrored, rotation
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
-SEGMENTS = ("foot", "shank", "thigh")
 MEDIAL_MARKERS = ("RMEK", "RMML", "LMEK", "LMML")
 
 # fractions of body mass; then, as fractions of the segment's length: COM x y z and radii of gyration x y z
@@ -143,7 +142,7 @@ def segment_parameters(walker: Walker) -> SegmentParameters:
     for axis, angle in enumerate(np.radians(INERTIA_TILT_DEG)):
         tilt = tilt @ rotation(axis, angle)
     mass, com, inertia = np.empty((2, 3)), np.empty((2, 3, 3)), np.empty((2, 3, 3, 3))
-    for i, segment in enumerate(SEGMENTS):
+    for i, segment in enumerate(CHAIN):
         fraction, centre, radii = SEGMENT_TABLE[segment]
         mass[:, i] = fraction * walker.mass_kg
         tensor = tilt @ np.diag(mass[0, i] * (lengths[segment] * np.array(radii)) ** 2) @ tilt.T

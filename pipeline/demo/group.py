@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..conventions import SIDES
 from ..results.schema import VARIABLES
 
 Array = NDArray[np.float64]
@@ -50,7 +51,7 @@ def group_study(
         {
             "participant": ("cycle", np.array([f"p{number + 1:02}" for number in person])),
             "condition": ("cycle", np.array(CONDITIONS)[condition]),
-            "side": ("cycle", np.array(["left", "right"])[np.concatenate([np.arange(n) for n in counts.flat]) % 2]),
+            "side": ("cycle", np.array(SIDES)[np.concatenate([np.arange(n) for n in counts.flat]) % 2]),
             "kinetics_valid": ("cycle", np.ones(person.size, dtype=bool)),
             "joint": ["ankle"],
             "angle": ["flexion"],

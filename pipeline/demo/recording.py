@@ -12,7 +12,8 @@ import ezc3d
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import MEDIAL_MARKERS, SEGMENTS, Walker, markers_in_segments
+from ..conventions import CHAIN
+from .body import MEDIAL_MARKERS, Walker, markers_in_segments
 from .legs import Pose
 from .plates import Plate
 
@@ -48,7 +49,7 @@ def marker_paths(walker: Walker, body: Pose, *, medial: bool) -> dict[str, Array
         if segment == "pelvis":
             paths[label] = body.pelvis_origin + body.pelvis_rotation @ position
         else:
-            i = SEGMENTS.index(segment)
+            i = CHAIN.index(segment)
             paths[label] = body.centre[:, side, i] + body.rotation[:, side, i] @ position
     return paths
 

@@ -9,7 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from .body import SEGMENTS, SIDES, Walker, segment_parameters
+from ..conventions import CHAIN, JOINTS, SIDES
+from .body import Walker, segment_parameters
 from .legs import Pose
 from .loads import Ground, Wrenches, ground, joint_wrenches
 from .plates import Plate, channels, file_axes, verdict
@@ -17,7 +18,7 @@ from .recording import ANALOG_HZ, MARKER_HZ, Recording, marker_paths, noisy_mark
 from .walk import Walk, motion, stand
 
 Array = NDArray[np.float64]
-JOINTS, AXES = ("ankle", "knee", "hip"), ("x", "y", "z")
+AXES = ("x", "y", "z")
 SEGMENT_COLUMNS = (
     "participant_id", "side", "segment", "mass_kg", "com_x_m", "com_y_m", "com_z_m",
     "ixx_kg_m2", "iyy_kg_m2", "izz_kg_m2", "ixy_kg_m2", "ixz_kg_m2", "iyz_kg_m2",
@@ -136,7 +137,7 @@ def write_tables(
 def _segment_rows(walker: Walker) -> list[tuple[object, ...]]:
     parameters, rows = segment_parameters(walker), list[tuple[object, ...]]()
     for side, side_name in enumerate(SIDES):
-        for i, segment in enumerate(SEGMENTS):
+        for i, segment in enumerate(CHAIN):
             tensor = parameters.inertia[side, i]
             elements = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
             numbers = [parameters.mass[side, i], *parameters.com[side, i], *elements]
@@ -205,7 +206,7 @@ def _described(answer: xr.Dataset) -> xr.Dataset:
     for name in answer.data_vars:
         units, long_name = MEANING[str(name)]
         answer[name].attrs.update(units=units, long_name=long_name)
-    coordinates = {"side": SIDES, "joint": JOINTS, "axis": AXES, "segment": SEGMENTS, "local_axis": AXES}
+    coordinates = {"side": SIDES, "joint": JOINTS, "axis": AXES, "segment": CHAIN, "local_axis": AXES}
     answer = answer.assign_coords({name: list(values) for name, values in coordinates.items()})
     answer["time"].attrs.update(units="s", long_name="time on the file's own axis")
     return answer.assign_attrs(title="exact answer: ISB lab axes, x along the walking direction, y up")

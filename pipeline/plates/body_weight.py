@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..body.landmarks import SIDES, Points
+from ..body.landmarks import Points
+from ..conventions import SIDES
 from ..signals.filters import stretches
 from .wrench import over_plates, plate_axes
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..conventions import SIDES
+
 Array = NDArray[np.float64]
 Text = NDArray[np.str_]
 
@@ -80,8 +82,7 @@ def symmetry(means: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """
     first = means[SESSION].drop_duplicates()
     left, right = (
-        first.merge(means[means.side == side], on=SESSION, how="left")[[*names]].to_numpy(dtype=float)
-        for side in ("left", "right")
+        first.merge(means[means.side == side], on=SESSION, how="left")[[*names]].to_numpy(dtype=float) for side in SIDES
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         index = 200 * (right - left) / (np.abs(right) + np.abs(left))

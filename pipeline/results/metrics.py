@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import ANGLES, JOINTS
+
 METRICS = {
     "stride_time": ("s", "time from foot strike to the next foot strike of the same side"),
     "stance_time": ("s", "time from foot strike to foot off"),
@@ -42,8 +44,8 @@ METRICS = {
     ),
     **{
         f"range_of_{joint}_{angle}": ("degree", f"largest minus smallest {joint} {angle} of the cycle")
-        for joint in ("ankle", "knee", "hip")
-        for angle in ("flexion", "adduction", "rotation")
+        for joint in JOINTS
+        for angle in ANGLES
     },
     **{
         f"range_of_pelvis_{angle}": ("degree", f"largest minus smallest pelvic {angle} of the cycle")

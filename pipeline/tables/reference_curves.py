@@ -13,17 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from ..conventions import ANGLES, JOINTS
 from ..errors import UserError, nearest
 
 COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
-_JOINTS, _ANGLES = ("ankle", "knee", "hip"), ("flexion", "adduction", "rotation")
 # the variables that can have a reference, with the dimensions that the columns joint and angle select along
 COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "joint_angle": {"joint": _JOINTS, "angle": _ANGLES},
-    "pelvis_angle": {"angle": _ANGLES},
+    "joint_angle": {"joint": JOINTS, "angle": ANGLES},
+    "pelvis_angle": {"angle": ANGLES},
     "foot_progression": {},
-    "joint_moment_jcs": {"joint": _JOINTS, "angle": _ANGLES},
-    "joint_power": {"joint": _JOINTS},
+    "joint_moment_jcs": {"joint": JOINTS, "angle": ANGLES},
+    "joint_power": {"joint": JOINTS},
     "ground_force": {"axis": ("x", "y", "z")},
 }
 MOST_PROBLEMS = 8

@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ..conventions import CHAIN, SIDES
 from ..errors import UserError, nearest
 from .tsv import ABSENT, Row, bad_columns, bad_identifier, hostile_cells, leaves_study, misspelt, out_of_range, rows_of
 
 ROLES = ("static", "gait", "functional", "exclude")
-SIDES = ("left", "right")
-SEGMENTS = ("foot", "shank", "thigh")
 
 # plausible sizes of people from one year up, and of markers; what lies outside is in another unit or mistyped
 SIZE_RANGES = {"mass_kg": (2, 400), "height_m": (0.3, 2.6)}
@@ -204,8 +203,8 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
         where = f"{path.name}: {name} {row['side']} {row['segment']}"
         if name not in participants:
             problems.append(f"{where}: '{name}' is not in participants.tsv{nearest(name, participants)}")
-        if row["side"] not in SIDES or row["segment"] not in SEGMENTS:
-            problems.append(f"{where}: side must be one of {SIDES}, segment one of {SEGMENTS}")
+        if row["side"] not in SIDES or row["segment"] not in CHAIN:
+            problems.append(f"{where}: side must be one of {SIDES}, segment one of {CHAIN}")
         for column in SEGMENT_COLUMNS[3:]:
             lowest = 1e-6 if column == "mass_kg" else -200
             problems += out_of_range(row, column, lowest, 200, where, required=True)

@@ -12,16 +12,14 @@ import yaml
 from pipeline.__main__ import main
 from pipeline.body import requirements
 from pipeline.body.landmarks import landmark_labels, positions
-from pipeline.body.skeleton import ORDER, model_of, moving_leg, moving_pelvis
+from pipeline.body.skeleton import model_of, moving_leg, moving_pelvis
+from pipeline.conventions import FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.workflow.settings import load_body_model, shipped_body_models
 from tests.support.checkout import HOUSE
 from tests.support.geometry import (
-    JOINTS,
     PARTICIPANT,
     PLACES,
-    SEGMENTS,
-    SIDES,
     Landmarks,
     body_model,
     calibrated,
@@ -143,7 +141,7 @@ def test_frames_and_centres_follow_a_walking_person(name: str, side: str) -> Non
     leg = moving_leg(points, model, found, moving_pelvis(points, model, found, len(WALK_S)), side, len(WALK_S))
     i, true = SIDES.index(side), with_true_centres(name)
     own_foot = "'along'" not in str(model["segments"]["foot"])
-    for segment in ORDER if own_foot else ORDER[:3]:
+    for segment in FROM_PELVIS if own_foot else FROM_PELVIS[:3]:
         inside = pose.rotation[:, i, SEGMENTS.index(segment)] @ np.swapaxes(leg.frames[segment], 1, 2)
         close(inside, np.broadcast_to(inside[0], inside.shape), 1e-7 if true else 0.04)
         assert np.trace(inside[0]) > 1 + 2 * np.cos(np.radians(16)), "near the true axes"

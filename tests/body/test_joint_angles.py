@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from pipeline.body import joint_angles
-from tests.support.geometry import JOINTS, PROPERTY, SEED, SIDES, Array, close, derivative, random_turns
+from pipeline.conventions import ANGLES, JOINTS, SIDES
+from tests.support.geometry import PROPERTY, SEED, Array, close, derivative, random_turns
 
 LOCK = 0.1  # smallest_floating_axis
 
@@ -78,7 +79,7 @@ def test_clinical_signs_of_described_poses(joint: str, side: str) -> None:
         "adduction": np.stack([x, leg_inwards, np.cross(x, leg_inwards)]),
         "rotation": np.stack([toes_inwards, y, np.cross(toes_inwards, y)]),
     }
-    for i, name in enumerate(joint_angles.ANGLES):
+    for i, name in enumerate(ANGLES):
         found = joint_angles.angles(np.eye(3), poses[name], smallest_floating_axis=LOCK)
         clinical = np.degrees(found) * joint_angles.signs(joint, side)
         close(clinical, 30 * np.eye(3)[i])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.body.conventions import JOINTS, SIDES
 from pipeline.body.legs import Legs
-from tests.support.geometry import HANDED, SEGMENTS, close, landmarks, walk
+from pipeline.conventions import JOINTS, SEGMENTS, SIDES
+from tests.support.geometry import HANDED, close, landmarks, walk
 from tests.support.walking import CALIBRATION, TIME, ground, legs, moving
 
 

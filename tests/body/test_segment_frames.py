@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from pipeline.body.segment_poses import frame
-from pipeline.body.skeleton import ORDER
+from pipeline.conventions import FROM_PELVIS, SIDES
 from pipeline.workflow.settings import shipped_body_models
 from tests.support.geometry import (
     PROPERTY,
     SEED,
-    SIDES,
     body_model,
     close,
     jittered,
@@ -66,7 +65,7 @@ def test_axes_of_a_standing_person_point_forward_up_and_right(name: str, side: s
 @pytest.mark.parametrize("side", SIDES)
 def test_isb_frames_of_the_standing_person_are_the_labs(side: str) -> None:
     still = skeleton_of(ISB, standing(), side)
-    for segment in ORDER:
+    for segment in FROM_PELVIS:
         close(still.frames[segment][0], np.eye(3))
 
 
@@ -82,7 +81,7 @@ def test_mirrored_person_has_mirrored_frames_and_joint_centres(name: str) -> Non
     person = jittered(standing(), seed=1)
     for side, other in zip(SIDES, SIDES[::-1], strict=True):
         still, image = skeleton_of(name, person, side), skeleton_of(name, mirrored(person), other)
-        for segment in ORDER:
+        for segment in FROM_PELVIS:
             close(image.frames[segment], FLIP @ still.frames[segment] @ FLIP)
         for centre, place in still.centres.items():
             close(image.centres[centre], place @ FLIP)
@@ -98,7 +97,7 @@ def test_frames_turn_with_the_person(name: str, seed: int) -> None:
     person = jittered(standing(1), seed)
     there = {landmark: where @ turn.T + 3 for landmark, where in person.items()}
     still, moved = skeleton_of(name, person, "left"), skeleton_of(name, there, "left")
-    for segment in ORDER:
+    for segment in FROM_PELVIS:
         close(moved.frames[segment], still.frames[segment] @ turn.T)
 
 

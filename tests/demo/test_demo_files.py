@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.conventions import SIDES
 from pipeline.demo import study as files
-from pipeline.demo.body import SIDES, segment_parameters
+from pipeline.demo.body import segment_parameters
 from pipeline.demo.loads import GRAVITY
 from pipeline.demo.plates import file_axes
 from tests.support.checkout import DEMO

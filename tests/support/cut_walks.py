@@ -9,14 +9,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.body.conventions import CHAIN, SEGMENTS
+from pipeline.conventions import CHAIN, SEGMENTS, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.results.metrics import one_by_one
 from pipeline.results.schema import described
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS, LOADS
 from pipeline.workflow.settings import CONFIG, read_yaml
-from tests.support.recordings import HALF_WIDTH_M, SIDES, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
+from tests.support.recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
 
 Array = NDArray[np.float64]
 

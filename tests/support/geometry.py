@@ -22,21 +22,19 @@ from scipy.spatial.transform import Rotation
 from pipeline.body.landmarks import landmark_labels, positions
 from pipeline.body.skeleton import Skeleton
 from pipeline.body.static_skeleton import static_rules, static_skeleton
+from pipeline.conventions import SEGMENTS, SIDES
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.workflow.settings import load_body_model, segment_table
 
 Array = NDArray[np.float64]
 Landmarks = dict[str, Array]
 
-SIDES = ("left", "right")
-SEGMENTS = ("foot", "shank", "thigh", "pelvis")
-JOINTS = ("ankle", "knee", "hip")
 BODY_MODELS = ("functional_clusters", "gait2354", "isb_clusters", "plug_in_gait")
 
 PROPERTY = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 SEED = st.integers(0, 2**32 - 1)
-ROUNDING = 1e-9  # double arithmetic in another order; quantities are of order 1 to 1000
 GRAVITY = 9.80665
+ROUNDING = 1e-9  # double arithmetic in another order; quantities are of order 1 to 1000
 
 THIGH_M, SHANK_M = 0.40, 0.42
 HIP_M = (-0.0459, -0.0829, 0.0865)  # Harrington 2007 for 240 mm between the ASIS and 150 mm of depth

@@ -16,9 +16,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.conventions import SIDES
+
 Array = NDArray[np.float64]
 
-SIDES = ("left", "right")
 MARKER_HZ, ANALOG_HZ = 100, 1000
 SPEED_M_S, STRIDE_S, STANCE_S, FIRST_STRIKE_S = 1.2, 1.1, 0.7, 0.2
 HALF_WIDTH_M, FOOT_M, AHEAD_M = 0.08, 0.2, 0.25  # foot from the midline; heel to toe; heel before pelvis at strike

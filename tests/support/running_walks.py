@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from tests.support.recordings import PEAK_N, SIDES, Footfall, Rectangle, Walk, cleaned
+from pipeline.conventions import SIDES
+from tests.support.recordings import PEAK_N, Footfall, Rectangle, Walk, cleaned
 
 STANCE_S, FLIGHT_S = 0.25, 0.1
 SPEED_M_S = 3.0

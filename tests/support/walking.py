@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 from pipeline.body.legs import Legs, legs_of
+from pipeline.conventions import SIDES
 from pipeline.dynamics import limb
 from pipeline.results.schema import described
 from pipeline.steps.kinematics.step import kinematics
@@ -21,7 +22,6 @@ from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import CONFIG, read_yaml
 from tests.support.geometry import (
     GRAVITY,
-    SIDES,
     Array,
     Landmarks,
     body_model,

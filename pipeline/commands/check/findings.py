@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...body import requirements
-from ...body.landmarks import SIDES, chosen_labels, landmark_labels
+from ...body.landmarks import chosen_labels, landmark_labels
+from ...conventions import SIDES
 from ...errors import UserError, nearest
 from ...plates.body_weight import LOADED_N
 from ...signals.filters import design_cutoff_hz

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...body import requirements
-from ...body.landmarks import SIDES
 from ...body.requirements import width_of_mass
+from ...conventions import SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
 from ...tables import study_tables, tsv
 from ..recording_facts import Facts
@@ -18,7 +18,6 @@ from .findings import Finding
 TABLES_BY_SEX = ("de_leva", "dumas")
 ESTIMATE = "estimate"  # how the cell mass_source of a mass begins that plates have told
 POUNDS_PER_KG = 2.2046
-STANDARD_GRAVITY_M_S2 = 9.80665
 # Measured on 14 sessions: plates under a static show the stated mass within 4 %, a walk within 6 %; clothes, shoes
 # and the time since it was asked make more.
 STANDING_MASS_ERROR, WALKING_MASS_ERROR = 0.10, 0.12

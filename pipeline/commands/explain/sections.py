@@ -10,9 +10,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...conventions import FROM_HIP, STANDARD_GRAVITY_M_S2
 from ...results.schema import FLAGS
 from ...signals.filters import stretches
-from ...steps.cycles.verdicts import SAME_STRIKE_S, STANDARD_GRAVITY
+from ...steps.cycles.verdicts import SAME_STRIKE_S
 from ...workflow import checksums
 from ...workflow.digests import sha256
 from ...workflow.open_study import SESSION_STEPS
@@ -111,7 +112,7 @@ def _force(story: Story, start_s: float, end_s: float) -> Iterator[str]:
     force = data.ground_force.sel(side=story.side).values[inside]
     if np.isfinite(force).any():
         low, high = np.nanmin(force, axis=0), np.nanmax(force, axis=0)
-        weights = high[1] / (story.steps["calibrate"].attrs["body_mass_kg"] * STANDARD_GRAVITY)
+        weights = high[1] / (story.steps["calibrate"].attrs["body_mass_kg"] * STANDARD_GRAVITY_M_S2)
         least = story.settings["cycles"]["min_peak_force_body_weights"]
         yield f"vertical force up to {high[1]:.1f} N, {weights:.3f} body weights (required {least:g})"
         yield f"fore-aft force {low[0]:.1f} to {high[0]:.1f} N, to the right {low[2]:.1f} to {high[2]:.1f} N"
@@ -182,7 +183,7 @@ def _model(story: Story) -> Blocks:
     yield f"body model {story.settings['body_model']}; static trial {model.attrs['static_trial']}:"
     yield from file_lines(story, story.static)
     mine = model.sel(side=story.side)
-    for joint in ("hip", "knee", "ankle"):
+    for joint in FROM_HIP:
         carrier = str(mine.joint_carrier.sel(joint=joint).item())
         how = f"moves with the {carrier}" if carrier else "found in every frame"
         yield f"{joint} centre: {model.attrs[f'{joint}_centre_{story.side}']}; {how}"

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...c3d.labels import SeveralSubjectsError
 from ...c3d.reader import Recording, anthropometry
+from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import UserError, hidden_in
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
@@ -31,7 +32,6 @@ from .table_rows import Mass, Notes, participant_rows, trial_rows
 from .trial_roles import File
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
-GRAVITY_M_S2 = 9.80665
 MOST_LISTED = 5
 
 Models = Mapping[str, Mapping[str, Any]]
@@ -129,7 +129,7 @@ def _shown_mass(folder: Path, rows: Sequence[Row], model: Mapping[str, Any]) -> 
         ("plates, one step, rough", [weight for walk in walks for weight in walk.rough_weights_n]),
     ):
         if weights_n:
-            return Mass(float(np.median(weights_n)) / GRAVITY_M_S2, source)
+            return Mass(float(np.median(weights_n)) / STANDARD_GRAVITY_M_S2, source)
     return None
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from ...body import requirements
-from ...body.landmarks import SIDES
+from ...conventions import FROM_HIP, SIDES
 from ..recording_facts import STANDING_M
 
 Key = TypeVar("Key")
@@ -210,7 +210,7 @@ def _joint(file: File) -> str:
     for word in file.words:  # LHJC: left hip joint centre
         if short := re.fullmatch(r"([lr]?)([hka])jc", word):
             words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
-    joint = next((name for name in ("hip", "knee", "ankle") if name in words), "")
+    joint = next((name for name in FROM_HIP if name in words), "")
     side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
     return "_".join(filter(None, (joint, side))) or "n/a"
 

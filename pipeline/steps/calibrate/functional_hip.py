@@ -10,9 +10,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.landmarks import SIDES, Points, point, positions
+from ...body.landmarks import Points, point, positions
 from ...body.model_rules import CENTRES, names_in_centre, names_in_frame
 from ...body.segment_poses import frame
+from ...conventions import SIDES
 from ...errors import UserError
 
 Array = NDArray[np.float64]

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.conventions import PROXIMAL
 from ...body.landmarks import Points, chosen_labels, seen_labels
-from ...body.skeleton import JOINTS, ORDER, Model, Skeleton, moving_leg, moving_pelvis
+from ...body.skeleton import Model, Skeleton, moving_leg, moving_pelvis
+from ...conventions import FROM_PELVIS, JOINTS, PROXIMAL, SIDES
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
 STEP_M = 1e-5
 
 
@@ -27,7 +26,7 @@ class Sensitivity(NamedTuple):
     Attributes:
         markers: the labels that matter.
         turn: (side, pose, 3, marker, 3), turn of the segment in its own axes, rad per m; ``pose`` as
-            :data:`pipeline.body.skeleton.ORDER`.
+            :data:`pipeline.conventions.FROM_PELVIS`.
         origin: (side, pose, 3, marker, 3), displacement of the segment's origin in its own axes.
         centre: (side, joint, 3, marker, 3), displacement of ankle, knee and hip centre in the axes of the segment
             that carries it, or else of the proximal one.
@@ -77,14 +76,13 @@ def _of_leg(leg: Skeleton, carrier: Mapping[str, str]) -> tuple[list[Array], lis
         plus, minus = np.split(values[:-1], 2)
         return np.asarray((plus - minus) / (2 * STEP_M))
 
-    still = {name: leg.frames[name][-1] for name in ORDER}
+    still = {name: leg.frames[name][-1] for name in FROM_PELVIS}
     turns = []
-    for name in ORDER:
+    for name in FROM_PELVIS:
         skew = by_difference(leg.frames[name]) @ still[name].T  # -S(turn)
         turns.append(np.stack([skew[:, 1, 2], skew[:, 2, 0], skew[:, 0, 1]], axis=-1))
-    origins = [by_difference(leg.origins[name]) @ still[name].T for name in ORDER]
+    origins = [by_difference(leg.origins[name]) @ still[name].T for name in FROM_PELVIS]
     centres = [
-        by_difference(leg.centres[f"{joint}_centre"]) @ still[carrier[joint] or PROXIMAL[joint]].T
-        for joint in ("ankle", "knee", "hip")
+        by_difference(leg.centres[f"{joint}_centre"]) @ still[carrier[joint] or PROXIMAL[joint]].T for joint in JOINTS
     ]
     return turns, origins, centres

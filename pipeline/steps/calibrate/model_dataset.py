@@ -9,13 +9,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.landmarks import SIDES, Points
+from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
-from ...body.skeleton import ORDER, Skeleton
-from .segment_parameters import SEGMENTS, SegmentParameters
+from ...body.skeleton import Skeleton
+from ...conventions import CHAIN, FROM_PELVIS, JOINTS, SIDES
+from .segment_parameters import SegmentParameters
 
 Array = NDArray[np.float64]
-JOINTS = ("ankle", "knee", "hip")
 
 
 def model_dataset(
@@ -29,10 +29,10 @@ def model_dataset(
     """
     coordinates = {
         "side": list(SIDES),
-        "segment": list(SEGMENTS),
+        "segment": list(CHAIN),
         "joint": list(JOINTS),
         "joint_carrier": (("side", "joint"), [[still[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
-        "pose": list(ORDER),
+        "pose": list(FROM_PELVIS),
         **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
     }
     content = _of_segments(parameters) | _of_skeletons(still)
@@ -43,7 +43,7 @@ def _of_segments(parameters: Mapping[str, Mapping[str, SegmentParameters]]) -> d
     """Return the body-segment parameters of each side as variables."""
 
     def stack(field: str) -> Array:
-        return np.array([[getattr(parameters[side][segment], field) for segment in SEGMENTS] for side in SIDES])
+        return np.array([[getattr(parameters[side][segment], field) for segment in CHAIN] for side in SIDES])
 
     return {
         "segment_mass": (("side", "segment"), stack("mass_kg")),
@@ -63,8 +63,8 @@ def _of_skeletons(still: Mapping[str, Skeleton]) -> dict[str, Any]:
     return {
         "joint_position": (("side", "joint", "local_axis"), stack(lambda leg, joint: leg.carried[joint], JOINTS)),
         "chord_radius": (("side", "joint"), stack(lambda leg, joint: leg.chord_radius.get(joint, np.nan), JOINTS)),
-        "technical_rotation": ((*turn, "technical_axis"), stack(lambda leg, name: leg.technical[name], ORDER)),
-        "static_rotation": ((*turn, "axis"), stack(lambda leg, name: mean_rotation(leg.frames[name]), ORDER)),
+        "technical_rotation": ((*turn, "technical_axis"), stack(lambda leg, name: leg.technical[name], FROM_PELVIS)),
+        "static_rotation": ((*turn, "axis"), stack(lambda leg, name: mean_rotation(leg.frames[name]), FROM_PELVIS)),
     }
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ...body.model_rules import names_in_frame
 from ...body.segment_poses import frame
+from ...conventions import SIDE_SIGN
 from ...errors import UserError
 
 Array = NDArray[np.float64]
-SEGMENTS = ("foot", "shank", "thigh")
 
 
 class SegmentParameters(NamedTuple):
@@ -96,7 +96,7 @@ def _from_row(
             "choose another calibrate.segment_parameters, or give segments.tsv"
         ) from None
     length = float(np.linalg.norm(end - start))
-    mirror = np.array([1.0, 1.0, -1.0 if side == "left" else 1.0])
+    mirror = np.array([1.0, 1.0, SIDE_SIGN[side]])
     mass = body_mass_kg * row["mass"]
     if isinstance(row["com"], list):
         com = np.array(row["com"]) * length * mirror

@@ -12,16 +12,17 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.landmarks import SIDES, Points, missing, positions
+from ...body.landmarks import Points, missing, positions
 from ...body.model_rules import names_in_centre
 from ...body.skeleton import Skeleton, model_of
 from ...body.static_skeleton import static_rules, static_skeleton, with_virtual
+from ...conventions import CHAIN, SIDES
 from ...errors import UserError
 from .anthropometry import note_on_widths, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import sensitivity
 from .model_dataset import model_dataset, static_distances
-from .segment_parameters import SEGMENTS, SegmentParameters, from_measurement, from_table, has_its_axes
+from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 
 Array = NDArray[np.float64]
 # variables of its inputs that the step uses; the bridge loads no others
@@ -133,7 +134,7 @@ def _side(
         raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
     still = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
     parameters, unturned = {}, []
-    for segment in SEGMENTS:
+    for segment in CHAIN:
         landmarks = _in_segment_axes(points, still, segment, side)
         if own := measured.get((side, segment)):
             parameters[segment] = own

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.landmarks import SIDES
 from ...body.marker_distances import bends
 from ...body.model_rules import names_in_frame
+from ...conventions import SIDES
 from ...errors import UserError
 from ...signals.filters import stretches
 from .label_swaps import Exchange, find_exchanges

@@ -12,7 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.landmarks import SIDES, chosen_labels, landmark_labels, seen_labels
+from ...body.landmarks import chosen_labels, landmark_labels, seen_labels
+from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.baseline import rest_taken_off
 from ...results.schema import REPAIRS

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...c3d.event_names import kind_in, side_in
+from ...conventions import SIDES
 from . import events as gait
 from . import kinematic_events as motion
 from .events import OFF, SAME_EVENT_S, STRIKE, GaitEvent
@@ -18,7 +19,6 @@ from .plate_contacts import Contact
 Array = NDArray[np.float64]
 Events = Mapping[str, Sequence[gait.GaitEvent]]
 Weaker = Mapping[str, Sequence[Sequence[gait.GaitEvent]]]
-SIDES = ("left", "right")
 
 
 def plate_events(found: Sequence[Contact]) -> dict[str, list[gait.GaitEvent]]:

@@ -9,8 +9,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.conventions import LONGEST_SWING_S
 from ...c3d import event_names
+from ...conventions import LONGEST_SWING_S
 
 Array = NDArray[np.float64]
 

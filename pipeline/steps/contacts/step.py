@@ -11,10 +11,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
 from . import events as gait
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
-from .event_sources import SIDES, events_of, plate_events, stances, weaker_events
+from .event_sources import events_of, plate_events, stances, weaker_events
 from .feet import Feet, foot_of
 from .foot_on_plate import OTHER
 from .plate_contacts import Contact, between

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.conventions import SIDES
 from ...body.legs import OUTWARDS, Legs, legs_of
+from ...conventions import SIDES
 from ...dynamics import limb
 from ...dynamics.limb import task_space
 

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.conventions import SEGMENTS, STANDARD_GRAVITY_M_S2
+from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
 from ...dynamics.vectors import rotate
 
 IN_STANCE = "_in_stance"
@@ -65,7 +65,7 @@ def leg_lengths(kinematics: xr.Dataset) -> Array:
     It is known wherever joint angles are, and measured alike for everybody; sole to ankle is not in it.
     """
     names = kinematics.joint.values.tolist()
-    centre = kinematics.joint_centre.values[:, :, [names.index(name) for name in ("ankle", "knee", "hip")]]
+    centre = kinematics.joint_centre.values[:, :, [names.index(name) for name in JOINTS]]
     lengths = np.linalg.norm(np.diff(centre, axis=2), axis=-1).sum(axis=-1)
     return np.array([np.median(own[np.isfinite(own)]) if np.isfinite(own).any() else np.nan for own in lengths.T])
 

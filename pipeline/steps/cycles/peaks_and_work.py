@@ -8,12 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
+
 Array = NDArray[np.float64]
-JOINTS = ("ankle", "knee", "hip")
-ANGLES = ("flexion", "adduction", "rotation")
-ANKLE, KNEE, HIP = range(3)
-FLEXION, ADDUCTION = range(2)
-FORWARD, UP = range(2)
 USUAL_STANCE_SHARE = 60.0
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.conventions import LONGEST_SWING_S, SIDES
 from ...body.legs import LOADS, MOTION
+from ...conventions import LONGEST_SWING_S, SIDES
 from ...results.metrics import in_one
 from ...results.schema import REPAIRS
 from ...results.trial_variables import WITH_DRAWS

@@ -10,11 +10,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.conventions import SIDES
+from ...conventions import SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
 
 Array = NDArray[np.float64]
-STANDARD_GRAVITY = 9.80665
 SAME_STRIKE_S = 0.05
 
 
@@ -112,7 +111,7 @@ def judged(
     disagreement = float(np.fmax.reduce(of_moments))
     reasons = [str(reason) for reason in contacts.reason.values]
     time = contacts.time.values
-    vertical = contacts.ground_force.values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY)
+    vertical = contacts.ground_force.values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
     ankle = kinetics.joint_moment.values[:, :, kinetics.joint.values.tolist().index("ankle")]
     known = np.isfinite(ankle).all(axis=-1)
     row = [SIDES.index(str(side)) for side in sides]

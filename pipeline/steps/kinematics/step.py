@@ -10,17 +10,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body import joint_angles
 from ...body import joint_angles as segment_angles
 from ...body.skeleton import Skeleton, model_of, moving_leg, moving_pelvis
+from ...conventions import ANGLES, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 
 Array = NDArray[np.float64]
-SIDES = ("left", "right")
-JOINTS = ("ankle", "knee", "hip")
-SEGMENTS = ("foot", "shank", "thigh", "pelvis")  # each but the last one distal to the next
 # variables of its inputs that the step uses; the bridge loads no others
 USES = {"clean": ("marker_position",)}
 
@@ -94,7 +91,7 @@ def kinematics(
 def _names() -> xr.Coordinates:
     """Return the coordinates that are the same in every trial; xarray takes longer to make them than a step may."""
     names = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz"}
-    return xr.Coordinates({name: list(values) for name, values in {**names, "angle": joint_angles.ANGLES}.items()})
+    return xr.Coordinates({name: list(values) for name, values in {**names, "angle": ANGLES}.items()})
 
 
 def _legs(clean: xr.Dataset, calibrate: xr.Dataset, body_model: Mapping[str, Any]) -> dict[str, Skeleton]:

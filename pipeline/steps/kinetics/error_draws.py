@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.conventions import CHAIN, JOINTS, SEGMENTS, SIDES
+from ...conventions import CHAIN, JOINTS, SEGMENTS, SIDES
 from ...dynamics.vectors import skew
 from ...signals.splines import rate_covariance
 

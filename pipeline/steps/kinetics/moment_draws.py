@@ -13,8 +13,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
 from ...body.legs import Legs
+from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
 from ...dynamics import kernel
 from ...dynamics.vectors import rotate, skew
 from .error_draws import Errors

@@ -10,9 +10,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body import joint_angles
-from ...body.conventions import CHAIN, JOINTS, SIDES
 from ...body.legs import LOADS, MOTION, Legs, legs_of
+from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
 from ...dynamics import block_matrix, kernel
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.vectors import cross, rotate
@@ -100,7 +99,7 @@ def _names() -> xr.Coordinates:
         "segment": CHAIN,
         "axis": "xyz",
         "local_axis": "xyz",
-        "angle": joint_angles.ANGLES,
+        "angle": ANGLES,
         "term": block_matrix.TERMS,
         "cause": cross_checks.CAUSES,
         "motion": MOTIONS,

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.conventions import JOINTS
 from ...body.legs import Legs
+from ...conventions import JOINTS
 from ...dynamics.vectors import cross
 from .error_draws import drawn, together
 from .moment_draws import carriers, measured_frames, moments, moments_and_powers

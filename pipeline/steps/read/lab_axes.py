@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ...conventions import SIDES
 from ...errors import UserError
 
 Array = NDArray[np.float64]
@@ -58,7 +59,7 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
 
 
 def _mean(points: Mapping[str, Array], *names: str) -> Array | None:
-    found = [points[f"{name}_{side}"] for name in names for side in ("left", "right") if f"{name}_{side}" in points]
+    found = [points[f"{name}_{side}"] for name in names for side in SIDES if f"{name}_{side}" in points]
     if not found:
         return None
     stacked = np.stack(found)
@@ -78,7 +79,7 @@ def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:
         headings["pelvis"] = np.cross(up, _horizontal(points["asis_right"] - points["asis_left"], up))
     feet = [
         _horizontal(points[f"toe_{side}"] - points[f"heel_{side}"], up)
-        for side in ("left", "right")
+        for side in SIDES
         if {f"toe_{side}", f"heel_{side}"} <= points.keys()
     ]
     feet = [foot for foot in feet if np.isfinite(foot).all()]

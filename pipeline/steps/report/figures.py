@@ -8,12 +8,12 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import xarray as xr
 
+from ...conventions import FROM_HIP, SIDES
 from ...results.averages import Array, Text, average
 from ...results.schema import VARIABLES
 from ...tables.reference_curves import Key, Reference, key_of
 from .json_numbers import shortened, taken
 
-SIDES = ("left", "right")
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
 PHASE = np.arange(101.0)
 BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
@@ -232,7 +232,7 @@ def _panels() -> Iterator[Panel]:
     for (joint, angle), sign in MOMENTS.items():
         title = f"{joint.capitalize()} {angle} moment"
         yield Panel("Internal moments", title, "joint_moment_jcs", {"joint": joint, "angle": angle}, sign)
-    for joint in ("hip", "knee", "ankle"):
+    for joint in FROM_HIP:
         sign = "absorption < 0 < generation"
         yield Panel("Powers", f"{joint.capitalize()} power", "joint_power", {"joint": joint}, sign)
     for axis, (title, sign) in FORCES.items():

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from ...body import joint_angles
-from ...body.conventions import JOINTS, SEGMENTS
+from ...conventions import ANGLES, JOINTS, SEGMENTS
 from ...results.schema import Group
 from ...signals.time_normalisation import at_phases
 from .json_numbers import Array, shortened, taken
@@ -83,7 +83,7 @@ def contributions(
     return Contributions(
         unit="N m/kg" if mass_kg else "N m",
         joints=list(JOINTS),
-        angles=list(joint_angles.ANGLES),
+        angles=list(ANGLES),
         terms=result["terms"],
         causes=result["causes"],
     )

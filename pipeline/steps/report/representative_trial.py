@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...conventions import SIDES
 from ...results.averages import Array, average
 from .json_numbers import taken
 
-SIDES = ("left", "right")
 # what is needed of a trial to show it, by step
 VARIABLES = {
     "clean": ("marker_position",),

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from ...conventions import SIDES
 from ...results.schema import Group
 from ...tables import tsv
 from ...tables.csv_files import rows_of
 from ...tables.reference_curves import Key, Reference, reference_of
 from . import quality as checked
 from . import tables
-from .figures import SIDES, Cycles, cycles_of, dash_styles, figures
+from .figures import Cycles, cycles_of, dash_styles, figures
 from .html_page import filled
 from .json_numbers import taken
 from .moment_parts import contributions

@@ -7,12 +7,12 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ...conventions import FROM_HIP, SIDES
 from ...results.schema import Group
 from ...signals.time_normalisation import at_phases
 from .json_numbers import Array, rounded, taken, whole
 from .moment_parts import PHASE
 
-SIDES = ("left", "right")
 MOST_FRAMES = 150
 MARGIN_S = 0.1
 # landmarks beside the joint centres, and the lines between points; a line whose points are not all known is left out
@@ -64,7 +64,7 @@ def scene(clean: Group, contacts: Group, kinematics: Group, *, cycles: dict[str,
     points: dict[str, Array] = {}
     markers = taken(clean, "marker", "marker").tolist()
     for side in SIDES:
-        for joint in ("hip", "knee", "ankle"):
+        for joint in FROM_HIP:
             centre = taken(kinematics, "joint_centre", "time", "axis", side=side, joint=joint)
             points[f"{joint} {side}"] = centre[frames]
         for name in (landmark for landmark in LANDMARKS if f"{landmark}_{side}" in markers):

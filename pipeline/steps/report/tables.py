@@ -9,10 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...conventions import SIDES
 from ...results.averages import Average, average
 from ...results.cycle_variables import METRICS, SCORES
 from ...results.schema import VARIABLES
-from .figures import PANELS, SIDES, UNITS
+from .figures import PANELS, UNITS
 
 Row = dict[str, str]
 ABSENT = "n/a"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.results.schema import described
 from pipeline.steps.calibrate.step import calibrate
@@ -19,7 +20,6 @@ from tests.support.geometry import (
     PARTICIPANT,
     PLACES,
     SHANK_M,
-    SIDES,
     Array,
     Landmarks,
     body_model,

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.landmarks import positions
 from pipeline.body.segment_poses import frame
+from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.functional_hip import functional_hip, sphere_centre
 from pipeline.steps.calibrate.step import calibrate
@@ -21,7 +22,6 @@ from tests.support.geometry import (
     HIP_M,
     PROPERTY,
     SEED,
-    SIDES,
     Array,
     Landmarks,
     Pose,

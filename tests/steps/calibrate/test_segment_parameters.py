@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.segment_parameters import SegmentParameters, from_measurement, from_table
 from pipeline.workflow.settings import segment_table
 from tests.support.geometry import (
     SHANK_M,
-    SIDES,
     THIGH_M,
     Array,
     Landmarks,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.conventions import SIDES
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts import plate_contacts as reasons
 from tests.steps.contacts.test_kinematic_events import running
@@ -164,7 +165,7 @@ def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> No
     steps = known.seen()
     trial = cleaned(known, [under(step, back_m=0.05, front_m=0.05) for step in steps])
     markers = trial.marker_position.copy(deep=True)
-    for side in recordings.SIDES:
+    for side in SIDES:
         up = rise * markers.sel(marker=f"heel_{side}", axis="x")
         for name in ("heel", "toe", "asis"):
             markers.loc[{"marker": f"{name}_{side}", "axis": "y"}] += up

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.contacts.events import OFF, STRIKE, GaitEvent
 from tests.support.recordings import (
     FOOT_M,
     FREE_MOMENT_M,
-    SIDES,
     SPEED_M_S,
     Rectangle,
     Walk,

@@ -11,10 +11,11 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.conventions import SIDES
 from pipeline.steps.contacts.events import OFF, STRIKE
 from pipeline.steps.contacts.kinematic_events import handsaker, heading, oconnor, zeni
 from tests.support.real_walks import cleaned_walks
-from tests.support.recordings import SIDES, SPEED_M_S, Footfall, Walk, cleaned, crossing, walk
+from tests.support.recordings import SPEED_M_S, Footfall, Walk, cleaned, crossing, walk
 from tests.support.stances import SAMPLE_S, THRESHOLD_N, events_of, found, under, within
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.body.conventions import CHAIN
+from pipeline.conventions import CHAIN, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import UserError
 from pipeline.results.cycle_variables import ON_REQUEST
@@ -23,7 +23,7 @@ from tests.support.cut_walks import (
     trial,
     wave,
 )
-from tests.support.recordings import PEAK_N, SIDES, STANCE_S, STRIDE_S, Walk, walk
+from tests.support.recordings import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
 
 
 @pytest.fixture(scope="module")

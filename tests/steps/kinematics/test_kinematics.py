@@ -9,16 +9,14 @@ import pytest
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
+from pipeline.conventions import JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.results.schema import described
 from pipeline.steps.kinematics.step import kinematics
 from tests.support.geometry import (
     BODY_MODELS,
-    JOINTS,
     PARTICIPANT,
     ROUNDING,
-    SEGMENTS,
-    SIDES,
     Array,
     Landmarks,
     body_model,

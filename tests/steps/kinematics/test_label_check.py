@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.body.landmarks import positions
+from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.model_dataset import static_distances
 from pipeline.steps.kinematics.label_check import exchanged_throughout
@@ -19,7 +20,7 @@ from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
-from tests.support.geometry import BODY_MODELS, SIDES, body_model, calibrated, recorded, standing
+from tests.support.geometry import BODY_MODELS, body_model, calibrated, recorded, standing
 from tests.support.marker_walks import cleaned, generated
 
 Array = NDArray[np.float64]

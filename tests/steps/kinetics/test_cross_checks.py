@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from pipeline.body.legs import Legs
+from pipeline.conventions import JOINTS
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import cross_checks, step
-from tests.support.geometry import JOINTS, Array, close
+from tests.support.geometry import Array, close
 from tests.support.studies import run_study
 from tests.support.walking import AGREED, ground, largest, legs, loaded, loads, moved
 

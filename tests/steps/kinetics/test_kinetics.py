@@ -7,21 +7,9 @@ import pytest
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
+from pipeline.conventions import JOINTS, SIDES
 from pipeline.steps.kinetics.step import kinetics
-from tests.support.geometry import (
-    GRAVITY,
-    JOINTS,
-    SIDES,
-    Array,
-    Pose,
-    close,
-    derivative,
-    landmarks,
-    particles,
-    standing,
-    turned,
-    walk,
-)
+from tests.support.geometry import GRAVITY, Array, Pose, close, derivative, landmarks, particles, standing, turned, walk
 from tests.support.walking import (
     CALIBRATION,
     INNER,

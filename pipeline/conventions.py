@@ -1,0 +1,24 @@
+"""Names, order, signs and constants that every room shares; imports nothing, so that every room may import it."""
+
+from __future__ import annotations
+
+STANDARD_GRAVITY_M_S2 = 9.80665
+LONGEST_SWING_S = 1.0
+
+SIDES = ("left", "right")
+SIDE_SIGN = {"left": -1.0, "right": 1.0}  # of a lateral coordinate (z points to the right on both sides)
+
+CHAIN = ("foot", "shank", "thigh")
+SEGMENTS = (*CHAIN, "pelvis")
+FROM_PELVIS = SEGMENTS[::-1]
+JOINTS = ("ankle", "knee", "hip")
+FROM_HIP = JOINTS[::-1]
+PROXIMAL = dict(zip(JOINTS, SEGMENTS[1:], strict=True))  # the segment on the proximal side of each joint
+
+ANGLES = ("flexion", "adduction", "rotation")  # about e1, e2, e3; adduction and rotation change sign with the side
+FLEXION_SIGN = {"ankle": 1.0, "knee": -1.0, "hip": 1.0}  # of a right-handed turn about e1
+
+# index along the dimensions `joint`, `angle` and `axis`
+ANKLE, KNEE, HIP = range(3)
+FLEXION, ADDUCTION = range(2)
+FORWARD, UP = range(2)
