@@ -33,7 +33,7 @@ sys.path.insert(0, str(HOUSE))
 from pipeline import load_study  # noqa: E402 (the package stands in the folder above)
 from pipeline.demo.group import group_study  # noqa: E402
 from pipeline.errors import UserError  # noqa: E402
-from pipeline.results.study_file import mean_curves  # noqa: E402
+from pipeline.results.averages import mean_curves  # noqa: E402
 
 # yours to change
 VARIABLE, JOINT, ANGLE = "joint_moment_jcs", "ankle", "flexion"

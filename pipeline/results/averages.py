@@ -1,58 +1,84 @@
-"""Mean and standard deviation of gait cycles: over participants where there are several, else over cycles."""
+"""Every average of gait cycles: over cycles, over participants, per participant; the symmetry index."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import SIDES
 
 Array = NDArray[np.float64]
 Text = NDArray[np.str_]
+SESSION = ["participant", "session", "condition"]
+UNIT_OF_MEANS = ("participant", "side", "condition")
 
 
 class Average(NamedTuple):
-    """Mean, standard deviation (n - 1; NaN where n < 2) and the number n of values behind them."""
+    """Mean, standard deviation (n - 1; NaN where n < 2) and the number n of values averaged."""
 
     mean: Array
     sd: Array
     n: NDArray[np.int64]
 
 
-def average(values: Array, participant: Text, *, over_participants: bool) -> Average:
-    """Average cycles, or the participants' means, so that who walked more cycles weighs no more.
+def average(values: Array, participant: Text | None = None) -> Average:
+    """Average cycles, or the means of the participants, so that each participant has the same weight.
 
     Args:
-        values: (cycle, ...); what is not finite is left out.
-        participant: (cycle,), whose cycle it is.
-        over_participants: whether n counts participants instead of cycles.
+        values: (cycle, ...); values that are not finite are left out.
+        participant: (cycle,), participant of each cycle; None averages over cycles.
 
     Returns:
         Arrays of shape (...).
     """
-    if over_participants:
-        means = [_average(values[participant == name]).mean for name in np.unique(participant)]
-        values = np.stack(means) if means else values
-    return _average(values)
-
-
-def _average(values: Array) -> Average:
     known = np.isfinite(values)
+    if participant is not None:
+        means = _means(np.where(known, values, np.nan), [participant]).to_numpy()
+        return average(means.reshape(len(means), *values.shape[1:]))
     n = known.sum(axis=0)
     mean = np.where(n > 0, np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
     squares = np.where(known, (np.where(known, values, 0) - np.nan_to_num(mean)) ** 2, 0).sum(axis=0)
     return Average(mean, np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan), n)
 
 
-SESSION = ["participant", "session", "condition"]
+def _means(values: Array, by: Sequence[Text]) -> pd.DataFrame:
+    """Return the mean of each group of cycles as a row; values (cycle, ...) become columns, NaN is left out."""
+    return pd.DataFrame(values.reshape(len(values), math.prod(values.shape[1:]))).groupby([*by]).mean()
+
+
+def mean_curves(curve: xr.DataArray) -> xr.DataArray:
+    """Return the mean of each participant's cycles by side and condition.
+
+    Statistics over people need one value per person: cycles of one person are not independent samples, and a person
+    with more cycles should have no more weight.
+
+    Args:
+        curve: ``(cycle, ...)`` with the coordinates of ``study.nc``.
+
+    Returns:
+        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is no cycle.
+    """
+    curve = curve.transpose("cycle", ...)
+    by = [curve[name].values for name in UNIT_OF_MEANS]
+    labels = [np.unique(names) for names in by]
+    means = _means(curve.values, by).reindex(pd.MultiIndex.from_product(labels)).to_numpy()
+    coordinates = {name: c for name, c in curve.coords.items() if "cycle" not in c.dims}
+    return xr.DataArray(
+        means.reshape(*map(len, labels), *curve.shape[1:]),
+        dims=(*UNIT_OF_MEANS, *curve.dims[1:]),
+        coords=dict(zip(UNIT_OF_MEANS, labels, strict=True)) | coordinates,
+        attrs=curve.attrs,
+    )
 
 
 def participant_means(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return one row per participant, session, condition and side.
+    """Return the means of metrics, one row per participant, session, condition and side.
 
     Args:
         metrics: metrics.csv.
@@ -63,21 +89,21 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFra
     """
     groups = metrics.groupby([*SESSION, "side"], sort=False, observed=True)
     mean, known = groups[[*names]].mean(), groups[[*names]].count()
-    found = {"cycles": groups.size()}
+    columns = {"cycles": groups.size()}
     for name in names:
-        found |= {name: mean[name], f"{name}_n": known[name]}
-    return pd.DataFrame(found).reset_index()
+        columns |= {name: mean[name], f"{name}_n": known[name]}
+    return pd.DataFrame(columns).reset_index()
 
 
 def symmetry(means: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return one row per participant, session and condition: the symmetry index of each metric, percent.
+    """Return the symmetry index of metrics in percent, one row per participant, session and condition.
 
-    100 (R - L) / ((|R| + |L|) / 2) of the means of the sides, after Robinson et al. (1987): 0 where they are alike,
-    positive where the right one is larger, 200 in size where one is nothing or they differ in sign. NaN where one is
+    100 (R - L) / ((|R| + |L|) / 2) of the means of the sides (Robinson et al. 1987): 0 where the sides are equal,
+    positive where the right side is larger, 200 in size where one side is 0 or the signs differ. NaN where a side is
     not known or both are 0.
 
     Args:
-        means: of :func:`participant_means`.
+        means: from :func:`participant_means`.
         names: the metrics.
     """
     first = means[SESSION].drop_duplicates()

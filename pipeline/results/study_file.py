@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from ..errors import UserError
 from ..tables.reference_curves import COLUMNS, COMPONENTS
 from . import netcdf
 from .averages import average
-
-UNIT_OF_MEANS = ("participant", "side", "condition")
 
 
 def load_study(path: str | Path, *, kinetics_only: bool = False) -> xr.Dataset:
@@ -52,32 +49,6 @@ def study_path(path: str | Path) -> Path:
     return file
 
 
-def mean_curves(curve: xr.DataArray) -> xr.DataArray:
-    """Return the mean of each participant's cycles by side and condition.
-
-    Statistics over people need one value per person: cycles of one person are no independent samples, and who
-    walked more cycles should weigh no more.
-
-    Args:
-        curve: ``(cycle, ...)`` with the coordinates of ``study.nc``.
-
-    Returns:
-        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is no cycle.
-    """
-    curve = curve.transpose("cycle", ...)
-    rows = pd.DataFrame(curve.values.reshape(curve.sizes["cycle"], -1))
-    means = rows.groupby([curve[name].values for name in UNIT_OF_MEANS]).mean()
-    labels = [np.unique(curve[name].values) for name in UNIT_OF_MEANS]
-    filled = means.reindex(pd.MultiIndex.from_product(labels)).to_numpy()
-    of_curve = {name: c for name, c in curve.coords.items() if "cycle" not in c.dims}
-    return xr.DataArray(
-        filled.reshape(*map(len, labels), *curve.shape[1:]),
-        dims=(*UNIT_OF_MEANS, *curve.dims[1:]),
-        coords=dict(zip(UNIT_OF_MEANS, labels, strict=True)) | of_curve,
-        attrs=curve.attrs,
-    )
-
-
 SAME = ("angle_convention", "static_offset")
 
 
@@ -86,13 +57,13 @@ def table_of(study: xr.Dataset) -> str:
 
     Mean and standard deviation over participants; over cycles where there is one participant.
     """
-    person = study.participant.values
+    participant = study.participant.values if len(np.unique(study.participant)) > 1 else None
     lines = ["\t".join(COLUMNS)]
     for variable, dims in COMPONENTS.items():
         curves = study[variable].transpose("cycle", *dims, "phase")
         for labels in itertools.product(*dims.values()):
             where = dict(zip(dims, labels, strict=True))
-            mean, sd, _ = average(curves.sel(where).values, person, over_participants=len(np.unique(person)) > 1)
+            mean, sd, _ = average(curves.sel(where).values, participant)
             cells = [variable, where.get("joint", ""), where.get("angle", where.get("axis", ""))]
             known = np.isfinite(mean) & np.isfinite(sd)
             if known.sum() > 1:

@@ -22,7 +22,8 @@ from pipeline.commands.export import long_table
 from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.study_file import load_study, mean_curves
+from pipeline.results.averages import mean_curves
+from pipeline.results.study_file import load_study
 from tests.support.checkout import HOUSE
 from tests.support.geometry import close
 

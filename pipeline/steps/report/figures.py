@@ -129,13 +129,13 @@ def figures(
     for condition, dash in dashes.items():
         for side in SIDES:
             mine = (cycles.condition == condition) & (cycles.side == side)
-            people = cycles.participant[mine]
-            mean, sd, n = average(cycles.curve[mine], people, over_participants=over_participants)
-            off = average(cycles.foot_off[mine], people, over_participants=over_participants).mean
+            people = cycles.participant[mine] if over_participants else None
+            mean, sd, n = average(cycles.curve[mine], people)
+            off = average(cycles.foot_off[mine], people).mean
             means, sds = shortened(mean), shortened(sd)
             bands = [None] * len(result)
             if cycles.band is not None:
-                band = average(cycles.band[mine], people, over_participants=over_participants)
+                band = average(cycles.band[mine], people)
                 bands = [shortened(part) if n.any() else None for part, n in zip(band.mean, band.n, strict=True)]
             for i, figure in enumerate(result):
                 if n[i].any():

@@ -65,12 +65,12 @@ def _rank(sides: list[tuple[bool, float, int]]) -> tuple[int, int, float]:
 
 def _distances(curves: Array, group: NDArray[np.str_]) -> Array:
     """Return (cycle,): root-mean-square distance from the group's mean, each curve in units of its own spread."""
-    everyone = average(np.moveaxis(curves, 1, 0).reshape(curves.shape[1], -1).T, group, over_participants=False)
+    everyone = average(np.moveaxis(curves, 1, 0).reshape(curves.shape[1], -1).T)
     spread = np.where(everyone.sd > 0, everyone.sd, 1.0)
     result = np.zeros(len(curves))
     for name in np.unique(group):
         mine = group == name
-        away = (curves[mine] - average(curves[mine], group[mine], over_participants=False).mean) / spread[:, None]
+        away = (curves[mine] - average(curves[mine]).mean) / spread[:, None]
         known = np.isfinite(away)
         squares = np.where(known, away, 0.0) ** 2
         result[mine] = np.sqrt(squares.sum(axis=(1, 2)) / np.maximum(known.sum(axis=(1, 2)), 1))

@@ -190,8 +190,7 @@ def has_kinetics(cycle: Row) -> bool:
 
 def _averaged(rows: list[Row], shown: list[str], *, over_participants: bool) -> Average:
     values = np.array([[float(row[name] or "nan") for name in shown] for row in rows])
-    people = np.array([row["participant"] for row in rows], dtype=str)
-    return average(values, people, over_participants=over_participants)
+    return average(values, np.array([row["participant"] for row in rows]) if over_participants else None)
 
 
 def _units(shown: list[str]) -> list[tuple[str, str]]:
