@@ -24,6 +24,7 @@ MOST_SECTION_BYTES = 4 << 20  # the largest of real files has 54 kB
 MOST_SAMPLES = 10_000  # per frame, where there are no channels
 RATE_TOLERANCE = 0.01  # the header's rate may be rounded
 MOST_FRAMES = 65535  # that the header's words can count: a longer file states its length in parameters
+COPY_AGAIN = "copy or export it again"
 ROTATION_VALUES = 17  # a 4 x 4 matrix and its reliability, per rotation and sample
 NUMBERS = {
     "POINT": ("USED", "SCALE", "RATE", "FRAMES", "DATA_START"),
@@ -70,12 +71,12 @@ def refuse_damaged(path: Path) -> Header:
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)
         if len(block) < BLOCK_BYTES or block[1] != 0x50:
-            raise UserError(f"{path}: not a C3D file (no C3D header); check the export")
+            raise UserError(str(path), "not a C3D file (no C3D header)", "check the export")
         start = BLOCK_BYTES * (max(block[0], 1) - 1)
         file.seek(start)
         section = file.read(4)
         if len(section) < 4:
-            raise UserError(f"{path}: cut off: {size} bytes, its parameters begin at {start}; copy or export it again")
+            raise UserError(str(path), f"cut off: {size} bytes, its parameters begin at {start}", COPY_AGAIN)
         try:
             header = _header(block, section[3])
             file.seek(start)
@@ -87,9 +88,9 @@ def refuse_damaged(path: Path) -> Header:
             promised = _promised(header, parameters, size)
             header = header._replace(in_other_form=_in_other_form(header, parameters))
         except DamagedError as error:
-            raise UserError(f"{path}: damaged: {error}; copy or export it again") from None
+            raise UserError(str(path), f"damaged: {error}", COPY_AGAIN) from None
     if size < promised:
-        raise UserError(f"{path}: cut off: {size} bytes, its header promises {promised}; copy or export it again")
+        raise UserError(str(path), f"cut off: {size} bytes, its header promises {promised}", COPY_AGAIN)
     return header
 
 

@@ -23,8 +23,8 @@ NOT_LISTS = ("LABELS", "DESCRIPTIONS")
 class SeveralSubjectsError(UserError):
     """A file holds markers of several people, and nothing tells whose are meant."""
 
-    def __init__(self, text: str, subjects: Sequence[str]) -> None:
-        super().__init__(text)
+    def __init__(self, where: str, what: str = "", remedy: str = "", subjects: Sequence[str] = ()) -> None:
+        super().__init__(where, what, remedy)
         self.subjects = list(subjects)
 
 
@@ -131,8 +131,9 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
     if found := _same(participant, rivals):
         return found
     raise SeveralSubjectsError(
-        f"holds several subjects ({_codes_of(rivals)}); name one in the column 'subject' of trials.tsv "
-        "or participants.tsv",
+        "",
+        f"holds several subjects ({_codes_of(rivals)})",
+        "name one in the column 'subject' of trials.tsv or participants.tsv",
         rivals,
     )
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
-from .integrity import Header
+from .integrity import COPY_AGAIN, Header
 
 if TYPE_CHECKING:  # it runs in the child; naming it here makes it count among the code a result depends on
     from .parser import Content
@@ -52,12 +52,12 @@ def parse(path: Path, header: Header) -> Content:
             raise _died(path, _dismiss()) from None
         except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
             _dismiss()
-            raise UserError(f"{path}: damaged: its parser gave no answer; copy or export it again") from None
+            raise UserError(str(path), "damaged: its parser gave no answer", COPY_AGAIN) from None
         except BaseException:  # half an answer may still be under way
             _dismiss()
             raise
     if isinstance(answer, str):
-        raise UserError(f"{path}: not readable as C3D ({answer}); export it again")
+        raise UserError(str(path), f"not readable as C3D ({answer})", "export it again")
     return cast("Content", answer | arrays)
 
 
@@ -103,7 +103,7 @@ def _died(path: Path, code: int) -> Exception:
     if ended in FROM_OUTSIDE:
         return RuntimeError(f"{path}: the C3D parser was killed from outside ({ended})")
     how = "did not come to an end" if ended == "SIGPROF" else f"crashed ({ended})"
-    return UserError(f"{path}: damaged: its parser {how}; copy or export it again")
+    return UserError(str(path), f"damaged: its parser {how}", COPY_AGAIN)
 
 
 @atexit.register

@@ -109,20 +109,20 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
             (then a :class:`pipeline.c3d.labels.SeveralSubjectsError`).
     """
     if not path.is_file():
-        raise UserError(f"{path}: no such file; correct trials.tsv or restore the file")
+        raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
     header = refuse_damaged(path)
     content = parse(path, header)
     parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
     point = parameters["POINT"]
     if not points.size or rate == 0:
-        raise UserError(f"{path}: holds no marker frames; exclude it in trials.tsv or export it again")
+        raise UserError(str(path), "holds no marker frames", "exclude it in trials.tsv or export it again")
     if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
-        raise UserError(f"{path}: POINT:RATE is {rate:g} frames a second; correct it or export the file again")
+        raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
     _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
     unit = _first(point.get("UNITS"), "mm").strip().lower()
     if unit not in LENGTH_UNITS_M:
         unit = unit if unit.isalpha() and len(unit) < 12 else "no unit"
-        raise UserError(f"{path}: POINT:UNITS is '{unit}', expected one of {', '.join(LENGTH_UNITS_M)}")
+        raise UserError(str(path), f"POINT:UNITS is '{unit}'", f"give one of {', '.join(LENGTH_UNITS_M)}")
     group = parameters.get("SUBJECTS", {})
     subjects = [str(text) for text in group.get("NAMES", [])]
     prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
@@ -131,8 +131,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
     try:
         found, notes = markers_of(point, known, list(filled), subject=subject, participant=participant)
     except UserError as error:
-        error.args = (f"{path}: {error}",)  # of whichever kind it is
-        raise
+        raise error.within(str(path)) from None
     kept, owner = [marker.column for marker in found], max((marker.owner for marker in found), default="")
     several = subjects_among(point, known)
     return Recording(
@@ -242,8 +241,10 @@ def _refuse_out_of_step(path: Path, analog: Array, frame_count: int, stated: int
     counted = channels * samples // frame_count
     if counted != stated:
         raise UserError(
-            f"{path}: markers and analog values are out of step: the header counts {stated} analog values per frame, "
-            f"ANALOG:USED and ANALOG:RATE {counted}; correct these, or export it again"
+            str(path),
+            f"markers and analog values are out of step: the header counts {stated} analog values per frame, "
+            f"ANALOG:USED and ANALOG:RATE {counted}",
+            "correct these, or export it again",
         )
 
 

@@ -52,7 +52,7 @@ def write_c3d(
         UserError: the source cannot be read, or is the target.
     """
     if target.exists() and source.samefile(target):
-        raise UserError(f"{target}: is the recording itself; the copy goes elsewhere")
+        raise UserError(str(target), "is the recording itself", "give the copy another name")
     recording = read_c3d(source, subject=subject, participant=participant)
     content = ezc3d.c3d(str(source))
     if anonymous:

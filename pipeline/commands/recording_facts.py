@@ -17,7 +17,7 @@ from ..body.landmarks import Points, chosen_labels, positions, seen_labels
 from ..c3d.event_names import not_understood
 from ..c3d.reader import Recording, anthropometry, read_c3d
 from ..conventions import SIDES
-from ..errors import UserError
+from ..errors import Problem, UserError
 from ..plates import body_weight
 from ..steps.read import step as read
 from ..steps.read.lab_axes import to_isb
@@ -41,7 +41,7 @@ class Facts:
         stride_m: how far apart the heels get in the direction the person faces; NaN where that cannot be told.
         length_unit_m: metres per length unit of the file.
         marker_rate_hz, force_rate_hz: samples per second; 0 where there are no analog channels.
-        heading_problem: why up or forward cannot be told, or empty.
+        heading_problem: why up or forward cannot be told, or None.
         peak_load_n: largest vertical force of each plate that can be decoded, by its number.
         plate_sides_m: longest side of each of these plates.
         plate_problems: what is wrong with the others.
@@ -63,10 +63,10 @@ class Facts:
     length_unit_m: float
     marker_rate_hz: float
     force_rate_hz: float
-    heading_problem: str
+    heading_problem: Problem | None
     peak_load_n: Mapping[int, float]
     plate_sides_m: Mapping[int, float]
-    plate_problems: list[str]
+    plate_problems: list[Problem]
     event_count: int
     strange_events: list[str]
     weight_n: float
@@ -91,7 +91,7 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
     try:
         return read_c3d(study / file, subject=subject, participant=participant)
     except UserError as error:
-        error.args = (str(error).removeprefix(f"{study / file}: "),)  # of whichever kind it is
+        error.problems = tuple(problem._replace(where="") for problem in error.problems)
         raise
     except OSError as error:
         raise UserError(f"cannot be read ({error.strerror}); give yourself the right to read it") from None
@@ -100,11 +100,11 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
 def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
     """Return the facts of a file; body_model may be empty where the study's own cannot be read."""
     points = positions(body_model, recording.labels, recording.markers) if body_model else {}
-    heading_problem, rotation = "", np.eye(3)
+    heading_problem, rotation = None, np.eye(3)
     try:
         rotation = to_isb(points, quarter_turn=True)[0]
     except UserError as error:
-        heading_problem = str(error)
+        heading_problem = error.problems[0]
     force, _, corners, numbers, plate_problems = read.plate_wrenches(recording, rotation)
     vertical = body_weight.vertical_forces(force, corners)
     extent = extent_m(recording.markers)

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UserError
+from ..errors import Problem, UserError
 
 Array = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Plate:
 
     Attributes:
         number: place in FORCE_PLATFORM, from 1.
-        problem: why the plate cannot be decoded and what would help; empty for a good plate, whose other fields hold.
+        problem: why the plate cannot be decoded; None for a good plate, the only one with the other fields.
         type: 1 to 4.
         channels: (6,) or (8,) analog channels, counted from 1 as stored.
         corners: (4, 3) corners 1 to 4 of the top, file axes.
@@ -61,7 +61,7 @@ class Plate:
     """
 
     number: int
-    problem: str = ""
+    problem: Problem | None = None
     type: int = 0
     channels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     corners: Array = field(default_factory=lambda: np.full((4, 3), np.nan))
@@ -84,7 +84,7 @@ def plates_from_parameters(
         try:
             plates.append(_plate(force_platform, number, channel_count, length_unit_m))
         except UserError as error:
-            plates.append(Plate(number, problem=f"force plate {number}: {error}"))
+            plates.append(Plate(number, error.within(f"force plate {number}").problems[0]))
     return plates
 
 
@@ -122,7 +122,7 @@ def _plate(
     kind = int(_entry(force_platform, "TYPE", (), number))
     if kind not in CHANNELS_OF_TYPE:
         known = f" ({OTHER_TYPES[kind]})" if kind in OTHER_TYPES else ""
-        raise UserError(f"type {kind}{known} is not supported; export the plate as type 2 (forces and moments)")
+        raise UserError("", f"type {kind}{known} is not supported", "export the plate as type 2 (forces and moments)")
     corners = _entry(force_platform, "CORNERS", (3, 4), number).T
     _check_rectangle(corners, length_unit_m)
     return Plate(
@@ -144,14 +144,14 @@ def _entry(force_platform: Mapping[str, Any], name: str, shape: tuple[int, ...],
     try:
         table = np.asarray(force_platform.get(name, ()), dtype=float)
     except (TypeError, ValueError):
-        raise UserError(f"FORCE_PLATFORM:{name} does not hold numbers; export the file again") from None
+        raise UserError("", f"FORCE_PLATFORM:{name} does not hold numbers", "export the file again") from None
     size = math.prod(shape)
     block = table.ravel(order="F")[(number - 1) * size : number * size]
     if block.size < size or (table.ndim > len(shape) and table.shape[: len(shape)] != shape):
         wanted = f"{' x '.join(map(str, shape))} values" if shape else "one value"
-        raise UserError(f"FORCE_PLATFORM:{name} does not hold its {wanted}; fill them in and export again")
+        raise UserError("", f"FORCE_PLATFORM:{name} does not hold its {wanted}", "fill them in and export again")
     if not np.isfinite(block).all():
-        raise UserError(f"FORCE_PLATFORM:{name} holds values that are not numbers; correct it and export again")
+        raise UserError("", f"FORCE_PLATFORM:{name} holds values that are not numbers", "correct it and export again")
     return block.reshape(shape, order="F")
 
 
@@ -169,13 +169,13 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
     rows = table.shape[0] if table.ndim > 1 else table.size // _used(force_platform)
     needed = [CHANNELS_OF_TYPE.get(kind, 0) for kind in np.ravel(force_platform["TYPE"])[:number].tolist()]
     if rows < max(needed):
-        raise UserError(f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}; {remedy}")
+        raise UserError("", f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}", remedy)
     channels = _entry(force_platform, "CHANNEL", (rows,), number)[: needed[-1]].astype(np.int64)
     listed = ", ".join(map(str, channels))
     if (channels < 1).any() or np.unique(channels).size < channels.size:
-        raise UserError(f"{needed[-1]} different channels are needed, listed are {listed}; {remedy}")
+        raise UserError("", f"{needed[-1]} different channels are needed, listed are {listed}", remedy)
     if channel_count is not None and channels.max() > channel_count:
-        raise UserError(f"its channels are {listed}, but the file has {channel_count}; {remedy}")
+        raise UserError("", f"its channels are {listed}, but the file has {channel_count}", remedy)
     return channels
 
 
@@ -190,7 +190,8 @@ def _origin(force_platform: Mapping[str, Any], number: int, kind: int) -> Array:
     origin = _entry(force_platform, "ORIGIN", (3,), number)
     if kind == 3:
         if not origin[:2].all():
-            raise UserError("FORCE_PLATFORM:ORIGIN lacks the sensor distances a and b; take them from its data sheet")
+            what = "FORCE_PLATFORM:ORIGIN lacks the sensor distances a and b"
+            raise UserError("", what, "take them from its data sheet")
         return np.abs(origin) * [1, 1, -1]
     return -origin if origin[2] > 0 else origin
 
@@ -203,7 +204,8 @@ def _cal_matrix(force_platform: Mapping[str, Any], number: int) -> Array:
     """
     matrix = _entry(force_platform, "CAL_MATRIX", (6, 6), number)
     if np.linalg.matrix_rank(matrix) < 6:
-        raise UserError("FORCE_PLATFORM:CAL_MATRIX is singular; enter the manufacturer's matrix and export again")
+        what = "FORCE_PLATFORM:CAL_MATRIX is singular"
+        raise UserError("", what, "enter the manufacturer's matrix and export again")
     stored = [str(order).strip().upper() for order in np.ravel(force_platform.get("MATRIX_STORE", ()))]
     by_row = bool(stored) and stored[min(number, len(stored)) - 1] == "BYROW"
     return matrix.T if by_row else matrix
@@ -220,8 +222,10 @@ def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
     sides, diagonal = (math.hypot(*x), math.hypot(*y)), math.dist(first, third)
     skewed = abs(x @ y) >= LARGEST_COSINE * sides[0] * sides[1]
     if skewed or math.dist(first + third, second + fourth) > 0.1 * diagonal:
-        raise UserError("its corners are not those of a rectangle; correct FORCE_PLATFORM:CORNERS and export again")
+        what = "its corners are not those of a rectangle"
+        raise UserError("", what, "correct FORCE_PLATFORM:CORNERS and export again")
     lengths_m = [side * (length_unit_m or math.nan) for side in sides]
     if min(lengths_m) < SIDE_M[0] or max(lengths_m) > SIDE_M[1]:
         size = " x ".join(f"{length:.3g}" for length in lengths_m)
-        raise UserError(f"its corners make it {size} m; give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again")
+        what = f"its corners make it {size} m"
+        raise UserError("", what, "give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again")

@@ -127,7 +127,7 @@ def _static(file: str, facts: Facts, model: Mapping[str, Any], *, walks: bool) -
     if model and (lacking := requirements.lacking_when_static(model, facts.seen)):
         yield _lacks("error", file, lacking, facts, model)
     elif model and facts.heading_problem:
-        yield finding_of("error", file, facts.heading_problem)
+        yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
     if not facts.stands:
         what = f"static trial in which markers move by {facts.extent_m:.2g} m"
         remedy = "good only where no static was recorded: axes and centres are means over the walk"
@@ -139,7 +139,7 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: Mapping[str, A
         both = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
         yield _lacks("error" if both else "warning", file, lacking, facts, model)
     elif model and facts.heading_problem:
-        yield finding_of("error", file, facts.heading_problem)
+        yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
     if facts.stands or facts.stride_m < SHORTEST_STRIDE_M:
         moved = f"markers move by {facts.extent_m:.2g} m" if facts.stands else f"heels part by {facts.stride_m:.2g} m"
         yield Finding("warning", file, f"role gait, but nobody walks: {moved}", "give it role static or exclude")
@@ -154,7 +154,7 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: Mapping[str, A
         what = f"gait events not understood, and not used: {listed}{' and more' * (len(names) > MOST_LISTED)}"
         remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion tell events as well"
         yield Finding("warning", file, what, remedy)
-    problems = [finding_of("warning", file, problem) for problem in facts.plate_problems]
+    problems = [Finding("warning", file, f"{where}: {what}", remedy) for where, what, remedy in facts.plate_problems]
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
         alike = [problem for problem in problems if problem.remedy == remedy]
         yield alike[0]._replace(what=alike[0].what + (f" (and {len(alike) - 1} more plates)" if alike[1:] else ""))

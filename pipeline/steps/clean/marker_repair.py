@@ -55,7 +55,7 @@ def mended(
     said = _said(found, first_frame)
     beyond = [exchange for exchange in found if exchanged_markers == "reject" or exchange.whole or not exchange.certain]
     if beyond:
-        raise UserError(f"labels are exchanged: {said}; {REMEDY}")
+        raise UserError("", f"labels are exchanged: {said}", REMEDY)
     position, code = np.copy(position), np.zeros(position.shape[:2], dtype=np.int8)
     for exchange in found:
         here, i, j = np.flatnonzero(exchange.frames), labels.index(exchange.first), labels.index(exchange.second)

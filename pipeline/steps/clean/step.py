@@ -120,7 +120,8 @@ def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, l
     chosen = chosen_labels(body_model, seen_labels(labels, recorded))
     if not chosen:
         here = ", ".join(labels[:9])
-        raise UserError(f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)")
+        what = f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)"
+        raise UserError("", what, "choose the body_model with these labels, or write one")
     used = list(dict.fromkeys(label for group in chosen.values() for label in group))
     column = {label: i for i, label in enumerate(labels)}
     paths = np.ascontiguousarray(np.moveaxis(recorded, 0, -1)[[column[label] for label in used]])

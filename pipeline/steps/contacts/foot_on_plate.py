@@ -46,9 +46,8 @@ def choice(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[
     here = {str(number): i for i, number in enumerate(numbers)}
     if unknown := [word for word in words if word not in here]:
         plates = f"plates {' '.join(here)}" if here else "no plates"
-        raise UserError(
-            f"trials.tsv: plates_{side} names plate {unknown[0]}, the file has {plates}; give numbers, or none"
-        )
+        what = f"plates_{side} names plate {unknown[0]}, the file has {plates}"
+        raise UserError("trials.tsv", what, "give numbers, or none")
     return frozenset(here[word] for word in words)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...body.landmarks import positions
 from ...c3d.reader import Recording, anthropometry, read_c3d
-from ...errors import UserError
+from ...errors import Problem, UserError
 from ...plates import wrench as plates
 from ...plates.parameters import plates_from_parameters, zero_frames
 from .lab_axes import LANDMARKS, to_isb
@@ -47,7 +47,7 @@ def read(
     try:
         rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
     except UserError as error:
-        raise UserError(f"{path}: {error}") from None
+        raise error.within(str(path)) from None
     points = recording.markers.T  # (axis, marker, time), as they stand in memory
     markers = np.ascontiguousarray((rotation @ points.reshape(3, -1)).reshape(points.shape).T)
     forces, moments, corners, numbers, problems = plate_wrenches(recording, rotation)
@@ -77,7 +77,7 @@ def read(
             "marker_rate_hz": recording.marker_rate_hz,
             "lab_rotation": rotation.ravel(),
             "direction_of_travel": travel,
-            "plates_left_out": "; ".join(problems),
+            "plates_left_out": "; ".join(map(str, problems)),
             "label_notes": "; ".join(recording.label_notes),
             "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
             **({"zero_frames": zero} if zero else {}),
@@ -85,7 +85,9 @@ def read(
     )
 
 
-def plate_wrenches(recording: Recording, rotation: Array) -> tuple[Array, Array, Array, NDArray[np.int32], list[str]]:
+def plate_wrenches(
+    recording: Recording, rotation: Array
+) -> tuple[Array, Array, Array, NDArray[np.int32], list[Problem]]:
     """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with others."""
     unit = recording.length_unit_m
     listed = plates_from_parameters(
