@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple, Self
 
 STEERING = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # turn the direction of what follows
 UNSEEN = ("Cc", "Cs", "Zl", "Zp")
@@ -22,6 +22,10 @@ class Problem(NamedTuple):
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where and self.what else self.where or self.what
         return _shortened(printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " "))
+
+    def within(self, place: str) -> Problem:
+        """Return the problem with ``place`` (file, setting) in front of where it is."""
+        return self._replace(where=f"{place}: {self.where}" if self.where else place)
 
 
 class UserError(Exception):
@@ -48,8 +52,10 @@ class UserError(Exception):
         error.problems = (first, *more)
         return error
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).of, (self.problems,)
+    def within(self, place: str) -> Self:
+        """Add a place in front of each problem's own and return the error, of whichever class it is."""
+        self.problems = tuple(problem.within(place) for problem in self.problems)
+        return self
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
