@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import metrics
+from .metrics import METRICS, SCORES
 from .trial_variables import BAND, JCS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
 
 CURVES = {
@@ -21,12 +21,6 @@ CURVES = {
     "ground_force": Variable(
         ("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"
     ),
-}
-METRICS = tuple(metrics.METRICS)
-_METRICS = {name: Variable(("cycle",), units, meaning) for name, (units, meaning) in metrics.METRICS.items()}
-SCORES = {
-    name: Variable(("cycle",), units, meaning)
-    for name, (units, meaning) in (metrics.SCORES | metrics.DEVIATION_INDEX).items()
 }
 
 ON_REQUEST = {
@@ -91,4 +85,11 @@ CYCLES = {
     ),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
 }
-STUDY = CURVES | _METRICS | SCORES | ON_REQUEST
+STUDY = CURVES | METRICS | SCORES | ON_REQUEST
+# coordinates of study.nc along `cycle`, first columns of metrics.csv
+IDENTITY = (
+    *("participant", "session", "trial", "condition", "side"),
+    *("start_time", "end_time", "kinetics_valid", "reason"),
+)
+# names that a column of participants.tsv cannot have, because study.nc has them
+RESERVED = frozenset((*STUDY, *IDENTITY, *(dim for variable in STUDY.values() for dim in variable.dims)))

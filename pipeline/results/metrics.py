@@ -1,16 +1,14 @@
-"""The numbers of a gait cycle: CF units and meaning of each, in the order of metrics.csv."""
+"""The metrics and scores of a gait cycle: name, CF units and meaning of each, in the order of metrics.csv.
+
+To add a metric, add a line here and compute it in ``steps/cycles/``. All outputs take it from this table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from ..conventions import ANGLES, JOINTS
+from .trial_variables import Variable
 
-METRICS = {
+_METRICS = {
     "stride_time": ("s", "time from foot strike to the next foot strike of the same side"),
     "stance_time": ("s", "time from foot strike to foot off"),
     "stance_share": ("percent", "share of stance in the gait cycle"),
@@ -80,7 +78,7 @@ METRICS = {
         )
     },
 }
-METRICS |= {
+_METRICS |= {
     "leg_length": ("m", "length of the leg from hip to knee to ankle centre, median of the trial"),
     "walking_speed_dimensionless": ("1", "walking speed over the root of gravity times leg length"),
     "stride_length_dimensionless": ("1", "stride length over leg length"),
@@ -91,9 +89,9 @@ METRICS |= {
     "stride_length_per_height": ("1", "stride length over body height"),
     "step_length_per_height": ("1", "step length over body height"),
 }
-METRICS |= {
+_METRICS |= {
     f"phase_of_{name}": ("percent", f"share of the gait cycle at which {name} stands")
-    for name in METRICS
+    for name in _METRICS
     if name.startswith("peak_")
 }
 
@@ -101,7 +99,7 @@ GAIT_ANGLES = (
     *("pelvis_tilt", "pelvis_obliquity", "pelvis_rotation", "hip_flexion", "hip_adduction", "hip_rotation"),
     *("knee_flexion", "ankle_flexion", "foot_progression"),
 )
-SCORES = {  # where a reference is given
+_SCORES = {  # where a reference is given
     "gait_profile_score": ("degree", "Gait Profile Score: root mean square of the nine gait variable scores"),
     "gait_profile_score_overall": (
         "degree",
@@ -114,8 +112,7 @@ SCORES = {  # where a reference is given
         )
         for name in GAIT_ANGLES
     },
-}
-DEVIATION_INDEX = {  # where the reference tells its cycles
+    # where the reference is a study.nc, with its cycles
     "gait_deviation_index": ("1", "Gait Deviation Index: 100 is the reference's mean, 10 less its standard deviation"),
     "gait_deviation_index_share": (
         "percent",
@@ -123,16 +120,5 @@ DEVIATION_INDEX = {  # where the reference tells its cycles
     ),
 }
 
-
-def in_one(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return variable and coordinates of cycles.nc that hold the metrics (cycle,): files cost by the variable."""
-    values = np.stack([columns[name] for name in METRICS], axis=-1)
-    return {"metric_value": (("cycle", "metric"), values)}, {
-        "metric": list(METRICS),
-        "metric_units": ("metric", [units for units, _ in METRICS.values()]),
-    }
-
-
-def one_by_one(names: Iterable[str], values: NDArray[np.float64]) -> dict[str, tuple[str, NDArray[np.float64]]]:
-    """Return the variables of study.nc from the metrics (cycle, metric) that :func:`in_one` stored."""
-    return {str(name): ("cycle", column) for name, column in zip(names, values.T, strict=True)}
+METRICS = {name: Variable(("cycle",), *entry) for name, entry in _METRICS.items()}
+SCORES = {name: Variable(("cycle",), *entry) for name, entry in _SCORES.items()}

@@ -5,13 +5,15 @@ The bridge describes every dataset from it and refuses one that departs from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from .cycle_variables import CYCLES, ON_REQUEST, SCORES, STUDY
+from .cycle_variables import CYCLES, ON_REQUEST, STUDY
+from .metrics import METRICS, SCORES
 from .trial_variables import OF_TRIALS, WITH_DRAWS, Variable
 
 TITLES = {
@@ -26,6 +28,63 @@ TITLES = {
 }
 
 VARIABLES: dict[str, dict[str, Variable]] = {**OF_TRIALS, "cycles": CYCLES, "study": STUDY}
+COORDINATES = {
+    "time": ("s", "time of the marker frame on the file's own time axis"),
+    "plate_time": ("s", "time of the analog sample on the file's own time axis"),
+    "side": ("", "side of the body"),
+    "segment": ("", "body segment"),
+    "joint": ("", "joint, named with the segment distal to it"),
+    "axis": ("", "lab axis, ISB: x forward, y up, z to the right"),
+    "local_axis": ("", "segment axis: x anterior, y proximal, z to the right"),
+    "angle": ("", "joint coordinate"),
+    "term": ("", "term of the equations of motion"),
+    "cause": ("", "whose motion contributes: a joint's rotation, the pelvis, or translation between the segments"),
+    "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
+    "formulation": ("", "formulation of the equations of motion that is compared with the block matrix"),
+    "load": ("", "force (N) or moment (N m)"),
+    "percentile": ("percent", "share of the draws that lie below"),
+    "error_source": ("", "source of error: see Uncertainty in theory.md"),
+    "phase": ("percent", "share of the gait cycle"),
+    "stance_phase": ("percent", "share of the stance, foot strike to foot off"),
+    "metric": ("", "number of the gait cycle, named as in study.nc and metrics.csv"),
+    "metric_units": ("", "units of the number"),
+    "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
+    "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
+    "mass_kg": ("kg", "body mass"),
+    "height_m": ("m", "body height"),
+    "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
+    "reason": ("", "why the kinetics are left out"),
+    "measured_share": ("1", "share of the frames in which the landmark was measured"),
+    "filled_share": ("1", "share of the frames in which the landmark was filled; the rest is missing"),
+    "cutoff_hz": ("Hz", "-3 dB point of the marker's filter"),
+    "marker": ("", "marker: label of the file, or from clean on its name in the body model"),
+    "label": ("", "the file's label, or labels, of the marker"),
+    "plate": ("", "number of the plate"),
+    "corner": ("", "number of the plate's corner, as in the file"),
+    "event": ("", "gait event"),
+    "event_side": ("", "side of the gait event"),
+    "source": ("", "what told the gait event: plate, c3d or kinematic"),
+    "contact_side": ("", "side of the foot on the ground"),
+    "plates": ("", "plates under the foot"),
+    "valid": ("", "whether the ground reaction of the stance could be used"),
+    "stance_side": ("", "side of the stance"),
+    "stance_plates": ("", "plates under the foot"),
+    "stance_reason": ("", "why the kinetics of the stance are left out"),
+    "pose": ("", "body segment that has a pose"),
+    "local_axis_2": ("", "second segment axis of a tensor"),
+    "landmark": ("", "landmark that the static trial shows"),
+    "landmark_2": ("", "second landmark of a pair"),
+    "technical_axis": ("", "axis built from markers in motion"),
+    "joint_carrier": ("", "segment that carries the joint centre; empty where it is found in every frame"),
+    "cluster_marker": ("", "marker of a rigid cluster"),
+    "cluster_side": ("", "side of the cluster's segment"),
+    "cluster_segment": ("", "segment of the cluster"),
+    "cycle": ("", "number of the gait cycle in the study"),
+    "participant": ("", "participant_id of participants.tsv"),
+    "session": ("", "lab session"),
+    "trial": ("", "trial of trials.tsv"),
+    "condition": ("", "condition of trials.tsv"),
+}
 OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": SCORES | ON_REQUEST}
 FLAGS = {
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
@@ -99,60 +158,13 @@ def _column(name: str, values: xr.Variable) -> tuple[str, str]:
     return "".join(units[:1]), f"column {name} of participants.tsv"
 
 
-COORDINATES = {
-    "time": ("s", "time of the marker frame on the file's own time axis"),
-    "plate_time": ("s", "time of the analog sample on the file's own time axis"),
-    "side": ("", "side of the body"),
-    "segment": ("", "body segment"),
-    "joint": ("", "joint, named with the segment distal to it"),
-    "axis": ("", "lab axis, ISB: x forward, y up, z to the right"),
-    "local_axis": ("", "segment axis: x anterior, y proximal, z to the right"),
-    "angle": ("", "joint coordinate"),
-    "term": ("", "term of the equations of motion"),
-    "cause": ("", "whose motion contributes: a joint's rotation, the pelvis, or translation between the segments"),
-    "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
-    "formulation": ("", "formulation of the equations of motion that is compared with the block matrix"),
-    "load": ("", "force (N) or moment (N m)"),
-    "percentile": ("percent", "share of the draws that lie below"),
-    "error_source": ("", "source of error: see Uncertainty in theory.md"),
-    "phase": ("percent", "share of the gait cycle"),
-    "stance_phase": ("percent", "share of the stance, foot strike to foot off"),
-    "metric": ("", "number of the gait cycle, named as in study.nc and metrics.csv"),
-    "metric_units": ("", "units of the number"),
-    "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
-    "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
-    "mass_kg": ("kg", "body mass"),
-    "height_m": ("m", "body height"),
-    "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
-    "reason": ("", "why the kinetics are left out"),
-    "measured_share": ("1", "share of the frames in which the landmark was measured"),
-    "filled_share": ("1", "share of the frames in which the landmark was filled; the rest is missing"),
-    "cutoff_hz": ("Hz", "-3 dB point of the marker's filter"),
-    "marker": ("", "marker: label of the file, or from clean on its name in the body model"),
-    "label": ("", "the file's label, or labels, of the marker"),
-    "plate": ("", "number of the plate"),
-    "corner": ("", "number of the plate's corner, as in the file"),
-    "event": ("", "gait event"),
-    "event_side": ("", "side of the gait event"),
-    "source": ("", "what told the gait event: plate, c3d or kinematic"),
-    "contact_side": ("", "side of the foot on the ground"),
-    "plates": ("", "plates under the foot"),
-    "valid": ("", "whether the ground reaction of the stance could be used"),
-    "stance_side": ("", "side of the stance"),
-    "stance_plates": ("", "plates under the foot"),
-    "stance_reason": ("", "why the kinetics of the stance are left out"),
-    "pose": ("", "body segment that has a pose"),
-    "local_axis_2": ("", "second segment axis of a tensor"),
-    "landmark": ("", "landmark that the static trial shows"),
-    "landmark_2": ("", "second landmark of a pair"),
-    "technical_axis": ("", "axis built from markers in motion"),
-    "joint_carrier": ("", "segment that carries the joint centre; empty where it is found in every frame"),
-    "cluster_marker": ("", "marker of a rigid cluster"),
-    "cluster_side": ("", "side of the cluster's segment"),
-    "cluster_segment": ("", "segment of the cluster"),
-    "cycle": ("", "number of the gait cycle in the study"),
-    "participant": ("", "participant_id of participants.tsv"),
-    "session": ("", "lab session"),
-    "trial": ("", "trial of trials.tsv"),
-    "condition": ("", "condition of trials.tsv"),
-}
+def stacked_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return variable and coordinates of cycles.nc that hold all metrics (cycle,) in one array."""
+    values = np.stack([columns[name] for name in METRICS], axis=-1)
+    units = [metric.units for metric in METRICS.values()]
+    return {"metric_value": (("cycle", "metric"), values)}, {"metric": [*METRICS], "metric_units": ("metric", units)}
+
+
+def separate_metrics(names: Iterable[str], values: NDArray[np.float64]) -> dict[str, tuple[str, NDArray[np.float64]]]:
+    """Return the variables of study.nc, one for each metric, from values (cycle, metric)."""
+    return {str(name): ("cycle", column) for name, column in zip(names, values.T, strict=True)}

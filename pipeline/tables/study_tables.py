@@ -7,7 +7,7 @@ one ``read_...`` that raises where there is a problem.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from ..conventions import CHAIN, SIDES
@@ -45,22 +45,27 @@ SEGMENT_COLUMNS = (
 )
 
 
-def read_participants(path: Path) -> dict[str, Row]:
+def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str, Row]:
     """Return the rows of participants.tsv by participant_id.
 
     Raises:
         UserError: every problem found, one per line.
     """
-    participants, problems = participants_of(path)
+    participants, problems = participants_of(path, reserved=reserved)
     _raise(problems)
     return participants
 
 
-def participants_of(path: Path) -> tuple[dict[str, Row], list[str]]:
-    """Return the rows of participants.tsv by participant_id, and every problem."""
+def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[str]]:
+    """Return the rows of participants.tsv by participant_id, and every problem.
+
+    Args:
+        path: the table.
+        reserved: names that a column cannot have, because the results have them.
+    """
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
     problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
-    problems += hostile_cells(rows, path.name) + bad_columns(rows, path.name)
+    problems += hostile_cells(rows, path.name) + bad_columns(rows, path.name, reserved)
     participants: dict[str, Row] = {}
     for row in rows:
         name = row["participant_id"]

@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import UserError, hidden_in, nearest
@@ -134,24 +134,6 @@ IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 COLUMN = re.compile(r"\w[^/]*")  # what NetCDF takes for a name
 LONGEST_IDENTIFIER, LONGEST_COLUMN, LONGEST_CELL = 64, 64, 1000
 
-# what the results call their own: a participant's column of that name would take its place
-RESERVED = (
-    *("cycle", "participant", "session", "trial", "condition", "side", "start_time", "end_time"),
-    *("kinetics_valid", "reason", "joint", "angle", "axis", "phase", "stance_phase"),
-    *("percentile", "error_source", "local_axis", "cause", "motion"),
-    *("stride_time", "stance_time", "stance_share", "cadence", "stride_length", "step_length", "step_width"),
-    *("walking_speed", "step_time", "single_support_share", "double_support_share", "effective_foot_mass"),
-    *("leg_length", *(f"work_{phase}" for phase in ("a1", "a2", "k1", "k2", "k3", "k4", "h1", "h2", "h3"))),
-    *(f"{name}_dimensionless" for name in ("walking_speed", "stride_length", "step_length", "step_width")),
-    *("stride_time_dimensionless", "cadence_dimensionless", "stride_length_per_height", "step_length_per_height"),
-)
-RESERVED_BEGINNINGS = (
-    *("peak_", "phase_of_", "range_of_", "impulse_of_"),
-    *("joint_angle", "joint_force", "joint_moment", "joint_power", "ground_force", "external_moment"),
-    *("pelvis_angle", "foot_progression", "interaction_torque"),
-    *("gait_profile_score", "gait_variable_score", "gait_deviation_index"),
-)
-
 
 def hostile_cells(rows: Sequence[Row], where: str) -> list[str]:
     """Return a line for each cell that is very long or has a character that cannot be seen, as a line end in quotes."""
@@ -169,7 +151,7 @@ def hostile_cells(rows: Sequence[Row], where: str) -> list[str]:
     return problems
 
 
-def bad_columns(rows: Sequence[Row], where: str) -> list[str]:
+def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> list[str]:
     """Return a line for each column whose name cannot become that of a coordinate, or is that of a result."""
     names = list(rows[0]) if rows else []
     bad = [
@@ -181,7 +163,7 @@ def bad_columns(rows: Sequence[Row], where: str) -> list[str]:
     return bad + [
         f"{where}: column '{name}' has the name of a result; call it otherwise, as 'participant_{name}'"
         for name in names
-        if name in RESERVED or name.startswith(RESERVED_BEGINNINGS)
+        if name in reserved
     ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from ..results.cycle_variables import RESERVED
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference
 from . import digests as provenance
@@ -61,7 +62,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: b
         return result[0]
 
     chosen, model = collect(_settings_of(path, overrides or {}))
-    participants = collect(study_tables.participants_of(path / "participants.tsv"))
+    participants = collect(study_tables.participants_of(path / "participants.tsv", reserved=RESERVED))
     sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
     left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else []

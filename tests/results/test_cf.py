@@ -18,8 +18,7 @@ from cf_units import Unit
 from compliance_checker.cf import util
 from compliance_checker.suite import CheckSuite
 
-from pipeline.results import metrics, schema
-from pipeline.results import schema as coordinates
+from pipeline.results import schema
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.outputs import write_outputs
 
@@ -159,7 +158,7 @@ def test_text_and_flags_are_stored_as_every_reader_knows_them(derived: Path) -> 
 def test_every_unit_is_one() -> None:
     """Optional variables and metrics too, whichever the study above holds."""
     units = {variable.units for table in schema.VARIABLES.values() for variable in table.values()}
-    units |= {unit for unit, _ in coordinates.COORDINATES.values()} | {unit for unit, _ in metrics.METRICS.values()}
+    units |= {unit for unit, _ in schema.COORDINATES.values()}
     units |= set(schema.COLUMN_UNITS.values())
     assert len(units) > 15
     for unit in units - {""}:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.conventions import CHAIN, SEGMENTS, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
-from pipeline.results.metrics import one_by_one
-from pipeline.results.schema import described
+from pipeline.results.schema import described, separate_metrics
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS, LOADS
 from pipeline.workflow.settings import CONFIG, read_yaml
@@ -39,7 +38,7 @@ class Trial(dict[str, xr.Dataset]):
         """Return the trial's cycles, checked against the vocabulary, with the metrics by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
         result = described("cycles", cycles(*inputs, **(SETTINGS | settings)))
-        return result.assign(one_by_one(result.metric.values, result.metric_value.values))
+        return result.assign(separate_metrics(result.metric.values, result.metric_value.values))
 
 
 def amplitude(joint: int, axis: int) -> float:

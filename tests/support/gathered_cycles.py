@@ -10,9 +10,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import METRICS, ON_REQUEST, SCORES
-from pipeline.results.metrics import in_one
-from pipeline.results.schema import VARIABLES, described
+from pipeline.results.cycle_variables import ON_REQUEST
+from pipeline.results.metrics import METRICS, SCORES
+from pipeline.results.schema import VARIABLES, described, stacked_metrics
 from pipeline.steps.study.step import study
 from pipeline.workflow.run_job import rejected
 
@@ -42,7 +42,7 @@ def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: t
     values = level + np.arange(float(len(sides)))
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(len(sides))], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
-    curves, (metrics, names) = _curves(values, further), in_one(dict.fromkeys(METRICS, values))
+    curves, (metrics, names) = _curves(values, further), stacked_metrics(dict.fromkeys(METRICS, values))
     for name in ("joint_moment_jcs", "joint_power"):
         curves[name][1][list(invalid)] = np.nan
     used = {dim for dims, _ in curves.values() for dim in dims[1:]} | {"segment"}

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from pipeline.results.cycle_variables import METRICS, ON_REQUEST
-from pipeline.results.metrics import in_one
-from pipeline.results.schema import VARIABLES, described
+from pipeline.results.cycle_variables import ON_REQUEST
+from pipeline.results.metrics import METRICS
+from pipeline.results.schema import VARIABLES, described, stacked_metrics
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 
@@ -92,7 +92,7 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
         "stance_forward_closure": (("stance", "joint"), np.full((count, 3), 0.25)),
         "stance_energy_closure": (("stance", "segment"), np.full((count, 3), 0.125)),
     }
-    stacked, names = in_one(columns)
+    stacked, names = stacked_metrics(columns)
     group = xr.Dataset(
         curves | stacked | checks | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.6)},
         {"phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]} | names,

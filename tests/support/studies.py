@@ -10,7 +10,6 @@ from typing import Any
 import xarray as xr
 
 from pipeline.results import schema
-from pipeline.results.metrics import one_by_one
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
@@ -75,4 +74,4 @@ def run_trial(
     }
     result = {name: schema.described(name, dataset) for name, dataset in steps.items()}
     cut = result["cycles"]
-    return result | {"cycles": cut.assign(one_by_one(cut.metric.values, cut.metric_value.values))}
+    return result | {"cycles": cut.assign(schema.separate_metrics(cut.metric.values, cut.metric_value.values))}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import UserError
+from pipeline.results.cycle_variables import RESERVED
 from pipeline.results.schema import VARIABLES
 from pipeline.tables import study_tables
 from tests.support.hostile_texts import LONG, SEEN, write
@@ -111,5 +112,5 @@ def test_columns_that_cannot_be_coordinates_are_refused(tmp_path: Path, column: 
 def test_columns_with_the_name_of_anything_in_a_study_are_refused(tmp_path: Path) -> None:
     taken = {name for variable, parts in VARIABLES["study"].items() for name in (variable, *parts.dims)}
     path = write(tmp_path / "participants.tsv", (*PARTICIPANTS, *taken), ("a", "70", "1.7", "M", *("1" for _ in taken)))
-    problems = "\n".join(study_tables.participants_of(path)[1])
+    problems = "\n".join(study_tables.participants_of(path, reserved=RESERVED)[1])
     assert not [name for name in taken if f"'{name}'" not in problems]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ...body.legs import LOADS, MOTION
 from ...conventions import LONGEST_SWING_S, SIDES
-from ...results.metrics import in_one
-from ...results.schema import REPAIRS
+from ...results.schema import REPAIRS, stacked_metrics
 from ...results.trial_variables import WITH_DRAWS
 from ...signals.time_normalisation import PHASE, _places, _resampled
 from . import verdicts
@@ -119,7 +118,7 @@ def cycles(
         array[gone] = np.nan
     sizes = Sizes(leg_lengths(kinematics), float(calibrate.attrs["body_height_m"]))
     values = {name: values for name, (_, values) in curves.items()}
-    metrics, names = in_one(_metrics(values, struck_kg, sizes, found, clean, contacts, belt_speed_m_s))
+    metrics, names = stacked_metrics(_metrics(values, struck_kg, sizes, found, clean, contacts, belt_speed_m_s))
     return xr.Dataset(
         {**curves, **metrics, **stance.variables()},
         {

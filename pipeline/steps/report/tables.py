@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...results.averages import Average, average
-from ...results.cycle_variables import METRICS, SCORES
-from ...results.schema import VARIABLES
+from ...results.metrics import METRICS, SCORES
 from .figures import PANELS, UNITS
 
 Row = dict[str, str]
@@ -30,7 +29,7 @@ GROUPS = {
     "gait_": "Gait scores",
 }
 OTHERS = "Times and distances"
-NAMES = (*METRICS, *SCORES)
+NUMBERS = METRICS | SCORES
 MAIN = (
     "walking_speed", "cadence", "stride_length", "step_length", "step_width", "stance_share", "double_support_share",
     "gait_profile_score", "gait_deviation_index",
@@ -94,7 +93,7 @@ def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
 def participants(people: Iterable[str], cycles: list[Row], quality: list[Row], *, links: Mapping[str, str]) -> Table:
     """Return one row per participant: sessions, what could be used, and the columns of participants.tsv."""
     header = list(cycles[0]) if cycles else []
-    own = header[header.index("reason") + 1 : header.index(METRICS[0])] if cycles else []
+    own = header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if cycles else []
     cycles_of, quality_of = by_participant(cycles), by_participant(quality)
     rows = []
     for name in people:
@@ -125,7 +124,7 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
         symmetry: rows of symmetry.csv.
         over_participants: whether to average participants' means instead of cycles.
     """
-    shown = [name for name in NAMES if cycles and name in cycles[0]]
+    shown = [name for name in NUMBERS if cycles and name in cycles[0]]
     header, columns = [], []
     fixed: list[int | None] = []  # decimals of a column; None for those of the unit
     for group in names(cycles, "condition"):
@@ -149,7 +148,7 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
     ]
     result = {OTHERS: Table(header, [])}
     for i, name in enumerate(shown):
-        _, units, meaning = VARIABLES["study"].get(name) or SCORES[name]
+        _, units, meaning = NUMBERS[name]
         row = [_title(name), UNITS.get(units, units), *(column[i] for column in texts), meaning]
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         result.setdefault(group, Table(header, [])).rows.append(row)
@@ -194,7 +193,7 @@ def _averaged(rows: list[Row], shown: list[str], *, over_participants: bool) -> 
 
 
 def _units(shown: list[str]) -> list[tuple[str, str]]:
-    return [(name, (VARIABLES["study"].get(name) or SCORES[name]).units) for name in shown]
+    return [(name, NUMBERS[name].units) for name in shown]
 
 
 def _title(name: str) -> str:

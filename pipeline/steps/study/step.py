@@ -9,24 +9,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...conventions import ANGLES, JOINTS
 from ...results.averages import participant_means, symmetry
-from ...results.cycle_variables import CYCLES, METRICS, SCORES
-from ...results.metrics import one_by_one
-from ...results.schema import REPAIRS, Group
+from ...results.cycle_variables import CURVES, CYCLES, IDENTITY
+from ...results.metrics import METRICS, SCORES
+from ...results.schema import REPAIRS, Group, separate_metrics
 from ...tables.tsv import ABSENT
 from .gait_scores import reference_gait, scores
 
-IDENTITY = (
-    "participant",
-    "session",
-    "trial",
-    "condition",
-    "side",
-    "start_time",
-    "end_time",
-    "kinetics_valid",
-    "reason",
-)
 QUALITY = (
     "participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason",
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
@@ -124,7 +114,7 @@ def _gathered(
         if first.dims[:1] == ("cycle",):
             values = np.concatenate([trial[name].values for *_, trial in used])
             (coordinates if name in IDENTITY else variables)[name] = (first.dims, values)
-    variables |= one_by_one(labels["metric"].values, variables.pop("metric_value")[1])
+    variables |= separate_metrics(labels["metric"].values, variables.pop("metric_value")[1])
     coordinates |= {name: ("cycle", np.repeat(cells, count)) for name, cells in whose.items()}
     coordinates["cycle"] = np.arange(sum(count), dtype=np.int32)
     return xr.Dataset(variables, coordinates)
@@ -164,20 +154,13 @@ def _quality(cycles: Mapping[str, Mapping[str, Group]], sessions: Mapping[str, M
 
 
 def _empty() -> xr.Dataset:
-    """Return a dataset of no cycles, so that a study without a usable trial still has its files."""
-    from ...results.cycle_variables import ON_REQUEST
-    from ...results.schema import VARIABLES
-
-    sizes = {"cycle": 0, "joint": 3, "angle": 3, "axis": 3, "phase": 101}
+    """Return a dataset without cycles, so that a study without a usable trial still has its files."""
+    labels: dict[str, Any] = {"joint": JOINTS, "angle": ANGLES, "axis": "xyz", "phase": np.arange(101.0)}
+    labels = {"cycle": np.array([], dtype=np.int32)} | {name: [*values] for name, values in labels.items()}
     variables = {
-        name: (variable.dims, np.empty([sizes[dim] for dim in variable.dims]))
-        for name, variable in VARIABLES["study"].items()
-        if name not in (*ON_REQUEST, *SCORES)
+        name: (variable.dims, np.empty([len(labels[dim]) for dim in variable.dims]))
+        for name, variable in (CURVES | METRICS).items()
     }
-    text = np.array([], dtype="U1")
-    coordinates: dict[str, Any] = dict.fromkeys(IDENTITY, ("cycle", text))
-    coordinates |= {name: ("cycle", np.array([])) for name in ("start_time", "end_time")}
-    coordinates["kinetics_valid"] = ("cycle", np.array([], dtype=bool))
-    names = {"joint": ["ankle", "knee", "hip"], "angle": ["flexion", "adduction", "rotation"], "axis": list("xyz")}
-    coordinates["cycle"] = np.array([], dtype=np.int32)
-    return xr.Dataset(variables, coordinates | names | {"phase": np.arange(101.0)})
+    kinds = {"start_time": float, "end_time": float, "kinetics_valid": bool}
+    identity = {name: ("cycle", np.array([], dtype=kinds.get(name, "U1"))) for name in IDENTITY}
+    return xr.Dataset(variables, identity | labels)

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.body.legs import legs_of
-from pipeline.results.cycle_variables import METRICS
+from pipeline.results.metrics import METRICS
 from pipeline.steps.cycles.effective_mass import effective_foot_mass
 from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.steps.cycles.spatiotemporal import support

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
-from pipeline.results.cycle_variables import METRICS
+from pipeline.results.metrics import METRICS
 from pipeline.steps.report.figures import PANELS
 from pipeline.steps.report.quality import CHECKS, checks
 from tests.support.report_studies import (

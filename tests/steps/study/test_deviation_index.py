@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.metrics import SCORES
 from pipeline.steps.study.gait_scores import ReferenceGait, deviation_index, reference_gait, scores
-from tests.support.scored_walks import CONTROLS, REFERENCE, SINGULAR, walked
+from tests.support.scored_walks import CONTROLS, PROFILE, REFERENCE, SINGULAR, walked
 
 
 @pytest.mark.parametrize("features", [3, 15, None])
@@ -67,4 +66,4 @@ def test_a_common_change_of_people_and_reference_costs_nothing() -> None:
 
 def test_one_person_is_no_reference_for_an_index() -> None:
     found = scores(CONTROLS, reference_gait(walked(["c1"], "lrlr")), gdi_features=15)
-    assert set(found) == set(SCORES)
+    assert set(found) == set(PROFILE)

@@ -5,9 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.results.metrics import DEVIATION_INDEX, GAIT_ANGLES, SCORES
+from pipeline.results.metrics import GAIT_ANGLES, SCORES
 from pipeline.steps.study.gait_scores import PHASE, nine_angles, profiles, reference_gait, scores
-from tests.support.scored_walks import CONTROLS, PLACES, REFERENCE, SINGULAR, average_walker, changed, walked
+from tests.support.scored_walks import (
+    CONTROLS,
+    PLACES,
+    PROFILE,
+    REFERENCE,
+    SINGULAR,
+    average_walker,
+    changed,
+    walked,
+)
 
 
 def test_the_nine_angles_are_those_of_the_paper() -> None:
@@ -21,7 +30,7 @@ def test_the_nine_angles_are_those_of_the_paper() -> None:
 
 def test_who_walks_as_the_reference_does_on_average_scores_nothing() -> None:
     found = scores(average_walker(), REFERENCE, gdi_features=15)
-    for name in SCORES:
+    for name in PROFILE:
         # rounding of means of angles up to 100 degrees
         np.testing.assert_allclose(found[name], 0, atol=1e-12, err_msg=name)
 
@@ -78,9 +87,8 @@ def test_a_missing_sample_costs_what_needs_it() -> None:
     gait.joint_angle.values[0, 1, 0, 60] = np.nan  # the left knee
     found = scores(gait, REFERENCE, gdi_features=15)
     lost = {name for name, values in found.items() if np.isnan(values[0])}
-    assert lost == {"gait_profile_score", "gait_profile_score_overall", "gait_variable_score_knee_flexion"} | {
-        *DEVIATION_INDEX
-    }
+    profile = {"gait_profile_score", "gait_profile_score_overall", "gait_variable_score_knee_flexion"}
+    assert lost == profile | {"gait_deviation_index", "gait_deviation_index_share"}
     assert {name for name, values in found.items() if np.isnan(values[1])} == {"gait_profile_score_overall"}
     some = CONTROLS.copy(deep=True)
     some.pelvis_angle.values[3, 1, 4] = np.nan
@@ -90,4 +98,4 @@ def test_a_missing_sample_costs_what_needs_it() -> None:
 
 def test_a_study_without_a_cycle_has_scores_of_none() -> None:
     found = scores(CONTROLS.isel(cycle=slice(0)), REFERENCE, gdi_features=15)
-    assert {name: values.shape for name, values in found.items()} == dict.fromkeys((*SCORES, *DEVIATION_INDEX), (0,))
+    assert {name: values.shape for name, values in found.items()} == dict.fromkeys(SCORES, (0,))

@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pipeline.results.cycle_variables import METRICS
+from pipeline.results.cycle_variables import IDENTITY
+from pipeline.results.metrics import METRICS
 from pipeline.results.schema import REPAIRS
-from pipeline.steps.study.step import IDENTITY, QUALITY, per_participant, study
+from pipeline.steps.study.step import QUALITY, per_participant, study
 from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, trial
 
 

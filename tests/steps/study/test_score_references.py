@@ -12,13 +12,13 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.results.metrics import DEVIATION_INDEX, SCORES
+from pipeline.results.metrics import SCORES
 from pipeline.results.schema import described
 from pipeline.results.study_file import differences, table_of
 from pipeline.steps.study.gait_scores import reference_gait, scores
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.reference_curves import COLUMNS, reference_of
-from tests.support.scored_walks import CONTROLS, COORDINATES, PLACES, REFERENCE, changed, walked
+from tests.support.scored_walks import CONTROLS, COORDINATES, PLACES, PROFILE, REFERENCE, changed, walked
 from tests.support.studies import run_study
 
 
@@ -37,9 +37,9 @@ def test_a_table_of_means_gives_the_profile_and_no_index() -> None:
     table = table_of_means(CONTROLS)
     gait = walked(["p"], "lr", seed=9)
     found = scores(gait, reference_gait(table), gdi_features=15)
-    assert set(found) == set(SCORES)
+    assert set(found) == set(PROFILE)
     plain = scores(gait, REFERENCE, gdi_features=15)
-    for name in SCORES:
+    for name in PROFILE:
         np.testing.assert_allclose(found[name], plain[name], atol=1e-4, err_msg=name)  # digits of the table
     rows = [line for line in table.splitlines() if not line.startswith("foot_progression")]
     part = scores(gait, reference_gait("\n".join(rows)), gdi_features=15)
@@ -97,7 +97,7 @@ def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) 
     """
     gathered, dataset, metrics = real_study(shared)
     described("study", dataset)
-    assert set(SCORES) | set(DEVIATION_INDEX) <= set(metrics) & set(per_participant(metrics)[0])
+    assert set(SCORES) <= set(metrics) & set(per_participant(metrics)[0])
     known = np.isfinite(metrics.gait_profile_score)
     assert known.sum() > 10
     own = metrics[known].groupby("participant")

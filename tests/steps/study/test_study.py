@@ -12,9 +12,10 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.cycle_variables import METRICS, SCORES
+from pipeline.results.cycle_variables import IDENTITY, RESERVED
+from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, described
-from pipeline.steps.study.step import IDENTITY, per_participant, study
+from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.study_tables import read_participants
 from pipeline.workflow.run_job import rejected
 from tests.support.gathered_cycles import ABSENT, ALONE, CYCLES, PEOPLE, Cycles, gathered, sessions, trial
@@ -64,7 +65,7 @@ def test_a_column_of_participants_replaces_nothing(column: str, tmp_path: Path) 
     table = tmp_path / "participants.tsv"
     table.write_text(f"participant_id\tmass_kg\theight_m\tsex\t{column}\np1\t70\t1.8\tM\tleft\n")
     try:
-        read_participants(table)
+        read_participants(table, reserved=RESERVED)
     except UserError as error:
         assert column in str(error)  # noqa: PT017 (refusing is one of two good answers)
         return
