@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .vectors import Array, cross, rotate, skew
+from .vectors import Array, cross, rotate, skew, transpose
 
 TERMS = ("inertia", "velocity", "gravity", "ground")
 
@@ -57,9 +57,7 @@ def system_matrix(rotation: Array, to_proximal: Array, to_distal: Array) -> Arra
             force_below, moment_below = slice(6 * i - 6, 6 * i - 3), slice(6 * i - 3, 6 * i)
             matrix[..., force, force_below] = -np.eye(3)
             matrix[..., moment, force_below] = -rotation[..., i, :, :] @ distal[..., i, :, :]
-            matrix[..., moment, moment_below] = -rotation[..., i, :, :] @ np.swapaxes(
-                rotation[..., i - 1, :, :], -1, -2
-            )
+            matrix[..., moment, moment_below] = -rotation[..., i, :, :] @ transpose(rotation[..., i - 1, :, :])
     return matrix
 
 
@@ -118,7 +116,7 @@ def solve(rotation: Array, to_proximal: Array, to_distal: Array, force: Array, m
     """
     turn, proximal, distal = rotation[..., None, :, :, :], to_proximal[..., None, :, :], to_distal[..., None, :, :]
     joint_force = np.cumsum(force, axis=-2)
-    in_lab = rotate(np.swapaxes(turn, -1, -2), moment) - cross(proximal, joint_force)
+    in_lab = rotate(transpose(turn), moment) - cross(proximal, joint_force)
     in_lab[..., 1:, :] += cross(distal[..., 1:, :], joint_force[..., :-1, :])
     # R_i R_(i-1)^T M_(i-1) hands a moment on from segment to segment: in lab axes that is a running sum
     return joint_force, rotate(turn, np.cumsum(in_lab, axis=-2))

@@ -18,11 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .vectors import Array, cross
 
-RING, NEXT, LAST = (np.array(places) for places in ([0, 1, 2, 0, 1], [1, 2, 0], [2, 0, 1]))
+NEXT, LAST = [1, 2, 0], [2, 0, 1]
 ABOVE, BEYOND = [0, 0, 1], [1, 2, 2]  # pairs of segments, of which the first carries the second along
 
 
@@ -68,11 +67,12 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     first, second, third = np.swapaxes(axes * qd, 0, 1)
     turning = first + second + third
     above = _handed_on(driven.spin, turning)
-    bend = cross(above, turning) + cross(first, second) + cross(first + second, third)
+    bend = cross(above, turning, axis=0) + cross(first, second, axis=0) + cross(first + second, third, axis=0)
     spin, spin_rate = above + turning, _handed_on(driven.spin_rate, bend) + bend
     arm, slip, slip_rate = np.einsum("cr...,rpk...->pck...", turn, driven.reach)
     w = spin[:, None]
-    moved = slip_rate + cross(spin_rate[:, None], arm) + cross(w, cross(w, arm) + 2 * slip)
+    coriolis = cross(w, cross(w, arm, axis=0) + 2 * slip, axis=0)
+    moved = slip_rate + cross(spin_rate[:, None], arm, axis=0) + coriolis
     arm[:, 1, -1] = -(arm[:, 1, 0] + arm[:, 1, 1])  # to the hip centre, where the ground's force stands in
     force = np.empty_like(arm)  # needed by each segment and by all that lies beyond it
     np.multiply(masses.mass[0], _handed_on(driven.hip_acceleration, moved[:, 1]) + moved[:, 0], out=force[:, 0])
@@ -81,8 +81,8 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     rest = np.einsum("ch...,h...->c...", dual, driven.torque)  # the joint moments
     rest[:, :-1] -= rest[:, 1:]
     rest[:, -1] += driven.moment
-    lever = cross(arm, force)
-    rest -= _times(tensor, spin_rate) + cross(spin, _times(tensor, spin)) + lever[:, 0] + lever[:, 1]
+    lever = cross(arm, force, axis=0)
+    rest -= _times(tensor, spin_rate) + cross(spin, _times(tensor, spin), axis=0) + lever[:, 0] + lever[:, 1]
     added = _solved(_mass_matrix(arm, masses.mass, tensor), rest)
     added[:, 1:] -= added[:, :-1].copy()
     return np.asarray(np.einsum("ch...,c...->h...", dual, added))
@@ -115,7 +115,7 @@ def _posed(base: Array, q: Array) -> tuple[Array, Array]:
 def _dual_basis(axes: Array) -> Array:
     """Return the rows (3, axis, ...) that find the turns about three axes (3, axis, ...) in what they add up to."""
     # of a measured pelvis in between frames not quite unit vectors
-    dual = cross(axes.take(NEXT, axis=1), axes.take(LAST, axis=1))
+    dual = cross(axes.take(NEXT, axis=1), axes.take(LAST, axis=1), axis=0)
     return np.asarray(dual / (axes[:, 0] * dual[:, 0]).sum(axis=0))
 
 
@@ -167,9 +167,3 @@ def _solved(matrix: Array, rest: Array) -> Array:
 
 def _times(matrix: Array, vector: Array) -> Array:
     return np.asarray(np.einsum("cd...,d...->c...", matrix, vector))
-
-
-def cross(a: Array, b: Array) -> Array:
-    """Return a x b, (3, ...)."""
-    a, b = a.take(RING, axis=0), b.take(RING, axis=0)
-    return np.asarray(a[1:4] * b[2:5] - a[2:5] * b[1:4])

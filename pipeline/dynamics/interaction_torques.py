@@ -9,12 +9,10 @@ J Comput Nonlinear Dyn 16:091004 for the Coriolis matrix.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .limb import Inertia, Limb, Motion, momentum
-from .vectors import cross, rotate, running_sum, skew, sum_from_last, transpose, zeros
+from .vectors import Array, cross, rotate, running_sum, skew, sum_from_last, transpose
 
-Array = NDArray[np.float64]
 MOTIONS = ("acceleration", "velocity")
 
 
@@ -25,7 +23,7 @@ def contributions(limb: Limb, motion: Motion) -> Array:
     twist rate and twist of the segments beyond it, and z what drifts of its axes, the sum of ad(V_i) S_i q'_i,
     each segment needs of it G x by acceleration and G (z - ad(V) y) + B y by velocity. There z - ad(V) y is the rate
     of y as the segment itself sees it, and B that of the Coriolis matrix
-    (:func:`~pipeline.dynamics.screws.gyroscopic`), which shares a product of two rates evenly.
+    (:func:`~pipeline.dynamics.teaching.screws.gyroscopic`), which shares a product of two rates evenly.
 
     Args:
         limb, motion: of :func:`limb_at` and :func:`joint_motion`.
@@ -36,7 +34,8 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         :func:`inverse_dynamics` without its static part.
     """
     *around, count, _ = limb.centre.shape
-    found, xz = zeros(*around, count, 2, count + 2, 6), zeros(*around, 2, count + 1, 6)
+    found = np.zeros((*around, count, 2, count + 2, 6), order="F")
+    xz = np.zeros((*around, 2, count + 1, 6), order="F")
     xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
     xz[..., 0, 1:, :], xz[..., 1, 1:, :] = motion.pull[..., 1, :], motion.drift[..., 1, :]
     y = np.concatenate([motion.twist[..., :1, :3], motion.push[..., 1, :3]], axis=-2)  # slides turn nothing

@@ -31,13 +31,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .screws import apply, dual_commutator
-from .vectors import cross, rotate, running_sum, sum_from_last, transpose, zeros
+from .vectors import Array, apply, cross, rotate, running_sum, sum_from_last, transpose
 from .wrenches import turn_tensor
 
-Array = NDArray[np.float64]
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
 
 
@@ -147,7 +144,7 @@ def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
 
 def _pushed(limb: Limb, rate: Array) -> Array:
     """Return S q' summed over the slides and over the hinges, (..., N, 2, 6)."""
-    push = zeros(*rate.shape[:-1], 2, 6)
+    push = np.zeros((*rate.shape[:-1], 2, 6), order="F")
     push[..., 0, 3:] = rotate(transpose(limb.slides), rate[..., SLIDES])
     push[..., 1, :3] = rotate(transpose(limb.hinges), rate[..., HINGES])
     push[..., 1, 3:] = cross(limb.centre, push[..., 1, :3])
@@ -162,7 +159,7 @@ def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
     """
     spin, slid, turned = below[..., :3], push[..., 0, 3:], push[..., 1, :3]
     first, second, third = (limb.hinges[..., k, :] * rate[..., 3 + k, None] for k in range(3))
-    drift = zeros(*push.shape)
+    drift = np.zeros(push.shape, order="F")
     drift[..., 0, 3:] = cross(spin, slid)
     drift[..., 1, :3] = cross(spin, turned) + cross(first, second) + cross(first + second, third)
     velocity = below[..., 3:] + slid + cross(spin, limb.centre)
@@ -199,6 +196,12 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
     about_centre = wrench[..., :3] - cross(limb.centre, wrench[..., 3:])
     torque = np.concatenate([rotate(limb.slides, wrench[..., 3:]), rotate(limb.hinges, about_centre)], axis=-1)
     return Recursion(torque, wrench, static)
+
+
+def dual_commutator(twist: Array, wrench: Array) -> Array:
+    """Return -ad(V)^T F = (w x m + v x f, w x f) of a twist and a wrench, (..., 6)."""
+    spin, velocity, moment, force = twist[..., :3], twist[..., 3:], wrench[..., :3], wrench[..., 3:]
+    return np.concatenate([cross(spin, moment) + cross(velocity, force), cross(spin, force)], axis=-1)
 
 
 def momentum(inertia: Inertia, twist: Array) -> Array:
@@ -240,11 +243,6 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
     return np.asarray((by_mass + turning @ tensor @ transpose(turning)).sum(axis=-3))
 
 
-def _both(groups: Array) -> Array:
-    """Return the sum (..., 6) over slides and hinges (..., 2, 6)."""
-    return np.asarray(groups[..., 0, :] + groups[..., 1, :])
-
-
 def task_space(mass: Array, bias: Array, jacobian: Array, jacobian_rate: Array, qd: Array) -> tuple[Array, Array]:
     """Return the inertia Lambda and the bias eta of the task x' = J q', so that f = Lambda x'' + eta.
 
@@ -262,3 +260,8 @@ def task_space(mass: Array, bias: Array, jacobian: Array, jacobian_rate: Array, 
     through = transpose(np.asarray(np.linalg.solve(mass, transpose(jacobian))))  # J M^-1, as M is symmetric
     inertia = np.asarray(np.linalg.inv(through @ transpose(jacobian)))
     return inertia, apply(inertia, apply(through, bias) - apply(jacobian_rate, qd))
+
+
+def _both(groups: Array) -> Array:
+    """Return the sum (..., 6) over slides and hinges (..., 2, 6)."""
+    return np.asarray(groups[..., 0, :] + groups[..., 1, :])

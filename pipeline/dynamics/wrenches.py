@@ -33,11 +33,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .vectors import cross, rotate, running_sum
-
-Array = NDArray[np.float64]
+from .vectors import Array, cross, rotate, running_sum
 
 FICTITIOUS = ("dalembert", "euler", "centrifugal", "coriolis")
 
@@ -88,7 +85,7 @@ def translate(wrench: Wrench, point: Array) -> Wrench:
     """Return the same wrench about another point: M_B = M_A + (r_A - r_B) x F."""
     if wrench.point is point:
         return wrench
-    return Wrench(wrench.force, wrench.moment + _cross(wrench.point - point, wrench.force), point)
+    return Wrench(wrench.force, wrench.moment + cross(wrench.point - point, wrench.force), point)
 
 
 def transform(wrench: Wrench, rotation: Array, origin: Array) -> Wrench:
@@ -142,8 +139,8 @@ def seen(body: Body, observer: Observer) -> Body:
     turn = observer.rotation
     W, W_rate = rotate(turn, observer.angular_velocity), rotate(turn, observer.angular_acceleration)
     r = rotate(turn, body.position - observer.position)
-    v = rotate(turn, body.velocity - observer.velocity) - _cross(W, r)
-    transport = _cross(W_rate, r) + _cross(W, _cross(W, r)) + 2 * _cross(W, v)
+    v = rotate(turn, body.velocity - observer.velocity) - cross(W, r)
+    transport = cross(W_rate, r) + cross(W, cross(W, r)) + 2 * cross(W, v)
     w = rotate(turn, body.angular_velocity) - W
     return Body(
         mass=body.mass,
@@ -152,14 +149,14 @@ def seen(body: Body, observer: Observer) -> Body:
         velocity=v,
         acceleration=rotate(turn, body.acceleration - observer.acceleration) - transport,
         angular_velocity=w,
-        angular_acceleration=rotate(turn, body.angular_acceleration) - W_rate - _cross(W, w),
+        angular_acceleration=rotate(turn, body.angular_acceleration) - W_rate - cross(W, w),
     )
 
 
 def dynamic(body: Body) -> Wrench:
     """Return m a and I w' + w x I w about the centre of mass, of the motion as it is seen."""
     spin, inertia = body.angular_velocity, body.inertia
-    moment = rotate(inertia, body.angular_acceleration) + _cross(spin, rotate(inertia, spin))
+    moment = rotate(inertia, body.angular_acceleration) + cross(spin, rotate(inertia, spin))
     return Wrench(_times(body.mass, body.acceleration), moment, body.position)
 
 
@@ -176,12 +173,12 @@ def fictitious(body: Body, observer: Observer) -> dict[str, Wrench]:
         rotate(turn, x) for x in (observer.acceleration, observer.angular_velocity, observer.angular_acceleration)
     )
     r, v, w, inertia = body.position, body.velocity, body.angular_velocity, body.inertia
-    coriolis = rotate(inertia, _cross(W, w)) + _cross(W, rotate(inertia, w)) + _cross(w, rotate(inertia, W))
+    coriolis = rotate(inertia, cross(W, w)) + cross(W, rotate(inertia, w)) + cross(w, rotate(inertia, W))
     needed = (
         (a_0 + 0 * r, 0 * r),
-        (_cross(W_rate, r), rotate(inertia, W_rate)),
-        (_cross(W, _cross(W, r)), _cross(W, rotate(inertia, W))),
-        (2 * _cross(W, v), coriolis),
+        (cross(W_rate, r), rotate(inertia, W_rate)),
+        (cross(W, cross(W, r)), cross(W, rotate(inertia, W))),
+        (2 * cross(W, v), coriolis),
     )
     return {
         name: Wrench(-_times(body.mass, acceleration), -moment, r)
@@ -222,11 +219,6 @@ def up_the_chain(needed: Wrench, joint: Array, *, tip: Wrench | None = None) -> 
         ending = translate(tip, root)
         force, moment = force - ending.force, moment - ending.moment
     return translate(Wrench(force, moment, root), joint)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Return a x b of numbers, several times faster, or of symbols."""
-    return cross(a, b) if a.dtype == b.dtype == np.float64 else np.asarray(np.cross(a, b))
 
 
 def _times(mass: Array, vector: Array) -> Array:

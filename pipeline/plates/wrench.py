@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.vectors import cross_matrix
+from ..dynamics.vectors import skew
 from .parameters import Plate
 
 Array = NDArray[np.float64]
@@ -50,7 +50,7 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
     to_centre = _channels_to_centre(plate, length_unit_m, moment_unit_n_m)
     axes, centre_m = plate_axes(plate.corners), plate.corners.mean(axis=0) * length_unit_m
     force = axes @ to_centre[:3]
-    moment = axes @ to_centre[3:] + cross_matrix(centre_m) @ force
+    moment = axes @ to_centre[3:] + skew(centre_m) @ force
     return (force @ readings).T, (moment @ readings).T
 
 
@@ -69,18 +69,18 @@ def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[A
         centre of pressure (..., 3), and free moment (...) about the normal out of the top; NaN where F.n is zero.
     """
     normal, centre = -plate_axes(corners_m)[:, 2], corners_m.mean(axis=0)
-    about_centre = moment - force @ cross_matrix(centre).T
+    about_centre = moment - force @ skew(centre).T
     pressing = force @ normal
     pressing = np.where(pressing == 0, np.nan, pressing)
-    cop = centre + about_centre @ cross_matrix(normal).T / pressing[..., None]
+    cop = centre + about_centre @ skew(normal).T / pressing[..., None]
     return cop, (about_centre * force).sum(axis=-1) / pressing
 
 
 def plate_axes(corners: Array) -> Array:
     """Return the (3, 3) rotation whose columns are the plate's x, y, z; z points into the plate."""
     x = corners[0] - corners[1]
-    z = cross_matrix(x) @ (corners[0] - corners[3])
-    axes: Array = np.array([x, cross_matrix(z) @ x, z]).T
+    z = skew(x) @ (corners[0] - corners[3])
+    axes: Array = np.array([x, skew(z) @ x, z]).T
     return np.asarray(axes / np.sqrt((axes * axes).sum(axis=0)))
 
 
@@ -143,7 +143,7 @@ def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: flo
         scale = np.diag([1.0, 1.0, 1.0, *[moment_unit_n_m] * 3])
         to_sensor = scale if plate.cal_matrix is None else scale @ plate.cal_matrix
     shift = np.eye(6)
-    shift[3:, :3] = -cross_matrix(origin_m)  # M + F x origin
+    shift[3:, :3] = -skew(origin_m)  # M + F x origin
     return np.asarray(shift @ to_sensor)
 
 

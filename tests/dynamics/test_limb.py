@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.dynamics import limb
-from pipeline.dynamics.screws import apply, commutator, exponential
 from pipeline.dynamics.teaching import equations_of_motion, open_chain
+from pipeline.dynamics.teaching.screws import commutator, exponential
+from pipeline.dynamics.vectors import apply
 from tests.support.chains import close
 from tests.support.geometry import Array, derivative, random_turns
 from tests.support.limbs import COUNT, EVERY_LIMB, State, flat, skewed_axes

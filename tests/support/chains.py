@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.dynamics import block_matrix, wrenches
-from pipeline.dynamics.screws import apply, pose, spatial_inertia
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
-from pipeline.dynamics.vectors import rotate, transpose
+from pipeline.dynamics.teaching.screws import pose, spatial_inertia
+from pipeline.dynamics.vectors import apply, rotate, transpose
 from tests.support.geometry import ROUNDING, Array, random_turns
 
 CHAINS = 1000 if os.environ.get("FULL") else 100

@@ -24,10 +24,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..screws import adjoint, apply, bracket, gyroscopic, inverse
-from ..vectors import transpose
+from ..vectors import Array, apply, transpose
 from .open_chain import (
     NOTHING,
     Chain,
@@ -40,8 +38,8 @@ from .open_chain import (
     link_poses,
     motion,
 )
+from .screws import adjoint, bracket, gyroscopic, inverse
 
-Array = NDArray[np.float64]
 Acceleration = Callable[[float, Array, Array], Array]
 
 TERMS = ("inertia", "velocity", "gravity", "base", "load")
@@ -110,7 +108,7 @@ def mass_matrix(chain: Chain, q: Array) -> Array:
 def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
     """Return C(q, q') (..., n, n) of the Christoffel symbols: C q' = c, and M' - 2 C is skew-symmetric (passivity).
 
-    C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.screws.gyroscopic`.
+    C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.teaching.screws.gyroscopic`.
 
     Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in link frames.
     """

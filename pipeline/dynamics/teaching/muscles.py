@@ -22,11 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..vectors import Array
 from .planar import Links, absolute, across, along, joints
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ m, all frames that follow need no more than::
     tau_i = F_i . A_i
 
 F_i is the wrench of link i-1 on link i and E_i that of the surroundings, both in {i}. Gravity g is carried by a
-base that accelerates with -g. Twists, wrenches and maps: :mod:`pipeline.dynamics.screws`.
+base that accelerates with -g. Twists, wrenches and maps: :mod:`pipeline.dynamics.teaching.screws`.
 
 Shapes: q (..., n), links on the axis before the components; everything broadcasts over ``...`` (time, side). SI units.
 
@@ -26,12 +26,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..screws import adjoint, apply, bracket, exponential, inverse
-from ..vectors import transpose
-
-Array = NDArray[np.float64]
+from ..vectors import Array, apply, transpose
+from .screws import adjoint, bracket, exponential, inverse
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Chain:
     """The links as built.
 
     screw (..., n, 6): A_i in {i}; home (..., n, 4, 4): M_(i-1,i), pose of {i} in {i-1} at q = 0; inertia
-    (..., n, 6, 6): G_i in {i}, of :func:`~pipeline.dynamics.screws.spatial_inertia`; tip (..., 4, 4): pose of the tip
+    (..., n, 6, 6): G_i in {i}, of :func:`~.screws.spatial_inertia`; tip (..., 4, 4): pose of the tip
     frame in {n}.
     """
 
@@ -56,7 +53,7 @@ class Surroundings:
     gravity (..., 3): acceleration of gravity in **base axes**, m/s2. tip_wrench (..., 6): of the chain **on** the
     surroundings, in the tip frame. link_wrench (..., n, 6): of the surroundings on each link, in its frame.
     base_twist, base_twist_rate (..., 6): of the base frame against the lab, in base axes, the latter as of
-    :func:`~pipeline.dynamics.screws.twist_rate`.
+    :func:`~.screws.twist_rate`.
     """
 
     gravity: Array = field(default_factory=lambda: np.zeros(3))

@@ -26,12 +26,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy import cos, sin
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from ..vectors import Array
 from .planar import Links
-
-Array = NDArray[np.float64]
 
 
 def mass_matrix(links: Links, theta: Array) -> Array:

@@ -34,9 +34,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy import cos, sin
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..vectors import Array, sum_from_last, transpose
 
 TERMS = ("inertia", "velocity", "gravity", "load")
 NONE = np.zeros(2)
@@ -107,13 +106,13 @@ def coms(links: Links, q: Array) -> Array:
 def jacobian(links: Links, q: Array) -> Array:
     """Return J (..., 2, n) with tip velocity = J q': column j is z x (tip - joint j)."""
     places = joints(links, q)
-    return np.swapaxes(across(places[..., -1:, :] - places[..., :-1, :]), -1, -2)
+    return transpose(across(places[..., -1:, :] - places[..., :-1, :]))
 
 
 def jacobian_rate(links: Links, q: Array, qd: Array) -> Array:
     """Return J' (..., 2, n), so that tip acceleration = J q'' + J' q'."""
     inwards = -(links.length * absolute(qd))[..., None] * along(absolute(q))
-    return np.swapaxes(_from_the_tip(inwards, axis=-2), -1, -2)
+    return transpose(sum_from_last(inwards, axis=-2))
 
 
 # ---- what moves it
@@ -144,10 +143,10 @@ def velocity_torque(links: Links, q: Array, qd: Array) -> Array:
 
 def gravity_torque(links: Links, q: Array, gravity: Array) -> Array:
     """Return G(q), (..., n), N m; gravity (..., 2) is its acceleration, m/s2."""
-    carried = _from_the_tip(links.mass, axis=-1) - links.mass  # by the end of each link
+    carried = sum_from_last(links.mass, axis=-1) - links.mass  # by the end of each link
     first_moment = links.mass * links.to_com + carried * links.length
     weight = first_moment[..., None] * gravity[..., None, :]
-    return _from_the_tip(-(across(along(absolute(q))) * weight).sum(axis=-1), axis=-1)
+    return sum_from_last(-(across(along(absolute(q))) * weight).sum(axis=-1), axis=-1)
 
 
 def load_torque(links: Links, q: Array, tip_force: Array) -> Array:
@@ -200,8 +199,3 @@ def _count(links: Links) -> int:
 def _swing(links: Links) -> Array:
     """Return m2 l1 d2, by which two links feel each other's turning."""
     return np.asarray(links.mass[..., 1] * links.length[..., 0] * links.to_com[..., 1])
-
-
-def _from_the_tip(values: Array, *, axis: int) -> Array:
-    """Return for each link the sum over itself and all beyond."""
-    return np.flip(np.cumsum(np.flip(values, axis), axis=axis), axis)

@@ -7,11 +7,9 @@ Axes, angles and links are those of :mod:`pipeline.dynamics.teaching.planar`. SI
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..vectors import Array
 from .planar import Links, jacobian, jacobian_rate
-
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-12  # of the limb's length: so far out of reach counts as straight (or folded)
 SINGULAR_RAD = 1e-6  # nearer to straight or folded, rates of angles have lost their meaning to rounding

@@ -16,13 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...body.legs import OUTWARDS, Legs
-from ...dynamics import driven_leg
 from ...dynamics.driven_leg import Driven, Masses, acceleration
 from ...dynamics.limb import dual_basis
-from ...dynamics.vectors import cross, rotate, sum_from_last
+from ...dynamics.vectors import Array, cross, dot, rotate, sum_from_last
 from ...signals.splines import derivatives
-
-Array = NDArray[np.float64]
 
 WINDOW_S, EVERY_S = 0.02, 0.1
 STEP_S = 0.007  # of the fourth-order rule: misses up to 0.009 degrees of noise-free walking; half of it, 0.0008
@@ -132,7 +129,7 @@ def driven_by(legs: Legs, torque: Array) -> Driven:
         reach=_reach(legs),
         torque=torque[:, :, OUTWARDS].T,
         force=force,
-        moment=moment - driven_leg.cross(legs.centre[:, :, -1].T, force),
+        moment=moment - cross(legs.centre[:, :, -1].T, force, axis=0),
     )
 
 
@@ -148,9 +145,9 @@ def _reach(legs: Legs) -> Array:
     w, w_rate = spin[:, None], spin_rate[:, None]
     arm = against_joint(legs.com, legs.centre)
     velocity = against_joint(legs.com_velocity, legs.centre_velocity)
-    slip = velocity - driven_leg.cross(w, arm)
+    slip = velocity - cross(w, arm, axis=0)
     slip_rate = against_joint(legs.com_acceleration, legs.centre_acceleration)
-    slip_rate -= driven_leg.cross(w_rate, arm) + driven_leg.cross(w, velocity + slip)
+    slip_rate -= cross(w_rate, arm, axis=0) + cross(w, velocity + slip, axis=0)
     return np.asarray(np.einsum("cr...,cpk...->rpk...", turn, np.stack([arm, slip, slip_rate], axis=1)))
 
 
@@ -168,11 +165,11 @@ def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Ar
     """
     turn, spin = legs.rotation[:, :, :-1], legs.spin[:, :, :-1]
     local = rotate(turn, spin)
-    kinetic = legs.mass * _dot(legs.com_velocity, legs.com_velocity) / 2 + _dot(local, rotate(legs.inertia, local)) / 2
+    kinetic = legs.mass * dot(legs.com_velocity, legs.com_velocity) / 2 + dot(local, rotate(legs.inertia, local)) / 2
     rate, _ = derivatives(kinetic - legs.mass * (legs.com @ legs.gravity), time)
 
     def entering(force: Array, moment: Array, place: Array) -> Array:
-        return _dot(force, legs.com_velocity + cross(spin, place - legs.com)) + _dot(moment, spin)
+        return dot(force, legs.com_velocity + cross(spin, place - legs.com)) + dot(moment, spin)
 
     power = entering(joint_force, joint_moment, legs.centre)
     below = [part[:, :, :-1] for part in (-joint_force, -joint_moment, legs.centre)]
@@ -183,7 +180,3 @@ def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Ar
     with np.errstate(invalid="ignore"):
         mean = np.square(np.where(known, difference, 0.0)).sum(axis=0) / known.sum(axis=0)
     return np.asarray(np.sqrt(mean))
-
-
-def _dot(a: Array, b: Array) -> Array:
-    return np.asarray((a * b).sum(axis=-1))

@@ -10,14 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...body.legs import OUTWARDS, Legs
 from ...dynamics import interaction_torques as interaction
 from ...dynamics import limb, wrenches
-from ...dynamics.vectors import cross, rotate, zeros
-
-Array = NDArray[np.float64]
+from ...dynamics.vectors import Array, cross, rotate, transpose
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 LOADS = ("force", "moment")
@@ -72,7 +69,7 @@ def wrenches_on_the_shank(legs: Legs) -> Loads:
     turn = legs.rotation[:, :, segments]
     bodies = wrenches.Body(
         mass=legs.mass,
-        inertia=wrenches.turn_tensor(np.swapaxes(turn, -1, -2), legs.inertia),
+        inertia=wrenches.turn_tensor(transpose(turn), legs.inertia),
         position=legs.com,
         velocity=legs.com_velocity,
         acceleration=legs.com_acceleration,
@@ -98,7 +95,7 @@ def wrenches_on_the_shank(legs: Legs) -> Loads:
         rotate(own, np.broadcast_to(legs.gravity, origin.shape)),
         tip=wrenches.transform(ground, own, origin),
     )
-    force, moment = (rotate(np.swapaxes(own, -1, -2), part) for part in (found.force, found.moment))
+    force, moment = (rotate(transpose(own), part) for part in (found.force, found.moment))
     return Loads(force, moment, _on_axes(legs, moment))
 
 
@@ -130,7 +127,7 @@ def open_chain(legs: Legs) -> Chain:
     )
     twists = limb.twists(legs.spin[:, :, OUTWARDS], legs.spin_rate[:, :, OUTWARDS], point, velocity, acceleration)
     motion = limb.joint_motion(at, *twists)
-    load = zeros(*com.shape[:-1], 6)
+    load = np.zeros((*com.shape[:-1], 6), order="F")
     load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
     load[:, :, -1, 3:] = legs.ground_force
     recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)

@@ -13,13 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ...conventions import CHAIN, JOINTS, SEGMENTS, SIDES
-from ...dynamics.vectors import skew
+from ...dynamics.vectors import Array, skew
 from ...signals.splines import rate_covariance
-
-Array = NDArray[np.float64]
 
 
 class Errors(NamedTuple):

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from ...body.legs import Legs
 from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
 from ...dynamics import kernel
-from ...dynamics.vectors import rotate, skew
+from ...dynamics.vectors import Array, cross, rotate, skew, transpose
 from .error_draws import Errors
 
-Array = NDArray[np.float64]
 SAMPLES_AT_A_TIME = 20000  # frames times draws, sides and segments in one portion, which then stays in cache
 
 
@@ -64,8 +63,8 @@ def measured_frames(legs: Legs, frames: slice, carrier: NDArray[np.intp]) -> Mea
     return Measured(
         to_lab=_time_last(distal),
         carried=_time_last(rotation[:, sides, carrier]),
-        swung=_time_last(np.swapaxes(swing, -1, -2) @ distal),
-        across=_time_last(proximal @ np.swapaxes(distal, -1, -2)),
+        swung=_time_last(transpose(swing) @ distal),
+        across=_time_last(proximal @ transpose(distal)),
         com=_time_last(legs.com[frames]),
         com_acceleration=_time_last(legs.com_acceleration[frames]),
         centre=_time_last(legs.centre[frames]),
@@ -119,10 +118,10 @@ def _joint_moment(measured: Measured, legs: Legs, errors: Errors) -> Array:
     to_proximal = centre - com
     to_distal = np.concatenate([np.zeros_like(to_proximal[:, :1]), centre[:, :-1] - com[:, 1:]], axis=1)
     arm = com[:, 0] - np.swapaxes(errors.pressure, 0, 1)[..., None]
-    moment = measured.ground_moment[:, None] - _cross(arm, measured.ground_force[:, None])
+    moment = measured.ground_moment[:, None] - cross(arm, measured.ground_force[:, None], axis=-2)
     full = (len(SIDES), len(CHAIN), len(errors.mass), 3, measured.com.shape[-1])
     turned = _rotation(errors.turn[:, :, :-1])
-    inertia = np.swapaxes(turned, -1, -2) @ legs.inertia @ turned * (1 + errors.inertia)[..., None, None]
+    inertia = transpose(turned) @ legs.inertia @ turned * (1 + errors.inertia)[..., None, None]
     found = kernel.inverse_dynamics(
         np.moveaxis(measured.to_lab, -1, 0)[:, None],
         legs.mass * (1 + errors.mass),
@@ -152,7 +151,7 @@ def _along_axes(measured: Measured, signs: Array, errors: Errors, moment: Array)
     frame = np.swapaxes(_rotation(_shortened(errors.turn)), -1, -2)
     e1 = _turned(frame[:, :, 1:, :, 2], measured.across)
     e3 = _constant(frame[:, :, :-1, :, 1])
-    e2 = _cross(e3, e1)
+    e2 = cross(e3, e1, axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
         floating = (e2 * moment).sum(axis=-2) / np.sqrt((e2**2).sum(axis=-2))
     along = np.stack([(e1 * moment).sum(axis=-2), floating, (e3 * moment).sum(axis=-2)], axis=2)
@@ -186,9 +185,3 @@ def _rotation(turn: Array) -> Array:
     """Return exp(-S(turn)): from the axes as measured to those in error, (..., 3) -> (..., 3, 3)."""
     half, matrix = np.linalg.norm(turn, axis=-1)[..., None, None] / 2 / np.pi, skew(turn)
     return np.asarray(np.eye(3) - np.sinc(2 * half) * matrix + np.sinc(half) ** 2 / 2 * matrix @ matrix)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Return a x b of (..., 3, time)."""
-    x, y, z = (a[..., i, :] * b[..., j, :] - a[..., j, :] * b[..., i, :] for i, j in ((1, 2), (2, 0), (0, 1)))
-    return np.stack([x, y, z], axis=-2)

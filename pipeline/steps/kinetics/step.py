@@ -14,12 +14,11 @@ from ...body.legs import LOADS, MOTION, Legs, legs_of
 from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
 from ...dynamics import block_matrix, kernel
 from ...dynamics.interaction_torques import MOTIONS
-from ...dynamics.vectors import cross, rotate
+from ...dynamics.vectors import Array, cross, rotate, transpose
 from . import cross_checks
 from .closures import energy_closure, forward_closure
 from .uncertainty import SOURCES, uncertainty
 
-Array = NDArray[np.float64]
 VECTOR = ("time", "side", "joint")
 # variables of its inputs that the step uses; the bridge loads no others
 USES = {"kinematics": MOTION, "contacts": LOADS}
@@ -58,7 +57,7 @@ def kinetics(
         Of the trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
     """
     legs = _time_last(legs_of(kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2))
-    back = np.swapaxes(legs.rotation[:, :, :-1], -1, -2)
+    back = transpose(legs.rotation[:, :, :-1])
     force_term, term = _block_matrix(legs)
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
     in_lab = rotate(back, joint_moment)

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ...body.legs import Legs
 from ...conventions import JOINTS
-from ...dynamics.vectors import cross
+from ...dynamics.vectors import Array, cross
 from .error_draws import drawn, together
 from .moment_draws import carriers, measured_frames, moments, moments_and_powers
-
-Array = NDArray[np.float64]
 
 SOURCES = ("marker_noise", "joint_centres", "centre_of_pressure", "segment_parameters")
 DRAWN_ALONE = ("marker_noise", "segment_parameters")

@@ -22,18 +22,10 @@ Source: Lynch KM, Park FC (2017) Modern Robotics, Cambridge University Press, ch
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .vectors import cross, skew, transpose
-
-Array = NDArray[np.float64]
+from ..vectors import Array, apply, cross, skew, transpose
 
 SMALL_RAD = 1e-4  # below, a fraction 0/0 of small angles is at its limit to within rounding
-
-
-def apply(matrix: Array, vector: Array) -> Array:
-    """Return matrix @ vector; (..., m, n) and (..., n) -> (..., m)."""
-    return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
 def pose(rotation: Array, position: Array) -> Array:
@@ -70,13 +62,6 @@ def commutator(a: Array, b: Array) -> Array:
     """Return ad(a) b = (a_w x b_w, a_v x b_w + a_w x b_v) without the matrix; (..., 6)."""
     return np.concatenate(
         [cross(a[..., :3], b[..., :3]), cross(a[..., 3:], b[..., :3]) + cross(a[..., :3], b[..., 3:])], axis=-1
-    )
-
-
-def dual_commutator(a: Array, b: Array) -> Array:
-    """Return -ad(a)^T b = (a_w x b_m + a_v x b_f, a_w x b_f) of a twist and a wrench, likewise; (..., 6)."""
-    return np.concatenate(
-        [cross(a[..., :3], b[..., :3]) + cross(a[..., 3:], b[..., 3:]), cross(a[..., :3], b[..., 3:])], axis=-1
     )
 
 

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from pipeline.dynamics.screws import adjoint, apply, bracket, commutator, exponential, gyroscopic, inverse, logarithm
-from pipeline.dynamics.vectors import skew, transpose
+from pipeline.dynamics.teaching.screws import (
+    adjoint,
+    bracket,
+    commutator,
+    exponential,
+    gyroscopic,
+    inverse,
+    logarithm,
+)
+from pipeline.dynamics.vectors import apply, skew, transpose
 from tests.support.chains import close, random_state
 from tests.support.geometry import Array, derivative, particles
 
