@@ -1,47 +1,52 @@
-# The workflow: one rule per step, in the order of the data. What a job depends on is in its key:
-# pipeline/workflow/job_keys.py.
+# The workflow: one rule per step, in the order of the data. What a job depends on is in its key (pipeline/workflow/job_keys.py).
 import sys
+from functools import partial
 from pathlib import Path
 
-HOUSE = Path(workflow.basedir)
-sys.path.insert(0, str(HOUSE))
-
-from snakemake.io import _IOFile
-from snakemake.script import PythonScript
+from snakemake.logging import logger
 
 from pipeline.errors import UserError
+from pipeline.workflow.progress import Progress, closing_lines
 from pipeline.workflow.activity_lock import hold
-from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
-from pipeline.workflow.progress import closing_lines, tell
-from pipeline.workflow.spared import hash_once, lift_default_limit
-from pipeline.workflow.warm import start_jobs_warm
+from pipeline.workflow.workers import run_job, stop_on_interrupt, was_interrupted
+from pipeline.workflow.open_study import SESSION_STEPS, open_study
+
+stop_on_interrupt()
 
 # without --directory, which makes Snakemake ignore this, the demonstration study is run
 if not Path("study.yaml").exists():
 
-    workdir: HOUSE / "data" / "demo"
+    workdir: Path(workflow.basedir) / "data" / "demo"
 
 
-def close():
-    print(closing_lines(Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]))
+def refuse(reason):
+    logger.error(reason)
+    raise SystemExit(1)
 
 
-if workflow.is_main_process and not (workflow.output_settings.dryrun or workflow.output_settings.verbose):
-    # Snakemake has no hook for a run with nothing to do: it is told by its message
-    tell(workflow.logger_manager.logger, nothing_to_do=close)
-
+if workflow.is_main_process and workflow.resource_settings.cores == 0:
+    refuse("--cores 0: no job could run; use --cores 1 or more, or --cores all")
 try:
-    # a job on a cluster opens the study anew, in the midst of a first run
+    # a job on a cluster opens the study again while others run, and may find results before their records
     forced = not workflow.is_main_process or bool({"-F", "--forceall"} & set(sys.argv))
     STUDY = open_study(Path.cwd(), overrides=config, forced=forced)
 except UserError as error:
-    raise WorkflowError(str(error)) from None
+    refuse(str(error))
+
+logger.info(
+    f"Study: {Path.cwd()}",
+    extra={
+        "progress": partial(
+            Progress,
+            partial(closing_lines, Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]),
+            interrupted=was_interrupted,
+            dry_run=workflow.output_settings.dryrun,
+            quiet=[choice.name.lower() for choice in workflow.output_settings.quiet or ()],
+        )
+    },
+)
 if not workflow.output_settings.dryrun:
     hold(Path.cwd())
-start_jobs_warm(
-    PythonScript, modules=("pipeline.workflow.run_job", "snakemake.iocontainers", "snakemake.logging"), steps=STEPS
-)
-hash_once(_IOFile)
 
 
 wildcard_constraints:
@@ -62,7 +67,7 @@ rule read:
     input:
         c3d=lambda wildcards: [ancient(file) for file in STUDY.c3d_files(wildcards.session)],
     output:
-        "derived/{session}/read.nc",
+        read="derived/{session}/read.nc",
     log:
         "logs/{session}/read.log",
     resources:
@@ -70,15 +75,15 @@ rule read:
         runtime=10,
     params:
         key=STUDY.key("read"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
 rule calibrate:
     input:
         read="derived/{session}/read.nc",
     output:
-        "derived/{session}/calibrate.nc",
+        calibrate="derived/{session}/calibrate.nc",
     log:
         "logs/{session}/calibrate.log",
     resources:
@@ -86,15 +91,15 @@ rule calibrate:
         runtime=10,
     params:
         key=STUDY.key("calibrate"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
 rule clean:
     input:
         read="derived/{session}/read.nc",
     output:
-        "derived/{session}/clean.nc",
+        clean="derived/{session}/clean.nc",
     log:
         "logs/{session}/clean.log",
     resources:
@@ -102,15 +107,15 @@ rule clean:
         runtime=10,
     params:
         key=STUDY.key("clean"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
 rule contacts:
     input:
         clean="derived/{session}/clean.nc",
     output:
-        "derived/{session}/contacts.nc",
+        contacts="derived/{session}/contacts.nc",
     log:
         "logs/{session}/contacts.log",
     resources:
@@ -118,8 +123,8 @@ rule contacts:
         runtime=10,
     params:
         key=STUDY.key("contacts"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
 rule kinematics:
@@ -127,7 +132,7 @@ rule kinematics:
         clean="derived/{session}/clean.nc",
         calibrate="derived/{session}/calibrate.nc",
     output:
-        "derived/{session}/kinematics.nc",
+        kinematics="derived/{session}/kinematics.nc",
     log:
         "logs/{session}/kinematics.log",
     resources:
@@ -135,8 +140,8 @@ rule kinematics:
         runtime=10,
     params:
         key=STUDY.key("kinematics"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
 rule kinetics:
@@ -145,7 +150,7 @@ rule kinetics:
         contacts="derived/{session}/contacts.nc",
         calibrate="derived/{session}/calibrate.nc",
     output:
-        "derived/{session}/kinetics.nc",
+        kinetics="derived/{session}/kinetics.nc",
     log:
         "logs/{session}/kinetics.log",
     resources:
@@ -153,8 +158,8 @@ rule kinetics:
         runtime=10,
     params:
         key=STUDY.key("kinetics"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
 rule cycles:
@@ -165,7 +170,7 @@ rule cycles:
         clean="derived/{session}/clean.nc",
         calibrate="derived/{session}/calibrate.nc",
     output:
-        "derived/{session}/cycles.nc",
+        cycles="derived/{session}/cycles.nc",
     log:
         "logs/{session}/cycles.log",
     resources:
@@ -173,8 +178,8 @@ rule cycles:
         runtime=10,
     params:
         key=STUDY.key("cycles"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
 rule study:
@@ -193,12 +198,10 @@ rule study:
         runtime=10,
     params:
         key=STUDY.key("study"),
-    script:
-        "pipeline/workflow/run_job.py"
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
 
 
-# It looks into files of the sessions, too, which any change remakes before the study. Were they inputs, Snakemake would
-# hash those of all sessions where one has changed.
 rule report:
     input:
         study="derived/study.nc",
@@ -206,9 +209,10 @@ rule report:
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
+        sessions=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
     output:
         report="derived/report.html",
-        pages=[f"derived/{page}" for page in STUDY.report_pages],
+        pages=[directory("derived/report")] if STUDY.report_pages else [],
     log:
         "logs/report.log",
     resources:
@@ -216,19 +220,5 @@ rule report:
         runtime=10,
     params:
         key=STUDY.key("report"),
-    script:
-        "pipeline/workflow/run_job.py"
-
-
-onstart:
-    lift_default_limit(workflow.scheduler)
-
-
-onsuccess:
-    close()
-
-
-onerror:
-    print(
-        "Some steps failed, see above and logs/; what does not depend on them is finished, older results of theirs stay."
-    )
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)

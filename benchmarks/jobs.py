@@ -15,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
-from snakemake.iocontainers import Namedlist
 
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.open_study import open_study
@@ -29,21 +28,18 @@ def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
     opened = open_study(study, forced=True)
     for session in sessions:
         for step in steps:
-            run_job.run(job(opened, step, session))
+            run_job.run(*job(opened, step, session))
 
 
-def job(study: Study, step: str, session: str) -> SimpleNamespace:
-    """Return what Snakemake would hand over: inputs are named by the step's arguments, as in the Snakefile."""
+def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path]], dict[str, list[Path]]]:
+    """Return the key, inputs and outputs of a job: inputs are named by the step's arguments, as in the Snakefile."""
     folder = Path("derived") / session
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     data = [name for name, one in inspect.signature(function).parameters.items() if one.kind != one.KEYWORD_ONLY]
-    inputs = {"c3d": study.c3d_files(session)} if step == "read" else {name: f"{folder}/{name}.nc" for name in data}
+    recordings = {"c3d": [Path(file) for file in study.c3d_files(session)]}
+    inputs = recordings if step == "read" else {name: [folder / f"{name}.nc"] for name in data}
     folder.mkdir(parents=True, exist_ok=True)
-    return SimpleNamespace(
-        input=Namedlist(fromdict=inputs),
-        output=[f"{folder}/{step}.nc"],
-        params=SimpleNamespace(key=study.key(step)(SimpleNamespace(session=session))),
-    )
+    return study.key(step)(SimpleNamespace(session=session)), inputs, {step: [folder / f"{step}.nc"]}
 
 
 def peak_memory_mb() -> float:

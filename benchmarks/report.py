@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.figures import Figure, run_alone
@@ -22,7 +21,7 @@ from pipeline.results.hdf5 import Part
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import LABELS, TOLD, per_participant, study
 from pipeline.tables.csv_files import csv_of
-from pipeline.workflow import run_job
+from pipeline.workflow import report_job
 
 TITLE = "The report"
 MOST_TIMES_WRITING = 1.0
@@ -105,19 +104,12 @@ def _study(derived: Path) -> None:
         netcdf.write_whole(derived / f"{name}.csv", csv_of(table))
 
 
-class _Inputs(dict[str, object]):
-    """A job's inputs, by key and by attribute."""
-
-    __getattr__ = dict.__getitem__
-
-
 def _report(derived: Path) -> None:
     """Run the step report as the workflow does."""
-    inputs = _Inputs({name: derived / f"{name}.csv" for name in ("metrics", "quality", "means", "symmetry")})
-    inputs["study"] = derived / "study.nc"
-    job = SimpleNamespace(input=inputs, output=SimpleNamespace(report=str(derived / "report.html")))
+    inputs = {name: [derived / f"{name}.csv"] for name in ("metrics", "quality", "means", "symmetry")}
+    inputs["study"] = [derived / "study.nc"]
     settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
-    run_job._report(job, SESSIONS, report, settings)
+    report_job.run({"sessions": SESSIONS}, report, settings, inputs, {})
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ HEADER = ("file", "what is wrong", "what mends it")
 KEPT_AS_SHA = 64  # characters
 OF_THE_KEY = {  # part of a job's key: what a user calls it
     "code": "the code of this step",
-    "storage": "the code that writes files",
     "trials": "rows of trials.tsv, or the recordings in them",
     "by_trial": "rows of trials.tsv or cycles.tsv",
     "arguments.sessions": "rows of trials.tsv or participants.tsv",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,15 +49,24 @@ def recorded(derived: Path, name: str) -> Record | None:
 
 
 def withdraw(derived: Path, outputs: Iterable[Path]) -> None:
-    """Remove the records of outputs that are about to be made anew."""
+    """Remove the records of outputs that are about to be written again; of a folder, those of its files."""
     for name in _names(derived, outputs):
         record_path(derived, name).unlink(missing_ok=True)
+        shutil.rmtree(derived / FOLDER / name, ignore_errors=True)
 
 
 def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]) -> None:
-    """Record what was written; ``inputs`` as of :func:`as_written`. What is not below ``derived`` has no record."""
+    """Record what was written; of a folder, each file in it.
+
+    Args:
+        derived: the folder of all outputs.
+        outputs: files and folders. Those outside of ``derived`` get no record.
+        inputs: the SHA-256 of each input, as of :func:`as_written`.
+        key: the job's key.
+    """
     made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
-    for name in _names(derived, outputs):
+    files = (file for output in outputs for file in (sorted(output.glob("[!.]*")) if output.is_dir() else [output]))
+    for name in _names(derived, files):
         line = f"{sha256(derived / name)}  {name}\n# {made}\n"
         netcdf.write_whole(record_path(derived, name), line.encode())
 

@@ -55,10 +55,10 @@ def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
 
 
 @functools.cache
-def imported_modules(module: str) -> frozenset[str]:
-    """Return a module of this package and all it imports of this package, as dotted names."""
+def imported_modules(*modules: str) -> frozenset[str]:
+    """Return some modules of this package and all that they import of it, as dotted names from ``pipeline``."""
     found: set[str] = set()
-    waiting = {module}
+    waiting = {*modules}
     while waiting:
         name = waiting.pop()
         found.add(name)
@@ -77,10 +77,10 @@ def _direct_imports(module: str) -> frozenset[str]:
 
 
 @functools.cache
-def code_digest(module: str) -> str:
-    """Return a digest of the source of a module and of all it imports of this package."""
+def code_digest(*modules: str) -> str:
+    """Return a digest of the source of some modules and of all that they import of this package."""
     digest = hashlib.sha256()
-    for name in sorted(imported_modules(module)):
+    for name in sorted(imported_modules(*modules)):
         digest.update(name.encode() + b"\0" + _source(name).read_bytes() + b"\0")  # type: ignore[union-attr]
     return digest.hexdigest()
 

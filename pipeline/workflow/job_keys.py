@@ -31,6 +31,12 @@ LIBRARIES = {
 STORAGE = ("xarray", "netCDF4", "h5py")
 
 
+def code_of(step: str) -> tuple[str, ...]:
+    """Return the modules that a job starts from; with all that they import, they are the code of its outputs."""
+    job = f"{step}_job" if step in ("study", "report") else "session_job"
+    return f"pipeline.steps.{step}.step", "pipeline.workflow.run_job", f"pipeline.workflow.{job}"
+
+
 @dataclass(frozen=True)
 class Study:
     """A study directory whose settings and tables have been found right."""
@@ -84,9 +90,7 @@ class Study:
                 "step": step,
                 "session": session,
                 "pipeline": digests.pipeline_version(),
-                "code": digests.code_digest(f"pipeline.steps.{step}.step"),
-                "storage": digests.code_digest("pipeline.results.netcdf")
-                + digests.code_digest("pipeline.results.schema"),
+                "code": digests.code_digest(*code_of(step)),
                 "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
                 "settings": self.settings.get(step, {}),
                 **getattr(self, f"_{step}_needs", lambda _: {})(session),

@@ -1,7 +1,7 @@
-"""What a run prints: a line per finished step and what failed and why, in place of Snakemake's own account.
+"""Print the progress of a run and what failed, in plain lines instead of Snakemake's account.
 
-Lines only, in a terminal as in a log. The full account stays in .snakemake/log. It needs nothing of Snakemake but the
-records that it logs.
+It prints lines only, on a terminal as in a log file. Snakemake's own account is in .snakemake/log. The records come
+from the logger plugin ``snakemake_logger_plugin_gaitlab``.
 """
 
 from __future__ import annotations
@@ -11,81 +11,158 @@ import logging
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-UNTOLD_EVENTS = {
-    *("workflow_started", "run_info", "resources_info", "shellcmd"),
-    *("job_info", "job_started", "job_finished", "progress"),
-}
-UNTOLD = (
-    *("Building DAG of jobs", "Using shell:", "Select jobs to execute", "Complete log(s):", "Elapsed time:"),
-    *("RuleException:", "At least one job did not complete", "WorkflowError:\nAt least one job did not complete"),
-    *("Exiting because a job execution failed", "Shutting down, this might take some time"),
-)
-NOTHING_TO_DO = "Nothing to be done"
+from snakemake_interface_logger_plugins.common import LogEvent
+
 LONGEST_REASON = 8  # lines
-LOCKED = (
-    "The study is locked: another run is at work on it, or one was killed. "
-    "'python -m pipeline recover STUDY' unlocks it where none is, and takes the run up."
+NOTHING_TO_DO = "Nothing to do, all results are up to date."
+DRY_RUN = "Dry run: nothing was run."
+SOME_FAILED = (
+    "Some steps failed (see above and logs/). All other steps finished. "
+    "Results of the failed steps are those of the previous run."
 )
+LOCKED = (
+    "The study is locked: another run uses it, or a run was killed. "
+    "If no run is active, 'python -m pipeline recover STUDY' unlocks it and continues the run."
+)
+OF_A_FAILED_JOB = ("RuleException", "WorkflowError")  # Snakemake logs them besides the job's failure itself
 
 
-class Terminal(logging.Handler):
-    """Prints a run's progress and failures.
+class Progress:
+    """Print what a run's log records say to a user.
 
     Args:
-        nothing_to_do: what to call where every result is up to date; it may raise SystemExit.
-        clock: seconds, for the time that is left.
+        closing_lines: returns the last lines of a run without failures, and whether it still counts as failed.
+        interrupted: returns whether the user has stopped the run.
+        as_text: returns Snakemake's own text of a record.
+        dry_run: whether the run is one.
+        quiet: what not to print, in Snakemake's words: "rules" (in a dry run), "progress", "all".
+        clock: returns seconds, for the time left.
     """
 
-    def __init__(self, nothing_to_do: Callable[[], None], *, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self.nothing_to_do, self.clock = nothing_to_do, clock
-        self.begun: dict[int, tuple[str, str, float]] = {}  # step, session, when, by job
+    def __init__(
+        self,
+        closing_lines: Callable[[], tuple[str, bool]],
+        *,
+        interrupted: Callable[[], bool] = lambda: False,
+        as_text: Callable[[logging.LogRecord], str] = logging.LogRecord.getMessage,
+        dry_run: bool = False,
+        quiet: Collection[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.closing_lines, self.interrupted, self.as_text = closing_lines, interrupted, as_text
+        self.dry_run, self.quiet, self.clock = dry_run, quiet, clock
+        self.started = self.planned = self.failed = self.job_failed = False
+        self.remarks: list[str] = []  # of a command that runs no workflow, such as --unlock
+        self.begun: dict[int, tuple[str, str, float]] = {}  # step, session, time, by job
         self.to_do: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
         self.took_s: dict[str, float] = defaultdict(float)
         self.start = clock()
+        self.of_events: dict[str, Callable[[Any], None]] = {
+            LogEvent.WORKFLOW_STARTED: self._started,
+            LogEvent.RUN_INFO: self._plan,
+            LogEvent.JOB_INFO: self._begin,
+            LogEvent.JOB_FINISHED: self._finish,
+            LogEvent.JOB_ERROR: self._job_error,
+            LogEvent.GROUP_ERROR: self._group_error,
+            LogEvent.ERROR: self._error,
+        }
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def show(self, record: logging.LogRecord) -> None:
         """Print what a record says to a user, if anything."""
-        event, text = str(getattr(record, "event", None) or ""), str(record.msg or "")
-        if text.startswith(NOTHING_TO_DO):
-            _say("Nothing to do, all results are up to date.")
-            self.nothing_to_do()
+        event = getattr(record, "event", None)
+        if self.interrupted():
             return
-        try:
-            if event == "run_info":
-                self._plan(vars(record)["stats"])
-            elif event == "job_info":
-                job = vars(record)
-                self.begun[job["jobid"]] = job["rule_name"], _session(job), self.clock()
-            elif event == "job_finished":
-                self._finish(vars(record)["job_id"])
-            elif event == "job_error":
-                _say(failure(vars(record)))
-            elif event not in UNTOLD_EVENTS and text and not text.startswith(UNTOLD):
-                _say(_without_place(text))
-        except Exception:  # what cannot be shown must not end a run
-            self.handleError(record)
+        if event is not None:
+            self.of_events.get(event, lambda _: None)(record)
+        elif record.levelno >= logging.ERROR:
+            self._error(record)
+        elif record.levelno >= logging.WARNING:
+            _say(record.getMessage())
+        elif not self.started:
+            self.remarks.append(record.getMessage())
 
-    def _plan(self, stats: Mapping[str, int]) -> None:
-        self.to_do = Counter({step: count for step, count in stats.items() if step not in ("all", "total")})
+    def close(self) -> None:
+        """Print the last lines of a run.
+
+        Raises:
+            SystemExit: the run had no failure, but counts as failed.
+        """
+        for remark in filter(None, self.remarks):
+            _say(remark)
+        if self.interrupted() or not self.started:
+            return
+        if self.job_failed:
+            _say(SOME_FAILED)
+        if self.failed:
+            return
+        if not self.planned:
+            _say(NOTHING_TO_DO)
+        if self.dry_run:
+            _say(DRY_RUN)
+            return
+        lines, counts_as_failed = self.closing_lines()
+        _say(lines, sys.stdout)
+        if counts_as_failed:
+            raise SystemExit(1)
+
+    def _started(self, _: Any) -> None:
+        self.started, self.start = True, self.clock()
+        self.remarks.clear()
+
+    def _plan(self, run: Any) -> None:
+        if self.dry_run and not self.planned:
+            _say(self.as_text(run), sys.stdout)
+        self.planned = True
+        self.to_do = Counter({step: count for step, count in run.stats.items() if step not in ("all", "total")})
         self.start = self.clock()
-        where = f" in {_count(self.to_do['cycles'], 'session')}" if self.to_do["cycles"] else ""
-        _say(f"{_count(self.to_do.total(), 'step')} to do{where}; logs/ tells more of each.")
+        if not self.dry_run:
+            where = f" in {_count(self.to_do['cycles'], 'session')}" if self.to_do["cycles"] else ""
+            self._progress(f"{_count(self.to_do.total(), 'step')} to do{where}; each has a log in logs/.")
 
-    def _finish(self, job: int) -> None:
-        step, session, since = self.begun.pop(job, ("all", "", 0.0))
+    def _begin(self, job: Any) -> None:
+        self.begun[job.jobid] = job.rule_name, _session(job.log), self.clock()
+        if self.dry_run and not {"rules", "all"} & {*self.quiet}:
+            _say(f"\n{self.as_text(job)}", sys.stdout)
+
+    def _finish(self, job: Any) -> None:
+        step, session, since = self.begun.pop(job.job_id, ("all", "", 0.0))
         if step not in self.to_do:
             return
         before = self.done.total()
         self.done[step] += 1
         self.took_s[step] += self.clock() - since
         if _percent(before, self.to_do) != _percent(before + 1, self.to_do):
-            _say(self._line(f"{session} {step}".strip()))
+            self._progress(self._line(f"{session} {step}".strip()))
+
+    def _job_error(self, job: Any) -> None:
+        if not job.indent:  # of a group, whose failure was shown
+            self._fail(failure(job.rule_name, job.log))
+
+    def _group_error(self, group: Any) -> None:
+        """Show the jobs of a group that failed; those that ended well before are reported, too."""
+        jobs = [(job["rule_name"], job["log"]) for job in group.job_error_info]
+        failed = [job for job in jobs if _reason(job[1])]
+        for job in failed or jobs[-1:]:
+            self._fail(failure(*job))
+
+    def _fail(self, text: str) -> None:
+        self.failed = self.job_failed = True
+        _say(text)
+
+    def _error(self, record: Any) -> None:
+        """Show an error, unless it only repeats that a job has failed."""
+        name = getattr(record, "exception", "")
+        repeats = (self.planned and name in OF_A_FAILED_JOB) or (self.failed and not name)
+        self.failed = True
+        if name == "LockException":
+            _say(LOCKED)
+        elif not repeats:
+            _say(record.getMessage())
 
     def _line(self, what: str) -> str:
         done, total = self.done.total(), self.to_do.total()
@@ -101,44 +178,68 @@ class Terminal(logging.Handler):
         work = sum((count - self.done[step]) * mean.get(step, took / done) for step, count in self.to_do.items())
         return work * (self.clock() - self.start) / took if took > 0 else 0.0
 
-
-def tell(logger: logging.Logger, *, nothing_to_do: Callable[[], None]) -> None:
-    """Print in place of Snakemake's own printer; one that the user has chosen (``--logger``) is left alone."""
-    for handler in [*logger.handlers]:
-        if handler.name == "DefaultStreamHandler":
-            logger.removeHandler(handler)
-            logger.addHandler(Terminal(nothing_to_do))
+    def _progress(self, text: str) -> None:
+        if not {"progress", "all"} & {*self.quiet}:
+            _say(text)
 
 
-def failure(job: Mapping[str, Any]) -> str:
+def failure(step: str, logs: Sequence[str]) -> str:
     """Return which step failed, in which session, and why, from its log."""
-    what = f"{_session(job)} {job['rule_name']}".strip()
-    log = Path(job["log"][0]) if job["log"] else None
-    if log is None or not log.is_file():
+    what = f"{_session(logs)} {step}".strip()
+    if not logs or not Path(logs[0]).is_file():
         return f"{what} failed: it left no log"
-    text = log.read_text(encoding="utf-8", errors="replace")
-    _, found, error = f"\n{text}".rpartition("\nERROR ")
-    lines = error.strip().splitlines()
-    if not found or not lines:
-        return f"{what} failed: it was ended from outside, or ran out of memory; see {log}"
+    lines = _reason(logs)
+    if not lines:
+        return f"{what} failed: it was ended from outside, or ran out of memory; see {logs[0]}"
     if lines[0].startswith("Traceback"):
-        return f"{what} failed: {lines[-1]}\n  a fault of the pipeline, not of the study; its traceback is in {log}"
+        return f"{what} failed: {lines[-1]}\n  This is a fault of the pipeline, not of the study; see {logs[0]}"
     return f"{what} failed: " + "\n  ".join(lines[:LONGEST_REASON])
 
 
-def _session(job: Mapping[str, Any]) -> str:
-    """Return the session, which a failed job's record tells by its log alone: logs/SESSION/STEP.log."""
-    parent = Path(job["log"][0]).parent.name if job["log"] else "logs"
+def _reason(logs: Sequence[str]) -> list[str]:
+    """Return the lines of the last error in a job's log."""
+    try:
+        text = Path(logs[0]).read_text(encoding="utf-8", errors="replace")
+    except (OSError, IndexError):
+        return []
+    _, found, error = f"\n{text}".rpartition("\nERROR ")
+    return error.strip().splitlines() if found else []
+
+
+def _session(logs: Sequence[str]) -> str:
+    """Return the session of a job from its log, logs/SESSION/STEP.log; empty for a job of the whole study."""
+    parent = Path(logs[0]).parent.name if logs else "logs"
     return "" if parent == "logs" else parent
 
 
-def _without_place(text: str) -> str:
-    """Return what is wrong with a study without where in the Snakefile that was found."""
-    if text.startswith("LockException"):
-        return LOCKED
-    if not text.startswith("WorkflowError in file"):
-        return text
-    return "\n".join(line for line in text.splitlines()[1:] if not line.startswith('  File "'))
+def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
+    """Return the summary of a finished run, and whether it counts as failed.
+
+    Args:
+        derived: the output directory of the study.
+        fail: whether rejected trials end the run with exit code 1.
+    """
+    if not (derived / "report.html").is_file() or not (derived / "quality.csv").is_file():
+        return "Done; the report was not requested.", False
+    with (derived / "quality.csv").open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    trials = {(row["session"], row["trial"]) for row in rows}
+    lost = {
+        (row["session"], row["trial"]): row["reason"]
+        for row in rows
+        if row["verdict"] == "rejected" and not row["side"]
+    }
+    stances = Counter(row["verdict"] for row in rows if row["side"])
+    lines = [
+        f"{len(trials) - len(lost)} of {len(trials)} trials used, "
+        f"{stances['used']} of {stances.total()} stances with kinetics.",
+        *(f"  rejected: {session} {trial}: {reason}" for (session, trial), reason in sorted(lost.items())),
+        f"Report: {(derived / 'report.html').resolve()}",
+    ]
+    failed = bool(lost) and fail
+    if failed:
+        lines.append("Exit code 1, because trials were rejected (run.fail_on_rejection).")
+    return "\n".join(lines), failed
 
 
 def _count(number: int, noun: str) -> str:
@@ -158,38 +259,7 @@ def _spoken(seconds: float) -> str:
     return f"about {minutes} min" if minutes < 60 else f"about {minutes // 60} h {minutes % 60} min"
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
-
-
-def closing_lines(derived: Path, *, fail: bool) -> str:
-    """Return the closing summary of a finished run.
-
-    Args:
-        derived: the output directory of the study.
-        fail: whether rejected trials end the run with exit code 1.
-
-    Raises:
-        SystemExit: trials were rejected and ``fail`` is set.
-    """
-    if not (derived / "report.html").is_file() or not (derived / "quality.csv").is_file():
-        return "Done; the report was not asked for."
-    with (derived / "quality.csv").open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    trials = {(row["session"], row["trial"]) for row in rows}
-    lost = {
-        (row["session"], row["trial"]): row["reason"]
-        for row in rows
-        if row["verdict"] == "rejected" and not row["side"]
-    }
-    stances = Counter(row["verdict"] for row in rows if row["side"])
-    lines = [
-        f"{len(trials) - len(lost)} of {len(trials)} trials used, "
-        f"{stances['used']} of {stances.total()} stances with kinetics.",
-        *(f"  rejected: {session} {trial}: {reason}" for (session, trial), reason in sorted(lost.items())),
-        f"Report: {(derived / 'report.html').resolve()}",
-    ]
-    if lost and fail:
-        raise SystemExit("\n".join([*lines, "Exit code 1, for trials were rejected (run.fail_on_rejection)."]))
-    return "\n".join(lines)
+def _say(text: str, stream: TextIO | None = None) -> None:
+    stream = stream or sys.stderr
+    stream.write(f"{text}\n")
+    stream.flush()

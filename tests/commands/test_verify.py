@@ -22,7 +22,7 @@ from pipeline.workflow import checksums, digests, run_job
 from pipeline.workflow.open_study import open_study
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE
-from tests.support.outputs import job_of, write_outputs
+from tests.support.outputs import write_outputs
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,9 @@ TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
 
 def test_changed_code_and_libraries_are_told(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = digests.code_digest
-    monkeypatch.setattr(digests, "code_digest", lambda module: digest(module) + "x" * module.endswith("contacts.step"))
+    monkeypatch.setattr(
+        digests, "code_digest", lambda *names: digest(*names) + "x" * names[0].endswith("contacts.step")
+    )
     monkeypatch.setattr(digests, "versions", lambda names: dict.fromkeys(names, "99"))
     by_file = {fault.file: fault.what for fault in faults_of(study)}
     assert "the code of this step" in by_file["derived/sub-01/contacts.nc"]
@@ -254,14 +256,14 @@ def test_a_step_refuses_a_damaged_input_and_leaves_no_record(study: Path, monkey
     read = Path("derived/sub-01/read.nc")
     content = read.read_bytes()
     key = open_study(Path(), forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"}))
-    job = job_of(key, {"read": str(read)}, {0: "derived/sub-01/clean.nc"})
+    job = key, {"read": [read]}, {"clean": [Path("derived/sub-01/clean.nc")]}
     read.write_bytes(content + b"\0")
     netcdf.load_tree(read)  # takes no notice
     with pytest.raises(UserError, match=r"derived/sub-01/read\.nc: damaged .*; remove it and run again"):
-        run_job.run(job)
+        run_job.run(*job)
     assert checksums.recorded(Path("derived"), "sub-01/clean.nc") is None
     read.write_bytes(content)
-    run_job.run(job)
+    run_job.run(*job)
     assert faults_of(study) == []
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from pipeline.workflow.job_keys import LIBRARIES
 from pipeline.workflow.open_study import SESSION_STEPS, STEPS
-from pipeline.workflow.warm import LATE
 from tests.campaigns.interruptions import write_tiny_study
 from tests.support.checkout import HOUSE
 
@@ -62,14 +61,9 @@ def test_a_step_imports_no_large_library_but_the_report_its_own() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="forks")
 def test_at_work_a_step_loads_what_it_computes_with_and_no_more(tmp_path: Path) -> None:
-    """What it computes with is in its key by its version, and loaded once for all jobs that are started warm."""
+    """What it computes with is in its key by its version."""
     study = write_tiny_study(tmp_path / "study").resolve()
     of_this_test = {"yaml", "jsonschema", "snakemake"}
     found = {step: libraries - of_this_test for step, libraries in loaded(RUN, str(study), *SESSION_STEPS).items()}
     assert found == {step: AT_WORK.get(step, set()) for step in SESSION_STEPS}
     assert {step for step, names in LIBRARIES.items() if "scipy" in names} == AT_WORK.keys()
-    assert LATE.keys() == AT_WORK.keys()
-    assert all(
-        loaded(f"import sys, {late}; print({step!r}, *sys.modules)") == {step: AT_WORK[step]}
-        for step, late in LATE.items()
-    )

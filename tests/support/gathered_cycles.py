@@ -14,7 +14,7 @@ from pipeline.results.cycle_variables import ON_REQUEST
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, described, stacked_metrics
 from pipeline.steps.study.step import study
-from pipeline.workflow.run_job import rejected
+from pipeline.workflow.session_job import rejected
 
 Array = NDArray[np.float64]
 Cycles = dict[str, dict[str, xr.Dataset]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -66,7 +66,7 @@ def _report(opened: Study) -> None:
     inputs: dict[str, Any] = {name: [f"derived/{session}/{name}.nc" for session in opened.sessions] for name in steps}
     tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
     inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}
-    run_job.run(job_of(opened.key("report")(None), inputs, {"report": "derived/report.html"}))
+    run_job.run(opened.key("report")(None), paths_of(inputs), paths_of({"report": "derived/report.html"}))
 
 
 def _run(opened: Study) -> None:
@@ -77,22 +77,13 @@ def _run(opened: Study) -> None:
             ).parameters
             inputs = {name: f"derived/{session}/{name}.nc" for name in arguments if name in SESSION_STEPS}
             key = opened.key(step)(SimpleNamespace(session=session))
-            run_job.run(job_of(key, inputs, {0: f"derived/{session}/{step}.nc"}))
+            run_job.run(key, paths_of(inputs), paths_of({step: f"derived/{session}/{step}.nc"}))
     tables = {name: f"derived/{name}.csv" for name in ("metrics", "quality", "participants", "symmetry")}
     cycles = [f"derived/{session}/cycles.nc" for session in opened.sessions]
-    run_job.run(job_of(opened.key("study")(None), {"cycles": cycles}, {"study": "derived/study.nc", **tables}))
+    outputs = paths_of({"study": "derived/study.nc", **tables})
+    run_job.run(opened.key("study")(None), paths_of({"cycles": cycles}), outputs)
 
 
-class Files(dict[Any, Any]):
-    """Files of a job as Snakemake gives them: by key or by attribute, one after another by iteration."""
-
-    __getattr__ = dict.__getitem__
-
-    def __iter__(self) -> Iterator[str]:
-        for files in self.values():
-            yield from [files] if isinstance(files, str) else files
-
-
-def job_of(key: str, inputs: dict[str, Any], outputs: dict[Any, str]) -> SimpleNamespace:
-    """Return a job as Snakemake hands it to the bridge."""
-    return SimpleNamespace(params=SimpleNamespace(key=key), input=Files(inputs), output=Files(outputs))
+def paths_of(files: dict[str, Any]) -> dict[str, list[Path]]:
+    """Return named files as lists of paths."""
+    return {name: [Path(file) for file in ([one] if isinstance(one, str) else one)] for name, one in files.items()}

@@ -21,7 +21,7 @@ import xarray as xr
 from pipeline.commands.recover import recover
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.workflow import run_job
+from pipeline.workflow import session_job
 from pipeline.workflow.activity_lock import hold, is_left_alone
 from pipeline.workflow.digests import sha256, sha256_of_files
 from pipeline.workflow.open_study import open_study
@@ -176,7 +176,7 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
 
     said = os.strerror(error) if error else "has changed since the run began"
     with pytest.raises(UserError, match=f"walk.c3d: {said}; see to its disk or share and run again"):
-        run_job._read(read, [row], {})
+        session_job._read(read, [row], {})
 
 
 def test_a_recording_that_never_could_be_read_costs_its_trial(tmp_path: Path) -> None:
@@ -186,5 +186,5 @@ def test_a_recording_that_never_could_be_read_costs_its_trial(tmp_path: Path) ->
         path.stat()
         return xr.Dataset()
 
-    groups, _ = run_job._read(read, [row], {})
+    groups, _ = session_job._read(read, [row], {})
     assert groups["walk"].attrs["rejected"] == f"{'x' * 300}: {os.strerror(errno.ENAMETOOLONG)}"

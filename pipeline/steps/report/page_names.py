@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-OVERVIEW = "report.html"
+OVERVIEW, PAGES = "report.html", "report"
 
 
 def own_pages(participants: Sequence[str], *, max_participants_on_one_page: int) -> dict[str, str]:
@@ -14,4 +14,4 @@ def own_pages(participants: Sequence[str], *, max_participants_on_one_page: int)
     """
     if len(participants) <= max_participants_on_one_page:
         return {}
-    return {name: f"report/{name}.html" for name in participants}
+    return {name: f"{PAGES}/{name}.html" for name in participants}

@@ -17,7 +17,7 @@ from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, described
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.study_tables import read_participants
-from pipeline.workflow.run_job import rejected
+from pipeline.workflow.session_job import rejected
 from tests.support.gathered_cycles import ABSENT, ALONE, CYCLES, PEOPLE, Cycles, gathered, sessions, trial
 
 TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", "stance_phase")

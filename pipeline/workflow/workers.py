@@ -1,0 +1,219 @@
+"""Run jobs in worker processes that have already done the imports.
+
+Snakemake runs the body of a rule in a thread of its own process. The body hands the job to a worker process, because
+HDF5 and the Python interpreter allow one job at a time in a process. A worker runs one job after the other; there are
+as many as jobs run at the same time. A worker that dies fails its own job and is replaced.
+
+Workers are forked from a server that has imported the large libraries (``forkserver``), or started one by one where
+forking is not safe (``spawn``: macOS and Windows). ``GAITLAB_START_METHOD=spawn`` selects the second anywhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import multiprocessing
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import UserError
+from .activity_lock import hold
+
+Files = Mapping[str, list[Path]]
+START_METHOD = os.environ.get("GAITLAB_START_METHOD") or ("forkserver" if sys.platform == "linux" else "spawn")
+PRELOADED = ("numpy", "xarray", "netCDF4", "h5py")  # what every step needs; no module of this package, see _start
+ONE_THREAD = {  # the same numbers on every machine, and no thread that a fork would lose
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pandas imports pyarrow if it is installed
+}
+DIED = "the process of this job was killed, or ran out of memory"
+INTERRUPTED = b"Stopped by Ctrl-C. The same command continues the run.\n"
+INTERRUPTED_CODE = 130  # as shells report it
+
+_idle: queue.LifoQueue[ProcessPoolExecutor] = queue.LifoQueue()
+_one_start_at_a_time = threading.Lock()
+_interrupted = threading.Event()
+
+
+class Job(NamedTuple):
+    """A job as plain data: its key, its input and output files by name, and its log file."""
+
+    key: str
+    input: Files
+    output: Files
+    log: Path
+
+
+def run_job(*, key: str, input: Any, output: Any, log: Any) -> None:  # noqa: A002 (Snakemake's names)
+    """Run a job of Snakemake in a worker process, and wait for its end.
+
+    Raises:
+        UserError: the job failed; its log says why.
+    """
+    job = Job(key, _files(input), _files(output), Path(log[0]))
+    job.log.parent.mkdir(parents=True, exist_ok=True)
+    job.log.write_text("")
+    try:
+        reason = _in_worker(job)
+    except BrokenProcessPool:
+        if _interrupted.is_set():
+            raise KeyboardInterrupt from None  # Snakemake reports no failure for this
+        reason = DIED
+        with job.log.open("a", encoding="utf-8") as handle:
+            handle.write(f"ERROR {DIED}\n")
+    if reason:
+        raise UserError(reason)
+
+
+def _files(named: Any) -> Files:
+    """Return Snakemake's named files as lists of paths."""
+    return {name: [*map(Path, [files] if isinstance(files, str) else files)] for name, files in named.items()}
+
+
+def _in_worker(job: Job) -> str:
+    """Run a job in a worker that has no other, and return why it failed, or nothing."""
+    worker = _idle_worker()
+    try:
+        reason = worker.submit(_work, job).result()
+    except BrokenProcessPool:
+        worker.shutdown(wait=False)
+        raise
+    _idle.put(worker)
+    return reason
+
+
+def _idle_worker() -> ProcessPoolExecutor:
+    """Return a worker that lives; one that died without a job is not missed."""
+    while True:
+        try:
+            worker = _idle.get_nowait()
+        except queue.Empty:
+            return _start()
+        try:
+            worker.submit(os.getpid).result()
+        except BrokenProcessPool:
+            worker.shutdown(wait=False)
+        else:
+            return worker
+
+
+def _start() -> ProcessPoolExecutor:
+    """Start a worker process.
+
+    The server imports nothing of this package: it does not see Snakemake's module path, and could find another copy.
+    """
+    with _one_start_at_a_time:
+        os.environ.update(ONE_THREAD)
+        context = multiprocessing.get_context(START_METHOD)
+        if START_METHOD == "forkserver":
+            context.set_forkserver_preload([*PRELOADED])
+        worker = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
+        with _without_main_file(), _without_interrupts():
+            worker.submit(os.getpid).result()
+    if _interrupted.is_set():  # too late for _interrupt to have seen it
+        _kill_workers()
+    return worker
+
+
+@contextmanager
+def _without_main_file() -> Iterator[None]:
+    """Keep new processes from importing the main module: Snakemake's command line, which no job needs."""
+    main = vars(sys.modules["__main__"])
+    file = main.pop("__file__", None)
+    try:
+        yield
+    finally:
+        if file is not None:
+            main["__file__"] = file
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Block Ctrl-C in this thread; a process that is started meanwhile inherits that."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin() -> None:
+    """Prepare a worker process, which runs in the study's folder."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    hold(Path())
+
+
+def _end_with_parent() -> None:
+    """End this process when Snakemake ends, even if it was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _work(job: Job) -> str:
+    """Run a job in this worker process and return why it failed, or nothing."""
+    log = logging.getLogger("pipeline")
+    with _logged_to(job.log):
+        try:
+            importlib.import_module(".run_job", __package__).run(job.key, job.input, job.output)
+        except UserError as error:
+            log.error("%s", error)
+            return str(error)
+        except Exception as error:
+            log.error("%s", traceback.format_exc())
+            return f"{type(error).__name__}: {error}"
+    return ""
+
+
+@contextmanager
+def _logged_to(path: Path) -> Iterator[None]:
+    """Write what is logged to a file."""
+    root, handler = logging.getLogger(), logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
+
+
+def stop_on_interrupt() -> None:
+    """Let Ctrl-C end the run and its workers at once, with one line; for the main thread."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored, as by nohup
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def was_interrupted() -> bool:
+    """Return whether Ctrl-C has ended the run."""
+    return _interrupted.is_set()
+
+
+def _interrupt(*_: object) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _interrupted.set()
+    os.write(2, INTERRUPTED)
+    _kill_workers()
+    raise SystemExit(INTERRUPTED_CODE)
+
+
+def _kill_workers() -> None:
+    for worker in multiprocessing.active_children():
+        worker.kill()
