@@ -25,7 +25,7 @@ from ..workflow.open_study import SESSION_STEPS, look_at, refuse_lost_records
 from ..workflow.settings import is_file
 
 TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
-RUN, REMOVE, RESTORE = "run again", netcdf.MEND, "restore it, or run again"
+RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
 HEADER = ("file", "what is wrong", "what mends it")
 KEPT_AS_SHA = 64  # characters
 OF_THE_KEY = {  # part of a job's key: what a user calls it

@@ -1,6 +1,6 @@
-"""Some variables of some trials, out of a session file taken as the HDF5 file that it is.
+"""Reading of some variables of some trials from a session file by h5py.
 
-netCDF-C opens every variable of every trial first, with all that is said of it, and a step wants a few of them.
+netCDF-C would first open every variable of every trial, with its attributes.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # netCDF-
 
 
 class Stored(NamedTuple):
-    """What a file says of a variable: dimensions, the coordinates that belong to it, whether it is truth."""
+    """Storage of a variable: dimensions, its coordinates, whether it is boolean."""
 
     dims: tuple[str, ...]
     coordinates: tuple[str, ...]
-    truth: bool
+    boolean: bool
 
 
 class Part(NamedTuple):
-    """A group: its variables, coordinates among them, and attributes, as of a dataset; which are the coordinates."""
+    """A group: its variables including coordinates, its attributes, the names of the coordinates."""
 
     variables: dict[str, xr.Variable]
     attrs: dict[str, Any]
@@ -45,17 +45,17 @@ def parts(
     attributes: Collection[str] | None,
     once: Container[str],
 ) -> tuple[dict[str, Part], dict[str, Any]]:
-    """Return what :func:`pipeline.results.netcdf.load_parts` does, of one file; OSError and KeyError tell of damage.
+    """Like :func:`pipeline.results.netcdf.load_parts`, for one file; damage raises OSError or KeyError.
 
-    What is learnt of the variables is put into ``known``, and need not be learnt again of the next file of the step.
+    The storage of each variable is added to ``known`` and used again for the next file of the step.
     """
     groups = {}
     with h5py.File(path) as file:
         for trial, group in file.items():
             wanted = trials is None or trial in trials
             if wanted or others:
-                variables, beside = _variables(group, names, known, once) if wanted else ({}, ())
-                groups[trial] = Part(variables, _attributes(group, attributes), beside)
+                variables, coordinates = _variables(group, names, known, once) if wanted else ({}, ())
+                groups[trial] = Part(variables, _attributes(group, attributes), coordinates)
         return groups, _attributes(file)
 
 
@@ -65,29 +65,31 @@ def _variables(
     there = {*group}
     here = [name for name in names if name in there]
     _learn(group, here, known)
-    beside = dict.fromkeys(name for own in here for name in known[own].coordinates)
-    new = _learn(group, beside, known)
-    wanted = tuple(name for name in beside if name in new or name not in once)
+    coordinates = dict.fromkeys(name for own in here for name in known[own].coordinates)
+    new = _learn(group, coordinates, known)
+    wanted = tuple(name for name in coordinates if name in new or name not in once)
     return {name: _read(group, name, known[name]) for name in (*here, *wanted)}, wanted
 
 
 def _learn(group: h5py.Group, names: Iterable[str], known: dict[str, Stored]) -> list[str]:
-    """Put into ``known`` what the group says of variables, and return those that were not there."""
+    """Add the storage of a group's variables to ``known``, and return the names that were new."""
     if new := [name for name in names if name not in known]:
-        # HDF5 would search the whole file for the name of a dimension
+        # by address: HDF5 would search the whole file for the name of a dimension
         called = {group.id.links.get_info(name).u: name.decode() for name in group.id}
         known |= {name: _stored(name, group[name], called) for name in new}
     return new
 
 
 def _stored(name: str, data: h5py.Dataset, called: Mapping[int, str]) -> Stored:
-    truth = _plain(data.attrs.get("dtype", "")) == "bool"
+    boolean = _plain(data.attrs.get("dtype", "")) == "bool"
     if data.attrs.get("CLASS") == b"DIMENSION_SCALE":
-        return Stored((name,), (), truth)
-    scales = [dim[0] for dim in data.dims][: data.ndim - (data.dtype.kind == "S")]  # text: the last one is its letters
+        return Stored((name,), (), boolean)
+    scales = [dim[0] for dim in data.dims][
+        : data.ndim - (data.dtype.kind == "S")
+    ]  # the last one of text counts letters
     dims = {called[_address(scale)]: scale for scale in scales}
     there = [dim for dim, scale in dims.items() if not scale.attrs["NAME"].startswith(NO_VARIABLE)]
-    return Stored(tuple(dims), (*there, *_plain(data.attrs.get("coordinates", "")).split()), truth)
+    return Stored(tuple(dims), (*there, *_plain(data.attrs.get("coordinates", "")).split()), boolean)
 
 
 def _address(data: h5py.Dataset) -> int:
@@ -95,14 +97,14 @@ def _address(data: h5py.Dataset) -> int:
 
 
 def _read(group: h5py.Group, name: str, stored: Stored) -> xr.Variable:
-    """Return a variable; not by way of ``group[name]``, which takes twice the time for the same."""
+    """Return a variable."""
     data = h5d.open(group.id, name.encode())
     dtype, memory = _types(data.get_type().encode())
     values = np.empty(data.shape, dtype)
     data.read(h5s.ALL, h5s.ALL, values, memory)
-    if dtype.kind == "S":  # text has one dimension more in the file: its letters
+    if dtype.kind == "S":  # in the file, text has one more dimension: its characters
         values = _texts(values.tobytes(), values.shape).copy()
-    return xr.Variable(stored.dims, values.astype(bool) if stored.truth else values, fastpath=True)
+    return xr.Variable(stored.dims, values.astype(bool) if stored.boolean else values, fastpath=True)
 
 
 @functools.cache
@@ -114,7 +116,7 @@ def _types(stored: bytes) -> tuple[np.dtype[Any], h5t.TypeID]:
 
 @functools.lru_cache(maxsize=1000)
 def _texts(letters: bytes, shape: tuple[int, ...]) -> NDArray[np.str_]:
-    """Return texts from their letters in UTF-8: the same few stand in every group."""
+    """Return texts from their characters in UTF-8."""
     return np.char.decode(np.ndarray(shape[:-1], f"S{shape[-1]}", letters), "utf-8")
 
 
@@ -125,7 +127,7 @@ def _attributes(group: h5py.Group, names: Iterable[str] | None = None) -> dict[s
 
 
 def _attribute(group: h5py.Group, name: str) -> Any:
-    """Return an attribute; numbers and ASCII not by way of ``group.attrs[name]``, which takes twice the time."""
+    """Return an attribute."""
     stored = h5a.open(group.id, name.encode())
     kind, shape = stored.get_type(), stored.shape
     text = isinstance(kind, h5t.TypeStringID) and not kind.is_variable_str()

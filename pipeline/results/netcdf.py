@@ -1,7 +1,7 @@
 """Session files: the only module that opens NetCDF.
 
-One file per session and step, one group per trial, every group self-contained. A file appears whole or
-not at all: it is written beside its place, flushed to disk and renamed.
+One file per session and step, one self-contained group per trial. A file appears complete or not at all: it is
+written under a temporary name, flushed to disk and renamed.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from . import hdf5
 from .hdf5 import Part
 
 Array = NDArray[Any]
-MEND = "remove it and run again"
-STORAGE = ("_FillValue", "_Encoding")  # attributes that tell readers how values are stored
+REMEDY = "remove it and run again"
+STORAGE = ("_FillValue", "_Encoding")  # attributes about storage, not about the values
 
 
 @contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
-    """Say of a file that cannot be read what mends it."""
+def _damage_reported(path: Path) -> Iterator[None]:
+    """Raise UserError, with a remedy, if a file cannot be read."""
     try:
         yield
-    except (OSError, RuntimeError, ValueError, KeyError, AttributeError) as error:  # the last: of attributes
-        raise UserError(f"{path}: damaged ({error}); {MEND}") from None
+    except (OSError, RuntimeError, ValueError, KeyError, AttributeError) as error:  # the last: damaged attributes
+        raise UserError(str(path), f"damaged ({error})", REMEDY) from None
 
 
 def load_groups(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
-    """Return the groups of a session file, loaded, in their order, and the attributes of its root.
+    """Return the groups of a session file, loaded and in order, and the attributes of its root.
 
-    A flat file is one group, called "".
+    A flat file is one group named "".
 
     Raises:
         UserError: the file is damaged.
@@ -52,7 +52,7 @@ def load_groups(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
 
 
 def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
-    """Return what :func:`load_groups` does of a session file, which has no groups where no trial is listed."""
+    """Like :func:`load_groups`, but with no groups for a session file without trials."""
     groups, attributes = load_groups(path)
     groups.pop("", None)
     return groups, attributes
@@ -61,13 +61,13 @@ def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
 def load_some(
     path: Path, names: Collection[str], *, trials: Container[str] | None = None, others: bool = True
 ) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
-    """Return what :func:`load_tree` does, of some variables with their coordinates, without what is said of each.
+    """Like :func:`load_tree`, but only the named variables and coordinates, without their attributes.
 
     Args:
-        path: the session file, in all groups of which a variable has the same dimensions.
+        path: the session file; a variable has the same dimensions in all groups.
         names: names of variables, which may be absent.
-        trials: the groups of which to read them; None for all.
-        others: whether to return the attributes of all other groups.
+        trials: the groups to read; None for all.
+        others: whether to return the attributes of the other groups.
 
     Raises:
         UserError: the file is damaged.
@@ -85,15 +85,15 @@ def load_parts(
     attributes: Collection[str] | None = None,
     once: Container[str] = (),
 ) -> dict[str, tuple[dict[str, Part], dict[str, Any]]]:
-    """Return what :func:`load_some` does, of the files of several sessions, not yet as datasets: half the time.
+    """Like :func:`load_some`, but for several sessions, and as parts instead of datasets.
 
     Args:
-        files: the files of one step, by session, in all groups of which a variable has the same dimensions.
+        files: the files of one step by session; a variable has the same dimensions in all groups.
         names: names of variables, which may be absent.
-        trials: by session, the groups of which to read them; None for all.
-        others: whether to return the attributes of all other groups.
+        trials: by session, the groups to read; None for all.
+        others: whether to return the attributes of the other groups.
         attributes: names of the groups' attributes to read; None for all.
-        once: names of coordinates that are the same in all groups: read of the first group that has them.
+        once: names of coordinates that are the same in all groups; read from the first group that has them.
 
     Raises:
         UserError: a file is damaged.
@@ -102,7 +102,7 @@ def load_parts(
     found = {}
     for session, path in files.items():
         wanted = None if trials is None else trials[session]
-        with _damage_told(path):
+        with _damage_reported(path):
             found[session] = hdf5.parts(
                 path, names, known, trials=wanted, others=others, attributes=attributes, once=once
             )
@@ -121,13 +121,13 @@ def load(path: Path) -> xr.Dataset:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[netCDF4.Dataset]:
-    with _damage_told(path), netCDF4.Dataset(path) as file:
+    with _damage_reported(path), netCDF4.Dataset(path) as file:
         file.set_auto_mask(False)
         yield file
 
 
 def _dataset(part: netCDF4.Dataset) -> xr.Dataset:
-    """Return a file or group, without xarray's own reading, which costs several times what netCDF4 does."""
+    """Return a file or group as a dataset."""
     about = _attributes(part)
     coordinates = {*part.variables} & {*part.dimensions, *about.pop("coordinates", "").split()}
     variables = {}
@@ -136,14 +136,14 @@ def _dataset(part: netCDF4.Dataset) -> xr.Dataset:
         coordinates |= {*own.pop("coordinates", "").split()}
         if own.pop("dtype", "") == "bool":
             array = array.astype(bool)
-        # text has one dimension more in the file: its letters
+        # in the file, text has one more dimension: its characters
         dims = stored.dimensions[: array.ndim]
         variables[name] = xr.Variable(dims, array, {key: own[key] for key in own if key not in STORAGE})
     return assembled(Part(variables, about, tuple(name for name in variables if name in coordinates)))
 
 
 def assembled(part: Part) -> xr.Dataset:
-    """Return a group as the dataset that it is."""
+    """Return a group as a dataset."""
     variables = {**part.variables}
     coordinates = {name: variables.pop(name) for name in part.coordinates}
     indexes = {name: _index(name, each.values) for name, each in coordinates.items() if each.dims == (name,)}
@@ -159,7 +159,7 @@ def _index(dim: str, labels: Array) -> PandasIndex:
 
 @functools.lru_cache(maxsize=1000)
 def _text_index(dim: str, labels: tuple[str, ...], dtype: np.dtype[Any]) -> PandasIndex:
-    """Return an index of text: the same few labels stand in every group, and pandas takes long over each."""
+    """Return an index of text labels; cached, since all groups have the same few."""
     return PandasIndex(pd.Index(labels, dtype=object), dim, coord_dtype=dtype)
 
 
@@ -168,12 +168,12 @@ def _attributes(part: netCDF4.Dataset | netCDF4.Variable[Any]) -> dict[str, Any]
 
 
 def read_through(path: Path) -> dict[str, Any]:
-    """Read every variable of every group, so that all checksums are checked, and return the attributes of the root.
+    """Read every variable, which verifies all checksums, and return the attributes of the root.
 
     Raises:
         UserError: the file is damaged.
     """
-    with _damage_told(path), netCDF4.Dataset(path) as file:
+    with _damage_reported(path), netCDF4.Dataset(path) as file:
         file.set_auto_maskandscale(False)
         for part in (file, *file.groups.values()):
             for variable in part.variables.values():
@@ -184,7 +184,7 @@ def read_through(path: Path) -> dict[str, Any]:
 
 
 def is_netcdf(path: Path) -> bool:
-    """Return whether a file begins as NetCDF files do."""
+    """Return whether a file has the signature of NetCDF."""
     with path.open("rb") as file:
         return file.read(8).startswith((b"\x89HDF\r\n\x1a\n", b"CDF"))
 
@@ -194,7 +194,7 @@ def save_tree(path: Path, groups: Mapping[str, xr.Dataset], attributes: Mapping[
 
     def write(file: netCDF4.Dataset) -> None:
         file.setncatts(attributes)
-        # values when all is defined: netCDF-C walks the whole file at each turn from one to the other
+        # define everything first, then write values: switching between the two is slow in netCDF-C
         _put([pair for name, dataset in groups.items() for pair in _defined(file.createGroup(name), dataset)])
 
     _write_netcdf(path, write)
@@ -214,14 +214,13 @@ def _write_netcdf(path: Path, write: Callable[[netCDF4.Dataset], None]) -> None:
 
 
 def _defined(part: netCDF4.Dataset, dataset: xr.Dataset) -> list[tuple[netCDF4.Variable[Any], Array]]:
-    """Define what a dataset holds in a file or group, and return its variables with the values still to be put in.
+    """Define the variables of a dataset in a file or group, and return them with the values to write.
 
-    Text is stored as fixed-width characters, which every reader knows, and truth as bytes. Missing floating-point
-    samples are NaN; coordinates carry no ``_FillValue``. Everything has a checksum. Nothing is compressed: that would
-    take more time than all else here, for files a fifth to a third smaller.
+    Text is stored as fixed-width characters, which every reader knows, and booleans as bytes. Missing floating-point
+    samples are NaN; coordinates have no ``_FillValue``. Every variable has a checksum. Nothing is compressed.
     """
-    beside = [str(name) for name in dataset.coords if name not in dataset.dims]
-    told: set[str] = set()
+    auxiliary = [str(name) for name in dataset.coords if name not in dataset.dims]
+    assigned: set[str] = set()
     pairs = []
     for dim, size in dataset.sizes.items():
         part.createDimension(str(dim), size)
@@ -236,14 +235,14 @@ def _defined(part: netCDF4.Dataset, dataset: xr.Dataset) -> list[tuple[netCDF4.V
         elif values.dtype.kind == "b":
             values, about["dtype"] = values.astype(np.int8), "bool"
         if name not in dataset.coords:
-            own = sorted(each for each in beside if {*dataset.variables[each].dims} <= {*dims})
+            own = sorted(each for each in auxiliary if {*dataset.variables[each].dims} <= {*dims})
             about |= {"coordinates": " ".join(own)} if own else {}
-            told |= {*own}
+            assigned |= {*own}
         fill = np.nan if missing else None
         stored = part.createVariable(str(name), values.dtype, dims, fill_value=fill, fletcher32=bool(dims))
         stored.setncatts(about)
         pairs.append((stored, values))
-    alone = sorted({*beside} - told)
+    alone = sorted({*auxiliary} - assigned)
     part.setncatts(dataset.attrs | ({"coordinates": " ".join(alone)} if alone else {}))
     return pairs
 
@@ -262,7 +261,7 @@ def _letters(texts: NDArray[Any]) -> Array:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write bytes so that the file appears whole or not at all."""
+    """Write bytes so that the file appears complete or not at all."""
     _write(path, lambda target: target.write_bytes(content))
 
 

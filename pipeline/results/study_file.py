@@ -1,4 +1,4 @@
-"""Opening ``study.nc`` for statistics: the file, and each participant's mean curves."""
+"""``study.nc`` as scripts open it, and as a reference for another study."""
 
 from __future__ import annotations
 
@@ -16,46 +16,44 @@ from ..tables.reference_curves import COLUMNS, COMPONENTS
 from . import netcdf
 from .averages import average
 
+SAME_IN_BOTH = ("angle_convention", "static_offset")
+
 
 def load_study(path: str | Path, *, kinetics_only: bool = False) -> xr.Dataset:
     """Return ``study.nc``: curves and metrics along ``cycle``, with units in their attributes.
 
     Args:
         path: the file, or the study's directory.
-        kinetics_only: whether cycles without valid kinetics are left out. Else they stay, with their angles, and
-            NaN for kinetics.
+        kinetics_only: whether to leave out cycles without valid kinetics. Otherwise their kinetics are NaN.
 
     Raises:
-        UserError: there is no such file, it is damaged, or it is not that of a study.
+        UserError: the file is missing, is damaged, or is not a study.nc.
     """
     file = study_path(path)
     study = netcdf.load(file)
     if "cycle" not in study.dims or "kinetics_valid" not in study.coords:
-        raise UserError(f"{file}: is no study.nc; give the one of the study's derived folder")
+        raise UserError(str(file), "not a study.nc", "give the study.nc in a study's derived folder")
     return study.isel(cycle=study.kinetics_valid.values.astype(bool)) if kinetics_only else study
 
 
 def study_path(path: str | Path) -> Path:
-    """Return the path of ``study.nc``, given it or the study's directory.
+    """Return the path of ``study.nc``, given that path or the study's directory.
 
     Raises:
-        UserError: there is no such file.
+        UserError: the file is missing.
     """
     file = Path(path)
     if file.is_dir():
         file = file / "derived" / "study.nc"
     if not file.is_file():
-        raise UserError(f"{file}: no such file; snakemake --cores all --directory STUDY makes it")
+        raise UserError(str(file), "no such file", "create it with: snakemake --cores all --directory STUDY")
     return file
 
 
-SAME = ("angle_convention", "static_offset")
-
-
 def table_of(study: xr.Dataset) -> str:
-    """Return the table of reference curves, see :mod:`pipeline.tables.reference_curves`, of a study.
+    """Return a study's table of reference curves, see :mod:`pipeline.tables.reference_curves`.
 
-    Mean and standard deviation over participants; over cycles where there is one participant.
+    Mean and standard deviation over participants, or over cycles if there is one participant.
     """
     participant = study.participant.values if len(np.unique(study.participant)) > 1 else None
     lines = ["\t".join(COLUMNS)]
@@ -73,21 +71,22 @@ def table_of(study: xr.Dataset) -> str:
 
 
 def differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """Return what of the reference was made otherwise; empty where nothing is known to be.
+    """Return how the body models of a reference and a study differ; empty if they do not or are not known.
 
     Args:
-        reference, own: attributes of both files of the step ``study``, with their ``settings``.
+        reference, own: attributes of the two study.nc, with their ``settings``.
 
     Raises:
-        UserError: the joint angles of both are not the same quantity.
+        UserError: the joint angles of the two have different definitions.
     """
     there, here = (json.loads(attributes.get("settings", "{}")) for attributes in (reference, own))
-    for name in SAME:
-        values = [made.get("kinematics", {}).get(name) for made in (there, here)]
+    for name in SAME_IN_BOTH:
+        values = [used.get("kinematics", {}).get(name) for used in (there, here)]
         if None not in values and values[0] != values[1]:
             raise UserError(
-                f"study.reference: was made with kinematics.{name} {values[0]}, this study with {values[1]}; "
-                "angles of both are compared: make them alike"
+                "study.reference",
+                f"computed with kinematics.{name} {values[0]}, this study with {values[1]}",
+                "use the same setting in both, their angles are compared",
             )
-    models = [made.get("body_model") for made in (there, here)]
+    models = [used.get("body_model") for used in (there, here)]
     return f"body_model {models[0]} there, {models[1]} here" if None not in models and models[0] != models[1] else ""

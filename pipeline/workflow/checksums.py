@@ -82,7 +82,7 @@ def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:
         digests[name] = sha256(derived / name)
         known = recorded(derived, name)
         if known and known.sha256 != digests[name]:
-            raise UserError(f"{derived / name}: {CHANGED}; {netcdf.MEND}")
+            raise UserError(f"{derived / name}: {CHANGED}; {netcdf.REMEDY}")
     return digests
 
 

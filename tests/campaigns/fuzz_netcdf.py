@@ -72,7 +72,7 @@ def alone(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) ->
         try:
             code = 1 if same(path, groups, root) else 2
         except UserError as error:
-            code = 0 if str(error).endswith(netcdf.MEND) else 3
+            code = 0 if str(error).endswith(netcdf.REMEDY) else 3
         finally:
             os._exit(code)
     return ALONE.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "crashed")
@@ -84,7 +84,7 @@ def outcome(derived: Path, name: str, groups: dict[str, xr.Dataset], root: dict[
     try:
         checksums.as_written(derived, [path])
     except UserError as error:
-        return TOLD if str(path) in str(error) and str(error).endswith(netcdf.MEND) else HARM
+        return TOLD if str(path) in str(error) and str(error).endswith(netcdf.REMEDY) else HARM
     return EQUAL if same(path, groups, root) else HARM
 
 

@@ -186,7 +186,7 @@ def test_mistakes_are_told_in_one_line(copy: Path, capsys: pytest.CaptureFixture
     assert "no cycle -1" in wrong(copy, capsys, cycle="-1")
     assert "not a NetCDF file" in wrong(copy, capsys, file="derived/metrics.csv")
     assert "no such file" in wrong(copy, capsys, file="derived/nothing.nc")
-    assert "is no study.nc" in wrong(copy, capsys, file="derived/sub-01/calibrate.nc")
+    assert "not a study.nc" in wrong(copy, capsys, file="derived/sub-01/calibrate.nc")
     shutil.move(copy / "derived/study.nc", copy / "study.nc")
     assert "sub-01/read.nc: no such file; the story needs the session's files" in wrong(copy, capsys, file="study.nc")
 

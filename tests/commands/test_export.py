@@ -63,10 +63,10 @@ def test_kinetics_only_leaves_out_the_other_cycles(stored: Path) -> None:
 
 
 def test_what_is_no_study_is_said(stored: Path) -> None:
-    with pytest.raises(UserError, match=r"nowhere.* no such file; snakemake"):
+    with pytest.raises(UserError, match=r"nowhere.* no such file; create it with: snakemake"):
         load_study(stored / "nowhere")
     netcdf.save(stored / "other.nc", xr.Dataset({"x": ("time", [1.0])}))
-    with pytest.raises(UserError, match=r"other.nc: is no study.nc"):
+    with pytest.raises(UserError, match=r"other.nc: not a study.nc"):
         load_study(stored / "other.nc")
     with pytest.raises(AttributeError, match="load_studies"):
         _ = pipeline.load_studies
