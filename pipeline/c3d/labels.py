@@ -61,7 +61,7 @@ def markers_of(
         SeveralSubjectsError: the file does not tell which of them is meant.
         UserError: it lacks the subject asked for.
     """
-    markers = _owned_markers(point, subjects)
+    markers = [marker for marker in _owned_markers(point, subjects) if marker.column < len(filled)]
     owner = _chosen_owner(markers, subject, participant)
     if owner is not None:
         markers = [marker for marker in markers if marker.owner in ("", owner)]
