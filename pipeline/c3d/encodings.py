@@ -1,8 +1,8 @@
-"""Rare forms of C3D files rewritten as those that ezc3d 1.7.2 reads, in pieces.
+"""C3D encodings that ezc3d 1.7.2 cannot read, rewritten in pieces that it can.
 
-It refuses numbers with their first byte first (processor type MIPS, of old workstations) and frames counted by a real
-number. Of a trial of more than 65535 frames it reads 65535 without a word, and where POINT:USED counts more points than
-there are, it takes one's coordinates for the next one's.
+- Big-endian numbers (processor type MIPS, of old workstations) and a real number in POINT:FRAMES: it refuses them.
+- More than 65535 frames: it reads the first 65535 without a warning.
+- POINT:USED larger than the number of points: it assigns coordinates to the wrong markers.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -17,39 +17,36 @@ import numpy as np
 from .integrity import BLOCK_BYTES, Header
 from .records import INTEL, MIPS, Record, named, records
 
-PIECE_FRAMES = 32767  # the most that a signed word holds
+PIECE_FRAMES = 32767  # the largest signed 16-bit number
 
 
 def pieces(content: bytes, header: Header) -> Iterator[bytes]:
-    """Return files of a part of the frames each, in order; what else the file says is in all of them.
-
-    Rotations are left out.
-    """
+    """Yield complete C3D files, without rotations, that hold consecutive parts of the frames."""
     head, data = bytearray(content[: header.data_at]), content[header.data_at :][: header.frames * header.frame_bytes]
     start = BLOCK_BYTES * (max(head[0], 1) - 1)
     found = list(records(bytes(head[start:]), start, header.processor))
     parameters = named(iter(found))
     if header.processor == MIPS:
-        _turn(head, start, found)
+        _swap_bytes(head, start, found)
         data = np.frombuffer(data, ">u4" if header.scale < 0 else ">u2").byteswap().tobytes()
     if rotations := parameters.get(("ROTATION", "USED")):
         head[rotations.data_at : rotations.data_at + len(rotations.data)] = bytes(len(rotations.data))
-    _put(head, parameters["POINT", "USED"], header.points)
+    _write_integer(head, parameters["POINT", "USED"], header.points)
     counted = parameters.get(("POINT", "FRAMES"))
     if counted and counted.kind == 4:
-        counted = _made_integer(head, counted)
+        counted = _as_integer(head, counted)
     for begin in range(0, header.frames, PIECE_FRAMES):
         frames = min(PIECE_FRAMES, header.frames - begin)
         struct.pack_into("<2H", head, 6, 1, frames)
         if counted:
-            _put(head, counted, frames)
+            _write_integer(head, counted, frames)
         yield bytes(head) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
 
 
-def _turn(head: bytearray, start: int, found: list[Record]) -> None:
-    """Turn the bytes of every number round, in place: of the header, of the parameters and of the links between."""
+def _swap_bytes(head: bytearray, start: int, found: list[Record]) -> None:
+    """Swap the byte order of all numbers of header, parameters and record links, in place."""
     head[start + 3] = INTEL
-    places = [(2, 2, 5), (12, 4, 1), (16, 2, 2), (20, 4, 1)]  # of the header: byte, size, count
+    places = [(2, 2, 5), (12, 4, 1), (16, 2, 2), (20, 4, 1)]  # in the header: byte, size, count
     places += [(record.link_at, 2, 1) for record in found]
     places += [(record.data_at, record.kind, len(record.data) // record.kind) for record in found if record.kind > 1]
     for at, size, count in places:
@@ -57,13 +54,13 @@ def _turn(head: bytearray, start: int, found: list[Record]) -> None:
         head[at : at + size * count] = numbers.byteswap().tobytes()
 
 
-def _put(head: bytearray, record: Record, value: int) -> None:
-    if record.kind == 2:  # ezc3d refuses others
+def _write_integer(head: bytearray, record: Record, value: int) -> None:
+    if record.kind == 2:  # ezc3d refuses other types
         struct.pack_into("<H", head, record.data_at, value)
 
 
-def _made_integer(head: bytearray, record: Record) -> Record:
-    """Make a real number an integer in place; the two bytes that are left over go to its description."""
+def _as_integer(head: bytearray, record: Record) -> Record:
+    """Convert a real number to an integer in place; the two bytes left over extend its description."""
     at, length = record.data_at, head[record.data_at + 4]
     head[record.link_at + 2] = 2
     head[at + 2 : at + 5] = bytes([length + 2]) + b"  "

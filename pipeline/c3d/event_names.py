@@ -1,6 +1,6 @@
-"""What C3D files call foot strikes, foot offs and sides, in the words of several makers and languages.
+"""Names of foot strikes, foot offs and sides in C3D files, from several makers and in several languages.
 
-A name that is not understood is said, not guessed.
+Names that are not recognised are reported, never guessed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 STRIKE, OFF = "foot_strike", "foot_off"
-# parts of a label in lower case, without accents, blanks, hyphens and underscores
+# parts of a label, lower case, only letters, without accents
 KINDS = {
     STRIKE: (
         "strike|contact|touchdown|landing|footon|heelon"
@@ -28,8 +28,8 @@ KINDS = {
     ),
 }
 SHORT = {STRIKE: ("hs", "ic", "fs", "fc", "td"), OFF: ("to", "fo")}  # HS, LHS, L HS
-END = re.compile("ende?(of)?|fin|fim")  # of contact: an off
-# events of the other foot, and parts of a stance
+END = re.compile("ende?(of)?|fin|fim")  # the end of a contact is a foot off
+# events of the other foot and phases of a stance
 OTHERS = re.compile(
     "opposite|opposee|opposto|opuest|contralateral|controlateral|gegenseit|doubl|doppi|dobl|dupl|mid|miappui"
 )
@@ -38,11 +38,11 @@ SIDES = {
     "left": "left lft lt links linke linkes gauche sinistro sinistra sx izquierdo izquierda izq esquerdo esquerda",
     "right": "right rgt rt rechts rechte rechtes droit droite destro destra dx derecho derecha der direito direita",
 }
-LETTERS = {"left": "lg", "right": "rd"}  # alone; in a label, first or last, only those of English
+LETTERS = {"left": "lg", "right": "rd"}  # in a label only the English ones, as first or last word
 
 
 def kind_in(label: str) -> str:
-    """Return ``foot_strike`` or ``foot_off``; an empty text where the label says neither, or both."""
+    """Return ``foot_strike`` or ``foot_off``, or an empty text if the label names neither or both."""
     words = _words(label)
     text, last = "".join(words), words[-1] if words else ""
     if OTHERS.search(text):
@@ -55,7 +55,7 @@ def kind_in(label: str) -> str:
 
 
 def side_in(text: str, *, context: bool = False) -> str:
-    """Return the side that a label, or an event's context, names: ``left``, ``right``, or empty where none or both."""
+    """Return ``left`` or ``right`` as named by a label or an event context, empty if it names none or both."""
     words = _words(text)
     ends = {word[0] for word in (*words[:1], *words[-1:]) if len(word) == 1 or word[1:] in SHORT[STRIKE] + SHORT[OFF]}
     named = [side for side, names in SIDES.items() if set(words) & set(names.split())]
@@ -64,22 +64,22 @@ def side_in(text: str, *, context: bool = False) -> str:
 
 
 def not_understood(events: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the labels that look like gait events of which not all is understood.
+    """Return the labels of events that look like gait events but are not fully recognised.
 
-    Those of which only the kind, or only the side, is understood; where no event of the file is, all. Others
-    (``Trigger``) are taken for something else.
+    These are labels with a kind but no side, or a side but no kind; all labels if no event of the file is recognised.
+    Labels with neither (``Trigger``) are not gait events.
 
     Args:
-        events: label, and the side that the context gives, or empty.
+        events: label, and the side from its context or an empty text.
     """
-    told = {label: (bool(kind_in(label)), bool(side or side_in(label))) for label, side in events}
-    if any(all(parts) for parts in told.values()):
-        return [label for label, (kind, side) in told.items() if kind != side]
-    return list(told)
+    recognised = {label: (bool(kind_in(label)), bool(side or side_in(label))) for label, side in events}
+    if any(all(parts) for parts in recognised.values()):
+        return [label for label, (kind, side) in recognised.items() if kind != side]
+    return list(recognised)
 
 
 def _words(text: str) -> list[str]:
-    """Return the words in lower case without accents and French articles: ``RightFootOff``, ``Fuß-Aufsatz``."""
+    """Split a label (``RightFootOff``, ``Fuß-Aufsatz``) into lower-case words without accents or French articles."""
     apart = re.sub(r"(?<=[a-zß])(?=[A-Z])", " ", text).replace("\u2019", "'")
     plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()
     return re.findall("[a-z]+", re.sub(r"\b[ld]'", " ", plain))

@@ -1,8 +1,8 @@
-"""The bytes of a C3D file before anything parses them: header, parameter records, promised size.
+"""Checks of a C3D file's bytes before it is parsed: header, parameter records, file size.
 
-Parsers trust these bytes: damaged ones make ezc3d crash, hang or take all memory, and a file that is cut off within its
-data reads as a shorter trial. So header and parameter records are looked at here first, and nothing else is read.
-Messages name bytes, records and standard parameters, never other text of the file, which may name a person.
+Damaged files make ezc3d crash, hang or use all memory; one cut off within its data reads as a shorter trial. These
+checks refuse them and read nothing else. Messages quote bytes, records and standard parameters, never other text of
+the file, which may name a person.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -20,23 +20,23 @@ from .records import DEC, INTEL, MIPS, DamagedError, Record, named, number, real
 
 BLOCK_BYTES = 512
 PROCESSORS = (INTEL, DEC, MIPS)
-MOST_SECTION_BYTES = 4 << 20  # the largest of real files has 54 kB
-MOST_SAMPLES = 10_000  # per frame, where there are no channels
+LARGEST_SECTION_BYTES = 4 << 20  # the largest of the real files has 54 kB
+LARGEST_SAMPLES = 10_000  # per frame, in files without channels
 RATE_TOLERANCE = 0.01  # the header's rate may be rounded
-MOST_FRAMES = 65535  # that the header's words can count: a longer file states its length in parameters
-COPY_AGAIN = "copy or export it again"
+LARGEST_HEADER_COUNT = 65535  # frames; longer files state their length in parameters
 ROTATION_VALUES = 17  # a 4 x 4 matrix and its reliability, per rotation and sample
 NUMBERS = {
     "POINT": ("USED", "SCALE", "RATE", "FRAMES", "DATA_START"),
     "ANALOG": ("USED", "GEN_SCALE", "RATE"),
     "ROTATION": ("USED", "DATA_START", "RATIO", "RATE"),
 }
+COPY_AGAIN = "copy or export it again"
 
 
 class Header(NamedTuple):
-    """What the first block says; ``first`` and ``frames`` as parameters have it where its words are too short.
+    """The first block; ``first`` and ``frames`` come from parameters if they exceed 16 bits.
 
-    ``in_other_form``: ezc3d 1.7.2 cannot read the file, or reads it wrongly, see :mod:`pipeline.c3d.encodings`.
+    ``needs_rewriting``: ezc3d 1.7.2 cannot read the file correctly, see :mod:`pipeline.c3d.encodings`.
     """
 
     processor: int
@@ -48,7 +48,7 @@ class Header(NamedTuple):
     scale: float
     rate_hz: float
     frames: int = 0
-    in_other_form: bool = False
+    needs_rewriting: bool = False
 
     @property
     def data_at(self) -> int:
@@ -62,10 +62,10 @@ class Header(NamedTuple):
 
 
 def refuse_damaged(path: Path) -> Header:
-    """Walk header and parameter records, and compare the file's size with what they promise.
+    """Check header, parameter records and file size, and return the header.
 
     Raises:
-        UserError: not a C3D file, damaged at the byte, record or parameter named, or cut off.
+        UserError: not a C3D file, damaged (names the byte, record or parameter), or cut off.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -80,13 +80,13 @@ def refuse_damaged(path: Path) -> Header:
         try:
             header = _header(block, section[3])
             file.seek(start)
-            # the count of parameter blocks is one byte, and wrong in long sections: the data end them
+            # the section ends where the data begin: its length in blocks is one byte, too small for long sections
             end = header.data_at if start < header.data_at < size else size
-            section = file.read(min(end - start, MOST_SECTION_BYTES))
+            section = file.read(min(end - start, LARGEST_SECTION_BYTES))
             parameters = named(records(section, start, header.processor))
             header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
             promised = _promised(header, parameters, size)
-            header = header._replace(in_other_form=_in_other_form(header, parameters))
+            header = header._replace(needs_rewriting=_needs_rewriting(header, parameters))
         except DamagedError as error:
             raise UserError(str(path), f"damaged: {error}", COPY_AGAIN) from None
     if size < promised:
@@ -111,20 +111,21 @@ def _header(block: bytes, processor: int) -> Header:
 def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
     """Return the number of frames.
 
-    The header's words hold 65535 at most. Of a longer trial the last frame stands there as 65535 or without its
-    multiples of 65536, and the count in POINT:FRAMES as a real number, POINT:LONG_FRAMES or TRIAL:ACTUAL_END_FIELD.
+    If it exceeds 65535, the header holds the last frame as 65535 or modulo 65536, and one of POINT:FRAMES (as a real
+    number), POINT:LONG_FRAMES and TRIAL:ACTUAL_END_FIELD gives the count.
     """
 
     def stated(group: str, name: str) -> int:
         value = number(parameters, group, name, header.processor)
         return int(value) if math.isfinite(value) else 0
 
+    most = LARGEST_HEADER_COUNT
     frames, counted = header.last - header.first + 1, stated("POINT", "FRAMES")
     trial = stated("TRIAL", "ACTUAL_END_FIELD") - stated("TRIAL", "ACTUAL_START_FIELD") + 1
     for count in (counted, stated("POINT", "LONG_FRAMES"), trial):
-        if count > MOST_FRAMES and (header.last == MOST_FRAMES or (count - frames) % (MOST_FRAMES + 1) == 0):
+        if count > most and (header.last == most or (count - frames) % (most + 1) == 0):
             return count
-    if header.last == MOST_FRAMES:
+    if header.last == most:
         frames = max(frames, counted)
         left = size - header.data_at - frames * header.frame_bytes
         if left >= BLOCK_BYTES + header.frame_bytes and not stated("ROTATION", "USED"):
@@ -138,40 +139,42 @@ def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: 
 
 
 def _first(header: Header, parameters: Mapping[tuple[str, str], Record]) -> int:
-    """Return the number of the first frame; the header has it without its multiples of 65536."""
+    """Return the number of the first frame; the header holds it modulo 65536."""
     first = number(parameters, "TRIAL", "ACTUAL_START_FIELD", header.processor)
-    return int(first) if first > MOST_FRAMES and first % (MOST_FRAMES + 1) == header.first else header.first
+    most = LARGEST_HEADER_COUNT
+    return int(first) if first > most and first % (most + 1) == header.first else header.first
 
 
-def _in_other_form(header: Header, parameters: Mapping[tuple[str, str], Record]) -> bool:
+def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], Record]) -> bool:
     counted, points = parameters.get(("POINT", "FRAMES")), number(parameters, "POINT", "USED", header.processor)
-    by_real = counted is not None and counted.kind == 4
-    return header.processor == MIPS or header.frames > MOST_FRAMES or by_real or points != header.points
+    is_real = counted is not None and counted.kind == 4
+    too_long = header.frames > LARGEST_HEADER_COUNT
+    return header.processor == MIPS or too_long or is_real or points != header.points
 
 
 def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
-    """Return how many bytes header and parameters promise, once they have been found to agree.
+    """Return the file size that header and parameters promise, after checking that they agree.
 
-    Where they count points differently and the file has just the size that the header says, the header is right.
+    The header's number of points may differ from POINT:USED if the file has exactly the size that it gives.
     """
 
     def stated(group: str, name: str) -> float:
         return number(parameters, group, name, header.processor)
 
-    _refuse_without_needed(parameters, analog=header.analog_per_frame > 0)
+    _refuse_without_numbers(parameters, analog=header.analog_per_frame > 0)
     ends = [header.data_at + header.frames * header.frame_bytes]
     fits = 0 <= size - ends[0] < BLOCK_BYTES
-    for name, said in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
-        real_data = name == "SCALE" and max(stated("POINT", name), said) < 0  # which no scale applies to
-        beside = real_data or (name == "USED" and fits)
-        if stated("POINT", name) != said and not beside and (name != "DATA_START" or stated("POINT", name)):
-            raise DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {said:g}")
+    for name, own in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
+        real_data = name == "SCALE" and max(stated("POINT", name), own) < 0  # no scale applies to real numbers
+        ignored = real_data or (name == "USED" and fits)
+        if stated("POINT", name) != own and not ignored and (name != "DATA_START" or stated("POINT", name)):
+            raise DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {own:g}")
     rate_hz = stated("POINT", "RATE") or header.rate_hz
     if not abs(rate_hz - (header.rate_hz or rate_hz)) <= RATE_TOLERANCE * rate_hz:
         raise DamagedError(f"POINT:RATE is {rate_hz:g}, the header says {header.rate_hz:g}")
-    samples = stated("ANALOG", "RATE") / (rate_hz or math.inf)  # of these the parser makes room at once
+    samples = stated("ANALOG", "RATE") / (rate_hz or math.inf)  # per frame; the parser allocates all of them
     most = header.analog_per_frame / (stated("ANALOG", "USED") or math.inf) + 1
-    if not 0 <= samples <= (most if header.analog_per_frame else MOST_SAMPLES):
+    if not 0 <= samples <= (most if header.analog_per_frame else LARGEST_SAMPLES):
         raise DamagedError(
             f"ANALOG:RATE is {stated('ANALOG', 'RATE'):g}, the header counts {header.analog_per_frame} analog values "
             "per frame"
@@ -186,8 +189,8 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
     return max(ends)
 
 
-def _refuse_without_needed(parameters: Mapping[tuple[str, str], Record], *, analog: bool) -> None:
-    """Refuse where a number is absent without which the data cannot be read, or one is there that is none."""
+def _refuse_without_numbers(parameters: Mapping[tuple[str, str], Record], *, analog: bool) -> None:
+    """Refuse parameters that are needed but missing or empty, and numeric ones that hold no number."""
     needed = [("POINT", name) for name in ("USED", "SCALE")]
     needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []
     for group, name in needed:

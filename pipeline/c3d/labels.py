@@ -1,7 +1,6 @@
-"""Point labels of a C3D file to marker names: whose they are, which of them are markers, which stand twice.
+"""Marker names from the point labels of a C3D file: subjects, common prefixes and suffixes, repeated labels.
 
-Whatever a lab's software hangs on a label - a subject's name, a common prefix or suffix - is taken off here; what
-the remaining name means is for the body model to say.
+Subject names, prefixes and suffixes that a lab's software adds are removed; the body model interprets what remains.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from ..errors import UserError, nearest
 
 SEPARATORS = "_. -"
 SIDE_WORDS = {"l", "r", "left", "right", "lft", "rgt", "lt", "rt"}
-SHARED_BY = 0.9  # share of the labels that have a prefix or suffix in common before it counts as one
-FEWEST = 4
+SHARED_BY = 0.9  # smallest share of the labels that have a common prefix or suffix
+FEWEST = 4  # such labels
 NOT_LISTS = ("LABELS", "DESCRIPTIONS")
 
 
 class SeveralSubjectsError(UserError):
-    """A file holds markers of several people, and nothing tells whose are meant."""
+    """A file holds markers of several people, and none is chosen."""
 
     def __init__(self, where: str, what: str = "", remedy: str = "", subjects: Sequence[str] = ()) -> None:
         super().__init__(where, what, remedy)
@@ -29,7 +28,7 @@ class SeveralSubjectsError(UserError):
 
 
 class Marker(NamedTuple):
-    """A marker's column among the points of the file, its subject (or empty) and its name."""
+    """A marker: its column among the file's points, its subject (may be empty) and its name."""
 
     column: int
     owner: str
@@ -44,22 +43,22 @@ def markers_of(
     subject: str = "",
     participant: str = "",
 ) -> tuple[list[Marker], list[str]]:
-    """Return the markers of one person, and what is to be said about their labels.
+    """Return the markers of one person, and notes on repeated labels.
 
-    Left out are points without a label, unlabelled trajectories (``*12``), and model outputs: what POINT:ANGLES,
-    FORCES, MOMENTS, POWERS, SCALARS and the groups of TYPE_GROUPS list. Labels beyond 255 continue in LABELS2, ...
-    Of a label that stands several times the first column with data is taken.
+    Points without a label, unlabelled trajectories (``*12``) and model outputs (listed in POINT:ANGLES, FORCES,
+    MOMENTS, POWERS, SCALARS and the groups of TYPE_GROUPS) are ignored. Labels beyond 255 continue in LABELS2, ...
+    For a repeated label the first column with data is used.
 
     Args:
         point: the POINT parameters.
         subjects: SUBJECTS:NAMES.
-        filled: whether each column holds data.
-        subject: whose markers to take; empty where the file may decide.
-        participant: taken where the file holds several subjects and one has this name.
+        filled: for each column, whether it holds data.
+        subject: the person to take; empty to let the file decide.
+        participant: the default if the file holds several subjects.
 
     Raises:
-        SeveralSubjectsError: the file does not tell which of them is meant.
-        UserError: it lacks the subject asked for.
+        SeveralSubjectsError: the file holds several subjects and neither argument names one.
+        UserError: the file lacks the subject.
     """
     markers = [marker for marker in _owned_markers(point, subjects) if marker.column < len(filled)]
     owner = _chosen_owner(markers, subject, participant)
@@ -74,12 +73,12 @@ def markers_of(
         kept.append(next((marker for marker in same if filled[marker.column]), same[0]))
         if len(same) > 1:
             where = f"points {', '.join(str(marker.column + 1) for marker in same)}"
-            notes.append(f"{name} stands {len(same)} times ({where}): point {kept[-1].column + 1} is taken")
+            notes.append(f"{name} occurs {len(same)} times ({where}): point {kept[-1].column + 1} is used")
     return sorted(kept), notes
 
 
 def subjects_among(point: Mapping[str, Any], subjects: Sequence[str]) -> list[str]:
-    """Return the subjects whose markers a file holds under the same names; none where it holds one person's."""
+    """Return the subjects that share marker names; none if the file holds one person."""
     return _rivals(_owned_markers(point, subjects))
 
 
@@ -105,7 +104,7 @@ def _outputs(point: Mapping[str, Any]) -> set[str]:
 
 
 def _owned(label: str, subjects: Iterable[str]) -> tuple[str, str]:
-    """Return a label's subject and the rest: ``A22:LKNE``, or a name of SUBJECTS before a separator."""
+    """Return subject and rest of a label, split at a colon (``A22:LKNE``) or after a name of SUBJECTS."""
     owner, colon, name = label.rpartition(":")
     if colon:
         return owner.strip(), name.strip()
@@ -117,7 +116,7 @@ def _owned(label: str, subjects: Iterable[str]) -> tuple[str, str]:
 
 
 def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> str | None:
-    """Return the subject whose markers are meant; None where there is nothing to choose."""
+    """Return the chosen subject; None if there is no choice."""
     if subject:
         names = dict.fromkeys(marker.owner for marker in markers if marker.owner)
         found = _same(subject, names)
@@ -139,20 +138,20 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
 
 
 def is_code(text: str) -> bool:
-    """Return whether a subject's text is a code: without a digit it may be a person's name, and is not told."""
+    """Return whether a subject's text has a digit; others may be a person's name and are never shown."""
     return bool(re.search(r"\d", text))
 
 
 def _codes_of(names: Iterable[str]) -> str:
-    """Return the names that are codes, and how many are not."""
+    """List the names that are codes, and count the others."""
     every = list(names)
     codes = [name for name in every if is_code(name)]
-    untold = len(every) - len(codes)
-    return ", ".join([*codes, *([f"{untold} not told here: they may be people's names"] if untold else [])])
+    hidden = len(every) - len(codes)
+    return ", ".join([*codes, *([f"{hidden} not shown: they may be people's names"] if hidden else [])])
 
 
 def _rivals(markers: Sequence[Marker]) -> list[str]:
-    """Return the owners that share a marker's name with another one."""
+    """Return the owners that share a marker name with another owner."""
     names: dict[str, set[str]] = defaultdict(set)
     for marker in markers:
         if marker.owner:
@@ -162,7 +161,7 @@ def _rivals(markers: Sequence[Marker]) -> list[str]:
 
 
 def _same(name: str, known: Iterable[str]) -> str:
-    """Return the one known name that is ``name`` but for case and punctuation, or an empty text."""
+    """Return the one known name that equals ``name`` but for case and punctuation, or an empty text."""
 
     def plain(text: str) -> str:
         return re.sub(r"[\W_]", "", text).casefold()
@@ -172,7 +171,7 @@ def _same(name: str, known: Iterable[str]) -> str:
 
 
 def _without_affix(markers: Sequence[Marker]) -> list[Marker]:
-    """Take off a prefix, then a suffix, that nearly all labels share; a lone side (``L_``) is none."""
+    """Remove a prefix, then a suffix, that nearly all labels share, unless it is a side (``L_``)."""
     for pattern, affix, rest in ((rf"([^{SEPARATORS}]+)[{SEPARATORS}](.+)", 1, 2),
                                  (rf"(.+)[{SEPARATORS}]([^{SEPARATORS}]+)", 2, 1)):  # fmt: skip
         parts = [re.fullmatch(pattern, marker.name) for marker in markers]

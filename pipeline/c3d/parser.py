@@ -1,8 +1,7 @@
-"""The child process that parses C3D files for :mod:`pipeline.c3d.parser_process`: it may die, its parent goes on.
+"""The child process that parses C3D files for :mod:`pipeline.c3d.parser_process`, which survives its crashes.
 
-With c3d_writer.py the only module that imports ezc3d, and little else, for it starts with every job that reads. Paths
-and headers come in by standard input, pickled; contents go out by standard output: parameters pickled, then the bytes
-of points and analogs. It ends when its input does, at the latest with the file it is parsing then.
+Standard input brings pickled paths and headers; standard output takes the contents: pickled parameters, then the bytes
+of points and analogs. The process ends when its input ends, after the file that it is parsing.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ import pickle
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict
 
 import numpy as np
-from ezc3d import ezc3d  # the inner interface: the outer one copies residuals, camera masks and rotations too
+from ezc3d import ezc3d  # the inner interface, which does not copy residuals, camera masks and rotations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 
 try:
     import resource
-except ImportError:  # Windows has no limits
+except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-# ezc3d keeps a value of 2 or 4 bytes in an object of some 100
-MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 3 << 29, 64
-LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # of the processor, so that a busy machine harms nobody; measured: 8e-8
-GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING")  # no other leaves this process
+MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 3 << 29, 64  # ezc3d needs about 100 bytes for each value of 2 or 4
+LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # processor time; measured: 8e-8
+GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING")  # that the parent gets
 TOO_MUCH = "asks for more memory than a file of its size should"
 
 
 class Content(TypedDict):
-    """What a file holds, in its own units and axes: points (4, point, frame), analogs (1, channel, sample)."""
+    """Content of a file, its units and axes: points (4, point, frame), analogs (1, channel, sample)."""
 
     parameters: dict[str, dict[str, Any]]
     point_rate_hz: float
@@ -44,25 +43,25 @@ class Content(TypedDict):
     analogs: NDArray[np.float64]
 
 
-def content(path: str, other_form: Sequence[Any] | None) -> Content:
-    """Parse a file whose records have been walked; a form that ezc3d cannot read goes to it rewritten.
+def content(path: str, header: Sequence[Any] | None) -> Content:
+    """Parse a file that passed :mod:`pipeline.c3d.integrity`.
 
     Args:
         path: the file.
-        other_form: of such a form the values of :class:`pipeline.c3d.integrity.Header`.
+        header: the values of its :class:`pipeline.c3d.integrity.Header` if it needs rewriting, else None.
     """
-    with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes time to import
-        return _parsed(file, path) if other_form is None else _parsed_in_pieces(file.read(), other_form)
+    with Path(path).open("rb") as file:
+        return _parsed(file, path) if header is None else _parsed_in_pieces(file.read(), header)
 
 
-def _parsed_in_pieces(whole: bytes, other_form: Sequence[Any]) -> Content:
+def _parsed_in_pieces(whole: bytes, header: Sequence[Any]) -> Content:
     import tempfile
 
     from .encodings import pieces
     from .integrity import Header
 
     parts = []
-    for piece in pieces(whole, Header(*other_form)):
+    for piece in pieces(whole, Header(*header)):
         with tempfile.TemporaryFile() as file:
             file.write(piece)
             file.seek(0)
@@ -72,9 +71,9 @@ def _parsed_in_pieces(whole: bytes, other_form: Sequence[Any]) -> Content:
 
 
 def _parsed(file: BinaryIO, path: str) -> Content:
-    """Return what ezc3d finds in an open file, so that its name, whatever it is, does not matter."""
+    """Parse an open file, by its descriptor so that any file name works."""
     by_number = f"/dev/fd/{file.fileno()}"
-    found = ezc3d.c3d(by_number if os.path.exists(by_number) else path)  # noqa: PTH110 - see above
+    found = ezc3d.c3d(by_number if Path(by_number).exists() else path)
     header = found.header()
     parameters: dict[str, dict[str, Any]] = {}
     for group in found.parameters().groups():
@@ -91,7 +90,7 @@ def _parsed(file: BinaryIO, path: str) -> Content:
 
 
 def _values(parameter: Any) -> list[str] | NDArray[Any]:
-    """Return the texts of a parameter, or its numbers, first index fastest."""
+    """Return the texts of a parameter, or its numbers, first index fastest in the file."""
     kind = parameter.type()
     if kind == ezc3d.CHAR:
         return [_text(text) for text in parameter.valuesAsString()]
@@ -103,7 +102,7 @@ def _values(parameter: Any) -> list[str] | NDArray[Any]:
 
 
 def _text(text: str) -> str:
-    """Return a text of the file as characters: UTF-8 or else Latin-1; what would steer a terminal is a blank."""
+    """Decode a text as UTF-8, else Latin-1, with blanks for unprintable characters."""
     if text.isascii() and text.isprintable():
         return text
     raw = text.encode("utf-8", "surrogateescape")
@@ -115,22 +114,21 @@ def _text(text: str) -> str:
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer each request for the content of a file with it, or with a line that says why there is none.
+    """Answer each request (the arguments of :func:`content`) with the file's content or a line that says why not.
 
-    A request has the arguments of :func:`content`. An answer is what can be pickled at little cost with the shapes of
-    the arrays by name; the bytes of the arrays follow.
+    An answer is the pickled content without its arrays and the shapes of these by name, then the arrays' bytes.
     """
     pickle.dump("ready", answers)
     answers.flush()
-    for path, other_form in _requests(requests):
+    for path, header in _requests(requests):
         arrays: dict[str, NDArray[np.float64]] = {}
         try:
-            _limit(os.stat(path).st_size)  # noqa: PTH116 - see above
-            found = content(path, other_form).items()
+            _limit(Path(path).stat().st_size)
+            found = content(path, header).items()
             arrays = {name: np.ascontiguousarray(value) for name, value in found if isinstance(value, np.ndarray)}
             rest: Any = {name: value for name, value in found if name not in arrays}
         except Exception as error:  # ezc3d raises whatever its C++ code throws
-            rest = _said(error)
+            rest = _message(error)
         _limit(None)
         pickle.dump((rest, {name: array.shape for name, array in arrays.items()}), answers)
         for array in arrays.values():
@@ -141,10 +139,10 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def _requests(requests: BinaryIO) -> Iterator[tuple[str, Sequence[Any] | None]]:
     with contextlib.suppress(EOFError):
         while True:
-            yield pickle.load(requests)  # noqa: S301 - of the parent
+            yield pickle.load(requests)  # noqa: S301 - from the parent
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     text = " ".join(str(error).split()).split(" If you want to ignore")[0].rstrip(".")
     if isinstance(error, MemoryError) or any(word in text for word in ("alloc", "vector", "basic_string")):
         return TOO_MUCH
@@ -152,7 +150,7 @@ def _said(error: Exception) -> str:
 
 
 def _limit(file_bytes: int | None) -> None:
-    """Limit memory and time for a file, or, without one, stop the clock."""
+    """Limit memory and processor time for a file of this size; None ends the limit of time."""
     if resource is None:
         return
     longest_s = 0.0 if file_bytes is None else LONGEST_S + LONGEST_S_PER_BYTE * file_bytes
@@ -162,15 +160,15 @@ def _limit(file_bytes: int | None) -> None:
         wanted = MEMORY_BYTES + MEMORY_PER_FILE_BYTE * file_bytes
         if most != resource.RLIM_INFINITY:
             wanted = min(wanted, most)
-        # never lowered: memory that was freed is not always given back
+        # never lower the limit: freed memory may stay allocated
         resource.setrlimit(resource.RLIMIT_AS, (max(wanted, now if now != resource.RLIM_INFINITY else 0), most))
 
 
 def main() -> None:
-    """Serve the parent: by the pipes it made, away from its terminal and its Control-C."""
+    """Serve the parent through its pipes, cut off from its terminal and Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    for printed in (1, 2):  # what the parser prints gets neither among the answers nor on the screen
+    for printed in (1, 2):  # discard what the parser prints
         os.dup2(os.open(os.devnull, os.O_WRONLY), printed)
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

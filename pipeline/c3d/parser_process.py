@@ -1,7 +1,7 @@
-"""C3D files parsed by a child process that may die, within limits of memory and time.
+"""Parsing of C3D files in a child process with limits of memory and time.
 
-A file that passes :mod:`pipeline.c3d.integrity` can still be damaged where only the parser looks. One child serves all
-files of a process, one after the other, and is started again after a file that ended it.
+A file that passes :mod:`pipeline.c3d.integrity` can still be damaged and crash the parser. One child serves all files
+of a process in turn; a new one is started after a crash.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from numpy.typing import NDArray
 from ..errors import UserError
 from .integrity import COPY_AGAIN, Header
 
-if TYPE_CHECKING:  # it runs in the child; naming it here makes it count among the code a result depends on
+if TYPE_CHECKING:  # runs in the child; the import also adds the module to the job keys
     from .parser import Content
 
 
-ROOT = Path(__file__).resolve().parents[__package__.count(".") + 1]  # of the package, by whichever name it is imported
-COMMAND = [sys.executable, "-P", "-m", f"{__package__}.parser"]  # -P: nothing is imported from where it is called
-FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP")  # the parser's own limits end it by SIGPROF or an answer
+ROOT = Path(__file__).resolve().parents[__package__.count(".") + 1]  # folder that holds the package
+COMMAND = [sys.executable, "-P", "-m", f"{__package__}.parser"]  # -P: import nothing from the working directory
+FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP")  # not among the signals of the parser's own limits
 NUMPY = ("ndarray", "dtype", "_reconstruct", "_frombuffer")
-_children: dict[int, subprocess.Popen[bytes]] = {}  # by the process that started them: a fork has none yet
+_children: dict[int, subprocess.Popen[bytes]] = {}  # by the process that started them, so that a fork starts its own
 _one_at_a_time = threading.Lock()
 
 
 def parse(path: Path, header: Header) -> Content:
-    """Return what a file holds whose records have been walked.
+    """Return the content of a file that passed :mod:`pipeline.c3d.integrity`.
 
     Raises:
-        UserError: the parser refused the file, crashed, or ran beyond its limits.
-        RuntimeError: the parser cannot be started, or was killed from outside: no fault of the file.
+        UserError: the parser refused the file, crashed, or exceeded its limits.
+        RuntimeError: the parser cannot be started, or was killed from outside; the file may be intact.
     """
     with _one_at_a_time:
         requests, answers = _running()
         try:
-            pickle.dump((str(path.absolute()), tuple(header) if header.in_other_form else None), requests)
+            pickle.dump((str(path.absolute()), tuple(header) if header.needs_rewriting else None), requests)
             requests.flush()
             answer, shapes = _Plain(answers).load()
             arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
@@ -53,7 +53,7 @@ def parse(path: Path, header: Header) -> Content:
         except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
             _dismiss()
             raise UserError(str(path), "damaged: its parser gave no answer", COPY_AGAIN) from None
-        except BaseException:  # half an answer may still be under way
+        except BaseException:  # the pipe may hold half an answer
             _dismiss()
             raise
     if isinstance(answer, str):
@@ -62,7 +62,7 @@ def parse(path: Path, header: Header) -> Content:
 
 
 def _array(answers: BinaryIO, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return an array whose bytes come next; they go to their place at once."""
+    """Read the next array."""
     array = np.empty(shape)
     if answers.readinto(array.reshape(-1).view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
         raise EOFError
@@ -70,7 +70,7 @@ def _array(answers: BinaryIO, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 class _Plain(pickle.Unpickler):
-    """Arrays, numbers and texts: a child that a file has taken over cannot make its parent run anything."""
+    """Unpickler of arrays, numbers and texts only, so that a malicious file cannot run code in this process."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] != "numpy" or name not in NUMPY:
@@ -79,11 +79,11 @@ class _Plain(pickle.Unpickler):
 
 
 def _running() -> tuple[BinaryIO, BinaryIO]:
-    """Return the child's input and output, started where there is none; it ends when its input does."""
+    """Return input and output of the child process, started if necessary."""
     child = _children.get(os.getpid())
     if child is None or child.poll() is not None:
         paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))
-        child = subprocess.Popen(  # noqa: S603 - this interpreter and our own module
+        child = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )  # fmt: skip
@@ -102,13 +102,13 @@ def _died(path: Path, code: int) -> Exception:
     ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     if ended in FROM_OUTSIDE:
         return RuntimeError(f"{path}: the C3D parser was killed from outside ({ended})")
-    how = "did not come to an end" if ended == "SIGPROF" else f"crashed ({ended})"
+    how = "did not end" if ended == "SIGPROF" else f"crashed ({ended})"
     return UserError(str(path), f"damaged: its parser {how}", COPY_AGAIN)
 
 
 @atexit.register
 def _dismiss() -> int:
-    """End the child, if there is one, and return its exit code."""
+    """End the child process, if there is one, and return its exit code."""
     child = _children.pop(os.getpid(), None)
     if child is None:
         return 0

@@ -1,9 +1,10 @@
-"""Results of a trial as the model outputs that Plug-in Gait writes: names, axes, signs and units of its C3D files.
+"""Results of a trial as Plug-in Gait model outputs, with the labels, axes, signs and units of its C3D files.
 
-Angles: degrees, flexion, adduction, rotation as everywhere here, but for the ankle's second one, in which eversion is
-positive. Moments: internal, N mm per kg, distal segment axes, positive against a positive flexion, adduction and
-internal rotation: plantarflexor, extensor, abductor, external rotator. Powers: W per kg, the third number; the first
-two are 0. Ground force: N per kg, axes of the file.
+- Angles: degrees; flexion, adduction, internal rotation positive; at the ankle the second is positive in eversion.
+- Moments: internal, N mm/kg, distal segment axes, positive against positive flexion, adduction and internal rotation:
+  plantarflexor, extensor, abductor, external rotator.
+- Powers: W/kg, in the third number; the first two are 0.
+- Ground force: N/kg, axes of the file.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ UNITS = {"ANGLES": "deg", "MOMENTS": "Nmm/kg", "POWERS": "W/kg", "FORCES": "N/kg
 
 
 class Output(NamedTuple):
-    """A model output: its group in POINT, its label, three numbers per frame (time, 3), NaN where not known."""
+    """A model output: its group in POINT, its label, its values (time, 3), NaN where unknown."""
 
     group: str
     label: str
@@ -39,7 +40,7 @@ class Output(NamedTuple):
 def model_outputs(
     kinematics: xr.Dataset, kinetics: xr.Dataset, contacts: xr.Dataset, *, body_mass_kg: float, lab_rotation: Array
 ) -> list[Output]:
-    """Return angles, moments, powers and forces of both sides, in the order of Plug-in Gait's groups.
+    """Return angles, moments, powers and forces of both sides, in this order.
 
     Args:
         kinematics, kinetics, contacts: the trial.
@@ -49,7 +50,7 @@ def model_outputs(
     outputs = []
     for side, letter in LETTERS.items():
         angle = kinematics.joint_angle.sel(side=side, joint=list(JOINTS)).values
-        moment = _against_angles(kinetics.joint_moment.sel(side=side, joint=list(JOINTS)), side) * 1000 / body_mass_kg
+        moment = oppose_angles(kinetics.joint_moment.sel(side=side, joint=list(JOINTS)), side) * 1000 / body_mass_kg
         power = kinetics.joint_power.sel(side=side, joint=list(JOINTS)).values / body_mass_kg
         for i, name in enumerate(JOINTS.values()):
             turned = angle[:, i] * ([1, -1, 1] if name == "Ankle" else 1)
@@ -69,8 +70,8 @@ def model_outputs(
     return sorted(outputs, key=lambda output: list(UNITS).index(output.group))
 
 
-def _against_angles(moment: xr.DataArray, side: str) -> Array:
-    """Return moments (time, joint, 3), distal segment axes, positive against flexion, adduction and internal rotation.
+def oppose_angles(moment: xr.DataArray, side: str) -> Array:
+    """Return moments (time, joint, 3), distal segment axes, positive against positive angles.
 
     Positive flexion turns about +z at ankle and hip and about -z at the knee; adduction about +x, internal rotation
     about +y on the right and the opposite on the left.

@@ -1,7 +1,7 @@
-"""C3D files, read: SI units, the file's own axes.
+"""Reading of C3D files: SI units, the file's own axes.
 
-A file's bytes are walked first (:mod:`pipeline.c3d.integrity`), then parsed by a child process
-(:mod:`pipeline.c3d.parser_process`), and what it found is judged here: no file harms the process that reads it.
+The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses them
+(:mod:`pipeline.c3d.parser_process`), and this module interprets the content.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from .integrity import refuse_damaged
 from .labels import SEPARATORS, markers_of, subjects_among
 from .parser_process import parse
 
-# PROCESSING names of Plug-in Gait (lengths in mm) to the columns of participants.tsv
+Array = NDArray[np.float64]
+
+LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
+RATE_HZ = (0.1, 1e5)  # marker frames per second; others are damage
+FARTHEST_M, LARGEST_READING = 1e3, 1e9  # values beyond these are missing
+# columns of participants.tsv by PROCESSING names of Plug-in Gait, which states lengths in mm
 PROCESSING_NAMES = {
     "Bodymass": "mass_kg",
     "Height": "height_m",
@@ -38,19 +43,12 @@ PROCESSING_NAMES = {
         )
     },
 }
-LONGEST_SIZE_IN_METRES = 3.0
-
-
-Array = NDArray[np.float64]
-
-LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
-RATE_HZ = (0.1, 1e5)  # of marker frames; others are damage
-FARTHEST_M, LARGEST_READING = 1e3, 1e9  # beyond these, and where it is no number, a value is missing
+LONGEST_SIZE_M = 3.0  # larger numbers are mm
 
 
 @dataclass(frozen=True)
 class Event:
-    """A gait event as the file states it; ``side`` is empty where the file gives none."""
+    """A gait event as the file states it; ``side`` may be empty."""
 
     time_s: float
     label: str
@@ -59,24 +57,24 @@ class Event:
 
 @dataclass(frozen=True)
 class Recording:
-    """A C3D file's content.
+    """The content of a C3D file.
 
     Attributes:
-        labels: marker labels, subject and common prefixes taken off, unique.
+        labels: marker labels without subject and common prefixes, unique.
         markers: (time, marker, 3) positions, m, NaN where unseen.
         marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0.
         analog: (sample, channel) as scaled by the file.
-        analog_rate_hz: samples per second; 0 where there are no channels.
+        analog_rate_hz: samples per second; 0 without channels.
         length_unit_m: metres per length unit of the file.
         force_platform: the FORCE_PLATFORM parameters by name.
         analog_units: unit text of each channel.
-        events: gait events on the time axis whose 0 is frame 0.
-        processing: numbers of the PROCESSING group by name without spaces, in the file's units; of a file of several
-            people those that name the person meant.
-        subjects: of several people, whose markers the file holds; empty where they are one person's.
-        owner: what stands before the labels of the markers taken (``A22:LKNE``), or empty.
-        subject_names: SUBJECTS:NAMES, free text that may name a person: never to be printed or stored.
-        label_notes: what is to be said about the labels, as which of two of a name is taken.
+        events: gait events; time 0 is frame 0.
+        processing: numbers of the PROCESSING group by name without spaces, in the file's units; only those of the
+            chosen person if the file holds several.
+        subject_names: SUBJECTS:NAMES, free text that may name a person: never print or store it.
+        label_notes: notes on repeated labels.
+        subjects: the people in the file; empty if it holds one.
+        owner: the subject in the labels of the chosen markers (``A22:LKNE``), or empty.
     """
 
     labels: list[str]
@@ -101,12 +99,11 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
 
     Args:
         path: the file.
-        subject, participant: whose markers are meant where it holds several people's, see
-            :func:`pipeline.c3d.labels.markers_of`.
+        subject, participant: the person to take if it holds several, see :func:`pipeline.c3d.labels.markers_of`.
 
     Raises:
-        UserError: absent, not a C3D file, damaged or cut off, without markers, or of several subjects
-            (then a :class:`pipeline.c3d.labels.SeveralSubjectsError`).
+        UserError: absent, not a C3D file, damaged, cut off, without markers, or of several subjects
+            (:class:`pipeline.c3d.labels.SeveralSubjectsError`).
     """
     if not path.is_file():
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
@@ -119,10 +116,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
     if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
         raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
     _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
-    unit = _first(point.get("UNITS"), "mm").strip().lower()
-    if unit not in LENGTH_UNITS_M:
-        unit = unit if unit.isalpha() and len(unit) < 12 else "no unit"
-        raise UserError(str(path), f"POINT:UNITS is '{unit}'", f"give one of {', '.join(LENGTH_UNITS_M)}")
+    unit_m = _length_unit_m(path, point)
     group = parameters.get("SUBJECTS", {})
     subjects = [str(text) for text in group.get("NAMES", [])]
     prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
@@ -136,12 +130,12 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
     several = subjects_among(point, known)
     return Recording(
         labels=[marker.name for marker in found],
-        markers=_markers(points[:3, kept], LENGTH_UNITS_M[unit]),
+        markers=_markers(points[:3, kept], unit_m),
         marker_rate_hz=rate,
         first_frame=max(header.first, 1) - 1,
         analog=_analog(content["analogs"], parameters),
         analog_rate_hz=content["analog_rate_hz"],
-        length_unit_m=LENGTH_UNITS_M[unit],
+        length_unit_m=unit_m,
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
         events=_events(parameters.get("EVENT", {}), owner=owner),
@@ -153,8 +147,26 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
     )
 
 
+def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
+    """Return the sizes in the file's PROCESSING group, kg and m, by column of participants.tsv."""
+    found = {}
+    for name, column in PROCESSING_NAMES.items():
+        if value := processing.get(name):
+            in_mm = column != "mass_kg" and value > LONGEST_SIZE_M
+            found[column] = value / 1000 if in_mm else value
+    return found
+
+
+def _length_unit_m(path: Path, point: Mapping[str, Any]) -> float:
+    unit = _first(point.get("UNITS"), "mm").strip().lower()
+    if unit not in LENGTH_UNITS_M:
+        unit = unit if unit.isalpha() and len(unit) < 12 else "no unit"
+        raise UserError(str(path), f"POINT:UNITS is '{unit}'", f"give one of {', '.join(LENGTH_UNITS_M)}")
+    return LENGTH_UNITS_M[unit]
+
+
 def _markers(points: Array, length_unit_m: float) -> Array:
-    """Return positions (time, marker, 3), m, of points (3, marker, time); NaN where the file has none."""
+    """Return positions (time, marker, 3), m, from points (3, marker, time); missing ones are NaN."""
     points = points * length_unit_m
     missing = (points == 0).all(axis=0) | ~(np.abs(points) < FARTHEST_M).all(axis=0)
     np.copyto(points, np.nan, where=missing)
@@ -162,10 +174,10 @@ def _markers(points: Array, length_unit_m: float) -> Array:
 
 
 def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array:
-    """Return the channels (sample, channel) as scaled by the file, NaN where that is no reading.
+    """Return the channels (sample, channel) as scaled by the file; missing readings are NaN.
 
-    Where the file stores integers (POINT:SCALE positive) and ANALOG:FORMAT says UNSIGNED, ezc3d 1.7.2 takes the
-    counts for signed ones: from 32768 on they come 65536 too low.
+    ezc3d 1.7.2 takes unsigned integers (POINT:SCALE positive, ANALOG:FORMAT UNSIGNED) for signed ones: counts from
+    32768 on are 65536 too low. This is corrected.
     """
     if not values.size:
         return np.empty((0, 0))
@@ -193,10 +205,9 @@ def _first(values: Any, default: str) -> str:
 
 
 def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
-    """Return the events of one subject: times are minutes and seconds, sides stand in CONTEXTS or in the label.
+    """Return the events of one subject; their times are minutes and seconds, in some files as one row of pairs.
 
-    Some files store the pairs of minutes and seconds as one row. Events of other subjects than the markers'
-    ``owner`` are left out where EVENT:SUBJECTS names it.
+    Events of other subjects are ignored if EVENT:SUBJECTS names the markers' ``owner``.
     """
     labels = [str(label).strip() for label in event.get("LABELS", [])]
     sides = [side_in(str(context), context=True) for context in event.get("CONTEXTS", [])]
@@ -218,7 +229,7 @@ def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
 
 
 def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:
-    """Return the numbers of the group; where ``of`` names a person, those whose names begin with it, without it."""
+    """Return the numbers of the group; of one person those with names that begin with ``of``, without it."""
     numbers = {}
     mine = {name[len(of) :].lstrip(f":{SEPARATORS}"): value for name, value in group.items() if name.startswith(of)}
     for name, value in mine.items():
@@ -230,12 +241,9 @@ def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:
 
 
 def _refuse_out_of_step(path: Path, analog: Array, frame_count: int, stated: int) -> None:
-    """Compare the analog values of a marker frame by parameters, as ezc3d reads them, with the header's number.
+    """Refuse a file if header and parameters count different numbers of analog values per marker frame.
 
-    They stand between the markers of one frame and the next, so that one too few puts everything out of place.
-
-    Raises:
-        UserError: the two differ.
+    Analog values follow the markers of their frame, so ezc3d, which goes by the parameters, would misplace all data.
     """
     channels, samples = analog.shape[1:]
     counted = channels * samples // frame_count
@@ -246,13 +254,3 @@ def _refuse_out_of_step(path: Path, analog: Array, frame_count: int, stated: int
             f"ANALOG:USED and ANALOG:RATE {counted}",
             "correct these, or export it again",
         )
-
-
-def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
-    """Return the sizes that the file's PROCESSING group states, in kg and m, by participants.tsv column."""
-    found = {}
-    for name, column in PROCESSING_NAMES.items():
-        if value := processing.get(name):
-            in_mm = column != "mass_kg" and (value > LONGEST_SIZE_IN_METRES)
-            found[column] = value / 1000 if in_mm else value
-    return found

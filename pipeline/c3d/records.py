@@ -1,6 +1,6 @@
-"""The records of a C3D file's parameter section: groups and parameters, walked byte by byte.
+"""Groups and parameters of a C3D file's parameter section.
 
-Messages name bytes, records and standard parameters, never other text of the file, which may name a person.
+Messages quote bytes, records and standard parameters, never other text of the file, which may name a person.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -25,7 +25,7 @@ NAMES = frozenset(STANDARD.split())
 
 
 class Record(NamedTuple):
-    """A group (negative number, type 0) or a parameter, with the bytes at which the link to the next and data stand."""
+    """A group (negative number, kind 0) or a parameter; ``link_at`` and ``data_at`` are bytes of the file."""
 
     number: int
     name: str
@@ -37,11 +37,11 @@ class Record(NamedTuple):
 
 
 class DamagedError(Exception):
-    """What is wrong, and at which byte, record or parameter."""
+    """Damage of a C3D file, with its byte, record or parameter."""
 
 
 def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
-    """Walk the parameter section, which begins at byte ``start`` of the file."""
+    """Yield the records of the parameter section, which begins at byte ``start`` of the file."""
     order = ">" if processor == MIPS else "<"
     at = 4
     while at + 2 <= len(section):
@@ -75,7 +75,7 @@ def _parameter(record: Record, body: bytes, where: str) -> Record:
         raise DamagedError(f"the parameter {where} is of type {kind} with {dimensions} dimensions")
     shape = tuple(body[2 : 2 + dimensions])
     data_end = 2 + dimensions + BYTES_OF_TYPE[kind] * math.prod(shape)
-    passes = math.prod(max(length, 1) for length in shape)  # of the parser's loops, for an empty table too
+    passes = math.prod(max(length, 1) for length in shape)  # of the parser's loops, also for an empty table
     if (
         len(shape) < dimensions
         or passes > MOST_PASSES
@@ -88,7 +88,7 @@ def _parameter(record: Record, body: bytes, where: str) -> Record:
 
 
 def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
-    """Return the parameters by group and name as parsers look for them; a few programs write some of no group."""
+    """Return the parameters by group and name; the group is empty for a parameter without one."""
     groups: dict[int, str] = {}
     parameters = []
     for record in found:
@@ -102,7 +102,7 @@ def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
 
 
 def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, processor: int) -> float:
-    """Return a parameter's first number, integers as unsigned ones, two as one long; 0 where it is absent."""
+    """Return a parameter's first number, 0 if absent; integers are unsigned, two of them one of 32 bits."""
     record = parameters.get((group, name))
     if record is None or not record.data or record.kind == -1:
         return 0.0
@@ -114,7 +114,7 @@ def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, 
 
 
 def real(four: bytes, processor: int) -> float:
-    """Return a real number: IEEE of either order, or DEC's, whose words are exchanged and exponent is 2 higher."""
+    """Return a real number: IEEE in either byte order, or DEC (words exchanged, exponent 2 higher)."""
     if processor == DEC:
         return float(struct.unpack("<f", four[2:] + four[:2])[0]) / 4
     return float(struct.unpack("<f" if processor == INTEL else ">f", four)[0])

@@ -1,7 +1,4 @@
-"""Model outputs and events written into a copy of a C3D file: beside c3d_parser.py the one module with ezc3d.
-
-The rest of the file is carried over: markers, other model outputs, analog channels, plates, parameters.
-"""
+"""Copies of C3D files with model outputs and gait events, on request without data that may identify a person."""
 
 from __future__ import annotations
 
@@ -23,6 +20,18 @@ DESCRIPTIONS = {
     "Foot Strike": "The instant the heel strikes the ground",
     "Foot Off": "The instant the toe leaves the ground",
 }
+ICON_IDS = {"Foot Strike": 1, "Foot Off": 2}
+# the parameters of an anonymous copy; any other may identify a person, even a number (a birth date)
+KEPT = {
+    "POINT": r"USED|FRAMES|SCALE|RATE|DATA_START|LABELS\d*|UNITS|X_SCREEN|Y_SCREEN|TYPE_GROUPS|"
+    r"(ANGLE|FORCE|MOMENT|POWER|SCALAR)(S|_UNITS)",
+    "ANALOG": r"USED|LABELS\d*|GEN_SCALE|SCALE\d*|OFFSET\d*|UNITS\d*|RATE|FORMAT|BITS",
+    "FORCE_PLATFORM": r"USED|TYPE|ZERO|CORNERS|ORIGIN|CHANNEL|CAL_MATRIX",
+    "EVENT": r"USED|LABELS|CONTEXTS|TIMES|GENERIC_FLAGS|ICON_IDS",
+    "TRIAL": r"ACTUAL_START_FIELD|ACTUAL_END_FIELD|CAMERA_RATE",
+    "PROCESSING": "|".join(PROCESSING_NAMES),
+}
+WORDS, LONGEST_WORD = r".*UNITS\d*|[XY]_SCREEN|FORMAT|CONTEXTS", 8  # parameters of short words, cut to this length
 
 
 def write_c3d(
@@ -35,18 +44,17 @@ def write_c3d(
     participant: str = "",
     anonymous: bool = False,
 ) -> None:
-    """Write a copy of a C3D file with model outputs and gait events in it, whole or not at all.
+    """Write a copy of a C3D file with model outputs and gait events, atomically.
 
-    Outputs of the same label and the file's own foot strikes and foot offs are replaced. The source is only read.
+    Outputs with the same labels and the file's own foot strikes and foot offs are replaced; all else is copied.
 
     Args:
         source: the recording.
         target: the copy.
         outputs: each with as many frames as the recording.
         events: time in s on the file's axis, label, context.
-        subject, participant: whose markers are meant, as for :func:`pipeline.c3d.reader.read_c3d`.
-        anonymous: whether to leave out what free text may say of a person, see
-            :func:`pipeline.c3d.writer.without_person`.
+        subject, participant: the person to take, as in :func:`pipeline.c3d.reader.read_c3d`.
+        anonymous: keep only the parameters of :func:`without_person`.
 
     Raises:
         UserError: the source cannot be read, or is the target.
@@ -62,9 +70,10 @@ def write_c3d(
         for group, entries in kept.items():
             content["parameters"][group] = entries
     _put_outputs(content, outputs)
-    if recording.analog.size:  # with the repair of unsigned counts that reading does
+    if recording.analog.size:  # with unsigned counts corrected
         content["data"]["analogs"] = recording.analog.T[None].copy()
-    _put_events(content, events, first_named(content["parameters"]))
+    names = content["parameters"].get("SUBJECTS", {}).get("NAMES", {}).get("value", [])
+    _put_events(content, events, str(names[0]) if len(names) else "")
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.stem}.{os.getpid()}.partial.c3d")
     try:
@@ -74,111 +83,12 @@ def write_c3d(
         partial.unlink(missing_ok=True)
 
 
-def first_named(parameters: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the subject that events are filed under: the file's first."""
-    names = parameters.get("SUBJECTS", {}).get("NAMES", {}).get("value", [])
-    return str(names[0]) if len(names) else ""
-
-
-def _put_outputs(content: Any, outputs: Sequence[Output]) -> None:
-    """Append the outputs to the points; a label that is there already has its values replaced."""
-    point, data = content["parameters"]["POINT"], content["data"]
-    labels = [label for name in _continued(point, "LABELS") for label in point[name]["value"]]
-    texts = [text for name in _continued(point, "DESCRIPTIONS") for text in point[name]["value"]]
-    texts += [""] * (len(labels) - len(texts))
-    points = data["points"]
-    columns = {label.strip().rpartition(":")[2]: column for column, label in enumerate(labels)}
-    new = [output for output in outputs if output.label not in columns]
-    columns |= {output.label: len(labels) + i for i, output in enumerate(new)}
-    points = np.concatenate([points, np.full((4, len(new), points.shape[2]), np.nan)], axis=1)
-    for output in outputs:
-        points[:3, columns[output.label]] = output.values.T
-        points[3, columns[output.label]] = 1
-    meta = {
-        name: np.concatenate([part, np.zeros((len(part), len(new), part.shape[2]), part.dtype)], axis=1)
-        for name, part in data["meta_points"].items()
-    }
-    for output in outputs:  # -1 marks what is not known
-        meta["residuals"][0, columns[output.label]] = np.where(np.isfinite(output.values).all(axis=1), 0, -1)
-    data["points"], data["meta_points"] = points, meta
-    texts = texts[: len(labels)] + [output.description for output in new]
-    _put_lists(content, "LABELS", [*labels, *(output.label for output in new)])
-    _put_lists(content, "DESCRIPTIONS", texts)
-    for group, unit in UNITS.items():
-        mine = [output.label for output in outputs if output.group == group]
-        others = [str(text) for text in point.get(group, {}).get("value", [])]
-        _put(content, "POINT", group, list(dict.fromkeys([*others, *mine])))
-        _put(content, "POINT", f"{group[:-1]}_UNITS", [unit])
-    groups = [str(text) for text in point.get("TYPE_GROUPS", {}).get("value", [])]
-    pairs = list(zip(groups[::2], groups[1::2], strict=False))
-    pairs += [(group, group[:-1]) for group in UNITS if group not in groups[::2]]
-    _put(content, "POINT", "TYPE_GROUPS", [name for pair in pairs for name in pair])
-
-
-def _continued(point: Mapping[str, Any], name: str) -> list[str]:
-    """Return the names of a list that goes on in NAME2, NAME3, ..., in their order."""
-    more = [key for key in point if key.startswith(name) and key[len(name) :].isdigit()]
-    return [key for key in [name, *sorted(more, key=lambda key: int(key[len(name) :]))] if key in point]
-
-
-def _put_lists(content: Any, name: str, texts: Sequence[str]) -> None:
-    """Write a list of POINT in parts of 255, which is the most that a parameter holds."""
-    point = content["parameters"]["POINT"]
-    for key in _continued(point, name)[1:]:
-        del point[key]
-    for part, start in enumerate(range(0, len(texts), 255), start=1):
-        _put(content, "POINT", name if part == 1 else f"{name}{part}", list(texts[start : start + 255]))
-
-
-def _put_events(content: Any, events: Sequence[tuple[float, str, str]], subject: str) -> None:
-    """Replace foot strikes and foot offs; what else EVENT holds is kept."""
-    group = {name: part["value"] for name, part in content["parameters"].get("EVENT", {}).items() if "value" in part}
-    kept = []
-    times = np.asarray(group.get("TIMES", np.empty((2, 0))), dtype=float)
-    if times.ndim == 2 and len(times) == 2:
-        for i, label in enumerate(group.get("LABELS", [])[: times.shape[1]]):
-            context = group["CONTEXTS"][i] if i < len(group.get("CONTEXTS", [])) else ""
-            if not kind_in(label):
-                kept.append((60 * times[0, i] + times[1, i], label, context))
-    listed = [*kept, *sorted(events)]
-    count = len(listed)
-    minutes = [divmod(time_s, 60) for time_s, _, _ in listed]
-    icons = {"Foot Strike": 1, "Foot Off": 2}
-    _put(content, "EVENT", "USED", [count])
-    if not count:
-        return
-    _put(content, "EVENT", "CONTEXTS", [context for _, _, context in listed])
-    _put(content, "EVENT", "LABELS", [label for _, label, _ in listed])
-    _put(content, "EVENT", "DESCRIPTIONS", [DESCRIPTIONS.get(label, "") for _, label, _ in listed])
-    _put(content, "EVENT", "SUBJECTS", [subject] * count)
-    _put(content, "EVENT", "TIMES", np.array(minutes, dtype=float).T)
-    _put(content, "EVENT", "ICON_IDS", [icons.get(label, 0) for _, label, _ in listed])
-    _put(content, "EVENT", "GENERIC_FLAGS", [0] * count)
-
-
-def _put(content: Any, group: str, name: str, value: Any) -> None:
-    content.add_parameter(group, name, value)
-
-
-# of all else, texts and numbers alike, nothing is known: a birth date may be a number
-KEPT = {
-    "POINT": r"USED|FRAMES|SCALE|RATE|DATA_START|LABELS\d*|UNITS|X_SCREEN|Y_SCREEN|TYPE_GROUPS|"
-    r"(ANGLE|FORCE|MOMENT|POWER|SCALAR)(S|_UNITS)",
-    "ANALOG": r"USED|LABELS\d*|GEN_SCALE|SCALE\d*|OFFSET\d*|UNITS\d*|RATE|FORMAT|BITS",
-    "FORCE_PLATFORM": r"USED|TYPE|ZERO|CORNERS|ORIGIN|CHANNEL|CAL_MATRIX",
-    "EVENT": r"USED|LABELS|CONTEXTS|TIMES|GENERIC_FLAGS|ICON_IDS",
-    "TRIAL": r"ACTUAL_START_FIELD|ACTUAL_END_FIELD|CAMERA_RATE",
-    "PROCESSING": "|".join(PROCESSING_NAMES),
-}
-WORDS, LONGEST_WORD = r".*UNITS\d*|[XY]_SCREEN|FORMAT|CONTEXTS", 8  # a text that is longer is something else
-
-
 def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the parameters of ezc3d with which a file can be worked through, and no other.
+    """Return the parameters that processing needs, of those that ezc3d read; all others are dropped.
 
     Args:
         parameters: by group and name.
-        names: what the file calls its subjects: taken out of the labels that are kept.
+        names: the file's subjects, removed from the labels.
     """
     subjects = sorted((name.strip() for name in names if name.strip()), key=len, reverse=True)
     pattern = "|".join(re.escape(name) for name in subjects) or "(?!)"
@@ -197,3 +107,86 @@ def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[
                 value = [prefix.sub("", str(text))[:longest] for text in value]
             kept[group][name] = {**entry, "value": value, "description": ""}
     return kept
+
+
+def _put_outputs(content: Any, outputs: Sequence[Output]) -> None:
+    """Append the outputs to the points, or replace the values of an existing label."""
+    point, data = content["parameters"]["POINT"], content["data"]
+    labels = [label for name in _continued(point, "LABELS") for label in point[name]["value"]]
+    texts = [text for name in _continued(point, "DESCRIPTIONS") for text in point[name]["value"]]
+    texts += [""] * (len(labels) - len(texts))
+    points = data["points"]
+    columns = {label.strip().rpartition(":")[2]: column for column, label in enumerate(labels)}
+    new = [output for output in outputs if output.label not in columns]
+    columns |= {output.label: len(labels) + i for i, output in enumerate(new)}
+    points = np.concatenate([points, np.full((4, len(new), points.shape[2]), np.nan)], axis=1)
+    for output in outputs:
+        points[:3, columns[output.label]] = output.values.T
+        points[3, columns[output.label]] = 1
+    meta = {
+        name: np.concatenate([part, np.zeros((len(part), len(new), part.shape[2]), part.dtype)], axis=1)
+        for name, part in data["meta_points"].items()
+    }
+    for output in outputs:  # -1 marks missing values
+        meta["residuals"][0, columns[output.label]] = np.where(np.isfinite(output.values).all(axis=1), 0, -1)
+    data["points"], data["meta_points"] = points, meta
+    texts = texts[: len(labels)] + [output.description for output in new]
+    _put_lists(content, "LABELS", [*labels, *(output.label for output in new)])
+    _put_lists(content, "DESCRIPTIONS", texts)
+    _put_groups(content, outputs)
+
+
+def _put_groups(content: Any, outputs: Sequence[Output]) -> None:
+    """List the outputs by group, with the groups' units."""
+    point = content["parameters"]["POINT"]
+    for group, unit in UNITS.items():
+        own = [output.label for output in outputs if output.group == group]
+        others = [str(text) for text in point.get(group, {}).get("value", [])]
+        content.add_parameter("POINT", group, list(dict.fromkeys([*others, *own])))
+        content.add_parameter("POINT", f"{group[:-1]}_UNITS", [unit])
+    groups = [str(text) for text in point.get("TYPE_GROUPS", {}).get("value", [])]
+    pairs = list(zip(groups[::2], groups[1::2], strict=False))
+    pairs += [(group, group[:-1]) for group in UNITS if group not in groups[::2]]
+    content.add_parameter("POINT", "TYPE_GROUPS", [name for pair in pairs for name in pair])
+
+
+def _continued(point: Mapping[str, Any], name: str) -> list[str]:
+    """Return the parameters of a list that continues in NAME2, NAME3, ..., in order."""
+    more = [key for key in point if key.startswith(name) and key[len(name) :].isdigit()]
+    return [key for key in [name, *sorted(more, key=lambda key: int(key[len(name) :]))] if key in point]
+
+
+def _put_lists(content: Any, name: str, texts: Sequence[str]) -> None:
+    """Write a list of POINT in parts of 255, the capacity of a parameter."""
+    point = content["parameters"]["POINT"]
+    for key in _continued(point, name)[1:]:
+        del point[key]
+    for part, start in enumerate(range(0, len(texts), 255), start=1):
+        content.add_parameter("POINT", name if part == 1 else f"{name}{part}", list(texts[start : start + 255]))
+
+
+def _put_events(content: Any, events: Sequence[tuple[float, str, str]], subject: str) -> None:
+    """Replace foot strikes and foot offs; keep other events."""
+    group = {name: part["value"] for name, part in content["parameters"].get("EVENT", {}).items() if "value" in part}
+    kept = []
+    times = np.asarray(group.get("TIMES", np.empty((2, 0))), dtype=float)
+    if times.ndim == 2 and len(times) == 2:
+        for i, label in enumerate(group.get("LABELS", [])[: times.shape[1]]):
+            context = group["CONTEXTS"][i] if i < len(group.get("CONTEXTS", [])) else ""
+            if not kind_in(label):
+                kept.append((60 * times[0, i] + times[1, i], label, context))
+    listed = [*kept, *sorted(events)]
+    count = len(listed)
+    minutes = [divmod(time_s, 60) for time_s, _, _ in listed]
+    content.add_parameter("EVENT", "USED", [count])
+    values = {
+        "CONTEXTS": [context for _, _, context in listed],
+        "LABELS": [label for _, label, _ in listed],
+        "DESCRIPTIONS": [DESCRIPTIONS.get(label, "") for _, label, _ in listed],
+        "SUBJECTS": [subject] * count,
+        "TIMES": np.array(minutes, dtype=float).T,
+        "ICON_IDS": [ICON_IDS.get(label, 0) for _, label, _ in listed],
+        "GENERIC_FLAGS": [0] * count,
+    }
+    for name, value in values.items() if count else ():
+        content.add_parameter("EVENT", name, value)

@@ -47,7 +47,7 @@ def test_unlabelled_trajectories_and_model_outputs_are_no_markers() -> None:
 def test_of_a_label_that_stands_twice_the_first_with_data_is_taken_and_said() -> None:
     markers, notes = markers_of({"LABELS": ["LKNE", "RKNE", "LKNE", "LKNE"]}, (), [False, True, True, True])
     assert {marker.name: marker.column for marker in markers} == {"LKNE": 2, "RKNE": 1}
-    assert notes == ["LKNE stands 3 times (points 1, 3, 4): point 3 is taken"]
+    assert notes == ["LKNE occurs 3 times (points 1, 3, 4): point 3 is used"]
 
 
 TWO = [f"{owner}:{name}" for owner in ("Ann", "Bob") for name in NAMES]
@@ -63,7 +63,7 @@ def test_of_several_subjects_the_one_that_is_meant(whose: dict[str, str]) -> Non
 
 def test_several_subjects_are_refused_where_nothing_tells_which() -> None:
     """Codes are told, with the nearest; what may be people's names is not."""
-    with pytest.raises(UserError, match=r"holds several subjects \(2 not told.*\); name one in the column 'subject'"):
+    with pytest.raises(UserError, match=r"holds several subjects \(2 not shown.*\); name one in the column 'subject'"):
         names(TWO, participant="sub-01")
     coded = [label.replace("Ann", "Ann1").replace("Bob", "Bob2") for label in TWO]
     with pytest.raises(UserError, match=r"holds several subjects \(Ann1, Bob2\)"):
@@ -101,4 +101,4 @@ def test_real_duplicates_are_said(shared: Path) -> None:
     recording = read_c3d(shared / "data" / "odd" / "duplicate_labels.c3d")
     assert len(set(recording.labels)) == len(recording.labels)
     assert recording.label_notes
-    assert all("stands" in note for note in recording.label_notes)
+    assert all("occurs" in note for note in recording.label_notes)

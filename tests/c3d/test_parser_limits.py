@@ -40,7 +40,7 @@ def test_a_crash_costs_one_file(tmp_path: Path) -> None:
 def test_a_hang_costs_one_file(tmp_path: Path) -> None:
     path = deadly(tmp_path / "hang.c3d", *HANG)
     with another_child(HASTY):
-        with pytest.raises(UserError, match=r"hang\.c3d: damaged: its parser did not come to an end"):
+        with pytest.raises(UserError, match=r"hang\.c3d: damaged: its parser did not end"):
             parse(path)
         assert reads_on()
 

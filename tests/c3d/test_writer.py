@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.__main__ import main
-from pipeline.c3d.plug_in_gait import UNITS, Output, _against_angles, gait_events, model_outputs
+from pipeline.c3d.plug_in_gait import UNITS, Output, gait_events, model_outputs, oppose_angles
 from pipeline.c3d.reader import read_c3d
 from pipeline.c3d.writer import write_c3d
 from pipeline.errors import UserError
@@ -173,7 +173,7 @@ def test_moments_resist_positive_angles_on_both_sides() -> None:
     expected = [[3, 1, 2], [6, 4, 5], [9, 7, 8]]
     for side, mirror in (("right", 1.0), ("left", -1.0)):
         moment = xr.DataArray(np.array([right]) * [mirror, mirror, 1], axes, ("time", "joint", "local_axis"))
-        np.testing.assert_array_equal(_against_angles(moment, side), [expected])
+        np.testing.assert_array_equal(oppose_angles(moment, side), [expected])
 
 
 @pytest.mark.parametrize(
