@@ -150,7 +150,7 @@ def _demo(folder: Path) -> tuple[str, int]:
     from .demo.study import write_demo_study
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder}: is not empty; give a new folder for the demonstration study")
+        raise UserError(str(folder), "is not empty", "give a new folder for the demonstration study")
     write_demo_study(folder, seed=0)
     return f"Demo study written.\nNext: snakemake --cores all --directory {shlex.quote(str(folder))}", 0
 

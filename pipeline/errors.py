@@ -87,7 +87,7 @@ def _shortened(line: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the known name closest to a misspelt one, else ``""``."""
+    """Return the remedy ``"did you mean 'x'?"`` with the known name closest to a misspelt one, else ``""``."""
     by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean '{by_lower[close[0]]}'?" if close else ""
+    return f"did you mean '{by_lower[close[0]]}'?" if close else ""

@@ -95,7 +95,7 @@ def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str])
     free = here - {label for groups in known.values() for group in groups for label in group}
     hint = nearest(known[landmark][0][0], sorted(free))
     return (
-        f"no marker for {spoken} (looked for {' or '.join(wanted)}){hint or ';'} "
+        f"no marker for {spoken} (looked for {' or '.join(wanted)}); {f'{hint} ' * bool(hint)}"
         "label it, or name its label in the body model"
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..conventions import SIDES
-from ..errors import nearest
+from ..errors import Problem, nearest
 
 CENTRES = ("hip_centre", "knee_centre", "ankle_centre")
 NEEDED = {
@@ -37,24 +37,30 @@ def names_in_frame(segment: Mapping[str, Any]) -> list[str]:
     return [*_names([segment.get("origin", [])]), *_names_in_axes(axes)]
 
 
-def loose_ends(model: Mapping[str, Any]) -> list[str]:
+def loose_ends(model: Mapping[str, Any]) -> list[Problem]:
     """Return what a body model names but does not have, and what its joint-centre rules lack."""
     points = {*CENTRES, *model["landmarks"]}
     known = points | {f"{name}_{side}" for name in model["landmarks"] for side in SIDES}
-    lines, named = [], []
+    problems, named = [], []
     for joint, rules in model["joint_centres"].items():
         for rule in [rules] if isinstance(rules, dict) else rules:
             lacking = sorted(set(NEEDED[rule["method"]]) - rule.keys())
-            lines += [f"joint_centres.{joint}: {rule['method']} needs '{key}'" for key in lacking]
+            problems += [
+                Problem(f"joint_centres.{joint}", f"{rule['method']} lacks '{key}'", "add it") for key in lacking
+            ]
             named += [(f"joint_centres.{joint}", name) for name in names_in_centre(rule)]
     for name, rule in model.get("virtual", {}).items():
         named += [("virtual", name), *((f"virtual.{name}", marker) for marker in rule["markers"])]
     for segment, rules in model["segments"].items():
         named += [(f"segments.{segment}", name) for name in (*names_in_frame(rules), *rules.get("cluster", ()))]
-    lines += [f"{where}: no landmark '{name}'{nearest(name, points)}" for where, name in named if name not in known]
+    problems += [
+        Problem(where, f"no landmark '{name}'", nearest(name, points) or "add it to landmarks")
+        for where, name in named
+        if name not in known
+    ]
     if "origin" not in model["segments"]["pelvis"]:
-        lines.append("segments.pelvis: needs 'origin'")
-    return list(dict.fromkeys(lines))
+        problems.append(Problem("segments.pelvis", "lacks 'origin'", "add it"))
+    return list(dict.fromkeys(problems))
 
 
 def _names_in_axes(axes: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -122,7 +122,7 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
         found = _same(subject, names)
         if names and not found:
             hint = nearest(subject, [name for name in names if is_code(name)])
-            raise UserError(f"no subject '{subject}'; it has {_codes_of(names)}{hint}")
+            raise UserError("", f"no subject '{subject}'; it has {_codes_of(names)}", hint)
         return found or None
     rivals = _rivals(markers)
     if not rivals:

@@ -91,7 +91,7 @@ def _standing(
     try:
         rotation, _ = to_isb(points, quarter_turn=True)
     except UserError as error:
-        raise UserError(f"{file}: {error}") from None
+        raise error.within(str(file)) from None
     points = with_virtual({name: where @ rotation.T for name, where in points.items()}, model)
     chosen = settings.merged(settings.read_yaml(settings.CONFIG / "default.yaml"), model.get("settings", {}))
     hip_centre = chosen["calibrate"]["hip_centre"]

@@ -30,9 +30,9 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
         else:
             guarded(table).to_csv(output, index=False)
     except ImportError:
-        raise UserError("parquet needs pyarrow: pip install pyarrow; or take --format csv") from None
+        raise UserError("--format parquet", "needs pyarrow", "pip install pyarrow, or take --format csv") from None
     except OSError as error:
-        raise UserError(f"{output}: cannot be written ({error.strerror})") from None
+        raise UserError(str(output), f"cannot be written ({error.strerror})", "choose another --output") from None
     return output
 
 

@@ -86,15 +86,13 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
     """Read a C3D file of a study; subject and participant as in :func:`pipeline.c3d.reader.read_c3d`.
 
     Raises:
-        UserError: it cannot be read; the message does not repeat the file's name.
+        UserError: it cannot be read.
     """
     try:
         return read_c3d(study / file, subject=subject, participant=participant)
-    except UserError as error:
-        error.problems = tuple(problem._replace(where="") for problem in error.problems)
-        raise
     except OSError as error:
-        raise UserError(f"cannot be read ({error.strerror}); give yourself the right to read it") from None
+        what = f"cannot be read ({error.strerror})"
+        raise UserError(str(study / file), what, "give yourself the right to read it") from None
 
 
 def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
@@ -203,7 +201,8 @@ def c3d_files(folder: Path) -> list[str]:
             (within / name).as_posix() for name in files if name.lower().endswith(".c3d") and not name.startswith(".")
         ]
     if not names:
-        raise UserError(f"{folder}: no C3D files there or in folders below; give the folder that holds the recordings")
+        what = "no C3D files there or in folders below"
+        raise UserError(str(folder), what, "give the folder that holds the recordings")
     return sorted(names)
 
 

@@ -22,6 +22,7 @@ COUNTED = {  # dimensions that count, and what tells their elements apart
     "contact": ("contact_side",),
     "event": ("event", "event_side"),
 }
+GIVE_A_RESULT = "give a result, such as derived/study.nc in the folder of a study"
 LEVELS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 24
 INDENT = "    "
@@ -52,7 +53,8 @@ def show(path: Path, *, group: str | None, variable: str | None, width: int, lev
         return "\n\n".join([head, *_overview(groups, width)])
     used = {name: data for name, data in groups.items() if "rejected" not in data.attrs}
     if not used:
-        raise UserError(f"{path}: {group or 'every group'} was rejected: {next(iter(groups.values())).rejected}")
+        what = f"{group or 'every group'} was rejected: {next(iter(groups.values())).rejected}"
+        raise UserError(str(path), what, "leave --variable out")
     _known(path, "variable", variable, dict.fromkeys(str(own) for data in used.values() for own in data.variables))
     shown = {name: data[variable] for name, data in used.items() if variable in data.variables}
     about = next(iter(shown.values()))
@@ -63,11 +65,11 @@ def show(path: Path, *, group: str | None, variable: str | None, width: int, lev
 
 def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[str, object]]:
     if path.is_dir():
-        raise UserError(f"{path}: is a folder; give a file, such as derived/study.nc in the folder of a study")
+        raise UserError(str(path), "is a folder", GIVE_A_RESULT)
     if not path.is_file():
-        raise UserError(f"{path}: no such file")
+        raise UserError(str(path), "no such file", GIVE_A_RESULT)
     if not netcdf.is_netcdf(path):
-        raise UserError(f"{path}: not a NetCDF file")
+        raise UserError(str(path), "not a NetCDF file", GIVE_A_RESULT)
     return netcdf.load_groups(path)
 
 
@@ -76,8 +78,8 @@ def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> Non
         return
     names = [each for each in known if each]
     if not names:
-        raise UserError(f"{path}: has no {what}s; leave --{what} out")
-    raise UserError(f"{path}: no {what} '{name}'{nearest(name, names) or '; there are ' + ', '.join(names)}")
+        raise UserError(str(path), f"has no {what}s", f"leave --{what} out")
+    raise UserError(str(path), f"no {what} '{name}'", nearest(name, names) or f"expected one of {', '.join(names)}")
 
 
 # --- the overview -----------------------------------------------------------------------------------------------------

@@ -61,10 +61,10 @@ def verify(folder: Path) -> tuple[list[Fault], str]:
     """
     study, problems = look_at(folder, forced=True)
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     derived = folder / "derived"
     if not derived.is_dir():
-        raise UserError(f"{derived}: no results; {_command(folder)} makes them")
+        raise UserError(str(derived), "no results", f"{_command(folder)} makes them")
     names = outputs_of(study)
     records = {name: checksums.recorded(derived, name) for name in names}
     listed = {row["file"] for rows in study.sessions.values() for row in rows}
@@ -177,7 +177,8 @@ def _look_at_output(
         try:
             sources = json.loads(netcdf.read_through(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
         except (UserError, ValueError) as error:
-            return (str(error).removeprefix(f"{path}: ").removesuffix(f"; {REMOVE}"), REMOVE), None
+            what = error.problems[0].what if isinstance(error, UserError) else f"damaged ({error})"
+            return (what, REMOVE), None
     if known is None:
         return ("no record of what was written", REMOVE), sources
     if another:

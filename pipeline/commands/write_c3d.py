@@ -32,15 +32,16 @@ def write_c3d_files(
     """
     study, problems = look_at(study_path)
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     if session is not None and session not in study.sessions:
-        raise UserError(f"{study_path}: no session '{session}' in trials.tsv{nearest(session, study.sessions)}")
+        remedy = nearest(session, study.sessions) or f"expected one of {', '.join(study.sessions)}"
+        raise UserError(str(study_path), f"no session '{session}' in trials.tsv", remedy)
     written, left_out = [], []
     for name in study.sessions if session is None else [session]:
         folder = study_path / "derived" / name
         steps = {step: folder / f"{step}.nc" for step in ("kinematics", "kinetics", "contacts", "calibrate")}
         if absent := [path for path in steps.values() if not path.exists()]:
-            raise UserError(f"{absent[0]}: not there yet; run the workflow first")
+            raise UserError(str(absent[0]), "no such file", "run the workflow first")
         calibration = netcdf.load(steps.pop("calibrate"))
         recorded = netcdf.load_tree(folder / "read.nc")[0]
         results = {step: netcdf.load_tree(path)[0] for step, path in steps.items()}

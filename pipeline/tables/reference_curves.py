@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..conventions import ANGLES, JOINTS
-from ..errors import UserError, nearest
+from ..errors import Problem, UserError, nearest
 
 COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
 # the variables that can have a reference, with the dimensions that the columns joint and angle select along
@@ -54,9 +54,9 @@ def read_reference(path: Path, *, setting: str) -> dict[Key, Reference]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UserError(f"{setting}: {path}: cannot be read ({error.strerror})") from None
+        raise UserError(f"{setting}: {path}", f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:
-        raise UserError(f"{setting}: {path}: not UTF-8 text") from None
+        raise UserError(f"{setting}: {path}", "not UTF-8 text", "save the table as UTF-8") from None
     return reference_of(text, where=path.name)
 
 
@@ -70,10 +70,12 @@ def reference_of(text: str, *, where: str) -> dict[Key, Reference]:
     separator = max("\t,;", key=first[0].count)
     reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator, skipinitialspace=True)
     header = [(name or "").strip() for name in reader.fieldnames or ()]
-    problems = [f"{where}: column '{name}' is missing" for name in COLUMNS if name not in header]
-    problems += [f"{where}: unknown column '{name}'{nearest(name, COLUMNS)}" for name in header if name not in COLUMNS]
+    strange = [name for name in header if name not in COLUMNS]
+    missing = [name for name in COLUMNS if name not in header]
+    problems = [Problem(where, f"column '{name}' is missing", nearest(name, strange) or "add it") for name in missing]
+    problems += [Problem(where, f"unknown column '{name}'", nearest(name, COLUMNS) or "remove it") for name in strange]
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     reader.fieldnames = header
     curves: dict[Key, Reference] = {}
     for number, cells in enumerate(reader, start=2):
@@ -81,40 +83,44 @@ def reference_of(text: str, *, where: str) -> dict[Key, Reference]:
         if any(row.values()):
             problems += _add(curves, row, f"{where}: line {number}")
     problems += [
-        f"{where}: {' '.join(key)} has one phase only; a curve needs two or more"
+        Problem(where, f"{' '.join(key)} has one phase only", "give two or more")
         for key, curve in curves.items()
         if len(curve.phase) < 2
     ]
     if not curves and not problems:
-        problems.append(f"{where}: no curves")
-    if len(problems) > MOST_PROBLEMS:
-        problems = [*problems[:MOST_PROBLEMS], f"{where}: and {len(problems) - MOST_PROBLEMS} more problems"]
+        problems.append(Problem(where, "no curves", "add a line for each curve and phase"))
+    if (more := len(problems) - MOST_PROBLEMS) > 0:
+        problems[MOST_PROBLEMS:] = [Problem(where, f"{more} more problems", "mend these first")]
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     return curves
 
 
-def _add(curves: dict[Key, Reference], row: Mapping[str, str], where: str) -> list[str]:
+def _add(curves: dict[Key, Reference], row: Mapping[str, str], where: str) -> list[Problem]:
     """Add a row to the curves, or return what is wrong with it."""
     variable = row["variable"]
     if variable not in COMPONENTS:
-        hint = nearest(variable, COMPONENTS)
-        return [f"{where}: variable '{variable}', expected one of {', '.join(COMPONENTS)}{hint}"]
+        remedy = nearest(variable, COMPONENTS) or f"expected one of {', '.join(COMPONENTS)}"
+        return [Problem(where, f"variable is '{variable}'", remedy)]
     problems, key = [], [variable]
     for column, dims in (("joint", ("joint",)), ("angle", ("angle", "axis"))):
         known = next((COMPONENTS[variable][dim] for dim in dims if dim in COMPONENTS[variable]), ())
         if row[column] not in (known or ("", "n/a")):
-            expected = ", ".join(known) or "nothing"
-            problems.append(f"{where}: {column} of {variable} is '{row[column]}', expected {expected}")
+            remedy = f"expected {', '.join(known) or 'nothing'}"
+            problems.append(Problem(where, f"{column} of {variable} is '{row[column]}'", remedy))
         key += [row[column]] if known else []
     phase, mean, sd = (_number(row[name]) for name in ("phase", "mean", "sd"))
-    problems += [f"{where}: phase is '{row['phase']}', expected 0 to 100"] if not 0 <= phase <= 100 else []
-    problems += [f"{where}: mean is '{row['mean']}', expected a number"] if math.isnan(mean) else []
-    problems += [f"{where}: sd is '{row['sd']}', expected a number, 0 or more"] if not sd >= 0 else []
+    for name, good, expected in (
+        ("phase", 0 <= phase <= 100, "0 to 100"),
+        ("mean", not math.isnan(mean), "a number"),
+        ("sd", sd >= 0, "a number, 0 or more"),
+    ):
+        problems += [] if good else [Problem(where, f"{name} is '{row[name]}'", f"expected {expected}")]
     if not problems:
         curve = curves.setdefault(tuple(key), Reference([], [], []))
         if curve.phase and phase <= curve.phase[-1]:
-            return [f"{where}: phase {phase:g} after {curve.phase[-1]:g}; the phases of a curve must ascend"]
+            what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
+            return [Problem(where, what, "sort each curve by ascending phase")]
         for values, value in zip(curve, (phase, mean, sd), strict=True):
             values.append(value)
     return problems

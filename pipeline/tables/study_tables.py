@@ -1,17 +1,17 @@
 """The tables of a study: participants.tsv, trials.tsv, segments.tsv, cycles.tsv.
 
-Each has a function ``..._of`` that returns what can be read together with every problem, one plain line each, and
+Each has a function ``..._of`` that returns what can be read together with every problem, and
 one ``read_...`` that raises where there is a problem.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from ..conventions import CHAIN, SIDES
-from ..errors import UserError, nearest
+from ..errors import Problem, UserError, nearest
 from .tsv import ABSENT, Row, bad_columns, bad_identifier, hostile_cells, leaves_study, misspelt, out_of_range, rows_of
 
 ROLES = ("static", "gait", "functional", "exclude")
@@ -56,7 +56,7 @@ def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str,
     return participants
 
 
-def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[str]]:
+def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[Problem]]:
     """Return the rows of participants.tsv by participant_id, and every problem.
 
     Args:
@@ -72,16 +72,16 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
         where = f"{path.name}: {name}"
         problems += bad_identifier(name, "participant_id", path.name)
         if name in participants:
-            problems.append(f"{where} stands twice; keep one row")
+            problems.append(Problem(where, "two rows", "keep one"))
         if row["sex"] not in ("M", "F", "n/a", ""):
-            problems.append(f"{where}: sex is '{row['sex']}', expected M, F or n/a")
+            problems.append(Problem(where, f"sex is '{row['sex']}'", "expected M, F or n/a"))
         for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES).items():
             if not re.fullmatch(r"0(\.0*)?", row.get(column, "")):  # 0 counts as absent
                 problems += out_of_range(row, column, low, high, where)
         participants.setdefault(name, row)
     if not rows and not problems:
-        problems.append(f"{path.name}: no participants")
-    return participants, _one_line_each(problems)
+        problems.append(Problem(path.name, "no participants", "add a row for each"))
+    return participants, list(dict.fromkeys(problems))
 
 
 def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:
@@ -95,7 +95,7 @@ def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str,
     return sessions
 
 
-def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[str, list[Row]], list[str]]:
+def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[str, list[Row]], list[Problem]]:
     """Return the rows of trials.tsv by session (default: the participant), in order of the table, and every problem.
 
     Left out are rows of role ``exclude``, and those whose file is not inside the study. ``participants`` is None
@@ -113,11 +113,12 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
     for session, mine in kept.items():
         statics = [row["trial"] for row in mine if row["role"] == "static"]
         if len(statics) > 1:
-            problems.append(f"{path.name}: {session} has {len(statics)} static trials ({', '.join(statics)}); keep one")
+            what = f"{len(statics)} static trials ({', '.join(statics)})"
+            problems.append(Problem(f"{path.name}: {session}", what, "keep one"))
     if not any(kept.values()) and not problems:
-        problems.append(f"{path.name}: no trials")
+        problems.append(Problem(path.name, "no trials", "add a row for each, with another role than exclude"))
     inside = {name: [row for row in mine if not leaves_study(row["file"])] for name, mine in kept.items()}
-    return {name: mine for name, mine in inside.items() if mine}, _one_line_each(problems)
+    return {name: mine for name, mine in inside.items() if mine}, list(dict.fromkeys(problems))
 
 
 def whose(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
@@ -158,31 +159,33 @@ def given_plates(row: Mapping[str, str]) -> dict[str, str]:
     return {column: " ".join(map(str, numbers)) or NO_PLATE for column, numbers in given.items() if numbers is not None}
 
 
-def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[str]:
+def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[Problem]:
     """Return what is wrong with a row of trials.tsv, given the session's rows before it."""
     session, trial = row["session"], row["trial"]
     where = f"{path.name}: {session} {trial}"
     problems = bad_identifier(trial, "trial", path.name) + bad_identifier(session, "session", path.name)
     if participants is not None and row["participant_id"] not in participants:
-        hint = nearest(row["participant_id"], participants)
-        problems.append(f"{where}: participant '{row['participant_id']}' is not in participants.tsv{hint}")
+        what = f"participant '{row['participant_id']}' is not in participants.tsv"
+        problems.append(Problem(where, what, nearest(row["participant_id"], participants) or "add a row there"))
     if row["role"] not in ROLES:
-        problems.append(f"{where}: role is '{row['role']}', expected one of {', '.join(ROLES)}")
+        problems.append(Problem(where, f"role is '{row['role']}'", f"expected one of {', '.join(ROLES)}"))
     if "\\" in row["file"]:
-        problems.append(f"{where}: file '{row['file']}' has a backslash; write / between folders")
+        problems.append(Problem(where, f"file '{row['file']}' has a backslash", "write / between folders"))
     if leaves_study(row["file"]):
-        problems.append(f"{where}: file '{row['file']}' is not inside the study; give its path from there")
+        what = f"file '{row['file']}' is not inside the study"
+        problems.append(Problem(where, what, "give its path relative to the study"))
     problems += out_of_range(row, "belt_speed_m_s", -10, 10, where)
     for column in PLATE_COLUMNS:
         try:
             plate_numbers(row.get(column, ""))
         except ValueError:
-            expected = "plate numbers ('2', '1 2'), 'none' or n/a"
-            problems.append(f"{where}: {column} is '{row[column]}', expected {expected}")
+            remedy = "expected plate numbers ('2', '1 2'), 'none' or n/a"
+            problems.append(Problem(where, f"{column} is '{row[column]}'", remedy))
     if any(trial == other["trial"] for other in others):
-        problems.append(f"{where} stands twice; trial names are unique within a session")
+        problems.append(Problem(where, "two trials of this name in the session", "rename one"))
     if others and others[0]["participant_id"] != row["participant_id"]:
-        problems.append(f"{where}: session '{session}' belongs to {others[0]['participant_id']} already")
+        what = f"session '{session}' belongs to {others[0]['participant_id']} already"
+        problems.append(Problem(where, what, "give each person sessions of their own"))
     return problems
 
 
@@ -197,7 +200,7 @@ def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list
     return segments
 
 
-def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[str]]:
+def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[Problem]]:
     """Return the rows of segments.tsv by participant, and every problem; both empty where there is no such file."""
     if not path.exists():
         return {}, []
@@ -207,20 +210,22 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
         name = row["participant_id"]
         where = f"{path.name}: {name} {row['side']} {row['segment']}"
         if name not in participants:
-            problems.append(f"{where}: '{name}' is not in participants.tsv{nearest(name, participants)}")
+            remedy = nearest(name, participants) or "add a row there"
+            problems.append(Problem(where, f"'{name}' is not in participants.tsv", remedy))
         if row["side"] not in SIDES or row["segment"] not in CHAIN:
-            problems.append(f"{where}: side must be one of {SIDES}, segment one of {CHAIN}")
+            remedy = f"expected side {' or '.join(SIDES)}, segment {', '.join(CHAIN)}"
+            problems.append(Problem(where, "unknown side or segment", remedy))
         for column in SEGMENT_COLUMNS[3:]:
             lowest = 1e-6 if column == "mass_kg" else -200
             problems += out_of_range(row, column, lowest, 200, where, required=True)
         known = segments.setdefault(name, [])
         if any(row["side"] == other["side"] and row["segment"] == other["segment"] for other in known):
-            problems.append(f"{where} stands twice")
+            problems.append(Problem(where, "two rows", "keep one"))
         known.append(row)
-    return segments, _one_line_each(problems)
+    return segments, list(dict.fromkeys(problems))
 
 
-def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[str]]:
+def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[Problem]]:
     """Return the rows of cycles.tsv, gait cycles left out by hand, and every problem; none without such a file."""
     if not path.exists():
         return [], []
@@ -232,25 +237,22 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row],
         where = f"{path.name}: {session} {trial} {row['side']} {row['start_s']}"
         walks = [other["trial"] for other in sessions.get(session, []) if other["role"] == "gait"]
         if session not in sessions:
-            problems.append(f"{where}: session '{session}' is not in trials.tsv{nearest(session, sessions)}")
+            remedy = nearest(session, sessions) or f"expected one of {', '.join(sessions)}"
+            problems.append(Problem(where, f"session '{session}' is not in trials.tsv", remedy))
         elif trial not in walks:
-            problems.append(f"{where}: '{trial}' is no gait trial of the session in trials.tsv{nearest(trial, walks)}")
+            remedy = nearest(trial, walks) or f"expected one of {', '.join(walks)}"
+            problems.append(Problem(where, f"'{trial}' is no gait trial of the session in trials.tsv", remedy))
         if row["side"] not in SIDES:
-            problems.append(f"{where}: side is '{row['side']}', expected one of {', '.join(SIDES)}")
+            problems.append(Problem(where, f"side is '{row['side']}'", f"expected {' or '.join(SIDES)}"))
         problems += out_of_range(row, "start_s", 0, 1e5, where, required=True)
         if row["reason"].lower() in ABSENT:
-            problems.append(f"{where}: reason is missing; say why the cycle is left out")
+            problems.append(Problem(where, "reason is missing", "say why the cycle is left out"))
         if (known := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
-            problems.append(f"{where} stands twice")
+            problems.append(Problem(where, "two rows", "keep one"))
         seen.add(known)
-    return rows, _one_line_each(problems)
+    return rows, list(dict.fromkeys(problems))
 
 
-def _raise(problems: Iterable[str]) -> None:
+def _raise(problems: Sequence[Problem]) -> None:
     if problems:
-        raise UserError("\n".join(problems))
-
-
-def _one_line_each(problems: Iterable[str]) -> list[str]:
-    """Return problems without doubles, each on one line: the cells they quote may have line ends, in quotes."""
-    return list(dict.fromkeys(problem.replace("\n", " ") for problem in problems))
+        raise UserError.of(problems)

@@ -11,16 +11,17 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import UserError, hidden_in, nearest
+from ..errors import Problem, UserError, hidden_in, nearest
 
 ABSENT = ("", "n/a", "na", "nan")
 LARGEST_FILE_BYTES = 50_000_000
+SAVE_AS = "save it as tab-separated UTF-8"
 
 Row = dict[str, str]
 
 
-def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -> tuple[list[Row], list[str]]:
-    """Return the rows of a table with a header line, and what is wrong with it, one line per problem.
+def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -> tuple[list[Row], list[Problem]]:
+    """Return the rows of a table with a header line, and every problem.
 
     Cells stay text, stripped of blanks; one that a short line lacks is empty. Without a good header there are no rows.
 
@@ -32,7 +33,7 @@ def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -
     try:
         header, *lines = _lines(path)
     except UserError as error:
-        return [], [str(error)]
+        return [], [*error.problems]
     if problems := _header_problems(path.name, header, tuple(required), tuple(known)):
         return [], problems
     rows = []
@@ -40,7 +41,8 @@ def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -
         if not any(line):
             continue
         if len(line) != len(header):
-            problems.append(f"{path.name}: line {number} has {len(line)} cells, the header {len(header)}")
+            what = f"line {number} has {len(line)} cells, the header {len(header)}"
+            problems.append(Problem(path.name, what, "give each line a cell for each column"))
         rows.append(dict.fromkeys(header, "") | dict(zip(header, line, strict=False)))
     return rows, problems
 
@@ -53,7 +55,7 @@ def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] = ()
     """
     rows, problems = rows_of(path, required=required, known=known)
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     return rows
 
 
@@ -71,62 +73,74 @@ def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        hint = " (write a point, not a comma)" if "," in text else ""
-        raise UserError(f"{where}: {column} is '{text}', expected a number or n/a{hint}")
+        remedy = "expected a number or n/a" + (" (write a point, not a comma)" if "," in text else "")
+        raise UserError(where, f"{column} is '{text}'", remedy)
     return value
 
 
 def out_of_range(
     row: Mapping[str, str], column: str, low: float, high: float, where: str, *, required: bool = False
-) -> list[str]:
-    """Return a line where a cell is not a number from low to high; an absent one may be, unless required."""
+) -> list[Problem]:
+    """Return a problem where a cell is not a number from low to high; an absent one may be, unless required."""
     try:
         value = number(row, column, where=where)
     except UserError as error:
-        return [str(error)]
+        return [*error.problems]
     if value is None:
-        return [f"{where}: {column} is missing"] if required else []
-    return [] if low <= value <= high else [f"{where}: {column} is {value:g}, expected {low:g} to {high:g}"]
+        return [Problem(where, f"{column} is missing", f"give {low:g} to {high:g}")] if required else []
+    if low <= value <= high:
+        return []
+    in_metres = _in_metres(value, low, high) if column.endswith("_m") else ""
+    return [Problem(where, f"{column} is {value:g}", in_metres or f"expected {low:g} to {high:g}")]
 
 
-def misspelt(rows: Sequence[Row], known: Sequence[str], where: str) -> list[str]:
-    """Return a line for each column that misses a known one by a letter or two; free columns stay free."""
-    lines = []
+def _in_metres(value: float, low: float, high: float) -> str:
+    """Return the remedy for a length in another unit than metres, or an empty text."""
+    units = {"cm": 0.01, "mm": 0.001, "inches": 0.0254, "feet": 0.3048}
+    fits = (unit for unit, factor in units.items() if low <= value * factor <= high)
+    return next((f"give metres: {value * units[unit]:.4g} m if this is in {unit}" for unit in fits), "")
+
+
+def misspelt(rows: Sequence[Row], known: Sequence[str], where: str) -> list[Problem]:
+    """Return a problem for each column that misses a known one by a letter or two; free columns stay free."""
+    problems = []
     for name in rows[0] if rows else ():
         close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85)
         if name not in known and close and close[0] not in rows[0]:
-            lines.append(f"{where}: unknown column '{name}'; did you mean '{close[0]}'?")
-    return lines
+            problems.append(Problem(where, f"unknown column '{name}'", f"did you mean '{close[0]}'?"))
+    return problems
 
 
 def _lines(path: Path) -> list[list[str]]:
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise UserError(f"{path.name}: larger than {LARGEST_FILE_BYTES // 1_000_000} MB; is this the table?")
+            raise UserError(path.name, f"larger than {LARGEST_FILE_BYTES // 1_000_000} MB", "is this the table?")
         with path.open(encoding="utf-8-sig", newline="") as handle:
             lines = [[cell.strip() for cell in line] for line in csv.reader(handle, delimiter="\t")]
     except FileNotFoundError:
-        raise UserError(f"{path.name}: missing from {path.parent}; 'python -m pipeline init' writes one") from None
+        raise UserError(path.name, f"missing from {path.parent}", "'python -m pipeline init' writes one") from None
     except OSError as error:
-        raise UserError(f"{path.name}: cannot be read ({error.strerror})") from None
+        raise UserError(path.name, f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:
-        raise UserError(f"{path.name}: not UTF-8 text; save it as tab-separated UTF-8") from None
+        raise UserError(path.name, "not UTF-8 text", SAVE_AS) from None
     except csv.Error as error:
-        raise UserError(f"{path.name}: not tab-separated text ({error}); save it as tab-separated UTF-8") from None
+        raise UserError(path.name, f"not tab-separated text ({error})", SAVE_AS) from None
     if not lines or not any(lines[0]):
-        raise UserError(f"{path.name}: empty; the first line names the columns")
+        raise UserError(path.name, "empty", "name the columns in the first line")
     return lines
 
 
-def _header_problems(where: str, header: list[str], required: tuple[str, ...], known: tuple[str, ...]) -> list[str]:
+def _header_problems(where: str, header: list[str], required: tuple[str, ...], known: tuple[str, ...]) -> list[Problem]:
     strange = [column for column in header if column not in (known or required)]
-    problems = [f"{where}: column '{name}' stands twice" for name, n in Counter(header).items() if n > 1 and name]
+    twice = [name for name, count in Counter(header).items() if count > 1 and name]
+    problems = [Problem(where, f"two columns '{name}'", "keep one") for name in twice]
     missing = [name for name in required if name not in header]
-    problems += [f"{where}: column '{name}' is missing{nearest(name, strange)}" for name in missing]
+    problems += [Problem(where, f"column '{name}' is missing", nearest(name, strange) or "add it") for name in missing]
     if missing and len(header) == 1 and any(sign in header[0] for sign in ",; "):
-        problems.append(f"{where}: the first line has no tab; separate the columns by tabs")
+        problems.append(Problem(where, "the first line has no tab", "separate the columns by tabs"))
     if known:
-        problems += [f"{where}: unknown column '{name}'{nearest(name, known)}" for name in strange]
+        remedy = f"expected {', '.join(known)}"
+        problems += [Problem(where, f"unknown column '{name}'", nearest(name, known) or remedy) for name in strange]
     return problems
 
 
@@ -135,45 +149,45 @@ COLUMN = re.compile(r"\w[^/]*")  # what NetCDF takes for a name
 LONGEST_IDENTIFIER, LONGEST_COLUMN, LONGEST_CELL = 64, 64, 1000
 
 
-def hostile_cells(rows: Sequence[Row], where: str) -> list[str]:
-    """Return a line for each cell that is very long or has a character that cannot be seen, as a line end in quotes."""
+def hostile_cells(rows: Sequence[Row], where: str) -> list[Problem]:
+    """Return a problem for each cell that is very long or holds an invisible character, such as a line end."""
     problems = []
-    for place, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows, start=1):
+        place = f"{where}: row {number}"
         for column, cell in row.items():
             if len(cell) > LONGEST_CELL:
-                problems.append(
-                    f"{where}: row {place}: {column} has {len(cell)} characters, expected {LONGEST_CELL} at most"
-                )
+                what = f"{column} has {len(cell)} characters"
+                problems.append(Problem(place, what, f"expected {LONGEST_CELL} at most"))
             if hidden := hidden_in(cell):
-                problems.append(
-                    f"{where}: row {place}: {column} has the character {hidden}, which cannot be seen; remove it"
-                )
+                problems.append(Problem(place, f"{column} has the invisible character {hidden}", "remove it"))
     return problems
 
 
-def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> list[str]:
-    """Return a line for each column whose name cannot become that of a coordinate, or is that of a result."""
+def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> list[Problem]:
+    """Return a problem for each column whose name cannot become that of a coordinate, or is that of a result."""
     names = list(rows[0]) if rows else []
+    remedy = f"begin with a letter, a digit or '_'; no '/', {LONGEST_COLUMN} characters at most"
     bad = [
-        f"{where}: column {name[:LONGEST_COLUMN]!r} must begin with a letter, a digit or '_', have no '/' and "
-        f"{LONGEST_COLUMN} characters at most"
+        Problem(where, f"column {name[:LONGEST_COLUMN]!r} cannot be a name in the results", remedy)
         for name in names
         if not COLUMN.fullmatch(name) or len(name) > LONGEST_COLUMN or hidden_in(name)
     ]
     return bad + [
-        f"{where}: column '{name}' has the name of a result; call it otherwise, as 'participant_{name}'"
+        Problem(where, f"column '{name}' has the name of a result", f"rename it, such as 'participant_{name}'")
         for name in names
         if name in reserved
     ]
 
 
-def bad_identifier(name: str, column: str, where: str) -> list[str]:
-    """Return a line where the name of a person, session or trial would not do for a folder on every computer."""
+def bad_identifier(name: str, column: str, where: str) -> list[Problem]:
+    """Return a problem where the name of a person, session or trial would not do for a folder on every computer."""
     if len(name) > LONGEST_IDENTIFIER:
-        return [f"{where}: {column} {name[:LONGEST_IDENTIFIER]!r}... is longer than {LONGEST_IDENTIFIER} characters"]
+        what = f"{column} {name[:LONGEST_IDENTIFIER]!r}... has {len(name)} characters"
+        return [Problem(where, what, f"expected {LONGEST_IDENTIFIER} at most")]
     if IDENTIFIER.fullmatch(name):
         return []
-    return [f"{where}: {column} {name!r} must be letters, digits, '-' and '_', and begin with a letter or digit"]
+    remedy = "use letters, digits, '-' and '_', and begin with a letter or digit"
+    return [Problem(where, f"{column} {name!r} cannot be a folder's name", remedy)]
 
 
 def leaves_study(file: str) -> bool:

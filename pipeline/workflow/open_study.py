@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import UserError
+from ..errors import Problem, UserError
 from ..results.cycle_variables import RESERVED
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference
@@ -35,16 +35,18 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
     """
     study, problems = look_at(path, overrides=overrides, forced=forced)
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     if not os.access(path, os.W_OK):
-        raise UserError(f"{path}: cannot be written to; copy the study to where you may write")
+        raise UserError(str(path), "cannot be written to", "copy the study to where you may write")
     files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}
     present = {name: file for name, file in files.items() if settings.is_file(file)}
     digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
     return replace(study, sha256={name: digests[file] for name, file in present.items()})
 
 
-def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> tuple[Study, list[str]]:
+def look_at(
+    path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False
+) -> tuple[Study, list[Problem]]:
     """Return what can be read of a study's settings and tables, and everything that is wrong with them.
 
     Nothing is written, and no digest of the recordings taken.
@@ -53,11 +55,12 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: b
         UserError: no study.yaml.
     """
     if not (path / "study.yaml").is_file():
-        what = "no study.yaml there; is this the study directory? 'python -m pipeline init' writes one"
-        raise UserError(f"{path}: {what if path.is_dir() else 'no such folder'}")
-    problems: list[str] = []
+        if not path.is_dir():
+            raise UserError(str(path), "no such folder", "give the folder of a study")
+        raise UserError(str(path), "no study.yaml there", "give a study's folder; 'python -m pipeline init' writes one")
+    problems: list[Problem] = []
 
-    def collect(result: tuple[Any, list[str]]) -> Any:
+    def collect(result: tuple[Any, list[Problem]]) -> Any:
         problems.extend(result[1])
         return result[0]
 
@@ -72,7 +75,9 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: b
     return study, list(dict.fromkeys(problems))
 
 
-def _settings_of(path: Path, overrides: Mapping[str, Any]) -> tuple[tuple[dict[str, Any], dict[str, Any]], list[str]]:
+def _settings_of(
+    path: Path, overrides: Mapping[str, Any]
+) -> tuple[tuple[dict[str, Any], dict[str, Any]], list[Problem]]:
     """Return settings and body model, empty where something is wrong with them, and every problem."""
     where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
     own, problems = _attempt(
@@ -91,21 +96,21 @@ def _settings_of(path: Path, overrides: Mapping[str, Any]) -> tuple[tuple[dict[s
     return (chosen, model), problems
 
 
-def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[str]]:
-    """Return what a check returns, or the default where it raises, and the problems that it then tells."""
+def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]]:
+    """Return the result of a check, or the default if it raises UserError, and the problems."""
     try:
         return check(), []
     except UserError as error:
-        return default, str(error).splitlines()
+        return default, [*error.problems]
 
 
 def _check_reference(study: Path, name: str, setting: str) -> None:
     """Raise UserError where a reference is not there, is a table with mistakes, or is an output of this study."""
     file = study / name
     if file.resolve().is_relative_to((study / "derived").resolve()):
-        raise UserError(f"{setting}: {name}: is an output of this study itself; give another study's, or a copy")
+        raise UserError(f"{setting}: {name}", "is an output of this study itself", "give another study's, or a copy")
     if not settings.is_file(file):
-        raise UserError(f"{setting}: {file}: no such file")
+        raise UserError(f"{setting}: {file}", "no such file", "correct the path")
     if file.suffix != ".nc":
         read_reference(file, setting=setting)
 
@@ -125,6 +130,7 @@ def refuse_lost_records(path: Path) -> None:
     records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
     if results and not records:
         raise UserError(
-            f"{path / 'derived'}: there are results, but .snakemake with the records of how they were made is gone, "
-            "so stale ones could not be told from good ones; add --forceall to make them anew"
+            str(path / "derived"),
+            "holds results, but .snakemake with the records of how they were made is gone",
+            "add --forceall to run every step again",
         )

@@ -6,7 +6,8 @@ Precedence: ``study.yaml`` over the body model's ``settings`` over ``config/defa
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,20 @@ import jsonschema
 import yaml
 
 from ..body.model_rules import loose_ends
-from ..errors import UserError, hidden_in, nearest
+from ..errors import Problem, UserError, hidden_in, nearest
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
 DEEPEST = 20
 LARGEST_NUMBER = 1e15
+LONGEST_VALUE = 60  # characters of a value that a message quotes
+LIMITS = {
+    "exclusiveMinimum": "above {:g}",
+    "minimum": "of at least {:g}",
+    "exclusiveMaximum": "below {:g}",
+    "maximum": "at most {:g}",
+}
+OF_ONE_VALUE = ("type", "enum", "pattern", "minLength", "maxLength", *LIMITS)
 FROM_DRAWS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
@@ -66,36 +75,71 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
-            raise UserError(f"{path}: larger than {LARGEST_FILE_BYTES // 1000} kB; settings are short")
+            what = f"larger than {LARGEST_FILE_BYTES // 1000} kB"
+            raise UserError(str(path), what, "give a file of settings; these are short")
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        raise UserError(str(path), "no such file", "correct the path or restore the file") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise UserError(str(path), f"not valid YAML: {' '.join(str(error).split())}", "correct it") from None
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise UserError(f"{path}: expected 'key: value' lines, found {type(content).__name__}")
+        raise UserError(str(path), f"holds a {type(content).__name__}", "expected 'key: value' lines")
     return content
 
 
-def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[str]:
-    """Return what is wrong with ``content`` according to a JSON schema, one plain line per problem."""
+def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[Problem]:
+    """Return what is wrong with ``content`` according to a JSON schema."""
     validator = jsonschema.Draft202012Validator(schema)
-    lines = []
+    problems = []
     for error in sorted(validator.iter_errors(content), key=lambda e: [str(p) for p in e.absolute_path]):
         key = ".".join(str(part) for part in error.absolute_path)
         if error.validator == "additionalProperties":
             known = error.schema["properties"]
-            lines += [
-                f"{where}: unknown key '{'.'.join(filter(None, [key, str(name)]))}'{nearest(str(name), known)}"
-                for name in error.instance
-                if name not in known
-            ]
+            for name in (str(name) for name in error.instance if name not in known):
+                remedy = _right_place(name, schema) or nearest(name, known) or f"expected one of {', '.join(known)}"
+                problems.append(Problem(where, f"unknown key '{'.'.join(filter(None, [key, name]))}'", remedy))
+        elif error.validator in OF_ONE_VALUE:
+            what = f"{key or 'the file'} is {json.dumps(error.instance, default=str)[:LONGEST_VALUE]}"
+            problems.append(Problem(where, what, _remedy(str(error.instance), error.schema)))
         else:
-            about = error.schema.get("description", "")
-            lines.append(f"{where}: {key or 'the file'}: {error.message}" + (f" ({about})" if about else ""))
-    return lines
+            place = f"{where}: {key}" if key else where
+            problems.append(Problem(place, error.message, error.schema.get("description", "correct it")))
+    return problems
+
+
+def _right_place(name: str, schema: Mapping[str, Any]) -> str:
+    """Return the remedy for a setting that belongs to another section, or an empty text."""
+    sections = [section for section, names in _sections(schema) if name in names]
+    return f"write it below '{' or '.join(sections)}:'" if sections else ""
+
+
+def _sections(schema: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name, with those above it, and the properties of each section of a schema."""
+    for name, node in schema.get("properties", {}).items():
+        if "properties" in node:
+            yield above + name, node["properties"]
+            yield from _sections(node, f"{above}{name}.")
+
+
+def _remedy(value: str, schema: Mapping[str, Any]) -> str:
+    """Return which values a schema allows in place of another."""
+    if "enum" in schema:
+        allowed = [str(name) for name in schema["enum"]]
+        return nearest(value, allowed) or f"expected one of {', '.join(allowed)}"
+    limits = " and ".join(words.format(schema[name]) for name, words in LIMITS.items() if name in schema)
+    length = f" of at most {schema['maxLength']} characters" if "maxLength" in schema else ""
+    words = {
+        "number": f"a number {limits}".strip(),
+        "integer": f"a whole number {limits}".strip(),
+        "string": f"{schema.get('pattern', 'text').strip('^$')}{length}",
+        "boolean": "true or false",
+        "array": "a list",
+        "object": "'key: value' lines",
+    }
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    return f"expected {' or '.join(words.get(kind, kind) for kind in kinds)}"
 
 
 def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,13 +181,13 @@ def load_settings(
     settings_schema = schema("settings")
     problems = problems_in(study_settings, settings_schema, where=where)
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
     settings = merged(read_yaml(CONFIG / "default.yaml"), model.pop("settings", {}), study_settings)
     undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
     if undrawn and not settings["kinetics"]["uncertainty_draws"]:
-        names = ", ".join(undrawn)
-        raise UserError(f"{where}: cycles.further_curves: {names} need kinetics.uncertainty_draws above 0, such as 200")
+        remedy = "set kinetics.uncertainty_draws above 0, such as 200"
+        raise UserError(f"{where}: cycles.further_curves", f"no draws for {', '.join(undrawn)}", remedy)
     return settings, model
 
 
@@ -171,9 +215,9 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[s
     model, file = _with_its_base(name, (), where=where, study_path=study_path)
     problems = problems_in(model, schema("body_model"), where=file)
     problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
-    problems = problems or [f"{file}: {line}" for line in loose_ends(model)]
+    problems = problems or [problem.within(file) for problem in loose_ends(model)]
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError.of(problems)
     return model
 
 
@@ -191,14 +235,14 @@ def _with_its_base(
     """Return a body model, merged with those it extends, and the name of its file; ``above`` extend it."""
     shipped = shipped_body_models()
     if not name:
-        raise UserError(f"{where}: body_model is not set; choose one of {', '.join(shipped)}, or a file's path")
+        raise UserError(where, "body_model is not set", f"choose one of {', '.join(shipped)}, or a file's path")
     if name in above:
-        raise UserError(f"{where}: extends goes round in a circle: {' > '.join((*above, name))}")
+        what = f"body models extend each other: {' > '.join((*above, name))}"
+        raise UserError(where, what, "remove one 'extends'")
     path = CONFIG / "body_models" / f"{name}.yaml" if name in shipped else study_path / name
     if not is_file(path):
-        raise UserError(
-            f"{where}: no body model '{name}'{nearest(name, shipped)} (shipped: {', '.join(shipped)}; or a file)"
-        )
+        remedy = nearest(name, shipped) or f"choose one of {', '.join(shipped)}, or a file's path"
+        raise UserError(where, f"no body model '{name}'", remedy)
     model = read_yaml(path)
     if "extends" not in model:
         return model, path.name

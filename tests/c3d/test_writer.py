@@ -180,7 +180,7 @@ def test_moments_resist_positive_angles_on_both_sides() -> None:
     ("arguments", "message"),
     [
         (["--session", "sub-03"], "no session 'sub-03' in trials.tsv; did you mean 'sub-02'?"),
-        ([], "kinematics.nc: not there yet; run the workflow first"),
+        ([], "kinematics.nc: no such file; run the workflow first"),
     ],
 )
 def test_what_cannot_be_written_is_said(

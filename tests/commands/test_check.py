@@ -40,7 +40,14 @@ def test_everything_is_said_at_once(demo: Path) -> None:
     (demo / "sub-01" / "fast_01.c3d").write_bytes(whole[: len(whole) // 2])
     findings = check(demo)
     text = as_text(findings, demo)
-    for part in ("isb_cluster'", "marker_cutof_hz", "sex is 'X'", "give metres: cm? 1.78 m", "no such file", "cut off"):
+    for part in (
+        "isb_cluster'",
+        "marker_cutof_hz",
+        "sex is 'X'",
+        "give metres: 1.78 m if this is in cm",
+        "no such file",
+        "cut off",
+    ):
         assert part in text
     assert {finding.severity for finding in findings} == {"error"}
     assert about(findings, "sub-01/fast_01.c3d").remedy == "copy or export it again"
@@ -78,7 +85,7 @@ def test_exit_codes_and_streams(demo: Path, tmp_path: Path, capsys: pytest.Captu
     assert command_line.main(["check", str(tmp_path / "absent")]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err == f"{tmp_path / 'absent'}: no such folder\n"
+    assert shown.err == f"{tmp_path / 'absent'}: no such folder; give the folder of a study\n"
     (demo / "sub-01" / "fast_01.c3d").unlink()
     assert command_line.main(["check", str(demo)]) == 1
     assert "1 error." in capsys.readouterr().out

@@ -182,13 +182,15 @@ def wrong(copy: Path, capsys: pytest.CaptureFixture[str], *, file: str = "derive
 
 
 def test_mistakes_are_told_in_one_line(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no cycle 99; they are 0 to 5" in wrong(copy, capsys, cycle="99")
+    assert "no cycle 99; give 0 to 5" in wrong(copy, capsys, cycle="99")
     assert "no cycle -1" in wrong(copy, capsys, cycle="-1")
     assert "not a NetCDF file" in wrong(copy, capsys, file="derived/metrics.csv")
     assert "no such file" in wrong(copy, capsys, file="derived/nothing.nc")
     assert "not a study.nc" in wrong(copy, capsys, file="derived/sub-01/calibrate.nc")
     shutil.move(copy / "derived/study.nc", copy / "study.nc")
-    assert "sub-01/read.nc: no such file; the story needs the session's files" in wrong(copy, capsys, file="study.nc")
+    assert "sub-01/read.nc: no such file, which must be in the folder of study.nc" in wrong(
+        copy, capsys, file="study.nc"
+    )
 
 
 def test_files_of_another_run_are_refused(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,4 +199,4 @@ def test_files_of_another_run_are_refused(copy: Path, capsys: pytest.CaptureFixt
     groups, attributes = netcdf.load_tree(path)
     groups["comfortable_02"].attrs["source_sha256"] = 64 * "0"
     netcdf.save_tree(path, groups, attributes)
-    assert "clean.nc: made from other recordings than study.nc; run again" in wrong(copy, capsys)
+    assert "clean.nc: made from other recordings than study.nc; run the workflow again" in wrong(copy, capsys)

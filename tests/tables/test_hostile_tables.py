@@ -89,7 +89,7 @@ def test_ids_that_are_no_plain_names_are_refused(tmp_path: Path, name: str) -> N
         if row[-1].strip() or name not in row[-1:]:
             _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", header, row), {"a": {}})
             assert problems
-            assert all(line.isprintable() for line in str(UserError("\n".join(problems))).splitlines())
+            assert all(line.isprintable() for line in str(UserError.of(problems)).splitlines())
 
 
 @pytest.mark.parametrize("column", ["condition", "file"])
@@ -97,7 +97,7 @@ def test_cells_with_unseen_characters_or_pages_of_text_are_refused(tmp_path: Pat
     for text in ("a\nb", "a\0b", "a\x1b[31mb", "a\u202eb", "a\u2066b", "a\u2028b", LONG):
         row = dict(zip(TRIALS, ("a", "w", "w.c3d", "gait", "x"), strict=True)) | {column: text}
         _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, tuple(row.values())), {"a": {}})
-        assert any(f"row 1: {column} has" in problem for problem in problems)
+        assert any(f"row 1: {column} has" in str(problem) for problem in problems)
     for text in ("\u0634\u200c\u0647", "👩\u200d🔬", "a\u00a0b", "é"):  # joiners and blanks that languages need
         row = dict(zip(TRIALS, ("a", "w", "w.c3d", "gait", "x"), strict=True)) | {column: text}
         assert study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, tuple(row.values())), {"a": {}})[1] == []
@@ -112,5 +112,5 @@ def test_columns_that_cannot_be_coordinates_are_refused(tmp_path: Path, column: 
 def test_columns_with_the_name_of_anything_in_a_study_are_refused(tmp_path: Path) -> None:
     taken = {name for variable, parts in VARIABLES["study"].items() for name in (variable, *parts.dims)}
     path = write(tmp_path / "participants.tsv", (*PARTICIPANTS, *taken), ("a", "70", "1.7", "M", *("1" for _ in taken)))
-    problems = "\n".join(study_tables.participants_of(path, reserved=RESERVED)[1])
+    problems = str(UserError.of(study_tables.participants_of(path, reserved=RESERVED)[1]))
     assert not [name for name in taken if f"'{name}'" not in problems]

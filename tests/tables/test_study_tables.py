@@ -31,7 +31,7 @@ def write(path: Path, header: tuple[str, ...], *rows: tuple[str, ...]) -> Path:
 @given(rows=st.lists(st.tuples(*[cells] * 5), max_size=5))
 def test_any_cells_of_trials_are_read_or_answered(tmp_path: Path, rows: list[tuple[str, ...]]) -> None:
     sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, *rows), {})
-    assert all(line.startswith("trials.tsv: ") for line in problems)
+    assert all(problem.where.startswith("trials.tsv") for problem in problems)
     for row in (row for mine in sessions.values() for row in mine):
         assert not Path(row["file"]).is_absolute()
         assert row["role"] != "exclude"
@@ -93,7 +93,7 @@ def test_plates_that_cannot_be_meant_are_a_plain_line(tmp_path: Path, cell: str)
     header, row = (*TRIALS, "plates_left"), ("A1", "walk", "a.c3d", "gait", "walk", cell)
     sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", header, row), None)
     assert problems == [
-        f"trials.tsv: A1 walk: plates_left is '{cell}', expected plate numbers ('2', '1 2'), 'none' or n/a"
+        ("trials.tsv: A1 walk", f"plates_left is '{cell}'", "expected plate numbers ('2', '1 2'), 'none' or n/a")
     ]
     assert sessions["A1"]  # the file is looked at all the same
 
@@ -103,7 +103,7 @@ def test_files_outside_the_study_are_refused_and_left_alone(tmp_path: Path, file
     row = ("A1", "walk", file, "gait", "walk")
     sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
     assert sessions == {}
-    assert "is not inside the study" in problems[0]
+    assert "is not inside the study" in problems[0].what
 
 
 def test_a_link_inside_the_study_may_lead_anywhere(tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ def test_a_link_inside_the_study_may_lead_anywhere(tmp_path: Path) -> None:
 
 def test_separators_of_other_programs_are_named(tmp_path: Path) -> None:
     _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", (",".join(TRIALS),)), None)
-    assert "trials.tsv: the first line has no tab; separate the columns by tabs" in problems
+    assert ("trials.tsv", "the first line has no tab", "separate the columns by tabs") in problems
     row = ("A1", "walk", r"sub-01\a.c3d", "gait", "walk")
     _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
-    assert "write / between folders" in problems[0]
+    assert problems[0].remedy == "write / between folders"
 
 
 def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
     rows = [tuple(f'"{cell}' if number == 4 else cell for number, cell in enumerate(good)), *[good] * 200]
     path = write(tmp_path / "segments.tsv", study_tables.SEGMENT_COLUMNS, *rows)
     _, problems = study_tables.segments_of(path, {"a": {}})
-    assert any("com_x_m is '0.01" in problem for problem in problems)
-    lines = str(UserError("\n".join(problems))).splitlines()
+    assert any("com_x_m is '0.01" in problem.what for problem in problems)
+    lines = str(UserError.of(problems)).splitlines()
     assert len(lines) == len(problems)
     assert max(map(len, lines)) <= LONGEST_LINE
 
@@ -146,19 +146,19 @@ def test_cycles_left_out_are_read_or_answered(tmp_path: Path) -> None:
         ("s2", "walk_1", "left", "1.25", "stumbled"): "session 's2' is not in trials.tsv",
         ("s1", "walk", "left", "1.25", "stumbled"): "'walk' is no gait trial of the session",
         ("s1", "stand", "left", "1.25", "stumbled"): "'stand' is no gait trial of the session",
-        ("s1", "walk_1", "both", "1.25", "stumbled"): "side is 'both', expected one of left, right",
-        ("s1", "walk_1", "left", "1,25", "stumbled"): "start_s is '1,25', expected a number",
+        ("s1", "walk_1", "both", "1.25", "stumbled"): "side is 'both'; expected left or right",
+        ("s1", "walk_1", "left", "1,25", "stumbled"): "start_s is '1,25'; expected a number",
         ("s1", "walk_1", "left", "", "stumbled"): "start_s is missing",
         ("s1", "walk_1", "left", "1.25", "n/a"): "reason is missing; say why",
     }
     for row, message in bad.items():
         _, problems = study_tables.cycles_of(write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, row), SESSIONS)
         assert len(problems) == 1, problems
-        assert message in problems[0]
+        assert message in str(problems[0])
     _, problems = study_tables.cycles_of(
         write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good, good), SESSIONS
     )
-    assert problems == ["cycles.tsv: s1 walk_1 left 1.25 stands twice"]
+    assert problems == [("cycles.tsv: s1 walk_1 left 1.25", "two rows", "keep one")]
 
 
 def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -> None:
@@ -177,4 +177,4 @@ def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -
     assert keys[None][0] != keys[row][0]
     assert json.loads(keys[row][0])["by_trial"]["fast_01"]["left_out"] == [["right", 1.5, "stumbled"]]
     write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, ("sub-01", "fats_01", *row[2:]))
-    assert "did you mean 'fast_01'" in look_at(tmp_path)[1][0]
+    assert look_at(tmp_path)[1][0].remedy == "did you mean 'fast_01'?"

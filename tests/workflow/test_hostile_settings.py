@@ -69,7 +69,7 @@ def test_settings_that_mean_harm_are_plain_lines(tmp_path: Path, text: str) -> N
         shutil.copy(table, study)
     (study / "study.yaml").write_text(text, encoding="utf-8")
     before = everything_in(tmp_path)
-    problems = str(UserError("\n".join(look_at(study)[1]))).splitlines()
+    problems = str(UserError.of(look_at(study)[1])).splitlines()
     assert problems
     assert all(line.isprintable() for line in problems)
     assert everything_in(tmp_path) == before

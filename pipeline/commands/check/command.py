@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ..recording_facts import Facts, c3d_files, facts_of, opened
-from .findings import Finding, finding_of, of_file, of_functional, of_session
+from .findings import Finding, of_file, of_functional, of_session
 from .size_findings import of_sizes
 
 MOST_LISTED = 4
@@ -30,7 +29,7 @@ def check(folder: Path) -> list[Finding]:
         UserError: no such folder, or one without study.yaml.
     """
     study, problems = look_at(folder)
-    findings = [_table_finding(line) for line in problems]
+    findings = [Finding("error", *problem) for problem in problems]
     if not study.sessions:
         findings.append(Finding("error", "C3D files", "not looked at", "put the tables right and check again"))
     known: dict[tuple[str, ...], Facts] = {}
@@ -43,7 +42,7 @@ def check(folder: Path) -> list[Finding]:
                 known[key] = known.get(key) or facts_of(opened(folder, row["file"], **whose), study.body_model)
                 facts[row["file"]] = known[key]
             except UserError as error:
-                findings.append(finding_of("error", row["file"], str(error)))
+                findings += [Finding("error", row["file"], what, remedy) for _, what, remedy in error.problems]
         findings += of_session(session, rows, facts, study.body_model)
         findings += of_functional(session, rows, study.settings)
         findings += of_sizes(rows, facts, study.participants, study.settings, study.body_model)
@@ -70,19 +69,6 @@ def as_text(findings: Sequence[Finding], folder: Path) -> str:
     if not counts["error"]:
         lines.append(f"Next: snakemake --cores all --directory {shlex.quote(str(folder))}")
     return "\n".join(lines)
-
-
-def _table_finding(line: str) -> Finding:
-    """Turn a problem of settings or tables, ``where: what; remedy``, into a finding."""
-    where, _, text = line.partition(": ")
-    finding = finding_of("error", where, text)
-    if length := re.search(r"(\w+_m) is ([\d.]+)$", finding.what):
-        low, high = (study_tables.SIZE_RANGES | study_tables.ANTHROPOMETRY_RANGES).get(length[1], (0, 0))
-        units = {"cm": 0.01, "mm": 0.001, "inches": 0.0254, "feet": 0.3048}
-        fits = [f"{unit}? {float(length[2]) * factor:.4g} m" for unit, factor in units.items()
-                if low <= float(length[2]) * factor <= high]  # fmt: skip
-        return finding._replace(remedy=f"give metres: {fits[0]}" if fits else finding.remedy)
-    return finding
 
 
 def _unlisted(study: Study) -> Iterator[Finding]:

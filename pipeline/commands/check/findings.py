@@ -38,14 +38,6 @@ class Finding(NamedTuple):
     remedy: str
 
 
-def finding_of(severity: str, where: str, text: str) -> Finding:
-    """Take a message apart into what is wrong and what to do."""
-    for pattern in (r"(.*); (.+)", r"(.*), (expected .+)", r"(.*\)): (.+)", r"(.*) \((.+)\)"):
-        if parts := re.fullmatch(pattern, text):
-            return Finding(severity, where, parts[1], parts[2])
-    return Finding(severity, where, text, "")
-
-
 def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
     """Find what is wrong with a file whatever its role: rates, cut-offs, units, names."""
     plate_rate_hz = facts.force_rate_hz if facts.peak_load_n else 0
@@ -55,7 +47,8 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
             if isinstance(cutoff_hz, (int, float)) and rate_hz:
                 design_cutoff_hz(cutoff_hz, rate_hz, order=2)
         except UserError as error:
-            yield finding_of("error", file, f"clean.{name}: {error}")
+            for _, what, remedy in error.problems:
+                yield Finding("error", file, f"clean.{name}: {what}", remedy)
     if not MARKER_RATES_HZ[0] <= facts.marker_rate_hz <= MARKER_RATES_HZ[1]:
         what = f"{facts.marker_rate_hz:g} marker frames per second"
         yield Finding("warning", file, what, "correct POINT:RATE: times, speeds and moments go by it")
@@ -221,7 +214,7 @@ def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model
         if name in present:
             text = f"{' + '.join(present[name])} is never visible"
         elif groups:
-            text += nearest(groups[0][0], free)
+            text = "; ".join(filter(None, [text, nearest(groups[0][0], free)]))
         listed.append(name.replace("_", " ") + (f" ({text})" if text else ""))
     if len(lacking) > MOST_LISTED:
         listed.append(f"{len(lacking) - MOST_LISTED} more")

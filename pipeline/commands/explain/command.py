@@ -29,13 +29,13 @@ def explain(path: Path, *, cycle: int | None) -> str:
     """
     file = study_path(path)
     if not netcdf.is_netcdf(file):
-        raise UserError(f"{file}: not a NetCDF file; give the study.nc of a study's derived folder")
+        raise UserError(str(file), "not a NetCDF file", "give the study.nc of a study's derived folder")
     study = load_study(file)
     if cycle is None:
         return f"{file}: cycles, of which --cycle N tells the story\n\n{_listed(study)}"
     if cycle not in study.cycle.values:
-        there = f"they are 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else "it has none"
-        raise UserError(f"{file}: no cycle {cycle}; {there}")
+        remedy = f"give 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else "the study has no cycle"
+        raise UserError(str(file), f"no cycle {cycle}", remedy)
     story = gathered(file, study, cycle)
     parts = {f"Cycle {cycle} of {file}": _summary(story)} | data_sections(story) | method_sections(story)
     return "\n\n".join(f"{title}\n{_indented(blocks)}" for title, blocks in parts.items())

@@ -69,7 +69,9 @@ def gathered(file: Path, study: xr.Dataset, number: int) -> Story:
     files = {step: file.parent / session / f"{step}.nc" for step in SESSION_STEPS}
     for own in files.values():
         if not own.is_file():
-            raise UserError(f"{own}: no such file; the story needs the session's files beside {file.name}: run again")
+            raise UserError(
+                str(own), f"no such file, which must be in the folder of {file.name}", "run the workflow again"
+            )
     groups = {step: netcdf.load_tree(own)[0] for step, own in files.items() if step != "calibrate"}
     model = netcdf.load(files["calibrate"])
     sources = json.loads(study.attrs["source_sha256"])
@@ -77,7 +79,7 @@ def gathered(file: Path, study: xr.Dataset, number: int) -> Story:
         one = trials.get(trial)
         about = one.attrs if one is not None else {"rejected": ""}
         if "rejected" in about or about["source_sha256"] != sources.get(about["source"]):
-            raise UserError(f"{files[step]}: made from other recordings than {file.name}; run again")
+            raise UserError(str(files[step]), f"made from other recordings than {file.name}", "run the workflow again")
     steps = {step: trials[trial] for step, trials in groups.items()} | {"calibrate": model}
     static, rate_hz = groups["read"][model.attrs["static_trial"]], float(steps["read"].attrs["marker_rate_hz"])
     return Story(file.parent, cycle, steps, static, json.loads(study.attrs["settings"]), rate_hz)

@@ -20,7 +20,7 @@ import numpy as np
 from ...c3d.labels import SeveralSubjectsError
 from ...c3d.reader import Recording, anthropometry
 from ...conventions import STANDARD_GRAVITY_M_S2
-from ...errors import UserError, hidden_in
+from ...errors import Problem, UserError, hidden_in
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
@@ -50,20 +50,22 @@ def initialise(folder: Path) -> str:
         UserError: no such folder, no C3D file in it, none that can be read, or it cannot be written to.
     """
     if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder")
+        raise UserError(str(folder), "no such folder", "give the folder that holds the recordings")
     kept = [name for name in WRITTEN if (folder / name).exists()]
     if len(kept) == len(WRITTEN):
         return f"{', '.join(WRITTEN)} are there already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
     names = c3d_files(folder)
-    strange = {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}
-    if strange:
-        said = "its name has a character that no table should hold"
-        raise UserError("\n".join(f"{name}: {said}, {character}; rename it" for name, character in strange.items()))
+    if strange := {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}:
+        raise UserError.of(
+            Problem(name, f"its name has a character that no table can hold, {character}", "rename it")
+            for name, character in strange.items()
+        )
     files = [file for name in names for file in _look(folder, name, models)]
     if all(file.problem for file in files):
-        lines = [f"{file.name}: {file.problem}" for file in files]
-        raise UserError("\n".join([*lines, f"{folder}: none of its {len(files)} C3D files can be read"]))
+        problems = [file.problem for file in files if file.problem]
+        what = f"none of its {len(files)} C3D files can be read"
+        raise UserError.of([*problems, Problem(str(folder), what, "export them again")])
     fits = body_model_fit.fits(files, models)
     model = next(iter(fits))
     rows, notes = trial_rows(files, model, models)
@@ -97,7 +99,7 @@ def _look(folder: Path, name: str, models: Models) -> list[File]:
     except SeveralSubjectsError as error:
         subjects = error.subjects
     except UserError as error:
-        return [File(name, problem=str(error))]
+        return [File(name, problem=error.problems[0])]
     return [
         replace(_seen(name, opened(folder, name, subject=subject), models), subject=subject, shared=True)
         for subject in subjects
@@ -161,7 +163,8 @@ def _write(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8", newline="") as handle:
             handle.write(text)
     except OSError as error:
-        raise UserError(f"{path}: cannot be written ({error.strerror}); give a folder that you may write to") from None
+        what = f"cannot be written ({error.strerror})"
+        raise UserError(str(path), what, "give a folder that you may write to") from None
 
 
 def _summary(

@@ -146,7 +146,7 @@ def _row(person: str, session: str, trial: str, file: File, role: str, condition
 
 def _why_excluded(file: File, model_name: str) -> str:
     if file.problem:
-        return f"left out, {file.problem}"
+        return f"left out, {file.problem._replace(where='')}"
     return f"left out, no heel and toe markers of body model {model_name}"
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ...body import requirements
 from ...conventions import FROM_HIP, SIDES
+from ...errors import Problem
 from ..recording_facts import STANDING_M
 
 Key = TypeVar("Key")
@@ -34,7 +35,7 @@ class File:
 
     Attributes:
         name: path relative to the study.
-        problem: why it cannot be read, or empty.
+        problem: why it cannot be read, or None.
         frame_count: marker frames.
         extent_m: how far its markers travel, see :func:`pipeline.commands.recording_facts.extent_m`.
         seen: its landmarks by body model.
@@ -44,7 +45,7 @@ class File:
     """
 
     name: str
-    problem: str = ""
+    problem: Problem | None = None
     frame_count: int = 0
     extent_m: float = float("nan")
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
