@@ -1,4 +1,4 @@
-"""What the files hold of gait cycles: dimensions, units and meaning of each curve, metric and score."""
+"""The variables of cycles.nc and study.nc: dimensions, units and meaning of each curve."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ON_REQUEST = {
         if dims[-1] == "phase"
     },
     "joint_moment_band": Variable(
-        ("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1", f"{BAND} of joint_moment_jcs; {JCS}"
+        ("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1", f"{BAND} joint_moment_jcs; {JCS}"
     ),
-    "joint_power_band": Variable(("cycle", "joint", "percentile", "phase"), "W kg-1", f"{BAND} of joint_power"),
+    "joint_power_band": Variable(("cycle", "joint", "percentile", "phase"), "W kg-1", f"{BAND} joint_power"),
     "joint_moment_variance_share": Variable(("cycle", "joint", "angle", "error_source", "phase"), "1", SHARE),
     **{
         f"joint_moment_{name}": Variable(
@@ -49,39 +49,39 @@ ON_REQUEST = {
     "external_moment_jcs": Variable(
         ("cycle", "joint", "angle", "phase"),
         "N m kg-1",
-        "external joint moment per body mass: of what acts from outside, which the internal one resists; a positive "
-        f"one turns towards a positive angle; {JCS}",
+        "external joint moment per body mass, the opposite of the internal moment; a positive moment turns the joint "
+        f"towards positive angles; {JCS}",
     ),
     "joint_moment_per_height": Variable(
-        ("cycle", "joint", "angle", "phase"), "N m kg-1 m-1", f"joint_moment_jcs per body mass and height; {JCS}"
+        ("cycle", "joint", "angle", "phase"), "N m kg-1 m-1", f"joint_moment_jcs per body mass and body height; {JCS}"
     ),
     "joint_moment_dimensionless": Variable(
-        ("cycle", "joint", "angle", "phase"), "1", f"joint_moment_jcs over body weight times leg length; {JCS}"
+        ("cycle", "joint", "angle", "phase"), "1", f"joint_moment_jcs divided by body weight and leg length; {JCS}"
     ),
     "joint_power_dimensionless": Variable(
-        ("cycle", "joint", "phase"), "1", "joint power over body weight times the root of gravity times leg length"
+        ("cycle", "joint", "phase"), "1", "joint power divided by body weight and sqrt(gravity * leg length)"
     ),
     "interaction_torque": Variable(
         ("cycle", "joint", "angle", "cause", "motion", "phase"),
         "N m kg-1",
-        "what the motion of each joint (cause), of the pelvis and of the translation between segments contributes to "
-        f"joint_moment_jcs per body mass; {JCS}",
+        "contribution to joint_moment_jcs, per body mass, of the motion of each joint (cause), of the pelvis and of "
+        f"the translation between segments; {JCS}",
     ),
 }
 
 CYCLES = {
     **CURVES,
     "metric_value": Variable(
-        ("cycle", "metric"), "1", "numbers of the gait cycle, each in its metric_units; in study.nc one by one"
+        ("cycle", "metric"), "1", "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"
     ),
     **ON_REQUEST,
     "stance_start": Variable(("stance",), "s", "start of the stance"),
     "stance_end": Variable(("stance",), "s", "end of the stance"),
     "stance_disagreement": Variable(
-        ("stance",), "N m", "largest difference between the formulations of the trial's joint moments"
+        ("stance",), "N m", "largest difference of the trial's joint moments between formulations"
     ),
     "stance_forward_closure": Variable(
-        ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square of the three angles"
+        ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square over the three angles"
     ),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
 }

@@ -13,40 +13,40 @@ _METRICS = {
     "stance_time": ("s", "time from foot strike to foot off"),
     "stance_share": ("percent", "share of stance in the gait cycle"),
     "cadence": ("min-1", "steps per minute, two per stride"),
-    "stride_length": ("m", "distance covered in the gait cycle, belt speed included"),
-    "step_length": ("m", "forward distance of the heels at foot strike, this side minus the other"),
+    "stride_length": ("m", "distance travelled in the gait cycle, belt speed included"),
+    "step_length": ("m", "forward distance of the heels at foot strike, this side minus the other side"),
     "step_width": ("m", "lateral distance of the heels at foot strike"),
-    "walking_speed": ("m s-1", "stride length over stride time"),
+    "walking_speed": ("m s-1", "stride length divided by stride time"),
     "step_time": ("s", "time from the other side's foot strike to the strike that ends the cycle"),
-    "single_support_share": ("percent", "share of the gait cycle in which this foot alone is on the ground"),
-    "double_support_share": ("percent", "share of the gait cycle in which both feet are on the ground"),
+    "single_support_share": ("percent", "share of the gait cycle with only this foot on the ground"),
+    "double_support_share": ("percent", "share of the gait cycle with both feet on the ground"),
     "peak_ankle_dorsiflexion": ("degree", "largest ankle dorsiflexion in stance"),
-    "peak_ankle_plantarflexion": ("degree", "largest ankle plantarflexion of the cycle, positive"),
+    "peak_ankle_plantarflexion": ("degree", "largest ankle plantarflexion in the cycle, positive"),
     "peak_knee_flexion_stance": ("degree", "largest knee flexion in the first half of stance"),
-    "peak_knee_flexion": ("degree", "largest knee flexion of the cycle"),
-    "peak_hip_flexion": ("degree", "largest hip flexion of the cycle"),
-    "peak_hip_extension": ("degree", "largest hip extension of the cycle, positive"),
+    "peak_knee_flexion": ("degree", "largest knee flexion in the cycle"),
+    "peak_hip_flexion": ("degree", "largest hip flexion in the cycle"),
+    "peak_hip_extension": ("degree", "largest hip extension in the cycle, positive"),
     "peak_ankle_plantarflexor_moment": ("N m kg-1", "largest internal plantarflexor moment"),
     "peak_knee_extensor_moment": ("N m kg-1", "largest internal knee extensor moment in the first half of stance"),
     "peak_knee_abductor_moment": ("N m kg-1", "largest internal knee abductor moment in stance"),
     "peak_hip_extensor_moment": ("N m kg-1", "largest internal hip extensor moment"),
     "peak_hip_abductor_moment": ("N m kg-1", "largest internal hip abductor moment in stance"),
-    "peak_ankle_power": ("W kg-1", "largest power generated at the ankle"),
+    "peak_ankle_power": ("W kg-1", "largest ankle power generation"),
     "peak_vertical_force": ("N kg-1", "largest vertical ground reaction force"),
     "peak_braking_force": ("N kg-1", "largest ground reaction force backwards, positive"),
     "peak_propulsive_force": ("N kg-1", "largest ground reaction force forwards"),
     "effective_foot_mass": (
         "kg",
-        "mass with which the leg resists the ground at foot strike: its task-space inertia along the vertical, at the "
-        "lower one of heel and toe marker",
+        "effective mass of the leg at foot strike: its task-space inertia along the vertical at the lower of heel and "
+        "toe marker",
     ),
     **{
-        f"range_of_{joint}_{angle}": ("degree", f"largest minus smallest {joint} {angle} of the cycle")
+        f"range_of_{joint}_{angle}": ("degree", f"largest minus smallest {joint} {angle} in the cycle")
         for joint in JOINTS
         for angle in ANGLES
     },
     **{
-        f"range_of_pelvis_{angle}": ("degree", f"largest minus smallest pelvic {angle} of the cycle")
+        f"range_of_pelvis_{angle}": ("degree", f"largest minus smallest pelvic {angle} in the cycle")
         for angle in ("tilt", "obliquity", "rotation")
     },
     **{
@@ -55,7 +55,7 @@ _METRICS = {
             ("ankle_plantarflexor", "plantarflexor", ""),
             ("knee_extensor", "knee extensor", ""),
             ("knee_flexor", "knee flexor", ""),
-            ("knee_abductor", "knee abductor", ", which the external knee adduction moment calls for"),
+            ("knee_abductor", "knee abductor", ", the opposite of the external knee adduction moment"),
             ("hip_extensor", "hip extensor", ""),
             ("hip_flexor", "hip flexor", ""),
             ("hip_abductor", "hip abductor", ""),
@@ -79,18 +79,18 @@ _METRICS = {
     },
 }
 _METRICS |= {
-    "leg_length": ("m", "length of the leg from hip to knee to ankle centre, median of the trial"),
-    "walking_speed_dimensionless": ("1", "walking speed over the root of gravity times leg length"),
-    "stride_length_dimensionless": ("1", "stride length over leg length"),
-    "step_length_dimensionless": ("1", "step length over leg length"),
-    "step_width_dimensionless": ("1", "step width over leg length"),
-    "stride_time_dimensionless": ("1", "stride time over the root of leg length over gravity"),
-    "cadence_dimensionless": ("1", "steps in the root of leg length over gravity"),
-    "stride_length_per_height": ("1", "stride length over body height"),
-    "step_length_per_height": ("1", "step length over body height"),
+    "leg_length": ("m", "leg length, hip centre to knee centre to ankle centre, median over the trial"),
+    "walking_speed_dimensionless": ("1", "walking speed divided by sqrt(gravity * leg length)"),
+    "stride_length_dimensionless": ("1", "stride length divided by leg length"),
+    "step_length_dimensionless": ("1", "step length divided by leg length"),
+    "step_width_dimensionless": ("1", "step width divided by leg length"),
+    "stride_time_dimensionless": ("1", "stride time divided by sqrt(leg length / gravity)"),
+    "cadence_dimensionless": ("1", "cadence times sqrt(leg length / gravity)"),
+    "stride_length_per_height": ("1", "stride length divided by body height"),
+    "step_length_per_height": ("1", "step length divided by body height"),
 }
 _METRICS |= {
-    f"phase_of_{name}": ("percent", f"share of the gait cycle at which {name} stands")
+    f"phase_of_{name}": ("percent", f"time of {name} in percent of the gait cycle")
     for name in _METRICS
     if name.startswith("peak_")
 }
@@ -99,24 +99,27 @@ GAIT_ANGLES = (
     *("pelvis_tilt", "pelvis_obliquity", "pelvis_rotation", "hip_flexion", "hip_adduction", "hip_rotation"),
     *("knee_flexion", "ankle_flexion", "foot_progression"),
 )
-_SCORES = {  # where a reference is given
+_SCORES = {  # if a reference is given
     "gait_profile_score": ("degree", "Gait Profile Score: root mean square of the nine gait variable scores"),
     "gait_profile_score_overall": (
         "degree",
-        "Gait Profile Score of both sides, with the other side's cycle that overlaps most; the pelvis of the left",
+        "Gait Profile Score of both sides, from the two cycles that overlap most; pelvis from the left cycle",
     ),
     **{
         f"gait_variable_score_{name}": (
             "degree",
-            f"root-mean-square difference of {name.replace('_', ' ')} from the reference's mean over the cycle",
+            f"root-mean-square difference between {name.replace('_', ' ')} and the reference mean over the cycle",
         )
         for name in GAIT_ANGLES
     },
-    # where the reference is a study.nc, with its cycles
-    "gait_deviation_index": ("1", "Gait Deviation Index: 100 is the reference's mean, 10 less its standard deviation"),
+    # if the reference is a study.nc, with its cycles
+    "gait_deviation_index": (
+        "1",
+        "Gait Deviation Index: 100 is the reference mean, every 10 below it is one standard deviation",
+    ),
     "gait_deviation_index_share": (
         "percent",
-        "share of the squared difference from the reference's mean curves that the features of the index hold",
+        "share of the squared difference from the reference mean that the features of the index cover",
     ),
 }
 

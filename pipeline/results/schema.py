@@ -1,7 +1,4 @@
-"""The vocabulary of the outputs: every variable's dimensions, units and meaning, in one table.
-
-The bridge describes every dataset from it and refuses one that departs from it.
-"""
+"""The schema of all output files: dimensions, units and meaning of every variable and coordinate."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from .trial_variables import OF_TRIALS, WITH_DRAWS, Variable
 
 TITLES = {
     "read": "Markers, plate wrenches and events of a session, ISB lab axes",
-    "calibrate": "Calibrated model of a session's person",
+    "calibrate": "Calibrated body model of a session",
     "clean": "Filled and filtered markers and plate wrenches of a session",
     "contacts": "Ground contacts, ground wrench per side and gait events of a session",
     "kinematics": "Poses, joint centres and joint angles of a session",
@@ -38,44 +35,44 @@ COORDINATES = {
     "local_axis": ("", "segment axis: x anterior, y proximal, z to the right"),
     "angle": ("", "joint coordinate"),
     "term": ("", "term of the equations of motion"),
-    "cause": ("", "whose motion contributes: a joint's rotation, the pelvis, or translation between the segments"),
+    "cause": ("", "motion that contributes: rotation of a joint, of the pelvis, or translation between the segments"),
     "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
-    "formulation": ("", "formulation of the equations of motion that is compared with the block matrix"),
+    "formulation": ("", "formulation of the equations of motion, compared with the block matrix"),
     "load": ("", "force (N) or moment (N m)"),
-    "percentile": ("percent", "share of the draws that lie below"),
-    "error_source": ("", "source of error: see Uncertainty in theory.md"),
+    "percentile": ("percent", "share of the draws below the value"),
+    "error_source": ("", "error source, see Uncertainty in theory.md"),
     "phase": ("percent", "share of the gait cycle"),
-    "stance_phase": ("percent", "share of the stance, foot strike to foot off"),
-    "metric": ("", "number of the gait cycle, named as in study.nc and metrics.csv"),
-    "metric_units": ("", "units of the number"),
+    "stance_phase": ("percent", "share of stance, foot strike to foot off"),
+    "metric": ("", "metric, named as in study.nc and metrics.csv"),
+    "metric_units": ("", "units of the metric"),
     "start_time": ("s", "foot strike that starts the cycle, on the file's own time axis"),
     "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
     "mass_kg": ("kg", "body mass"),
     "height_m": ("m", "body height"),
     "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
-    "reason": ("", "why the kinetics are left out"),
-    "measured_share": ("1", "share of the frames in which the landmark was measured"),
-    "filled_share": ("1", "share of the frames in which the landmark was filled; the rest is missing"),
-    "cutoff_hz": ("Hz", "-3 dB point of the marker's filter"),
-    "marker": ("", "marker: label of the file, or from clean on its name in the body model"),
-    "label": ("", "the file's label, or labels, of the marker"),
+    "reason": ("", "why the cycle has no kinetics"),
+    "measured_share": ("1", "share of frames in which the landmark was measured"),
+    "filled_share": ("1", "share of frames in which the landmark was filled; the rest are missing"),
+    "cutoff_hz": ("Hz", "cutoff frequency (-3 dB) of the marker's filter"),
+    "marker": ("", "marker: label in the file; from step clean on, name in the body model"),
+    "label": ("", "label or labels of the marker in the file"),
     "plate": ("", "number of the plate"),
-    "corner": ("", "number of the plate's corner, as in the file"),
+    "corner": ("", "number of the corner, as in the file"),
     "event": ("", "gait event"),
     "event_side": ("", "side of the gait event"),
-    "source": ("", "what told the gait event: plate, c3d or kinematic"),
+    "source": ("", "source of the gait event: plate, c3d or kinematic"),
     "contact_side": ("", "side of the foot on the ground"),
     "plates": ("", "plates under the foot"),
     "valid": ("", "whether the ground reaction of the stance could be used"),
     "stance_side": ("", "side of the stance"),
     "stance_plates": ("", "plates under the foot"),
-    "stance_reason": ("", "why the kinetics of the stance are left out"),
+    "stance_reason": ("", "why the stance has no kinetics"),
     "pose": ("", "body segment that has a pose"),
     "local_axis_2": ("", "second segment axis of a tensor"),
-    "landmark": ("", "landmark that the static trial shows"),
+    "landmark": ("", "landmark seen in the static trial"),
     "landmark_2": ("", "second landmark of a pair"),
     "technical_axis": ("", "axis built from markers in motion"),
-    "joint_carrier": ("", "segment that carries the joint centre; empty where it is found in every frame"),
+    "joint_carrier": ("", "segment that the joint centre is fixed to; empty if computed in every frame"),
     "cluster_marker": ("", "marker of a rigid cluster"),
     "cluster_side": ("", "side of the cluster's segment"),
     "cluster_segment": ("", "segment of the cluster"),
@@ -90,7 +87,7 @@ FLAGS = {
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock",
 }
-# attributes of clean.nc and cycles.nc, columns of quality.csv: how many marker samples of a trial have a flag of `fill`
+# counts of marker samples by value of `fill`: attributes of a trial in clean.nc and cycles.nc, columns of quality.csv
 REPAIRS = {
     "filled_by_spline": 1,
     "filled_by_cluster": 2,
@@ -103,7 +100,7 @@ COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 
 class Group(Protocol):
-    """A trial's results, coordinates among the variables: a dataset, or what was read of one."""
+    """The results of a trial, coordinates among the variables: a dataset, or the part of it that was read."""
 
     @property
     def variables(self) -> Mapping[Any, xr.Variable]: ...  # noqa: D102
@@ -113,10 +110,10 @@ class Group(Protocol):
 
 
 def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
-    """Return the dataset with units and long names, variables and coordinates in the table's order.
+    """Return the dataset with units and long names, variables and coordinates in the order of the schema.
 
     Raises:
-        ValueError: a variable is unknown, absent or has other dimensions than the table says.
+        ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
     """
     if "rejected" in dataset.attrs:
         return dataset
@@ -127,14 +124,13 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
     }
     if set(dataset.data_vars) != set(table):
         raise ValueError(
-            f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} depart from the vocabulary"
+            f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} are not those of the schema"
         )
     result = dataset[list(table)].copy()
-    # of `variables`, since each DataArray of a dataset costs more than all that is done to it here
     for name, (dims, units, long_name) in table.items():
         variable = result.variables[name]
         if variable.dims != dims:
-            raise ValueError(f"{step}: {name} has dimensions {variable.dims}, the vocabulary says {dims}")
+            raise ValueError(f"{step}: {name} has dimensions {variable.dims}, the schema says {dims}")
         variable.attrs = {"units": units, "long_name": long_name}
         if meanings := FLAGS.get((step, name)):
             values = np.arange(len(meanings.split()), dtype=variable.dtype)

@@ -1,4 +1,4 @@
-"""What the files of a session hold along time, and its calibration: dimensions, units and meaning of each variable."""
+"""The variables of the session files from read to kinetics: dimensions, units and meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ON_DISTAL = "of the proximal segment on the distal one"
 
 PELVIS = "flexion is anterior tilt, adduction is obliquity with this side up, rotation is internal, this side forward"
 PROGRESSION = (
-    "turn of the foot's long axis from the direction of walking (lab x), in the horizontal plane, toes inwards"
+    "angle of the foot's long axis from the direction of walking (lab x), in the horizontal plane, toes in positive"
 )
 _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
 _PLATES = {
@@ -27,13 +27,13 @@ _PLATES = {
     "plate_moment": Variable(_PLATE, "N m", "moment of the plate on the person about the lab origin, lab axes"),
     "plate_corner": Variable(("plate", "corner", "axis"), "m", "corner of the plate, lab axes"),
 }
-BAND = "percentiles of Monte Carlo draws of errors"
-SHARE = "share of each source of error in the variance of joint_moment_jcs"
+BAND = "percentiles over Monte Carlo draws of measurement errors,"
+SHARE = "share of each error source in the variance of joint_moment_jcs"
 WITH_DRAWS = {
     "joint_moment_band": Variable(
-        ("time", "side", "joint", "angle", "percentile"), "N m", f"{BAND} of joint_moment_jcs; {JCS}"
+        ("time", "side", "joint", "angle", "percentile"), "N m", f"{BAND} joint_moment_jcs; {JCS}"
     ),
-    "joint_power_band": Variable(("time", "side", "joint", "percentile"), "W", f"{BAND} of joint_power"),
+    "joint_power_band": Variable(("time", "side", "joint", "percentile"), "W", f"{BAND} joint_power"),
     "joint_moment_variance_share": Variable(("time", "side", "joint", "angle", "error_source"), "1", SHARE),
 }
 OF_TRIALS: dict[str, dict[str, Variable]] = {
@@ -52,33 +52,35 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "kg m2",
             "inertia tensor about the centre of mass, segment axes",
         ),
-        "segment_length": Variable(("side", "segment"), "m", "segment length that the parameter table refers to"),
+        "segment_length": Variable(("side", "segment"), "m", "segment length as the parameter table defines it"),
         "joint_position": Variable(
             ("side", "joint", "local_axis"),
             "m",
-            "joint centre in the axes, from the origin, of the segment that carries it",
+            "joint centre from the origin, and in the axes, of the segment that it is fixed to",
         ),
         "static_rotation": Variable(
             ("side", "pose", "local_axis", "axis"),
             "1",
-            "rotation matrix in the static trial, mean over its frames: v_segment = rotation . v_lab",
+            "rotation matrix in the static trial, mean over frames: v_segment = rotation . v_lab",
         ),
         "static_distance": Variable(
-            ("landmark", "landmark_2"), "m", "distance of two landmarks in the static trial, median over its frames"
+            ("landmark", "landmark_2"), "m", "distance of two landmarks in the static trial, median over frames"
         ),
         "chord_radius": Variable(("side", "joint"), "m", "half joint width plus marker radius"),
         "technical_rotation": Variable(
             ("side", "pose", "local_axis", "technical_axis"),
             "1",
-            "turn from the axes built in motion to anatomical axes",
+            "rotation matrix from technical axes (built from markers in motion) to anatomical axes",
         ),
         "cluster_position": Variable(
-            ("cluster_marker", "local_axis"), "m", "marker in the axes, from the origin, of the segment that carries it"
+            ("cluster_marker", "local_axis"),
+            "m",
+            "marker from the origin, and in the axes, of the segment that it is fixed to",
         ),
         "segment_turn_per_marker": Variable(
             ("side", "pose", "local_axis", "marker", "axis"),
             "rad m-1",
-            "turn of the segment, segment axes, per displacement of a marker, lab axes, in the static trial's posture",
+            "rotation of the segment, segment axes, per displacement of a marker, lab axes, in the static posture",
         ),
         "segment_origin_per_marker": Variable(
             ("side", "pose", "local_axis", "marker", "axis"),
@@ -88,7 +90,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "joint_centre_per_marker": Variable(
             ("side", "joint", "local_axis", "marker", "axis"),
             "1",
-            "displacement of the joint centre, axes of the segment that carries it, per displacement of a marker",
+            "displacement of the joint centre, axes of the segment that it is fixed to, per displacement of a marker",
         ),
     },
     "clean": {
@@ -98,18 +100,18 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "fill": Variable(
             ("time", "marker"),
             "1",
-            "what was done to the sample: 0 nothing (measured or missing), 1 filled by spline, 2 from its rigid "
-            "cluster, 3 from neighbours, 4 spike taken out, 5 label exchanged back",
+            "repair of the sample: 0 none (measured or missing), 1 filled by spline, 2 filled from its rigid cluster, "
+            "3 filled from neighbouring markers, 4 spike removed, 5 swapped label corrected",
         ),
         **_PLATES,
         "vertical_force": Variable(
-            ("plate_time", "plate"), "N", "vertical force of the plate, baseline off, unfiltered"
+            ("plate_time", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered"
         ),
         "plate_baseline": Variable(
-            ("plate", "axis"), "N", "mean force of the unloaded plate that was taken off, lab axes"
+            ("plate", "axis"), "N", "mean force of the unloaded plate, subtracted from its force, lab axes"
         ),
         "plate_drift": Variable(
-            ("plate",), "N", "drift of the unloaded plate's force under load that is not known; NaN if never unloaded"
+            ("plate",), "N", "largest unknown drift of the plate's force while it is loaded; NaN if never unloaded"
         ),
         **_EVENTS,
     },
@@ -171,19 +173,19 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "joint_moment_term": Variable(
             ("time", "side", "joint", "term", "local_axis"),
             "N m",
-            "what inertia, velocity, gravity and ground contribute to the joint moment, distal segment axes",
+            "contribution of inertia, velocity, gravity and ground to the joint moment, distal segment axes",
         ),
         "joint_power": Variable(("time", "side", "joint"), "W", "joint power, generation positive"),
         "interaction_torque": Variable(
             ("time", "side", "joint", "angle", "cause", "motion"),
             "N m",
-            "what the motion of each joint (cause), of the pelvis and of the translation between segments contributes "
-            f"to joint_moment_jcs; {JCS}",
+            "contribution to joint_moment_jcs of the motion of each joint (cause), of the pelvis and of the "
+            f"translation between segments; {JCS}",
         ),
         "missing": Variable(
             ("time", "side", "joint"),
             "1",
-            "why joint_moment_jcs is not known: 0 it is, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock",
+            "why joint_moment_jcs is NaN: 0 it is not, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock",
         ),
         "disagreement": Variable(
             ("formulation", "load"),
@@ -193,10 +195,12 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "forward_closure": Variable(
             ("side", "joint", "angle"),
             "degree",
-            "root-mean-square error of the joint angles that the computed moments bring about in windows of 0.02 s",
+            "root-mean-square error of joint angles simulated from the computed moments over windows of 0.02 s",
         ),
         "energy_closure": Variable(
-            ("side", "segment"), "W", "root-mean-square difference of a segment's energy rate and the power entering it"
+            ("side", "segment"),
+            "W",
+            "root-mean-square difference between a segment's rate of energy and the power that enters it",
         ),
     },
 }

@@ -66,7 +66,7 @@ def test_a_reference_that_cannot_be_used_is_said() -> None:
         reference_gait(changed(CONTROLS, PLACES[4], np.nan))
     settings = [{"kinematics": {"static_offset": offset}, "body_model": "cast"} for offset in ("keep", "subtract")]
     there, here = ({"settings": json.dumps(made)} for made in settings)
-    with pytest.raises(UserError, match=r"made with kinematics\.static_offset keep, this study with subtract"):
+    with pytest.raises(UserError, match=r"computed with kinematics\.static_offset keep, this study with subtract"):
         differences(there, here)
     assert differences(there, there) == differences({}, there) == ""
     other = {"settings": json.dumps(settings[0] | {"body_model": "ior"})}
