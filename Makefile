@@ -1,33 +1,37 @@
-# Everything a newcomer needs: `make demo`, `make test`. The set-up makes a virtual environment of its own.
+# A newcomer needs two commands, `make demo` and `make test`. They install into .venv: the first what running needs, the
+# second also what development needs.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(sys.version_info >= (3, 11))" 2>/dev/null)
+FOUND = $(or $(shell $(PYTHON) -c "import sys; print(sys.version.split()[0])" 2>/dev/null),not installed)
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-slurm test-faults test-versions check faults fuzz bench bench-study docs format clean
 
 demo: .venv/ready
-	$(BIN)/snakemake --cores all
+	$(BIN)/gaitlab run data/demo
 
-test: .venv/ready
+test: .venv/ready-dev
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
-# On a Slurm of one node, started here; as root on Debian. The plugins stand beside .venv's packages, for Snakemake
-# loads each one that it finds at every start.
+# On a Slurm of one node, started here; as root on Debian. The plugins are installed apart from .venv's packages, because
+# Snakemake loads each one that it finds at every start.
 test-slurm: .venv/slurm/ready
 	tests/workflow/slurm/cluster install
 	$(BIN)/pytest -rs tests/workflow/slurm
 
 # Runs killed and disks full, hundreds of times (half an hour; mounting a small disk takes root, else: unshare -rm make ...).
-test-faults: .venv/ready
+test-faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.interruptions
 
-# The same numbers from the oldest libraries that pyproject.toml allows and from newer Pythons, as far as they are here.
+# The same numbers from the oldest libraries that pyproject.toml allows and from newer Pythons, if installed.
 VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=newest
-test-versions: .venv/ready
+test-versions: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.versions $(VERSIONS)
 
-# One lint is not followed: the environment is this project's own, made by pip from pyproject.toml.
-check: .venv/ready
+# One lint is not followed: the environment is the project's own, installed by pip from pyproject.toml.
+check: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -36,29 +40,29 @@ check: .venv/ready
 
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
 # a hundred trials of which up to half are bad (10 minutes).
-fuzz: .venv/ready
+fuzz: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fuzz_c3d
 	$(BIN)/python -m tests.campaigns.fuzz_texts
 	$(BIN)/python -m tests.campaigns.fuzz_netcdf
 	$(BIN)/python -m tests.campaigns.bad_trials
 
-# Recordings with faults of known dose: how many are told, and for the right reason (6 minutes).
-faults: .venv/ready
+# Recordings with faults of known dose: how many are found, and for the right reason (6 minutes).
+faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fault_campaign
 
-# What a study costs, against other ways and against goals (8 minutes); OpenSim, too, after pip install -e '.[bench]'.
-bench: .venv/ready
+# What a study costs, against other ways and against goals (8 minutes); with OpenSim after pip install -e '.[bench]'.
+bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks
 
 # The same with a study of 20 sessions of 20 walks, and with 1 to 100 sessions run (20 minutes).
-bench-study: .venv/ready
+bench-study: .venv/ready-dev
 	$(BIN)/python -m benchmarks full
 
-docs: .venv/ready
+docs: .venv/ready-dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Open $(CURDIR)/docs/_build/index.html in a browser."
 
-format: .venv/ready
+format: .venv/ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile
@@ -67,11 +71,17 @@ clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache docs/_build
 
 .venv/ready: pyproject.toml
+	$(if $(filter True,$(NEW_ENOUGH)),,$(error Python 3.11 or newer is needed, $(PYTHON) is $(FOUND); \
+		with another one: make demo PYTHON=python3.12))
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --editable .
 	touch $@
 
-.venv/slurm/ready: .venv/ready
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv/slurm \
+.venv/ready-dev: .venv/ready
+	$(PIP) --editable '.[dev]'
+	touch $@
+
+.venv/slurm/ready: .venv/ready-dev
+	$(PIP) --upgrade --no-deps --target .venv/slurm \
 		snakemake-executor-plugin-slurm snakemake-executor-plugin-slurm-jobstep snakemake-executor-plugin-cluster-generic
 	touch $@

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 
+from gaitlab import __version__  # noqa: E402
+
 project = "Gait-lab pipeline"
-release = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]["version"]
+release = __version__
 copyright = ""  # noqa: A001 (Sphinx' name)
 extensions = ["myst_parser", "sphinx_pages"]
 exclude_patterns = ["_build", "examples"]

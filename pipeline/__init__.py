@@ -1,17 +1,21 @@
-"""For scripts: ``from pipeline import load_study``. Everything else stands in the modules."""
+"""The pipeline. Scripts import ``load_study`` and ``mean_curves`` from ``gaitlab``, and all else from its modules."""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .results.averages import mean_curves as mean_curves
     from .results.study_file import load_study as load_study
+
+__version__ = "0.1.0"
+
+FOR_SCRIPTS = {"load_study": ".results.study_file", "mean_curves": ".results.averages"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``load_study`` when it is asked for; relative, so that the digest of no step depends on it."""
-    if name != "load_study":
-        raise AttributeError(f"module 'pipeline' has no attribute {name!r}")
-    from .results.study_file import load_study
-
-    return load_study
+    """Import a function for scripts at its first use, so that other imports stay light."""
+    if name not in FOR_SCRIPTS:
+        raise AttributeError(f"no module-level name {name!r}", name=name)
+    return getattr(importlib.import_module(FOR_SCRIPTS[name], __name__), name)

@@ -1,35 +1,37 @@
-"""Commands for a study, before and after the workflow: ``python -m pipeline --help`` lists them."""
+"""The command ``gaitlab``: everything that one does with a study. ``python -m pipeline`` is the same."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from . import __version__
 from .errors import UserError, printable
+
+Answer = tuple[str, int]  # text to print, exit code
+EXAMPLES = """\
+examples:
+  gaitlab demo my_demo && gaitlab run my_demo    write a small study, compute it and report on it
+  gaitlab init my_study                          write the tables of a folder of C3D files
+  gaitlab check my_study                         list everything that is wrong with a study
+  gaitlab run my_study --dry-run                 list the jobs that would run
+  gaitlab show my_study/derived/study.nc         list the results
+
+'gaitlab COMMAND --help' explains a command, with examples.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 1 where the user has something to put right, else 0."""
+    """Run one command and return its exit code: 1 if the user has something to correct, else 0."""
     chosen = _parser().parse_args(arguments)
+    function: Callable[[Namespace], Answer] = chosen.function
     try:
-        if chosen.command == "body-model":
-            text, code = _body_model(chosen.name, chosen.file, chosen.output)
-        elif chosen.command == "recover":
-            return _recover(chosen.folder, chosen.cores)
-        elif chosen.command == "export":
-            text, code = _export(chosen.study, chosen.format, chosen.output)
-        elif chosen.command == "explain":
-            text, code = _explain(chosen.file, chosen.cycle)
-        elif chosen.command == "show":
-            text, code = _show(chosen.file, chosen.group, chosen.variable)
-        elif chosen.command == "write-c3d":
-            text, code = _write_c3d(chosen.folder, chosen.session, anonymous=chosen.anonymous)
-        else:
-            own = {"init": _init, "check": _check, "verify": _verify, "demo": _demo}
-            text, code = own[chosen.command](chosen.folder)
+        text, code = function(chosen)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -38,89 +40,102 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return what the commands are called and take."""
-    parser = argparse.ArgumentParser(prog="python -m pipeline", description="Prepare a gait study for the workflow.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, text in (
-        ("init", "write the tables of a folder of C3D files; what exists is kept"),
-        ("check", "say everything that is wrong with a study, before anything runs"),
-        ("verify", "say whether recordings and results are what they were when the results were made"),
-        ("demo", "write a small study with a known answer"),
-    ):
-        command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("folder", metavar="DIR", type=Path)
-    text = "take up a run that was killed or whose disk was full: unlock the study, then run the workflow"
-    command = commands.add_parser("recover", help=text, description=text)
-    command.add_argument("folder", metavar="STUDY", type=Path)
-    command.add_argument("--cores", default="all", help="(default: all)")
-    text = "say which labels a body model looks for; draw it on a static trial"
-    command = commands.add_parser("body-model", help=text, description=text)
-    command.add_argument("name", metavar="NAME", help="a shipped body model, or the path of one")
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="gaitlab",
+        description="Compute joint angles, forces and moments of a gait study from its C3D files.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"gaitlab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(
+        name: str, function: Callable[[Namespace], Answer], text: str, *examples: str, place: str = "STUDY"
+    ) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog="\n".join(["examples:", *(f"  gaitlab {name} {example}" for example in examples)]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(function=function)
+        command.add_argument("path", metavar=place, type=Path)
+        return command
+
+    options: dict[str, Any] = {
+        "metavar": "...",
+        "nargs": argparse.REMAINDER,
+        "help": "further options of Snakemake (default: --cores all)",
+    }
+    results = "my_study/derived/study.nc"
+
+    add("init", _init, "write the tables of a folder of C3D files; existing ones are kept", "my_study", place="DIR")
+    add("check", _check, "list everything that is wrong with a study, before anything runs", "my_study")
+
+    text = "compute what is missing or out of date, and write the report"
+    changed = "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"
+    command = add("run", _run, text, "my_study", "my_study --cores 2", "my_study --profile slurm", changed)
+    command.add_argument("options", **options)
+
+    text = "list the content of an output file, or the numbers of one variable"
+    walk = "my_study/derived/sub-01/kinetics.nc --group fast_01"
+    command = add("show", _show, text, results, f"{results} --variable joint_angle", walk, place="NC")
+    command.add_argument("--group", metavar="G", help="one trial only")
+    command.add_argument("--variable", metavar="V", help="print the numbers of this variable")
+
+    text = "trace one gait cycle back to the frames and plates of its recording"
+    command = add("explain", _explain, text, "my_study", "my_study --cycle 2")
+    command.add_argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)")
+
+    add("verify", _verify, "check that recordings and results are still those of the last run", "my_study")
+
+    text = "write study.nc as one long table, a row per cycle, variable, joint, angle and percent"
+    command = add("export", _export, text, "my_study", "my_study --format parquet --output my_study.parquet")
+    command.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
+    command.add_argument("--output", metavar="FILE", type=Path, help="the table to write (default: next to study.nc)")
+
+    text = "write angles, moments, powers, forces and events of a computed study into copies of its C3D files"
+    command = add("write-c3d", _write_c3d, text, "my_study", "my_study --session sub-01 --anonymous")
+    command.add_argument("--session", metavar="S", help="one session only")
+    text = "leave out the recordings' free text, which may contain names and birth dates"
+    command.add_argument("--anonymous", action="store_true", help=text)
+
+    text = "list the labels that a body model looks for; draw it on a static trial"
+    own = "my_model.yaml static.c3d --output my_model.html"
+    command = add("body-model", _body_model, text, "plug_in_gait", own, place="NAME|YAML")
     command.add_argument("file", metavar="C3D", type=Path, nargs="?", help="a static trial")
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
-    text = "say what an output file holds; with --variable its numbers"
-    command = commands.add_parser("show", help=text, description=text)
-    command.add_argument("file", metavar="NC", type=Path, help="an output, such as derived/study.nc")
-    command.add_argument("--group", metavar="G", help="one trial only")
-    command.add_argument("--variable", metavar="V", help="the numbers of one variable")
-    text = "tell where one gait cycle comes from, back to the frames and plates of its recording"
-    command = commands.add_parser("explain", help=text, description=text)
-    command.add_argument("file", metavar="NC", type=Path, help="derived/study.nc, or the study's directory")
-    command.add_argument("--cycle", metavar="N", type=int, help="its number; without it, the cycles are listed")
-    text = "write study.nc as one long table, a row per cycle, variable, joint, angle and percent"
-    command = commands.add_parser("export", help=text, description=text)
-    command.add_argument("study", metavar="STUDY", type=Path, help="the study's directory, or its study.nc")
-    command.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
-    command.add_argument("--output", metavar="FILE", type=Path, help="the table to write (default: beside study.nc)")
-    text = "write angles, moments, powers, forces and events into copies of the C3D files, once the workflow has run"
-    command = commands.add_parser("write-c3d", help=text, description=text)
-    command.add_argument("folder", metavar="STUDY", type=Path)
-    command.add_argument("--session", metavar="S", help="one session only")
-    text = "leave out the recordings' free text: it may hold names and birth dates"
-    command.add_argument("--anonymous", action="store_true", help=text)
+
+    text = "continue a run that was killed or that filled the disk: unlock the study, then run it"
+    add("recover", _recover, text, "my_study").add_argument("options", **options)
+
+    text = "write a small study with known joint moments"
+    add("demo", _demo, text, "my_demo && gaitlab run my_demo", place="DIR")
     return parser
 
 
-def _init(folder: Path) -> tuple[str, int]:
+def _init(chosen: Namespace) -> Answer:
     from .commands.init.command import initialise
 
-    return initialise(folder), 0
+    return initialise(chosen.path), 0
 
 
-def _check(folder: Path) -> tuple[str, int]:
+def _check(chosen: Namespace) -> Answer:
     from .commands.check.command import as_text, check
 
-    findings = check(folder)
-    return as_text(findings, folder), int(any(finding.severity == "error" for finding in findings))
+    findings = check(chosen.path)
+    return as_text(findings, chosen.path), int(any(finding.severity == "error" for finding in findings))
 
 
-def _verify(folder: Path) -> tuple[str, int]:
-    from .commands.verify import as_text, verify
-    from .tables.terminal_table import text_width
+def _run(chosen: Namespace) -> Answer:
+    from .commands.run import run
 
-    faults, told = verify(folder)
-    return as_text(faults, told, folder, width=text_width()), int(bool(faults))
+    run(chosen.path, chosen.options)
 
 
-def _body_model(name: str, file: Path | None, output: Path | None) -> tuple[str, int]:
-    from .commands.draw_body_model import body_model_report
-
-    return body_model_report(name, file, output or Path(f"{Path(name).stem}.html")), 0
-
-
-def _export(study: Path, form: str, output: Path | None) -> tuple[str, int]:
-    from .commands.export import export
-
-    return f"Table: {export(study, form=form, output=output)}", 0
-
-
-def _explain(file: Path, cycle: int | None) -> tuple[str, int]:
-    from .commands.explain.command import explain
-
-    return explain(file, cycle=cycle), 0
-
-
-def _show(file: Path, group: str | None, variable: str | None) -> tuple[str, int]:
+def _show(chosen: Namespace) -> Answer:
     from .commands.show import LEVELS, show
     from .tables.terminal_table import text_width
 
@@ -129,30 +144,61 @@ def _show(file: Path, group: str | None, variable: str | None) -> tuple[str, int
         levels = LEVELS
     except UnicodeEncodeError:
         levels = ""
-    return show(file, group=group, variable=variable, width=text_width(), levels=levels), 0
+    text = show(chosen.path, group=chosen.group, variable=chosen.variable, width=text_width(), levels=levels)
+    return text, 0
 
 
-def _write_c3d(folder: Path, session: str | None, *, anonymous: bool) -> tuple[str, int]:
+def _explain(chosen: Namespace) -> Answer:
+    from .commands.explain.command import explain
+
+    return explain(chosen.path, cycle=chosen.cycle), 0
+
+
+def _verify(chosen: Namespace) -> Answer:
+    from .commands.verify import as_text, verify
+    from .tables.terminal_table import text_width
+
+    faults, told = verify(chosen.path)
+    return as_text(faults, told, chosen.path, width=text_width()), int(bool(faults))
+
+
+def _export(chosen: Namespace) -> Answer:
+    from .commands.export import export
+
+    return f"Table: {export(chosen.path, form=chosen.format, output=chosen.output)}", 0
+
+
+def _write_c3d(chosen: Namespace) -> Answer:
     from .commands.write_c3d import write_c3d_files
 
-    written, left_out = write_c3d_files(folder, session=session, anonymous=anonymous)
+    written, left_out = write_c3d_files(chosen.path, session=chosen.session, anonymous=chosen.anonymous)
     lines = [*map(str, written), *(f"left out: {line}" for line in left_out), f"{len(written)} files written."]
     return "\n".join(lines), 0
 
 
-def _recover(folder: Path, cores: str) -> int:
-    from .commands.recover import recover
+def _body_model(chosen: Namespace) -> Answer:
+    from .commands.draw_body_model import body_model_report
 
-    return recover(folder, cores=cores)
+    output = chosen.output or Path(f"{chosen.path.stem}.html")
+    return body_model_report(str(chosen.path), chosen.file, output), 0
 
 
-def _demo(folder: Path) -> tuple[str, int]:
+def _recover(chosen: Namespace) -> Answer:
+    from .commands.recover import unlock
+    from .commands.run import run
+
+    unlock(chosen.path)
+    run(chosen.path, chosen.options)
+
+
+def _demo(chosen: Namespace) -> Answer:
     from .demo.study import write_demo_study
 
+    folder = chosen.path
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(str(folder), "is not empty", "give a new folder for the demonstration study")
     write_demo_study(folder, seed=0)
-    return f"Demo study written.\nNext: snakemake --cores all --directory {shlex.quote(str(folder))}", 0
+    return f"Demo study written.\nNext: gaitlab run {shlex.quote(str(folder))}", 0
 
 
 if __name__ == "__main__":

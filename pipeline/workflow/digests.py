@@ -93,14 +93,6 @@ def versions(distributions: Iterable[str]) -> dict[str, str]:
 _version = functools.cache(importlib.metadata.version)  # 4 ms a time, and every job of a study asks
 
 
-@functools.cache
-def pipeline_version() -> str:
-    """Return the version that pyproject.toml states; needs no installation."""
-    import tomllib
-
-    return str(tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]["version"])
-
-
 def _source(module: str) -> Path | None:
     """Return the file of a module of this package, named from ``pipeline``; None of a room or another package."""
     path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..steps.report.page_names import own_pages
 from ..tables import study_tables, tsv
 from . import digests, settings
@@ -89,7 +90,7 @@ class Study:
             content = {
                 "step": step,
                 "session": session,
-                "pipeline": digests.pipeline_version(),
+                "pipeline": __version__,
                 "code": digests.code_digest(*code_of(step)),
                 "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
                 "settings": self.settings.get(step, {}),

@@ -1,7 +1,7 @@
 """Runs of the workflow that are killed, or whose disk is full, again and again, until one ends: what is left behind.
 
 ``make test-faults`` runs it in full; ``python -m tests.campaigns.interruptions --kills 20 --full 20`` a part of it.
-A killed or stopped run is taken up by ``python -m pipeline recover``, which is interrupted in its turn: every
+A killed or stopped run is continued by ``gaitlab recover``, which is interrupted in its turn: every
 interruption finds the study in another state, and costs a start and a job rather than a run. Several studies are
 interrupted at once, each by itself.
 """
@@ -72,9 +72,9 @@ def started(*arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=HOUSE, start_new_session=True, **quiet)  # type: ignore[call-overload, no-any-return]
 
 
-def recovery(study: Path) -> subprocess.Popen[bytes]:
-    """Start the one command that takes up an interrupted run."""
-    return started("pipeline", "recover", str(study), "--cores", "1")
+def recovery(study: Path, *options: str) -> subprocess.Popen[bytes]:
+    """Start the command that continues an interrupted run."""
+    return started("pipeline", "recover", str(study), "--cores", "1", *options)
 
 
 def descendants(of: int, above: str = "") -> list[tuple[int, str, str]]:
@@ -101,9 +101,8 @@ def jobs_of(run: subprocess.Popen[bytes]) -> list[int]:
 def kill(run: subprocess.Popen[bytes], whom: str) -> str:
     """Kill a run, its scheduler alone or its job alone (what runs of it: there may be none); return whom."""
     below = descendants(run.pid)
-    schedulers = [
-        number for number, command, _ in below if "snakemake" in command
-    ]  # the first, the others are below it
+    command = Path(f"/proc/{run.pid}/cmdline").read_text()  # recover becomes Snakemake once the study is unlocked
+    schedulers = [number for number, command, _ in [(run.pid, command, ""), *below] if "snakemake" in command]
     chosen = {"scheduler": schedulers[:1], "job": jobs_of(run)[:1]}.get(whom, [])
     for number in chosen or [*(number for number, *_ in below), run.pid]:
         with suppress(ProcessLookupError):

@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ import xarray as xr
 import yaml
 
 from docs import reference
+from pipeline import __version__
 from pipeline.__main__ import main
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
@@ -122,9 +122,8 @@ def test_reasons_are_those_of_the_code() -> None:
 
 
 def test_version_is_the_same_everywhere() -> None:
-    version = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["version"]
-    assert yaml.safe_load((HOUSE / "CITATION.cff").read_text())["version"] == version
-    assert f"## [{version}]" in (HOUSE / "CHANGELOG.md").read_text()
+    assert yaml.safe_load((HOUSE / "CITATION.cff").read_text())["version"] == __version__
+    assert f"## [{__version__}]" in (HOUSE / "CHANGELOG.md").read_text()
 
 
 # --- code that runs ------------------------------------------------------------------------------------------------

@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.commands.recover import recover
+from pipeline.commands.recover import unlock
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.workflow import session_job
@@ -86,10 +87,10 @@ def test_a_killed_run_is_taken_up_by_one_command(tmp_path: Path) -> None:
     while run.poll() is None and not jobs_of(run):
         time.sleep(0.02)
     with pytest.raises(UserError, match="a run is at work on it"):
-        recover(study, cores="1", wait_s=0.0)
+        unlock(study, wait_s=0.0)
     kill(run, KILLED[0])
     assert not [name for name in outputs(study) if not name.endswith("read.nc")]
-    assert recover(study, cores="1", further=["derived/sub-01/calibrate.nc"]) == 0
+    assert recovery(study, "derived/sub-01/calibrate.nc").wait() == 0
     assert {"derived/sub-01/read.nc", "derived/sub-01/calibrate.nc"} <= outputs(study).keys()
     assert not leftovers(study)
 
@@ -132,8 +133,9 @@ def test_snakemake_is_told_of_no_date_in_the_future(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("locked", [True, False])
-def test_recovery_unlocks_where_there_is_a_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: bool) -> None:
-    """And starts the workflow once, with the cores that were asked for; where unlocking fails, no run."""
+def test_a_study_is_unlocked_only_if_it_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: bool
+) -> None:
     study, started = write_tiny_study(tmp_path / "study"), list[list[str]]()
     (study / ".snakemake/locks").mkdir(parents=True)
     if locked:
@@ -141,12 +143,12 @@ def test_recovery_unlocks_where_there_is_a_lock(tmp_path: Path, monkeypatch: pyt
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
         started.append(command)
-        return subprocess.CompletedProcess(command, 3 if "--unlock" in command else 0)
+        return subprocess.CompletedProcess(command, 3)
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert recover(study, cores="2") == (3 if locked else 0)
-    (command,) = started
-    assert ("--unlock" if locked else "--cores") in command
+    with pytest.raises(UserError, match="cannot be unlocked") if locked else nullcontext():
+        unlock(study)
+    assert ["--unlock" in command for command in started] == [True] * locked
 
 
 @pytest.mark.parametrize("error", [errno.ESTALE, errno.EIO, errno.ENOENT, None])

@@ -43,8 +43,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rerun")
     for name in ("pipeline", "config", "profiles"):
         shutil.copytree(HOUSE / name, folder / "house" / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "pyproject.toml"):
-        shutil.copy(HOUSE / name, folder / "house")
+    shutil.copy(HOUSE / "Snakefile", folder / "house")
     study = copy_study(HOUSE / "data" / "demo", folder / "study")
     kept = [row for row in lines(study / "trials.tsv") if not row.split("\t")[1].endswith(("_02", "_03"))]
     write(study / "trials.tsv", kept)
