@@ -212,7 +212,9 @@ OF_THE_CODE = {
     "pipeline/dynamics/block_matrix.py": everywhere("kinetics", "cycles"),
     "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
     "pipeline/steps/report/templates/report.css": {"report"},
-    "pipeline/workflow/warm.py": set(),
+    "pipeline/workflow/workers.py": set(),
+    "pipeline/workflow/run_job.py": everywhere(*SESSION_STEPS),
+    "pipeline/tables/csv_files.py": {"study", "report"},
     "Snakefile": set(),
 }
 

@@ -1,0 +1,112 @@
+"""Which code is in the key of which job: exactly the modules that the job runs, found by running each."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pipeline.workflow import digests
+from pipeline.workflow.job_keys import Study, code_of
+from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
+from tests.support.checkout import DEMO, HOUSE
+from tests.support.outputs import write_outputs
+
+PACKAGE = HOUSE / "pipeline"
+MODULES = sorted(
+    ".".join(path.relative_to(HOUSE).with_suffix("").parts)
+    for path in PACKAGE.rglob("*.py")
+    if path.name != "__init__.py"
+)
+TRACE = """
+import json, sys
+from pathlib import Path
+from pipeline.workflow.run_job import run
+def paths(files): return {name: [Path(file) for file in some] for name, some in files.items()}
+key, inputs, outputs = json.load(sys.stdin)
+run(key, paths(inputs), paths(outputs))
+print(*(name for name in sys.modules if name.startswith("pipeline.")))
+"""
+IN_THE_PARSER = {"pipeline.c3d.parser", "pipeline.c3d.encodings"}  # run in a child process of the job
+
+
+def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the inputs and outputs of a job of the first session, or of the study, by name."""
+    session = next(iter(study.sessions))
+    if step in SESSION_STEPS:
+        function = getattr(import_module(f"pipeline.steps.{step}.step"), step)
+        names = [name for name in inspect.signature(function).parameters if name in SESSION_STEPS]
+        return {name: [f"derived/{session}/{name}.nc"] for name in names}, {step: [f"derived/{session}/{step}.nc"]}
+    tables = {name: [f"derived/{name}.csv"] for name in ("metrics", "quality", "participants", "symmetry")}
+    results = {"study": ["derived/study.nc"], **tables}
+    if step == "study":
+        return {"cycles": [f"derived/{session}/cycles.nc" for session in study.sessions]}, results
+    return {**results, "means": tables["participants"]}, {"report": ["derived/report.html"]}
+
+
+@pytest.fixture(scope="module")
+def run_modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """Run a job of each step in a process of its own and return the modules that it loaded."""
+    folder = write_outputs(tmp_path_factory.mktemp("traced"))
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        study = open_study(Path(), forced=True)
+        found = {}
+        for step in STEPS:
+            session = next(iter(study.sessions)) if step in SESSION_STEPS else None
+            key = study.key(step)(SimpleNamespace(session=session))
+            command = [sys.executable, "-c", TRACE]
+            environment = {**os.environ, "PYTHONPATH": str(HOUSE)}
+            job = json.dumps([key, *files_of(study, step)])
+            run = subprocess.run(command, input=job, env=environment, capture_output=True, text=True, check=False)
+            assert run.returncode == 0, run.stderr
+            found[step] = {name for name in run.stdout.split() if name in MODULES}
+    finally:
+        os.chdir(before)
+    return found
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_key_of_a_job_names_exactly_the_code_that_it_runs(step: str, run_modules: dict[str, set[str]]) -> None:
+    expected = run_modules[step] | (IN_THE_PARSER if step == "read" else set())
+    assert digests.imported_modules(*code_of(step)) == expected
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Iterator[SimpleNamespace]:
+    """Give a function that returns the code part of each step's key, and where a changed module is written."""
+    source = digests._source
+
+    def changed(module: str) -> dict[str, str]:
+        path = tmp_path / "changed.py"
+        if module:
+            path.write_bytes((source(module) or DEMO).read_bytes() + b"\n# a comment\n")
+        digests._source = lambda name: path if name == module else source(name)
+        for cached in (digests.imported_modules, digests._direct_imports, digests.code_digest):
+            cached.cache_clear()
+        return {step: digests.code_digest(*code_of(step)) for step in STEPS}
+
+    yield SimpleNamespace(with_a_comment_in=changed)
+    digests._source = source
+    for cached in (digests.imported_modules, digests._direct_imports, digests.code_digest):
+        cached.cache_clear()
+
+
+def test_a_comment_in_a_module_reruns_the_jobs_that_run_it(
+    keys: SimpleNamespace, run_modules: dict[str, set[str]]
+) -> None:
+    before = keys.with_a_comment_in("")
+    for module in MODULES:
+        after = keys.with_a_comment_in(module)
+        expected = {step for step in STEPS if module in run_modules[step]}
+        expected |= {"read"} if module in IN_THE_PARSER else set()
+        assert {step for step in STEPS if after[step] != before[step]} == expected, module
