@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ import pytest
 from pipeline.workflow import digests
 from pipeline.workflow.job_keys import Study, code_of
 from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
-from tests.support.checkout import DEMO, HOUSE
+from tests.support.checkout import HOUSE
 from tests.support.outputs import write_outputs
 
 PACKAGE = HOUSE / "pipeline"
@@ -81,32 +81,36 @@ def test_the_key_of_a_job_names_exactly_the_code_that_it_runs(step: str, run_mod
     assert digests.imported_modules(*code_of(step)) == expected
 
 
+CACHED = (digests.imported_modules, digests._direct_imports, digests.code_digest)
+
+
 @pytest.fixture
-def keys(tmp_path: Path) -> Iterator[SimpleNamespace]:
-    """Give a function that returns the code part of each step's key, and where a changed module is written."""
+def keys_with_a_comment_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], dict[str, str]]]:
+    """Give a function that returns the code part of each step's key after a comment was added to a module."""
     source = digests._source
 
-    def changed(module: str) -> dict[str, str]:
+    def keys(module: str) -> dict[str, str]:
         path = tmp_path / "changed.py"
         if module:
-            path.write_bytes((source(module) or DEMO).read_bytes() + b"\n# a comment\n")
-        digests._source = lambda name: path if name == module else source(name)
-        for cached in (digests.imported_modules, digests._direct_imports, digests.code_digest):
-            cached.cache_clear()
+            path.write_bytes((source(module) or path).read_bytes() + b"\n# a comment\n")
+        monkeypatch.setattr(digests, "_source", lambda name: path if name == module else source(name))
+        for function in CACHED:
+            function.cache_clear()
         return {step: digests.code_digest(*code_of(step)) for step in STEPS}
 
-    yield SimpleNamespace(with_a_comment_in=changed)
-    digests._source = source
-    for cached in (digests.imported_modules, digests._direct_imports, digests.code_digest):
-        cached.cache_clear()
+    yield keys
+    for function in CACHED:
+        function.cache_clear()
 
 
 def test_a_comment_in_a_module_reruns_the_jobs_that_run_it(
-    keys: SimpleNamespace, run_modules: dict[str, set[str]]
+    keys_with_a_comment_in: Callable[[str], dict[str, str]], run_modules: dict[str, set[str]]
 ) -> None:
-    before = keys.with_a_comment_in("")
+    before = keys_with_a_comment_in("")
     for module in MODULES:
-        after = keys.with_a_comment_in(module)
+        after = keys_with_a_comment_in(module)
         expected = {step for step in STEPS if module in run_modules[step]}
         expected |= {"read"} if module in IN_THE_PARSER else set()
         assert {step for step in STEPS if after[step] != before[step]} == expected, module
