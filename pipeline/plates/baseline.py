@@ -1,8 +1,8 @@
-"""What an unloaded plate reads: its offset, how that drifts, and how much of a drift cannot be known.
+"""Baseline of a plate: its offset, the drift of that, and the part of the drift that is unknown.
 
-Amplifiers leave an offset on a plate; charge and heat let it drift, that of piezo-electric plates most. It shows
-while nobody is on the plate, and is taken as running straight in between. Nobody can pull a plate up: it rests where
-its vertical force is lowest.
+Amplifiers cause an offset; charge and heat let it drift, most of all on piezo-electric plates. It is measured while
+the plate is unloaded and interpolated linearly under load. Feet only push on a plate, so the lowest vertical force is
+the unloaded level.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Flags = NDArray[np.bool_]
 Blocks = NDArray[np.intp]
 
 BLOCK_S = 0.05
-KNOT_BLOCKS = 3  # so much rest gives one knot of the drift
-BAND_N, BAND_SHARE = 60.0, 0.35  # above the lowest level, and as a share of the largest load: room for drift
-STEADY_N = 8.0  # from block to block, so that light touches do not count
-QUIET_CHANGE_N, QUIET_BEND_N = 15.0, 6.0  # of blocks 0.1 s either side: a foot at that level changes faster
-STANDING_N = 20.0  # a load that stays above it may be a light person
+KNOT_BLOCKS = 3  # unloaded blocks for one knot of the drift
+BAND_N, BAND_SHARE = 60.0, 0.35  # largest drift above the lowest level; as a share of the largest load
+STEADY_N = 8.0  # largest change between blocks; a light touch changes more
+QUIET_CHANGE_N, QUIET_BEND_N = 15.0, 6.0  # largest change and bend over 0.2 s; a foot changes the force faster
+STANDING_N = 20.0  # a higher load throughout may be a light person
 LARGEST_OFFSET_N = 300.0
-DRIFT_N, DRIFT_N_M = 3.0, 1.0  # smaller changes are noise: one mean is the better answer
-SLOPE_BLOCKS, MOST_SLOPE_BLOCKS = 4, 10  # fewest to tell a slope from, most beside a load
+DRIFT_N, DRIFT_N_M = 3.0, 1.0  # smaller changes are noise
+FEWEST_SLOPE_BLOCKS, MOST_SLOPE_BLOCKS = 4, 10  # to fit a slope to
 
 
-def rest_taken_off(
+def subtract_baseline(
     force: Array, moment: Array, corners: Array, *, rate_hz: float, named: slice | None = None
 ) -> tuple[Array, Array, Array]:
-    """Return wrenches (sample, plate, 6) without what the plates read at rest, and what that was.
+    """Return the wrenches (sample, plate, 6) without their baseline, and this.
 
     Args:
         force, moment: (sample, plate, 3), N, and N m about the lab origin; y is up.
@@ -41,9 +41,9 @@ def rest_taken_off(
         rate_hz, named: see `resting_wrench`.
 
     Returns:
-        The wrenches; the mean force taken off (plate, 3), N; the unknown drift (plate,), N, see `unknown_drift`.
+        The wrenches; the mean baseline force (plate, 3), N; the unknown drift (plate,), N, see `unknown_drift`.
     """
-    # in memory with time last: that is how it is worked on, here and in the filter
+    # time is last in memory, as the filter needs it
     parts = [np.moveaxis(part, 0, -1) for part in (force, moment)]
     wrench = np.moveaxis(np.concatenate(parts, axis=1), -1, 0)
     baseline, drift = np.zeros((len(corners), 3)), np.zeros(len(corners))
@@ -58,19 +58,18 @@ def rest_taken_off(
 def resting_wrench(
     wrench: Array, blocks: Array, middle: Array, *, rate_hz: float, named: slice | None = None
 ) -> tuple[Array, float]:
-    """Return the wrench that a plate reads at rest, and the drift that cannot be known.
+    """Return the wrench that an unloaded plate reads, and the unknown drift.
 
     Args:
         wrench: (sample, 6) of one plate, force, N, and moment about the lab origin, N m; y is up.
         blocks: (block, 6), its means over blocks of 50 ms.
         middle: (3,) middle of the plate, m.
         rate_hz: samples per second.
-        named: samples that the file names as unloaded; they count where they are and no longer stretch is seen.
+        named: samples that the file names as unloaded; used if no unloaded block is found and their force is low.
 
     Returns:
-        (sample or 1, 6) force and moment about the lab origin, to take off: one row where they change by less than
-        3 N and 1 N m over the trial; zeros where the plate is never seen unloaded. And the unknown drift, see
-        `unknown_drift`.
+        (sample or 1, 6) force and moment about the lab origin: one row if they change by less than 3 N and 1 N m over
+        the trial, zeros if the plate is never unloaded. And the unknown drift, N, see `unknown_drift`.
     """
     free = unloaded(blocks[:, 1])
     if free.any():
@@ -85,11 +84,11 @@ def resting_wrench(
 
 
 def unloaded(vertical: Array) -> Flags:
-    """Return which blocks (block,) of 50 ms of the vertical force show a plate at rest.
+    """Return which blocks (block,) of 50 ms of the vertical force are unloaded.
 
-    These are the steady blocks near the lowest level, and quiet ones that drifted further up; blocks beside a load
-    belong to it. A plate that is loaded throughout has none. Where all load points down the sign is wrong: then the
-    highest level is that of rest.
+    These are steady blocks near the lowest level, and quiet ones that drifted further up, but not the neighbours of a
+    load. A plate that is loaded throughout has none. If all loads are negative the sign is wrong, and the highest
+    level is the unloaded one.
     """
     none = np.zeros(len(vertical), dtype=bool)
     seen = vertical[np.isfinite(vertical)]
@@ -110,21 +109,21 @@ def unloaded(vertical: Array) -> Flags:
     earlier, previous, here, following, later = (padded[k : len(vertical) + k] for k in range(5))
     quiet = (np.abs(later - earlier) < QUIET_CHANGE_N) & (np.abs(later - 2 * here + earlier) < QUIET_BEND_N)
     low = (here < lowest + band) | (quiet & (here < lowest + reach))
-    beside = np.concatenate([[True], low, [True]])
+    low_around = np.concatenate([[True], low, [True]])
     steady = np.maximum(np.abs(here - previous), np.abs(following - here)) < STEADY_N
-    return np.asarray(low & steady & beside[:-2] & beside[2:])
+    return np.asarray(low & steady & low_around[:-2] & low_around[2:])
 
 
 def unknown_drift(force: Array, free: Flags) -> float:
-    """Return how much of a plate's drift under load is not known, N.
+    """Return the unknown part of a plate's drift under load, N; NaN if the plate is never unloaded.
 
-    Across a load: the change of the resting force beyond what its slopes before and after foretell, at most all of
-    the change; drift that runs straight counts as known, a jump does not. Where the trial begins or ends with a load:
-    what the slope beside it adds up to. The largest of these; NaN where the plate is never at rest.
+    It is the largest of: for each load, the change of the baseline minus what its slopes before and after predict, but
+    at most the change (linear drift is known, a jump is not); for a load at an end of the trial, the adjacent slope
+    times the duration.
 
     Args:
         force: (block, 3), N.
-        free: (block,) whether the plate is at rest.
+        free: (block,) which are unloaded.
     """
     runs = [np.arange(start, stop) for start, stop in stretches(free)]
     if not runs:
@@ -133,18 +132,18 @@ def unknown_drift(force: Array, free: Flags) -> float:
     for before, after in pairwise(runs):
         left, right = before[-KNOT_BLOCKS:], after[:KNOT_BLOCKS]
         if np.nanmax(force[left[0] : right[-1] + 1, 1]) < force[[*left, *right], 1].max() + STEADY_N:
-            continue  # a jump at rest, no load
+            continue  # a jump without load
         change = force[right].mean(axis=0) - force[left].mean(axis=0)
-        slopes = [_slope(force, beside) for beside in (before[-MOST_SLOPE_BLOCKS:], after[:MOST_SLOPE_BLOCKS])]
-        foretold = (right.mean() - left.mean()) * np.mean(slopes, axis=0)
-        found.append(min(float(np.linalg.norm(change)), float(np.linalg.norm(change - foretold))))
-    for blocks, slope in zip((runs[0][0], len(force) - 1 - runs[-1][-1]), _end_slopes(force, runs), strict=True):
-        found.append(float(blocks * np.linalg.norm(slope)))
+        slopes = [_slope(force, blocks) for blocks in (before[-MOST_SLOPE_BLOCKS:], after[:MOST_SLOPE_BLOCKS])]
+        predicted = (right.mean() - left.mean()) * np.mean(slopes, axis=0)
+        found.append(min(float(np.linalg.norm(change)), float(np.linalg.norm(change - predicted))))
+    for count, slope in zip((runs[0][0], len(force) - 1 - runs[-1][-1]), _end_slopes(force, runs), strict=True):
+        found.append(float(count * np.linalg.norm(slope)))
     return max(found)
 
 
 def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array:
-    """Return (samples or 1, columns) through means at rest and on to the ends, blocks being of ``size`` samples."""
+    """Return the baseline (samples or 1, columns) through means of unloaded blocks of ``size`` samples."""
     rest = np.flatnonzero(free)
     begins = np.diff(rest, prepend=-2) > 1
     run = np.cumsum(begins) - 1
@@ -162,13 +161,13 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array
 
 
 def _end_slopes(values: Array, runs: list[Blocks]) -> tuple[Array, Array]:
-    """Return the slopes per block of the first rest and of the last one."""
+    """Return the slopes per block of the first and of the last unloaded run."""
     return _slope(values, runs[0][:MOST_SLOPE_BLOCKS]), _slope(values, runs[-1][-MOST_SLOPE_BLOCKS:])
 
 
 def _slope(values: Array, blocks: Blocks) -> Array:
-    """Return the slope per block (columns,) of a straight line; zero where there are too few blocks to tell."""
-    if len(blocks) < SLOPE_BLOCKS:
+    """Return the slope per block (columns,) of a straight line; zero for too few blocks."""
+    if len(blocks) < FEWEST_SLOPE_BLOCKS:
         return np.zeros(values.shape[1])
     time = blocks - blocks.mean()
     return np.asarray(time @ values[blocks] / (time @ time))
@@ -179,7 +178,7 @@ def _block_size(rate_hz: float) -> int:
 
 
 def block_means(values: Array, rate_hz: float) -> Array:
-    """Return the means (block, ...) over 50 ms of samples (sample, ...) each; what is left at the end is dropped."""
+    """Return the means (block, ...) of samples (sample, ...) over 50 ms each; an incomplete last block is dropped."""
     size = _block_size(rate_hz)
     count = len(values) // size
     blocks = np.moveaxis(values[: count * size], 0, -1).reshape(*values.shape[1:], count, size)
@@ -187,7 +186,7 @@ def block_means(values: Array, rate_hz: float) -> Array:
 
 
 def _is_low(part: Array, vertical: Array) -> bool:
-    """Return whether samples lie near the lowest level of the vertical force, and this is no standing person."""
+    """Return whether samples are near the lowest vertical force and that is not a standing person's."""
     lowest = np.nanmin(vertical) if np.isfinite(vertical).any() else np.nan
     near = part.size and np.abs(part - lowest).max() < STANDING_N
     return bool(near and -LARGEST_OFFSET_N < lowest < STANDING_N)

@@ -1,4 +1,4 @@
-"""Body weight as force plates show it: of a person standing, of a person walking."""
+"""Body weight of a standing or walking person, from force plates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 
 LOADED_N = 50.0
 STANCE_S, STEP_S = (0.35, 1.3), (0.25, 1.0)
-LARGEST_LIMP_S = 0.15  # by which the steps from strike to strike and from off to off may differ
-LARGEST_DIFFERENCE = 0.15  # of the impulses of two steps; more where a foot stood partly beside its plate
-MEAN_OVER_WEIGHT = 0.8  # mean vertical force of a stance over body weight: half a stride over a stance of 62 %
+LARGEST_LIMP_S = 0.15  # difference between the steps from strike to strike and from off to off
+LARGEST_DIFFERENCE = 0.15  # of the impulses of two steps; a larger one means a foot partly off its plate
+MEAN_OVER_WEIGHT = 0.8  # mean vertical force of a stance over body weight: half a stride / a stance of 62 %
 PEAK_OVER_WEIGHT = (1.0, 1.6)
 
 
@@ -35,12 +35,12 @@ class _Step(NamedTuple):
 
     @property
     def weight_n(self) -> float:
-        """Body weight as far as one stance tells it."""
+        """Return the body weight estimated from this stance."""
         return self.impulse / (MEAN_OVER_WEIGHT * (self.end_s - self.start_s))
 
 
 def vertical_forces(force: Array, corners: Array) -> Array:
-    """Return the force along the normal of each plate (sample, plate), up positive, the unloaded level taken off.
+    """Return the force along the normal of each plate (sample, plate), up positive, minus its unloaded level.
 
     Args:
         force: (sample, plate, 3), N.
@@ -54,7 +54,7 @@ def vertical_forces(force: Array, corners: Array) -> Array:
 
 
 def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Array) -> float:
-    """Return the vertical force under a person who stands with both feet on plates, N; NaN where one does not.
+    """Return the vertical force under a person with both feet on plates, N; NaN if one is not.
 
     Args:
         points: landmarks (time, 3), file axes, m.
@@ -66,7 +66,7 @@ def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Ar
     if not len(corners) or not points.keys() >= set(names):
         return float("nan")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a marker never seen is NaN, and so on no plate
+        warnings.simplefilter("ignore", RuntimeWarning)  # a marker that is never seen is NaN, which is over no plate
         feet = np.stack([np.nanmedian(points[name] @ rotation.T, axis=0) for name in names])
     under = np.stack([over_plates(feet, corners[[plate]], 0.0) for plate in range(len(corners))])
     if not under.any(axis=0).all():
@@ -75,14 +75,12 @@ def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Ar
 
 
 def walking_weights_n(vertical: Array, rate_hz: float) -> tuple[list[float], list[float]]:
-    """Return body weights that a walk over plates shows, N: well known ones, and rough ones.
+    """Return body weights estimated from a walk over plates, N: accurate ones and rough ones.
 
-    Over a whole step the ground carries the body's weight, and in even walking both steps are alike, so that the
-    impulse of one stance is weight times step time. Two successive stances on two plates, equal in impulse, tell the
-    step time; that and a stance of 62 % of the stride give two weights, of which the geometric mean is returned.
-    In 25 walking files of ten people of known mass it was within 5 %, in one more 6 % from the static. One stance
-    alone, or the larger of two unlike ones, gives a rough weight: too small where the foot stood partly beside the
-    plate.
+    In even walking the impulse of one stance is weight times step time. Two successive stances of equal impulse on two
+    plates give the step time; this and a stance of 62 % of the stride give two weights, of which the geometric mean is
+    returned. For 25 walks of ten people of known mass it was within 5 %, for one more within 6 %. A single stance, or
+    the larger of two unequal ones, gives a rough weight, too small if the foot was partly off the plate.
 
     Args:
         vertical: (sample, plate), N, see :func:`vertical_forces`.
@@ -106,7 +104,7 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> tuple[list[float], lis
 
 
 def _steps(vertical: Array, rate_hz: float) -> list[_Step]:
-    """Return the contacts that look like a stance of walking, begun and ended inside the recording, in order."""
+    """Return the contacts within the recording that look like a stance of walking, in order of time."""
     found = []
     for plate, load in enumerate(vertical.T):
         loaded = load > max(LOADED_N / 2, 0.04 * load.max(initial=0.0))

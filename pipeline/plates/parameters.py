@@ -1,21 +1,21 @@
-"""Force plates as a C3D file describes them: the group FORCE_PLATFORM, each plate good or with its problem.
+"""Force plates described by the group FORCE_PLATFORM of a C3D file.
 
-What the C3D standard (c3d.org user guide, FORCE_PLATFORM) fixes:
+The C3D standard (c3d.org user guide, FORCE_PLATFORM) defines:
 
 - CORNERS: plate axes are x from corner 2 to corner 1, y from corner 4 to corner 1, z = x cross y, into the plate.
 - ORIGIN, types 2 and 4: from the sensor origin to the middle of the top, z negative. Type 3: a, b (distances of the
-  sensors from the axes) and az0 (as z). Type 1: without meaning.
-- CHANNEL: (rows, plates), counted from 1, padded where a plate has fewer channels than rows.
-- Lengths are in POINT:UNITS.
+  sensors from the axes) and az0 (z). Type 1: unused.
+- CHANNEL: (rows, plates), counted from 1, padded for plates with fewer channels than rows.
+- Lengths in POINT:UNITS.
 
-Where files, the standard and the platform filter of ezc3d 1.7.2 part:
+Differences to files in practice and to the platform filter of ezc3d 1.7.2:
 
-- ORIGIN z > 0, a common slip. Types 2 and 4: the whole vector is turned round, as in ezc3d. Type 3: only az0 is; ezc3d
-  turns a and b too, which mirrors the centre of pressure (of vertical forces) through the middle of the plate.
-- MATRIX_STORE: CAL_MATRIX stands by column in the standard and always in ezc3d; BYROW is obeyed here.
-- FPCOPPOLY shifts ezc3d's centre of pressure of type 3 plates, neither force nor moment; it is not used here.
-- ZERO: ezc3d takes no baseline off; see `zero_frames` and `pipeline.plates.baseline`.
-- A plate that cannot be decoded costs all plates of the file in ezc3d, only itself here.
+- ORIGIN z > 0, a common mistake. Types 2 and 4: the whole vector is negated, as in ezc3d. Type 3: only az0 is; ezc3d
+  also negates a and b, which mirrors the centre of pressure (of vertical forces) through the middle of the plate.
+- MATRIX_STORE: BYROW is supported; the standard and ezc3d store CAL_MATRIX by column.
+- FPCOPPOLY, with which ezc3d shifts the centre of pressure of type 3 plates, is not used.
+- ZERO: ezc3d subtracts no baseline; see `zero_frames` and `pipeline.plates.baseline`.
+- If one plate cannot be decoded, ezc3d drops all; here the others are kept.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ OTHER_TYPES = {
     12: "Kistler Gaitway treadmill",
     21: "AMTI stairs",
 }
-MOST_PLATES = 255  # what a C3D array can hold; a larger USED is damage
-LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from square
-SIDE_M = (0.05, 10.0)  # of a plate or belt; corners in another unit than POINT:UNITS are off by 10 or more
+LARGEST_PLATE_COUNT = 255  # capacity of a C3D array; a larger USED is damage
+LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from a right angle
+SIDE_M = (0.05, 10.0)  # of a plate or belt; corners in a wrong unit are outside by a factor of 10 or more
 
 
 @dataclass(frozen=True, eq=False)
 class Plate:
-    """One force plate as its file describes it, lengths in the file's unit.
+    """A force plate as its file describes it, lengths in the file's unit.
 
     Attributes:
         number: place in FORCE_PLATFORM, from 1.
-        problem: why the plate cannot be decoded; None for a good plate, the only one with the other fields.
+        problem: why the plate cannot be decoded, without the other fields; None for a good plate.
         type: 1 to 4.
         channels: (6,) or (8,) analog channels, counted from 1 as stored.
         corners: (4, 3) corners 1 to 4 of the top, file axes.
-        origin: (3,) ORIGIN, signs put right; zeros for type 1.
+        origin: (3,) ORIGIN, signs corrected; zeros for type 1.
         cal_matrix: (6, 6) from channels to forces and moments, type 4 only.
     """
 
@@ -72,12 +72,12 @@ class Plate:
 def plates_from_parameters(
     force_platform: Mapping[str, Any], *, channel_count: int | None = None, length_unit_m: float | None = None
 ) -> list[Plate]:
-    """Return the plates in use, in the file's order; one that cannot be decoded carries its ``problem``.
+    """Return the plates in use, in the file's order, each good or with its ``problem``.
 
     Args:
         force_platform: values of the FORCE_PLATFORM group by name, first index fastest (as ezc3d returns them).
-        channel_count: analog channels in the file; None leaves the channel numbers unchecked.
-        length_unit_m: metres per length unit of the file; None leaves the size of the plates unchecked.
+        channel_count: analog channels in the file; None skips the check of channel numbers.
+        length_unit_m: metres per length unit of the file; None skips the check of the plates' size.
     """
     plates = []
     for number in range(1, _used(force_platform) + 1):
@@ -89,11 +89,10 @@ def plates_from_parameters(
 
 
 def zero_frames(force_platform: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the first and last frame of FORCE_PLATFORM:ZERO, counted from 1, or None where it is switched off.
+    """Return the first and last frame of FORCE_PLATFORM:ZERO, counted from 1, or None if it is switched off.
 
-    The standard leaves it to the reader to take the mean of these frames off the channels; ezc3d 1.7.2 does not.
-    (0, n) means (1, n); (0, 0), (1, 0) and an absent parameter switch it off. Nothing says that the plate is
-    unloaded there, and a file that was trimmed keeps the numbers of the untrimmed one: check before use.
+    These frames give the baseline of the channels. (0, n) means (1, n); (0, 0), (1, 0) and an absent parameter switch
+    it off. Check before use: the plate may be loaded there, and a trimmed file keeps the untrimmed numbers.
     """
     try:
         first, last = _entry(force_platform, "ZERO", (2,), 1).astype(int)
@@ -103,22 +102,18 @@ def zero_frames(force_platform: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _used(force_platform: Mapping[str, Any]) -> int:
-    """Return FORCE_PLATFORM:USED; where it cannot be read, the number of types listed."""
+    """Return FORCE_PLATFORM:USED, or the number of types if that cannot be read."""
     try:
         used = int(_entry(force_platform, "USED", (), 1))
     except UserError:
         used = np.size(force_platform.get("TYPE", ()))
-    return min(used, MOST_PLATES)
+    return min(used, LARGEST_PLATE_COUNT)
 
 
 def _plate(
     force_platform: Mapping[str, Any], number: int, channel_count: int | None, length_unit_m: float | None
 ) -> Plate:
-    """Return one plate.
-
-    Raises:
-        UserError: it cannot be decoded; the message lacks the plate's name.
-    """
+    """Return one plate, or raise a UserError, without the plate's name, if it cannot be decoded."""
     kind = int(_entry(force_platform, "TYPE", (), number))
     if kind not in CHANNELS_OF_TYPE:
         known = f" ({OTHER_TYPES[kind]})" if kind in OTHER_TYPES else ""
@@ -136,11 +131,7 @@ def _plate(
 
 
 def _entry(force_platform: Mapping[str, Any], name: str, shape: tuple[int, ...], number: int) -> Array:
-    """Return one plate's block of a parameter, shape ``shape``.
-
-    Raises:
-        UserError: absent, too short, of another layout, or not finite.
-    """
+    """Return one plate's block of a parameter, or raise a UserError if absent, too short, misshapen or not finite."""
     try:
         table = np.asarray(force_platform.get(name, ()), dtype=float)
     except (TypeError, ValueError):
@@ -156,13 +147,13 @@ def _entry(force_platform: Mapping[str, Any], name: str, shape: tuple[int, ...],
 
 
 def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int | None) -> NDArray[np.int64]:
-    """Return the plate's channel numbers, padding taken off.
+    """Return the plate's channel numbers without padding.
 
-    In a table with fewer rows than a type needs the numbers run on over the columns: from that plate on, no column
-    can be trusted (a file of Motion Analysis: eight channels each of two plates in a table of six rows).
+    A table with fewer rows than a plate needs is refused for that plate and those after it: its numbers continue in
+    the next columns (a file of Motion Analysis: eight channels each of two plates in a table of six rows).
 
     Raises:
-        UserError: such a table, or channels that are missing, named twice or not in the file.
+        UserError: such a table, or channels that are missing, repeated or not in the file.
     """
     remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
     table = np.asarray(force_platform.get("CHANNEL", ()))
@@ -180,11 +171,7 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
 
 
 def _origin(force_platform: Mapping[str, Any], number: int, kind: int) -> Array:
-    """Return ORIGIN with its signs put right, see the top of this module.
-
-    Raises:
-        UserError: missing, or a type 3 plate without sensor distances.
-    """
+    """Return ORIGIN with its signs corrected (see the top of this module), or raise a UserError if incomplete."""
     if kind == 1:
         return np.zeros(3)
     origin = _entry(force_platform, "ORIGIN", (3,), number)
@@ -197,11 +184,7 @@ def _origin(force_platform: Mapping[str, Any], number: int, kind: int) -> Array:
 
 
 def _cal_matrix(force_platform: Mapping[str, Any], number: int) -> Array:
-    """Return the calibration matrix that channels are multiplied with.
-
-    Raises:
-        UserError: missing or singular.
-    """
+    """Return the matrix from channels to wrench, or raise a UserError if missing or singular."""
     matrix = _entry(force_platform, "CAL_MATRIX", (6, 6), number)
     if np.linalg.matrix_rank(matrix) < 6:
         what = "FORCE_PLATFORM:CAL_MATRIX is singular"
@@ -212,11 +195,7 @@ def _cal_matrix(force_platform: Mapping[str, Any], number: int) -> Array:
 
 
 def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
-    """Refuse corners far from a rectangle in the order 1 to 4 (all zero, one missing), or no plate's size.
-
-    Raises:
-        UserError: they are.
-    """
+    """Raise a UserError if corners are far from a rectangle in the order 1 to 4, or of a wrong size."""
     first, second, third, fourth = corners
     x, y = first - second, first - fourth
     sides, diagonal = (math.hypot(*x), math.hypot(*y)), math.dist(first, third)

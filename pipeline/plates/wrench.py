@@ -1,15 +1,15 @@
-"""Force plates: from analog channels to the ground reaction on the subject, and its centre of pressure.
+"""From analog channels to the ground reaction on the subject and its centre of pressure.
 
-What the channels hold (c3d.org user guide, FORCE_PLATFORM): the reaction on the subject in plate axes, z into the
-plate, so that a standing person gives a negative Fz.
+The channels hold the reaction on the subject in plate axes, z into the plate, so that standing gives a negative Fz
+(c3d.org user guide, FORCE_PLATFORM):
 
-- Type 1: Fx Fy Fz, centre of pressure x y from the middle of the top, free moment Tz. ORIGIN does not enter.
+- Type 1: Fx Fy Fz, centre of pressure x y from the middle of the top, free moment Tz. ORIGIN is unused.
 - Type 2: Fx Fy Fz Mx My Mz about the sensor origin, moments in N times POINT:UNITS.
 - Type 3: Fx12 Fx34 Fy14 Fy23 Fz1 Fz2 Fz3 Fz4.
-- Type 4: type 2 after CAL_MATRIX times the channels.
+- Type 4: CAL_MATRIX times the channels gives type 2.
 
-The platform filter of ezc3d 1.7.2 states the moment of a type 1 plate as F x CoP - Tz, the negative of the
-reaction's CoP x F + Tz returned here.
+The platform filter of ezc3d 1.7.2 gives the moment of a type 1 plate as F x CoP - Tz, the negative of the moment
+CoP x F + Tz returned here.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ LOADED_N = 50.0
 def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m: float) -> tuple[Array, Array]:
     """Return the force (N) and its moment about the lab origin (N m): the reaction on the subject, file axes.
 
-    Every type but 1 is one constant matrix from channels to wrench. No baseline is taken off. A sample that is NaN
-    in one of the plate's channels is NaN in the whole wrench.
+    No baseline is subtracted. A sample that is NaN in one of the plate's channels is NaN in the whole wrench.
 
     Args:
         analog: (samples, channels) all channels of the file, scaled; forces in N.
@@ -55,18 +54,18 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
 
 
 def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[Array, Array]:
-    """Return the centre of pressure (m) and the free moment (N m) on the plane of a plate, however it lies.
+    """Return the centre of pressure (m) and the free moment (N m) on the plane of a plate.
 
-    About the centre of pressure r the moment is along the plate's normal n. With M about the middle of the top:
-    r = n x M / (F.n), free moment = M.F / (F.n).
+    About the centre of pressure r the moment is along the plate's normal n, of any direction. With M about the middle
+    of the top: r = n x M / (F.n), free moment = M.F / (F.n).
 
     Args:
         force: (..., 3) reaction on the subject, N.
         moment: (..., 3) its moment about the lab origin, N m.
-        corners_m: (4, 3) corners 1 to 4, m, same axes; their order tells the top from the bottom.
+        corners_m: (4, 3) corners 1 to 4, m, same axes; their order defines the top.
 
     Returns:
-        centre of pressure (..., 3), and free moment (...) about the normal out of the top; NaN where F.n is zero.
+        centre of pressure (..., 3), and free moment (...) about the normal out of the top; NaN if F.n is zero.
     """
     normal, centre = -plate_axes(corners_m)[:, 2], corners_m.mean(axis=0)
     about_centre = moment - force @ skew(centre).T
@@ -77,26 +76,36 @@ def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[A
 
 
 def plate_axes(corners: Array) -> Array:
-    """Return the (3, 3) rotation whose columns are the plate's x, y, z; z points into the plate."""
+    """Return the (3, 3) rotation with the plate's x, y, z as columns; z points into the plate."""
     x = corners[0] - corners[1]
     z = skew(x) @ (corners[0] - corners[3])
     axes: Array = np.array([x, skew(z) @ x, z]).T
     return np.asarray(axes / np.sqrt((axes * axes).sum(axis=0)))
 
 
-def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float, analog: Array | None = None) -> float:
-    """Return N m per unit of the plate's moments: N times the file's length unit, as in the standard and ezc3d.
+def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+    """Return which points (time, 3) are over one of the plates (plate, 4, 3), enlarged by a margin; y is up."""
+    x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge)
+    along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z
+    turning = np.sign((x * along_z - z * along_x).sum(axis=1, keepdims=True))  # sign of twice the area
+    inwards = turning * np.stack([-along_z, along_x]) / np.hypot(along_x, along_z)  # (x z, plate, edge)
+    reach = (inwards[0] * x + inwards[1] * z).ravel() - margin_m
+    beyond = point[:, ::2] @ inwards.reshape(2, -1) > reach
+    return np.asarray(beyond.reshape(len(point), *x.shape).all(axis=2).any(axis=1))
 
-    Files depart from it, and ANALOG:UNITS often lies (V, mV or Nm on moments in N mm). So the loaded samples decide:
-    the largest of the units in question (N m, N mm, the file's length unit, the label's) that leaves their centre of
-    pressure on the plate. Units are a factor of 10 or more apart: a wrong one puts it off the plate or, a thousand
-    times too small, into its very middle.
+
+def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float, analog: Array | None = None) -> float:
+    """Return N m per unit of the plate's moments.
+
+    The standard is N times the file's length unit, but files differ, and ANALOG:UNITS is often wrong (V, mV or Nm for
+    moments in N mm). So the loaded samples decide: of N m, N mm, the standard and ANALOG:UNITS the largest that keeps
+    their centre of pressure on the plate. A larger unit, by a factor of 10 or more, moves it off the plate.
 
     Args:
         plate: a plate without ``problem``.
         units: ANALOG:UNITS by channel.
         length_unit_m: metres per length unit of the file.
-        analog: (samples, channels) all channels of the file; without it, or without load, the standard counts.
+        analog: (samples, channels) all channels of the file; without it, or without load, the standard applies.
     """
     if analog is None or plate.type not in (2, 4):
         return length_unit_m
@@ -116,7 +125,7 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
 
 
 def _wrench_at_centre(readings: Array, length_unit_m: float, moment_unit_n_m: float) -> Array:
-    """Turn type 1 readings (6, samples) into force and moment about the middle of the top, plate axes, N and N m."""
+    """Return force (N) and moment (N m) about the middle of the top, plate axes, from type 1 readings (6, samples)."""
     fx, fy, fz = readings[:3]
     x, y, free = readings[3] * length_unit_m, readings[4] * length_unit_m, readings[5] * moment_unit_n_m
     return np.stack([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx + free])
@@ -145,14 +154,3 @@ def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: flo
     shift = np.eye(6)
     shift[3:, :3] = -skew(origin_m)  # M + F x origin
     return np.asarray(shift @ to_sensor)
-
-
-def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
-    """Return whether points (time, 3) are over one of the plates (plate, 4, 3), grown by a margin; y is up."""
-    x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge), each from a corner to the next
-    along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z
-    turning = np.sign((x * along_z - z * along_x).sum(axis=1, keepdims=True))  # twice the area, by its sign
-    inwards = turning * np.stack([-along_z, along_x]) / np.hypot(along_x, along_z)  # (x z, plate, edge)
-    reach = (inwards[0] * x + inwards[1] * z).ravel() - margin_m
-    beyond = point[:, ::2] @ inwards.reshape(2, -1) > reach
-    return np.asarray(beyond.reshape(len(point), *x.shape).all(axis=2).any(axis=1))

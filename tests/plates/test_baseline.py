@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pipeline.c3d.reader import read_c3d
-from pipeline.plates.baseline import block_means, rest_taken_off, resting_wrench
+from pipeline.plates.baseline import block_means, resting_wrench, subtract_baseline
 from pipeline.steps.read.step import plate_wrenches
 from tests.support.real_walks import cleaned_walks
 
@@ -173,7 +173,7 @@ def test_missing_samples_are_no_rest_and_stay_missing() -> None:
 
 def test_each_plate_has_its_own() -> None:
     wrench = np.stack([drifted(WALK, 30 * SHAPES["straight"], noise=0), drifted(BELT, 5 + 0 * TIME, noise=0)], axis=1)
-    found, baseline, drift = rest_taken_off(
+    found, baseline, drift = subtract_baseline(
         wrench[..., :3], wrench[..., 3:], np.stack([CORNERS, CORNERS]), rate_hz=RATE_HZ
     )
     np.testing.assert_allclose(found[:, 0], WALK, rtol=0, atol=1e-6)
@@ -190,7 +190,7 @@ def test_real_plates_with_large_offsets_rest_at_zero(shared: Path) -> None:
     recording = read_c3d(shared / "data/c3dorg_sample10_types/TYPE-3.c3d")
     force, moment, corners, _, _ = plate_wrenches(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     assert np.percentile(force[..., 1], 2, axis=0).min() < -200
-    wrench, _, drift = rest_taken_off(force, moment, corners, rate_hz=recording.analog_rate_hz)
+    wrench, _, drift = subtract_baseline(force, moment, corners, rate_hz=recording.analog_rate_hz)
     vertical = wrench[..., 1]
     assert np.abs(np.percentile(vertical, 20, axis=0)).max() < 3  # unloaded for more than half of the trial
     assert vertical.max(axis=0).min() > 600

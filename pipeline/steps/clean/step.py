@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...body.landmarks import chosen_labels, landmark_labels, seen_labels
 from ...conventions import SIDES
 from ...errors import UserError
-from ...plates.baseline import rest_taken_off
+from ...plates.baseline import subtract_baseline
 from ...results.schema import REPAIRS
 from ...signals.filters import low_pass
 from . import gap_filling
@@ -171,7 +171,7 @@ def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[st
         time = read.variables["plate_time"].values
         rate_hz = (len(time) - 1) / (time[-1] - time[0])
         named = _zero_window(read, rate_hz)
-        wrench, baseline, drift = rest_taken_off(force, moment, corners, rate_hz=rate_hz, named=named)
+        wrench, baseline, drift = subtract_baseline(force, moment, corners, rate_hz=rate_hz, named=named)
         vertical = wrench[..., 1].copy()
         wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
         force, moment = wrench[..., :3], wrench[..., 3:]

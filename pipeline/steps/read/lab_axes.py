@@ -1,4 +1,4 @@
-"""From the axes of a file to the ISB lab axes: x where the person faces, y up, z to the right.
+"""Rotation from the axes of a file to ISB lab axes: x where the person faces, y up, z to the right.
 
 Wu G et al. (2002) J Biomech 35:543-548; Wu G, Cavanagh PR (1995) J Biomech 28:1257-1261.
 """
@@ -14,7 +14,7 @@ from ...conventions import SIDES
 from ...errors import UserError
 
 Array = NDArray[np.float64]
-WALKED_M = 0.5
+WALKED_M = 0.5  # smallest displacement of a direction of travel
 LANDMARKS = ("asis", "heel", "toe")
 LABEL_THEM = "label these markers and export again, or exclude the trial"
 
@@ -22,20 +22,19 @@ LABEL_THEM = "label these markers and export again, or exclude the trial"
 def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, str]:
     """Return the rotation from the file's axes to ISB lab axes, about the file's origin.
 
-    Up is the axis of the file nearest to the line from the feet to the pelvis. Forward is where the person
-    faces, by the mean of pelvis (left to right ASIS) and feet (heel to toe) over the trial: treadmill walking
-    has no displacement to go by.
+    Up is the file's axis nearest to the line from the feet to the pelvis. Forward is where the person faces, the mean
+    of pelvis (left to right ASIS) and feet (heel to toe) over the trial; this also works on a treadmill.
 
     Args:
         points: :data:`LANDMARKS` of both sides (time, 3) in file axes, m.
-        quarter_turn: turn by a multiple of 90 degrees only, else by the mean heading.
+        quarter_turn: turn by a multiple of 90 degrees, else by the mean heading.
 
     Returns:
         (3, 3) with v_isb = rotation @ v_file, and the direction of travel: ``forwards``, ``backwards`` or
         ``none`` (under half a metre).
 
     Raises:
-        UserError: no landmark tells where up or forward is, or pelvis and feet face opposite ways.
+        UserError: no landmarks for up or forward are seen, or pelvis and feet face opposite ways.
     """
     pelvis, feet = _mean(points, "asis"), _mean(points, "heel", "toe")
     if pelvis is None or feet is None:
@@ -73,7 +72,7 @@ def _mean(points: Mapping[str, Array], *names: str) -> Array | None:
 
 
 def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:
-    """Return unit mean headings, horizontal, of pelvis and feet; NaN where they cannot be seen."""
+    """Return the mean horizontal unit headings of pelvis and feet; NaN if not seen."""
     headings = {}
     if {"asis_left", "asis_right"} <= points.keys():
         headings["pelvis"] = np.cross(up, _horizontal(points["asis_right"] - points["asis_left"], up))
@@ -89,7 +88,7 @@ def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:
 
 
 def _horizontal(vectors: Array, up: Array) -> Array:
-    """Return the unit vector (3,) of the mean of vectors (time, 3) without what they have along ``up``."""
+    """Return the unit vector (3,) of the horizontal part of the mean of vectors (time, 3)."""
     seen = vectors[np.isfinite(vectors).all(axis=1)]
     if not len(seen):
         return np.full(3, np.nan)

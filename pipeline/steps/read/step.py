@@ -1,4 +1,4 @@
-"""Step ``read``: a C3D file into markers, plate wrenches and events in SI units and ISB lab axes."""
+"""Step ``read``: markers, plate wrenches and events of a C3D file in SI units and ISB lab axes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ...body.landmarks import positions
 from ...c3d.reader import Recording, anthropometry, read_c3d
 from ...errors import Problem, UserError
-from ...plates import wrench as plates
 from ...plates.parameters import plates_from_parameters, zero_frames
+from ...plates.wrench import decode, moment_unit_n_m
 from .lab_axes import LANDMARKS, to_isb
 
 Array = NDArray[np.float64]
@@ -28,27 +28,27 @@ def read(
 
     Args:
         path: the C3D file.
-        body_model: names the landmarks that tell where the person faces.
+        body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
-        subject, participant: whose markers are meant where the file holds several people's.
+        subject, participant: the person to take if the file holds several.
 
     Returns:
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
         (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
-        ``event_time`` (event). Markers keep the file's labels. Attributes: anthropometry found in the file,
-        direction of travel, plates left out and why.
+        ``event_time`` (event), with the file's labels. Markers keep the file's labels. Attributes: anthropometry in
+        the file, direction of travel, plates left out and why.
 
     Raises:
-        UserError: the file cannot be read, or the person's heading cannot be told.
+        UserError: the file cannot be read, or the person's heading cannot be determined.
     """
     recording = read_c3d(path, subject=subject, participant=participant)
-    telling = {name: labels for name, labels in body_model["landmarks"].items() if name in LANDMARKS}
-    landmarks = positions({**body_model, "landmarks": telling}, recording.labels, recording.markers)
+    needed = {name: labels for name, labels in body_model["landmarks"].items() if name in LANDMARKS}
+    landmarks = positions({**body_model, "landmarks": needed}, recording.labels, recording.markers)
     try:
         rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
     except UserError as error:
         raise error.within(str(path)) from None
-    points = recording.markers.T  # (axis, marker, time), as they stand in memory
+    points = recording.markers.T  # (axis, marker, time), the order in memory
     markers = np.ascontiguousarray((rotation @ points.reshape(3, -1)).reshape(points.shape).T)
     forces, moments, corners, numbers, problems = plate_wrenches(recording, rotation)
     plate = ("plate_time", "plate", "axis")
@@ -69,7 +69,6 @@ def read(
             "plate_time": start + np.arange(len(forces)) / (recording.analog_rate_hz or 1.0),
             "plate": numbers,
             "corner": np.arange(1, 5, dtype=np.int32),
-            # as they stand in the file: the step `contacts` tells foot strikes and offs
             "event": np.array([event.label for event in recording.events], dtype=str),
             "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
         },
@@ -88,17 +87,17 @@ def read(
 def plate_wrenches(
     recording: Recording, rotation: Array
 ) -> tuple[Array, Array, Array, NDArray[np.int32], list[Problem]]:
-    """Return force, moment (sample, plate, 3), corners (plate, 4, 3), numbers; and what is wrong with others."""
+    """Return force, moment (sample, plate, 3), corners (plate, 4, 3) and numbers of good plates; others' problems."""
     unit = recording.length_unit_m
     listed = plates_from_parameters(
         recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=unit
     )
     good = [plate for plate in listed if not plate.problem]
-    # a file may have no channels, and then not even samples
+    # a file without channels has no samples
     force, moment = np.empty((2, len(recording.analog) if good else 0, len(good), 3))
     for i, plate in enumerate(good):
-        moment_unit = plates.moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=recording.analog)
-        wrench = plates.decode(recording.analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
+        moment_unit = moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=recording.analog)
+        wrench = decode(recording.analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
         force[:, i], moment[:, i] = ((rotation @ vector.T).T for vector in wrench)
     corners = np.array([plate.corners * unit @ rotation.T for plate in good]).reshape(-1, 4, 3)
     numbers = np.array([plate.number for plate in good], dtype=np.int32)
