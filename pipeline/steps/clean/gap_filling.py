@@ -1,4 +1,4 @@
-"""Gaps in marker trajectories: filled from the rest of a rigid cluster, by a spline, or from neighbours."""
+"""Filling of gaps in marker trajectories from a rigid cluster, by a spline, or from neighbours."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Codes = NDArray[np.int8]
 
 SPLINE, CLUSTER, PATTERN = 1, 2, 3
 NEIGHBOURS = 3
-LARGEST_SPREAD_M = 0.04  # standard deviation of a neighbour's distance; across a joint it is some 2-3 cm
-FEWEST_FRAMES = 50  # to learn a pattern of at most seven numbers per coordinate from
+LARGEST_SPREAD_M = 0.04  # standard deviation of a neighbour's distance; across a joint it is 2-3 cm
+FEWEST_FRAMES = 50  # to fit a pattern of at most seven numbers per coordinate
 
 
 def fill(
@@ -27,20 +27,19 @@ def fill(
     max_gap_s: float,
     max_pattern_gap_s: float,
 ) -> tuple[Array, Codes]:
-    """Fill gaps between visible samples; ends of a trial are never extrapolated.
+    """Fill gaps between visible samples; trials are never extrapolated at their ends.
 
-    1. A marker of a cluster of which three others are seen: from their pose, with the shape that the cluster has
-       when it is seen whole in this trial.
-    2. A gap of up to ``max_gap_s``: by a cubic spline through the visible samples around it.
-    3. A gap of up to ``max_pattern_gap_s`` during which two neighbours are seen: by how the marker moves with them.
+    1. A marker of a cluster with three other markers seen: from their pose and the cluster's mean shape in this trial.
+    2. A gap of up to ``max_gap_s``: by a cubic spline through the visible samples.
+    3. A gap of up to ``max_pattern_gap_s`` with two neighbours seen: from the marker's usual motion with them.
 
-    What 1 and 3 rebuild is shifted to meet the measured path at the gap's edges, linearly in between.
+    Paths from 1 and 3 are shifted, linearly in time, to meet the measured path at the gap's edges.
 
     Args:
         position: (time, marker, 3), m, NaN where unseen.
-        clusters: numbers of the markers that move as one rigid body.
+        clusters: columns of the markers of each rigid body.
         rate_hz: frames per second.
-        max_gap_s, max_pattern_gap_s: longest gap for the spline and for the neighbours.
+        max_gap_s, max_pattern_gap_s: longest gap for 2 and for 3.
 
     Returns:
         The filled positions, and the code of every sample (time, marker): 0 measured or missing, 1 spline,
@@ -56,7 +55,7 @@ def fill(
     for marker in gappy:
         _fill_with_spline(filled[:, marker], code[:, marker], round(max_gap_s * rate_hz))
     longest = round(max_pattern_gap_s * rate_hz)
-    rebuilt = {marker: _from_neighbours(filled, marker, longest) for marker in gappy}  # none from another's path
+    rebuilt = {marker: _from_neighbours(filled, marker, longest) for marker in gappy}  # before any is filled in
     for marker, path in rebuilt.items():
         if path is not None:
             here = np.isfinite(path).all(axis=1)
@@ -77,7 +76,7 @@ def _fill_from_cluster(filled: Array, code: Codes, cluster: Sequence[int]) -> No
             continue
         frames = np.unique(np.concatenate([np.arange(a - 1, b + 1) for a, b in gaps]))
         others = measured[frames]
-        others[:, column] = np.nan  # at the edges too, where it is seen, so that edge and gap are rebuilt alike
+        others[:, column] = np.nan  # also at the edges, so that they are rebuilt like the gap
         rotation, position, _ = fit_pose(reference, others)
         rebuilt = np.full_like(filled[:, marker], np.nan)
         rebuilt[frames] = position + (reference[column] @ rotation)
@@ -107,12 +106,11 @@ def _fill_with_spline(position: Array, code: Codes, longest: int) -> None:
 
 
 def _from_neighbours(filled: Array, marker: int, longest: int) -> Array | None:
-    """Return the path of a marker in its gaps, NaN elsewhere, learned where it and its neighbours are seen.
+    """Return the path of a marker in its gaps, NaN elsewhere, from its usual position among its neighbours.
 
-    The marker's place from the mean of its neighbours is regressed on their places from that mean: exact for a
-    segment that turns in one plane, which two markers show. Linear dependence of markers on each other is the
-    principle of Federolf PA (2013) J Biomech 46:2173-2178; meeting the edges is that of the pattern fill of lab
-    software.
+    Its position relative to the mean of its neighbours is regressed on theirs relative to this mean, which is exact for
+    two markers on a segment that turns in one plane. Linear dependence between markers: Federolf PA (2013) J Biomech
+    46:2173-2178; the shift to the edges is that of the pattern fill of lab software.
     """
     path = filled[:, marker]
     seen = np.asarray(np.isfinite(path).all(axis=1))
@@ -139,7 +137,7 @@ def _from_neighbours(filled: Array, marker: int, longest: int) -> Array | None:
 
 
 def _neighbours(position: Array, marker: int, seen: NDArray[np.bool_]) -> list[Array]:
-    """Return the paths of the markers whose distance varies little, the most constant first."""
+    """Return the paths of markers at a nearly constant distance, the most constant first."""
     away = np.linalg.norm(position[seen] - position[seen, marker, None], axis=2)
     enough = np.isfinite(away).sum(axis=0) >= FEWEST_FRAMES
     enough[marker] = False
@@ -154,9 +152,9 @@ def _inner_gaps(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _joined(rebuilt: Array, path: Array) -> Array:
-    """Return a rebuilt path shifted so that it meets the measured one at the edges of each gap, linearly between.
+    """Return a rebuilt path shifted, linearly in time, to meet the measured one at the edges of each gap.
 
-    Where a gap is rebuilt in part, the edge that is not reached does not count.
+    An edge that is not rebuilt is ignored.
     """
     result = rebuilt.copy()
     seen, known = (np.asarray(np.isfinite(points).all(axis=1)) for points in (path, rebuilt))

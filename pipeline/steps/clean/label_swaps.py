@@ -1,8 +1,7 @@
-"""Labels exchanged between two markers, in a stretch of a trial or in all of it.
+"""Detection of labels exchanged between two markers, in a part of a trial or throughout.
 
-A pair of labels is exchanged where the distances to the markers around are wrong as they stand and right when the two
-are exchanged, or where both jump to each other's place. What keeps all distances (a whole leg, the pelvis) is told by
-the order of left and right.
+Two labels are exchanged if exchanging them corrects the distances to the markers around, or if both jump to each
+other's position. Exchanges that keep all distances (a whole leg, the pelvis) are found by the order of left and right.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ Array = NDArray[np.float64]
 Frames = NDArray[np.bool_]
 Pair = tuple[int, int]
 
-CROSSED_M = 0.05  # the left leg so far on the right of the right one, on average, is never walking
-ALWAYS = 0.9  # share of the seen frames from which on an exchange is the labelling of the whole trial
-SELDOM = 0.3  # share up to which two markers of one side are surely the exchanged ones, and not so in the rest
+CROSSED_M = 0.05  # mean distance of the left leg to the right of the right one; never reached in walking
+ALWAYS = 0.9  # share of the seen frames; a more frequent exchange is one of the whole trial
+SELDOM = 0.3  # largest share at which an exchange within one side is certain
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,9 @@ class Exchange:
 
     Attributes:
         first, second: their labels.
-        frames: (time,) where they are.
-        whole: in practically all of the trial.
-        certain: whether it is sure that they are exchanged in these frames and not in the others.
+        frames: (time,) in which they are.
+        whole: whether this is nearly all of the trial.
+        certain: whether they are certainly exchanged in these frames and not in the others.
     """
 
     first: str
@@ -55,11 +54,11 @@ def find_exchanges(
         position: (time, marker, 3), lab axes with y up, m, NaN where unseen.
         names: the markers' labels.
         pairs: left and right marker of the same place on the legs.
-        pelvis: left and right marker of the front of the pelvis, which tell left from right.
-        feet: heel and toe of each foot, which tell whether the pelvis or the legs are exchanged.
+        pelvis: left and right marker of the front of the pelvis, which define left and right.
+        feet: heel and toe of each foot, which decide whether the pelvis or the legs are exchanged.
     """
     column = {name: i for i, name in enumerate(names)}
-    position = np.copy(position)  # in which labels are exchanged back as they are found
+    position = np.copy(position)  # corrected while exchanges are found
     legs, soles = ([(column[one], column[other]) for one, other in listed] for listed in (pairs, feet))
     front = (column[pelvis[0]], column[pelvis[1]]) if pelvis else None
     state: dict[Pair, Frames] = {}
@@ -82,9 +81,9 @@ def find_exchanges(
 
 
 def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front: Pair | None) -> Iterator[Change]:
-    """Give one exchange after the other, from the surest on, each made in ``position`` (time, marker, 3) as well."""
+    """Yield the exchanges, most certain first, and apply each to ``position`` (time, marker, 3)."""
 
-    def make(changes: Sequence[Change]) -> Iterator[Change]:
+    def apply(changes: Sequence[Change]) -> Iterator[Change]:
         for i, j, frames in changes:
             if frames.any():
                 here = np.flatnonzero(frames)
@@ -95,25 +94,25 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
     crossed = ~everywhere
     median, spread = steadiness(position[_in_order(position, legs, front)])
     flipped = on_the_other_leg(spread, legs)
-    yield from make([(*legs[k], everywhere) for k in flipped])
+    yield from apply([(*legs[k], everywhere) for k in flipped])
     if front:
         crossed = _crossed(position, legs, front)
         if crossed.any():
             turned = crossed & (_feet_face_forward(position, soles, front) < 0)
-            yield from make([(*front, turned), *((*pair, crossed & ~turned) for pair in legs)])
+            yield from apply([(*front, turned), *((*pair, crossed & ~turned) for pair in legs)])
     if flipped or crossed.any():
         median, spread = steadiness(position[_in_order(position, legs, front)])
-    for _ in range(position.shape[1]):  # one by one: a wrong companion makes others look wrong
+    for _ in range(position.shape[1]):  # one by one, as a wrong companion makes others look wrong
         if (change := best_exchange(position, median, spread, front)) is None:
             break
-        yield from make([change])
-    yield from make(jumps_exchanged(position, median))
+        yield from apply([change])
+    yield from apply(jumps_exchanged(position, median))
 
 
 def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:
     """Return how far each right marker is to the right of its left one (time, pair), m.
 
-    To the right is where the pelvis says, in frames that do not show it on the trial's average.
+    The pelvis defines the direction; frames in which it is not seen use its mean over the trial.
     """
     right = position[:, front[1], ::2] - position[:, front[0], ::2]  # x and z
     unseen = ~np.isfinite(position[:, front]).all(axis=(1, 2))
@@ -126,7 +125,7 @@ def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:
 
 
 def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDArray[np.intp]:
-    """Return the frames to learn distances from: those in which left is on the left, where they are enough."""
+    """Return the frames to learn distances from: those with left on the left if there are enough, else all."""
     some = np.arange(0, len(position), max(1, len(position) // (4 * LOOKS)))
     if front is None or not legs:
         return some
@@ -135,9 +134,9 @@ def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDAr
 
 
 def _crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
-    """Return the frames in which the left leg is on the right of the right one.
+    """Return the frames in which the left leg is to the right of the right one.
 
-    Feet alone may cross for a step, but not on the trial's average.
+    Feet alone are judged by their mean over the trial, as they may cross for a step.
     """
     order = _order(position, legs, front)
     count = np.isfinite(order).sum(axis=1)
@@ -148,7 +147,7 @@ def _crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
 
 
 def _feet_face_forward(position: Array, feet: Sequence[Pair], front: Pair) -> Array:
-    """Return heel-to-toe times the pelvis's forward direction (time,); negative where the pelvis is turned round."""
+    """Return heel-to-toe times the pelvis's forward direction (time,); negative if the pelvis is reversed."""
     if not feet:
         return np.ones(len(position))
     right = (position[:, front[1]] - position[:, front[0]]) * (1, 0, 1)

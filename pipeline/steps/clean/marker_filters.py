@@ -1,4 +1,4 @@
-"""Filters of marker positions, with a stated cut-off or one that the data choose for each marker."""
+"""Filters of marker positions, with a given cut-off or one chosen for each marker from the data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ...signals.splines import smooth, smoothing_of
 
 Array = NDArray[np.float64]
 
-TAIL = (0.15, 0.35)  # shares of the sampling rate between which what a filter takes away is taken for noise
+TAIL = (0.15, 0.35)  # shares of the sampling rate; the residual of filters in between is taken as noise
 LOWEST_HZ = 1.0
-HALF_ORDER = 3  # quintic, Woltring's usual
+HALF_ORDER = 3  # quintic, as usual since Woltring
 CANDIDATES = 40
 
 
@@ -22,10 +22,10 @@ def filter_markers(
     """Return filtered positions (time, marker, 3) and the -3 dB point per marker (marker,), Hz, NaN for none.
 
     Args:
-        position: (time, marker, 3), m, NaN where missing; gaps are not filtered across.
+        position: (time, marker, 3), m, NaN where missing; the filter does not cross gaps.
         rate_hz: frames per second.
-        marker_filter: ``butterworth``, or ``gcv_spline``, which chooses its smoothing itself.
-        cutoff_hz: of the Butterworth filter; ``residual`` chooses one for each marker; None turns filtering off.
+        marker_filter: ``butterworth``, or ``gcv_spline``, which chooses its own smoothing.
+        cutoff_hz: of the Butterworth filter; ``residual`` chooses one for each marker; None switches filtering off.
         order: of the whole Butterworth filter.
 
     Raises:
@@ -49,10 +49,10 @@ def filter_markers(
 def residual_cutoffs_hz(position: Array, *, rate_hz: float, order: int) -> Array:
     """Return the cut-off of each marker (marker,), Hz, by residual analysis.
 
-    The root-mean-square of what the filter takes away falls with the cut-off; where it takes away noise alone
-    the fall is a line, whose intercept at 0 Hz is the noise. The cut-off sought is where the residual is that large:
-    signal lost equals noise let through. The line is fitted between 0.15 and 0.35 of the sampling rate, where for
-    white noise it meets 0 Hz 5 % above the noise. Data without noise there get the highest cut-off, 0.35.
+    The root-mean-square residual of the filter falls with the cut-off, linearly where the residual is noise alone; the
+    intercept of that line at 0 Hz is the noise. At the chosen cut-off the residual equals it: signal lost equals noise
+    passed. The line is fitted between 0.15 and 0.35 of the sampling rate, where for white noise its intercept is 5 %
+    above the noise. Data without noise there get the highest cut-off, 0.35.
 
     Source: Winter DA (2009) Biomechanics and Motor Control of Human Movement, section 3.4.4.3.
     """
@@ -79,8 +79,8 @@ def residual_cutoffs_hz(position: Array, *, rate_hz: float, order: int) -> Array
 def gcv_spline(position: Array, *, rate_hz: float) -> tuple[Array, Array]:
     """Return positions smoothed by the quintic spline with the least cross-validation score, and its -3 dB points.
 
-    The score n |y - f|^2 / trace^2 of a marker is taken over its three coordinates and all its stretches together,
-    so that it does not depend on the axes. It takes the noise for white: filtered recordings are hardly smoothed.
+    The score n |y - f|^2 / trace^2 of a marker covers its three coordinates and all its stretches, so that it does not
+    depend on the axes. It assumes white noise: filtered recordings are hardly smoothed.
     """
     best = np.full(position.shape[1], np.inf)
     chosen = np.full(position.shape[1], np.nan)

@@ -1,4 +1,4 @@
-"""Faults of markers as recorded: exchanged labels and spikes, mended where that is certain, else said."""
+"""Repair of exchanged labels and spikes; exchanges that are not certain reject the trial."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int8]
 
 SPIKE, EXCHANGED = 4, 5
-MOST_SAID = 4
+LONGEST_FRAMES = 5  # of a spike
+SUPPORT_FRAMES = 4  # on either side of it
+TIMES_ROUGHNESS = 3.0  # of the marker's own roughness, so that noisy cameras and fast feet give no spikes
+MOST_LISTED = 4
 REMEDY = "label them in the capture software and export again, or exclude the trial"
 
 
-def mended(
+def repair_markers(
     position: Array,
     labels: Sequence[str],
     chosen: Mapping[str, tuple[str, ...]],
@@ -33,29 +36,29 @@ def mended(
     spike_m: float | None,
     exchanged_markers: str,
 ) -> tuple[Array, Codes, str]:
-    """Exchange labels back, take spikes out, and say so.
+    """Exchange labels back and remove spikes.
 
     Args:
         position: (time, marker, 3), lab axes with y up, m, NaN where unseen.
         labels: the markers' labels.
         chosen: the labels of each landmark.
-        body_model: which landmarks are the pelvis's.
+        body_model: defines the landmarks of the pelvis.
         first_frame: the file's number of the first frame.
         spike_m: see :func:`pipeline.steps.clean.marker_repair.find_spikes`.
-        exchanged_markers: ``repair`` stretches in which it is certain, ``reject``, or ``ignore``.
+        exchanged_markers: ``repair`` (what is certain), ``reject`` or ``ignore``.
 
     Returns:
-        The positions; the code (time, marker): 0, 4 spike taken out, 5 exchanged back; what was exchanged.
+        The positions; the code (time, marker): 0, 4 spike removed, 5 exchanged back; a text that lists the exchanges.
 
     Raises:
-        UserError: labels are exchanged in the whole trial, or it is not certain where, or ``reject`` is set.
+        UserError: labels are exchanged throughout or uncertainly, or ``reject`` is set.
     """
     ignored = exchanged_markers == "ignore"
     found = [] if ignored else find_exchanges(position, labels, *sided_labels(chosen, body_model))
-    said = _said(found, first_frame)
+    description = _description(found, first_frame)
     beyond = [exchange for exchange in found if exchanged_markers == "reject" or exchange.whole or not exchange.certain]
     if beyond:
-        raise UserError("", f"labels are exchanged: {said}", REMEDY)
+        raise UserError("", f"labels are exchanged: {description}", REMEDY)
     position, code = np.copy(position), np.zeros(position.shape[:2], dtype=np.int8)
     for exchange in found:
         here, i, j = np.flatnonzero(exchange.frames), labels.index(exchange.first), labels.index(exchange.second)
@@ -63,13 +66,13 @@ def mended(
         code[here, i] = code[here, j] = EXCHANGED
     spikes = find_spikes(position, spike_m=spike_m)
     position[spikes], code[spikes] = np.nan, SPIKE
-    return position, code, said
+    return position, code, description
 
 
 def sided_labels(
     chosen: Mapping[str, tuple[str, ...]], body_model: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str]], tuple[str, str] | None, list[tuple[str, str]]]:
-    """Return the labels of the legs' pairs, of the front of the pelvis, and of heel and toe of each foot."""
+    """Return label pairs: left and right of the legs, of the front of the pelvis, heel and toe of each foot."""
     pelvis = body_model["segments"].get("pelvis", {"axes": []})
     of_pelvis = {"asis", "psis", *names_in_frame(pelvis), *pelvis.get("cluster", ())}
     pairs: dict[tuple[str, str], None] = {}
@@ -86,8 +89,8 @@ def sided_labels(
     return list(pairs), front[0] if front else None, feet
 
 
-def _said(found: Sequence[Exchange], first_frame: int) -> str:
-    """Return which labels are exchanged where; those exchanged in the same frames together."""
+def _description(found: Sequence[Exchange], first_frame: int) -> str:
+    """List the exchanged labels by the frames in which they are exchanged."""
     where: dict[str, list[str]] = {}
     for exchange in found:
         runs = [f"{a + first_frame}-{b - 1 + first_frame}" for a, b in stretches(exchange.frames)]
@@ -98,28 +101,20 @@ def _said(found: Sequence[Exchange], first_frame: int) -> str:
 
 
 def _first_few(texts: Sequence[str], between: str) -> str:
-    more = [f"and {len(texts) - MOST_SAID} more"] if len(texts) > MOST_SAID else []
-    return between.join([*texts[:MOST_SAID], *more])
-
-
-LONGEST_FRAMES = 5
-TIMES_ROUGHNESS = 3.0  # of the marker's own 95th percentile: noisy cameras and fast feet have no spikes by that alone
-SUPPORT_FRAMES = 4
+    more = [f"and {len(texts) - MOST_LISTED} more"] if len(texts) > MOST_LISTED else []
+    return between.join([*texts[:MOST_LISTED], *more])
 
 
 def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
-    """Return which samples are spikes.
+    """Return which samples (time, marker) are spikes.
 
-    A run of up to five samples is one if it lies away from the cubic through the four samples on either side
-    by more than ``spike_m`` and three times the marker's own roughness (the 95th percentile of its second
-    differences), and the path without it is smooth. A path that does not come back is no spike.
+    A run of up to five samples is a spike if its distance from the cubic through the four samples on either side
+    exceeds ``spike_m`` and three times the marker's roughness (the 95th percentile of its second differences), and the
+    path without it is smooth.
 
     Args:
         position: (time, marker, 3), m, NaN where unseen.
-        spike_m: smallest distance from the path; None finds none.
-
-    Returns:
-        (time, marker).
+        spike_m: smallest distance from the path; None finds no spikes.
     """
     found = np.zeros(position.shape[:2], dtype=bool)
     if spike_m is None or len(position) < 3:
@@ -137,8 +132,8 @@ def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
 
 
 def _off_the_path(path: Array, first: int, last: int, limit_m: float) -> NDArray[np.intp]:
-    """Return the frames between ``first`` and ``last`` that are spikes; none where the path without them is bent."""
-    # the last sample before or after a gap has no second difference of its own
+    """Return the frames of spikes between ``first`` and ``last``; none if the path without them is not smooth."""
+    # the sample next to a gap has no second difference
     first -= int(first < 2 or not np.isfinite(path[first - 2]).all())
     last += int(last > len(path) - 3 or not np.isfinite(path[last + 2]).all())
     window = np.arange(max(first - SUPPORT_FRAMES, 0), min(last + SUPPORT_FRAMES + 1, len(path)))
@@ -148,7 +143,7 @@ def _off_the_path(path: Array, first: int, last: int, limit_m: float) -> NDArray
     nothing = np.empty(0, dtype=np.intp)
     if max(before, after) < 3:
         return nothing
-    # at the end of a visible stretch there is one side only: a line from there, over few samples
+    # at the end of a visible stretch only one side exists: use a line through its three samples
     inner = min(before, after) >= 2
     support = kept if inner else kept[-3:] if before > after else kept[:3]
     middle = (first + last) / 2
@@ -157,8 +152,8 @@ def _off_the_path(path: Array, first: int, last: int, limit_m: float) -> NDArray
     smooth = powers @ np.linalg.lstsq(powers[support - window[0]], path[support], rcond=None)[0]
     away = np.linalg.norm(path[window] - smooth, axis=1)
     off = seen & (window >= first) & (window <= last) & (away > limit_m)
-    mended = np.where(off[:, None], smooth, path[window])
-    bend = np.linalg.norm(np.diff(mended, 2, axis=0), axis=1)
+    repaired = np.where(off[:, None], smooth, path[window])
+    bend = np.linalg.norm(np.diff(repaired, 2, axis=0), axis=1)
     longest = max((b - a for a, b in stretches(off)), default=0)
     if longest > (LONGEST_FRAMES if inner else 2) or np.nanmax(bend, initial=0.0) > limit_m:
         return nothing

@@ -1,6 +1,6 @@
-"""Step ``clean``: gaps filled and recorded, plate baselines taken off, everything filtered.
+"""Step ``clean``: repairs markers, fills gaps, subtracts plate baselines, filters.
 
-From here on markers carry the names of landmarks (``heel_left``), whatever the lab calls them.
+From this step on markers have the names of landmarks (``heel_left``) instead of the lab's labels.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ...results.schema import REPAIRS
 from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
-from .marker_repair import SPIKE, mended
+from .marker_repair import SPIKE, repair_markers
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Chosen = dict[str, tuple[str, ...]]  # labels of each landmark
+Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 
 
 def clean(
@@ -44,30 +44,30 @@ def clean(
 
     Args:
         read: a trial of the step ``read``.
-        body_model: which labels make which landmark, which landmarks move as one.
-        max_gap_s, max_pattern_gap_s: longest gap that a spline and that neighbours may fill, s.
-        spike_m: how far off its path a spike is at least; None leaves spikes.
-        exchanged_markers: what becomes of exchanged labels, see :func:`pipeline.steps.clean.marker_repair.mended`.
+        body_model: defines the labels of each landmark and the rigid clusters.
+        max_gap_s, max_pattern_gap_s: longest gap filled by a spline and by neighbours, s.
+        spike_m: smallest distance of a spike from its path; None leaves spikes.
+        exchanged_markers: see :func:`pipeline.steps.clean.marker_repair.repair_markers`.
         marker_filter: ``butterworth`` or ``gcv_spline``.
-        marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None turns one off;
+        marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None switches one off;
             ``residual`` chooses one for each marker.
         filter_order: order of the whole filter.
 
     Returns:
-        ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), what was done to a sample, see
+        ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), the repair of each sample, see
         ``FLAGS`` in :mod:`pipeline.results.schema`; along ``marker`` the labels, the shares of frames measured and
-        filled, and the cut-off; ``plate_force``, ``plate_moment`` (plate_time, plate, axis), baseline off
-        and filtered; ``vertical_force`` (plate_time, plate), baseline off but not filtered, to find contacts
-        by; ``plate_baseline`` (plate, axis), the mean force taken off, and ``plate_drift`` (plate), the part of its
-        drift that is not known; the file's events and plate corners.
+        filled, and the cut-off; ``plate_force``, ``plate_moment`` (plate_time, plate, axis), without baseline,
+        filtered; ``vertical_force`` (plate_time, plate), without baseline, unfiltered, to detect contacts;
+        ``plate_baseline`` (plate, axis), its mean force; ``plate_drift`` (plate), its unknown drift; the file's events
+        and plate corners.
 
     Raises:
-        UserError: the trial shows none of the model's markers, labels are exchanged beyond repair, or a cut-off is
-            too high for the file's rate.
+        UserError: no marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for
+            the file's rate.
     """
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
-    whole, mends, exchanged = mended(
+    whole, repairs, exchanged = repair_markers(
         recorded,
         labels,
         chosen,
@@ -80,9 +80,9 @@ def clean(
     filled, code = gap_filling.fill(
         whole, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s
     )
-    code = np.where((code == 0) | (mends == SPIKE), mends, code)
-    position, fills = _of_landmarks(np.mean, filled, labels, chosen), _of_landmarks(np.max, code, labels, chosen)
-    measured = _of_landmarks(np.all, np.isfinite(whole).all(axis=-1), labels, chosen)
+    code = np.where((code == 0) | (repairs == SPIKE), repairs, code)
+    position, fills = _by_landmark(np.mean, filled, labels, chosen), _by_landmark(np.max, code, labels, chosen)
+    measured = _by_landmark(np.all, np.isfinite(whole).all(axis=-1), labels, chosen)
     rebuilt = np.isfinite(position).all(axis=-1) & ~measured
     filtered, cutoffs_hz = filter_markers(
         position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
@@ -94,7 +94,7 @@ def clean(
             **_plates(read, cutoff_hz=force_cutoff_hz, order=filter_order),
             "event_time": read.variables["event_time"],
         },
-        read.drop_dims("marker").coords | _of_each_marker(chosen, measured, rebuilt, cutoffs_hz),
+        read.drop_dims("marker").coords | _marker_coords(chosen, measured, rebuilt, cutoffs_hz),
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
             "landmarks_absent": " ".join(name for name in landmark_labels(body_model) if name not in chosen),
@@ -102,16 +102,14 @@ def clean(
             **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
             "exchanged_markers": exchanged_markers,
             "labels_exchanged_back": exchanged,
-            # the smoothing spline passes what a filter of the order 2 x HALF_ORDER does
+            # the smoothing spline has the response of a filter of order 2 x HALF_ORDER
             "marker_filter_order": filter_order if marker_filter == "butterworth" else 2 * HALF_ORDER,
         },
     )
 
 
 def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, list[str], Array]:
-    """Return the labels of each landmark, all of these labels, and their positions (time, label, 3).
-
-    In memory time is last: that is how positions are worked on.
+    """Return the labels of each landmark, all these labels, and their positions (time, label, 3), time last in memory.
 
     Raises:
         UserError: none is seen.
@@ -129,7 +127,7 @@ def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, l
 
 
 def _clusters(body_model: Mapping[str, Any], chosen: Chosen, labels: list[str]) -> list[list[int]]:
-    """Return the numbers of the markers of each rigid cluster, of each side."""
+    """Return the columns of the markers of each rigid cluster, left and right."""
     clusters = []
     for side in SIDES:
         for segment in body_model["segments"].values():
@@ -138,11 +136,11 @@ def _clusters(body_model: Mapping[str, Any], chosen: Chosen, labels: list[str]) 
     return clusters
 
 
-def _of_landmarks(combine: Callable[..., Any], values: Any, labels: list[str], chosen: Chosen) -> Any:
-    """Return (time, landmark, ...): values of markers combined, by their mean say, where several make a landmark."""
+def _by_landmark(combine: Callable[..., Any], values: Any, labels: list[str], chosen: Chosen) -> Any:
+    """Return (time, landmark, ...) from (time, marker, ...); several markers of a landmark are combined."""
     groups = [[labels.index(label) for label in group] for group in chosen.values()]
     if len(labels) == len(groups) == sum(map(len, groups)):
-        return values  # each landmark is a marker, in this order
+        return values  # one marker for each landmark, in this order
     result = values[:, [group[0] for group in groups]]
     for i, group in enumerate(groups):
         if len(group) > 1:
@@ -150,8 +148,8 @@ def _of_landmarks(combine: Callable[..., Any], values: Any, labels: list[str], c
     return result
 
 
-def _of_each_marker(chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> xr.Coordinates:
-    """Return what is known along ``marker``; flags are (time, landmark)."""
+def _marker_coords(chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> xr.Coordinates:
+    """Return the coordinates along ``marker``; flags are (time, landmark)."""
     return xr.Coordinates(
         {
             "marker": list(chosen),
@@ -164,7 +162,7 @@ def _of_each_marker(chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz:
 
 
 def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
-    """Return the variables of the plates: what they read without what they read at rest, and that."""
+    """Return the variables of the plates: wrenches without baseline, and the baseline."""
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     vertical, baseline, drift = force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
     if force.size:

@@ -12,7 +12,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.steps.clean.label_swaps import find_exchanges
-from pipeline.steps.clean.marker_repair import EXCHANGED, mended, sided_labels
+from pipeline.steps.clean.marker_repair import EXCHANGED, repair_markers, sided_labels
 from tests.support.geometry import BODY_MODELS, body_model, turned
 from tests.support.marker_walks import Markers, cleaned, generated, real_walks, used
 
@@ -124,13 +124,13 @@ def faulty_trial(share: float, one: str = "LANK", other: str = "RANK") -> tuple[
 def test_a_repaired_trial_is_the_one_without_the_fault_and_says_so() -> None:
     trial, faulty, frames = faulty_trial(0.3)
     model = body_model("plug_in_gait")
-    right, mended_ = cleaned(trial, model), cleaned(faulty, model)
-    np.testing.assert_array_equal(mended_.marker_position, right.marker_position)
+    right, repaired = cleaned(trial, model), cleaned(faulty, model)
+    np.testing.assert_array_equal(repaired.marker_position, right.marker_position)
     ankles = ["lateral_malleolus_left", "lateral_malleolus_right"]
-    np.testing.assert_array_equal(mended_.fill.sel(marker=ankles) == EXCHANGED, frames[:, None] & [True, True])
-    assert not mended_.fill.drop_sel(marker=ankles).any()
+    np.testing.assert_array_equal(repaired.fill.sel(marker=ankles) == EXCHANGED, frames[:, None] & [True, True])
+    assert not repaired.fill.drop_sel(marker=ankles).any()
     first = round(float(trial.time[0]) * trial.attrs["marker_rate_hz"]) + 1 + np.flatnonzero(frames)
-    assert mended_.attrs["labels_exchanged_back"] == f"LANK and RANK in frames {first[0]}-{first[-1]}"
+    assert repaired.attrs["labels_exchanged_back"] == f"LANK and RANK in frames {first[0]}-{first[-1]}"
     assert right.attrs["labels_exchanged_back"] == ""
 
 
@@ -157,7 +157,7 @@ def test_a_leg_exchanged_throughout_is_refused() -> None:
         points = exchanged(points, *pair, everywhere)
     position = np.stack(list(points.values()), axis=1)
     with pytest.raises(UserError, match=r"LKNE and RKNE.*in all frames"):
-        mended(position, list(points), chosen, model, first_frame=1, spike_m=None, exchanged_markers="repair")
+        repair_markers(position, list(points), chosen, model, first_frame=1, spike_m=None, exchanged_markers="repair")
 
 
 def test_which_half_is_wrong_is_not_guessed_within_a_side() -> None:
