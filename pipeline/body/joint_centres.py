@@ -133,7 +133,7 @@ def chord(proximal: Array, lateral: Array, wand: Array, distance_m: float) -> Ar
     return np.asarray(lateral + distance_m * (cosine * along + sine * away))
 
 
-def shifted(start: Array, axes: Array, shift: Mapping[str, float], length: Array | float, side: str) -> Array:
+def shifted(start: Array, axes: Array, shift: tuple[float, float, float], length: Array | float, side: str) -> Array:
     """Return a joint centre predicted from a point: the shift, by fractions of a length, along given axes.
 
     Bruening DA et al. (2008, Clin Biomech 23:1299-1302): the ankle centre lies 2.7 % of the shank's length below
@@ -142,11 +142,12 @@ def shifted(start: Array, axes: Array, shift: Mapping[str, float], length: Array
     Args:
         start: the point (..., 3), m.
         axes: (..., 3, 3), rows x forward, y up, z to the right.
-        shift: fractions along ``x``, ``y`` and, positive away from the body's midline, ``z``.
+        shift: fractions along x, y and, positive away from the body's midline, z.
         length: (...), m.
         side: ``left`` or ``right``.
     """
-    local = np.array([shift.get("x", 0.0), shift.get("y", 0.0), SIDE_SIGN[side] * shift.get("z", 0.0)])
+    forward, up, lateral = shift
+    local = np.array([forward, up, SIDE_SIGN[side] * lateral])
     return np.asarray(start + np.asarray(length)[..., None] * (local @ axes))
 
 

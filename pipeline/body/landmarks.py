@@ -6,43 +6,25 @@ A landmark of each side is named ``heel_left``, ``heel_right``; one of the midli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..conventions import SIDES
 from ..errors import nearest
+from .body_model import BodyModel, Names
 
 Array = NDArray[np.float64]
 Points = dict[str, Array]
 
 
-def landmark_labels(body_model: Mapping[str, Any]) -> dict[str, list[tuple[str, ...]]]:
-    """Return, for each landmark, its alternatives; each is the labels whose mean it is."""
-    result: dict[str, list[tuple[str, ...]]] = {}
-    for name, alternatives in body_model["landmarks"].items():
-        if isinstance(alternatives, Mapping):
-            result |= {f"{name}_{side}": [(alternatives[side],)] for side in SIDES}
-            continue
-        listed = [alternatives] if isinstance(alternatives, str) else alternatives
-        groups = [(item,) if isinstance(item, str) else tuple(item) for item in listed]
-        if any("{side}" in label for group in groups for label in group):
-            for side, text in body_model["side_labels"].items():
-                result[f"{name}_{side}"] = [tuple(label.replace("{side}", text) for label in g) for g in groups]
-        else:
-            result[name] = groups
-    return result
-
-
-def chosen_labels(body_model: Mapping[str, Any], present: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Names]:
     """Return the labels, as the file spells them, of each landmark; landmarks that the file lacks are left out.
 
     A label that differs from the model's in letter case or blanks alone will do where just one does.
     """
     spelt = _speller(present)
     chosen = {}
-    for landmark, alternatives in landmark_labels(body_model).items():
+    for landmark, alternatives in body_model.landmarks.items():
         for group in alternatives:
             found = tuple(spelt(label) for label in group)
             if all(found):
@@ -69,7 +51,7 @@ def _speller(present: Iterable[str]) -> Callable[[str], str]:
     return spelt
 
 
-def positions(body_model: Mapping[str, Any], labels: list[str], markers: Array) -> Points:
+def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Points:
     """Return the position (time, 3) of each landmark that is seen at all, m, from markers (time, marker, 3)."""
     index = {label: i for i, label in enumerate(labels)}
     return {
@@ -84,9 +66,9 @@ def seen_labels(labels: list[str], markers: Array) -> list[str]:
     return [label for i, label in enumerate(labels) if visible[:, i].any()]
 
 
-def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str]) -> str:
+def missing(landmark: str, body_model: BodyModel, labels: Iterable[str]) -> str:
     """Return one plain line about a landmark that a file lacks or never shows."""
-    known = landmark_labels(body_model)
+    known = body_model.landmarks
     wanted = [" + ".join(group) for group in known[landmark]]
     here = set(labels)
     spoken = landmark.replace("_", " ")
@@ -100,17 +82,16 @@ def missing(landmark: str, body_model: Mapping[str, Any], labels: Iterable[str])
     )
 
 
-def point(points: Mapping[str, Array], expression: str | list[str], side: str) -> Array:
-    """Return the point that an expression of a body model names, for one side.
+def point(points: Mapping[str, Array], names: Names, side: str) -> Array:
+    """Return the point that a rule of a body model names, for one side; of several names their mean.
 
     Args:
         points: positions (..., 3) by name.
-        expression: a landmark or joint centre, or a list of them for their mean.
+        names: landmarks or joint centres.
         side: the side meant by names that carry none.
 
     Raises:
         KeyError: the name of the first point that is not there.
     """
-    if not isinstance(expression, str):
-        return np.asarray(np.mean([point(points, name, side) for name in expression], axis=0))
-    return points[expression if expression in points else f"{expression}_{side}"]
+    found = [points[name if name in points else f"{name}_{side}"] for name in names]
+    return found[0] if len(found) == 1 else np.asarray(np.mean(found, axis=0))

@@ -1,81 +1,99 @@
-"""What a body model needs: which markers of a static and of a walking file, which sizes of the person."""
+"""What a body model needs: landmarks of a static and of a walking trial, sizes of the participant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..conventions import SIDES
+from ..conventions import FROM_HIP, SIDES
 from ..errors import UserError
+from .body_model import BodyModel, CentreRule, Names
 from .joint_centres import hip_centre as hip_regression
-from .landmarks import landmark_labels
-from .model_rules import size_of_centre
-from .static_skeleton import static_rules, virtual_landmarks
 
-Array = NDArray[np.float64]
 FEWEST_CLUSTER_MARKERS = 3
 
 
-def lacking_when_static(body_model: Mapping[str, Any], seen: Collection[str]) -> list[str]:
+def virtual_landmarks(body_model: BodyModel, seen: Collection[str]) -> dict[str, tuple[Names, str]]:
+    """Return the unseen landmarks that an alignment device shows: the markers of its rods, and the side."""
+    found = {}
+    for name, rods in body_model.virtual.items():
+        for side in SIDES:
+            markers = tuple(f"{marker}_{side}" for marker in rods)
+            if f"{name}_{side}" not in seen and set(seen) >= {*markers, "asis_left", "asis_right"}:
+                found[f"{name}_{side}"] = (markers, side)
+    return found
+
+
+def chosen_rules(body_model: BodyModel, seen: Collection[str], side: str) -> dict[str, CentreRule]:
+    """Return the rule of each joint centre: the first whose landmarks a static trial shows, else the first of all."""
+    shown = {*seen, *virtual_landmarks(body_model, seen)}
+    return {
+        joint: next((rule for rule in rules if shown >= {*body_model.of_side(rule.points, side)}), rules[0])
+        for joint in FROM_HIP
+        for rules in [body_model.joint_centres[joint]]
+    }
+
+
+def lacking_landmarks(body_model: BodyModel, seen: Collection[str], side: str) -> list[str]:
+    """Return the landmarks of one side that a static trial lacks, those of clusters left out.
+
+    The markers of an alignment device count; so does the landmark that it shows.
+    """
+    named = [
+        *(rule.points for rule in chosen_rules(body_model, seen, side).values()),
+        *(rule.points for rule in body_model.segments.values()),
+        *body_model.virtual.values(),
+    ]
+    needed = body_model.of_side((name for names in named for name in names), side)
+    return sorted({*needed} - {*seen, *virtual_landmarks(body_model, seen)})
+
+
+def lacking_when_static(body_model: BodyModel, seen: Collection[str]) -> list[str]:
     """Return the landmarks and clusters that a static trial showing ``seen`` lacks."""
-    names = {name for side in SIDES for name in _rules(body_model, seen, side)[1]}
+    names = {name for side in SIDES for name in lacking_landmarks(body_model, seen, side)}
     return sorted(names) + _lacking_clusters(body_model, {*seen, *virtual_landmarks(body_model, seen)})
 
 
-def lacking_in_motion(body_model: Mapping[str, Any], seen: Collection[str], static: Collection[str]) -> list[str]:
-    """Return the landmarks and clusters that a walking trial lacks: heels, toes, what each frame is built from.
+def lacking_in_motion(body_model: BodyModel, seen: Collection[str], static: Collection[str]) -> list[str]:
+    """Return the landmarks and clusters that a walking trial lacks: heels, toes, those needed in every frame.
 
     Args:
-        body_model: see config/body_model.schema.yaml.
+        body_model: the body model.
         seen: landmarks of the walking trial.
-        static: landmarks of the static trial, by which joint centres are found in one way or another.
+        static: landmarks of the static trial, which decide how joint centres are found.
     """
-    built = {
-        name: {**rules, "axes": rules.get("technical_axes", rules["axes"]), "technical_axes": []}
-        for name, rules in body_model["segments"].items()
-        if "cluster" not in rules
-    }
-    names = {f"{name}_{side}" for name in ("heel", "toe") for side in SIDES} - set(seen)
+    built = [rule for rule in body_model.segments.values() if not rule.cluster]
+    names = {f"{name}_{side}" for name in ("heel", "toe") for side in SIDES}
     for side in SIDES:
-        centres = {
-            joint: {"method": "carried"} if "moves_with" in rule else rule
-            for joint, rule in _rules(body_model, static, side)[0].items()
-        }
-        names.update(_rules({**body_model, "segments": built, "joint_centres": centres, "virtual": {}}, seen, side)[1])
-    return sorted(names) + _lacking_clusters(body_model, seen)
+        named = [name for rule in built for name in rule.points_in_motion]
+        for centre in chosen_rules(body_model, static, side).values():
+            named += () if centre.moves_with else centre.points
+        names.update(body_model.of_side(named, side))
+    return sorted(names - set(seen)) + _lacking_clusters(body_model, seen)
 
 
-def needed_sizes(body_model: Mapping[str, Any], static: Collection[str], *, hip_centre: str) -> list[str]:
+def needed_sizes(body_model: BodyModel, static: Collection[str], *, hip_centre: str) -> list[str]:
     """Return the participants.tsv columns that the joint centres need, given the static trial's landmarks."""
     columns = [
-        f"{size}_{side}_m"
+        f"{rule.size}_{side}_m"
         for side in SIDES
-        for rule in _rules(body_model, static, side)[0].values()
-        if (size := size_of_centre(rule))
+        for rule in chosen_rules(body_model, static, side).values()
+        if rule.size
     ]
-    try:  # a regression refuses where it lacks a size that markers do not show
+    try:  # a regression raises where it lacks a size that markers do not show
         hip_regression(hip_centre, "left", {"pelvis_width": 0.25, "pelvis_depth": 0.15, "marker_radius": 0.007})
     except UserError:
         columns += [f"leg_length_{side}_m" for side in SIDES]
     return sorted(set(columns))
 
 
-def _rules(body_model: Mapping[str, Any], seen: Collection[str], side: str) -> tuple[dict[str, Any], list[str]]:
-    return static_rules(dict.fromkeys(seen, np.empty(0)), body_model, side)
-
-
-def _lacking_clusters(body_model: Mapping[str, Any], seen: Collection[str]) -> list[str]:
-    """Return the clusters of which fewer than three are at hand; joint centres in them always are."""
-    known = landmark_labels(body_model)
+def _lacking_clusters(body_model: BodyModel, seen: Collection[str]) -> list[str]:
+    """Return the clusters with fewer than three markers; joint centres in them always count."""
     lacking = []
-    for segment, rules in body_model["segments"].items():
-        for side in SIDES if "cluster" in rules else ():
-            names = [name if name in known else f"{name}_{side}" for name in rules["cluster"]]
-            if sum(name in seen or name not in known for name in names) < FEWEST_CLUSTER_MARKERS:
+    for segment, rule in body_model.segments.items():
+        for side in SIDES if rule.cluster else ():
+            unseen = set(body_model.of_side(rule.cluster, side)) - set(seen)
+            if len(rule.cluster) - len(unseen) < FEWEST_CLUSTER_MARKERS:
                 lacking.append("pelvis cluster" if segment == "pelvis" else f"{side} {segment} cluster")
     return list(dict.fromkeys(lacking))
 

@@ -6,29 +6,26 @@ Axes of every segment: x anterior, y proximal, z to the subject's right, on both
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import SIDE_SIGN
 from ..dynamics.vectors import cross, unit
+from .body_model import AxisRule
 from .landmarks import point
 
 Array = NDArray[np.float64]
 
 
-def frame(
-    rules: Sequence[Mapping[str, Any]], points: Mapping[str, Array], frames: Mapping[str, Array], side: str
-) -> Array:
+def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
     """Return the rotation matrices of a segment from two axis rules.
 
     The first rule's axis is kept; the second gives the plane: the third axis is normal to both, and the second
     one is completed at right angles.
 
     Args:
-        rules: two rules, each an axis with ``from``/``to``, ``medial``/``lateral`` (pointing to the right on both
-            sides) or ``along`` (an axis of another segment); ``level`` lays the direction horizontal (lab y is up).
+        rules: two rules.
         points: landmarks and joint centres (..., 3), m.
         frames: rotation matrices of the segments found so far.
         side: ``left`` or ``right``.
@@ -37,8 +34,7 @@ def frame(
         (..., 3, 3), v_segment = rotation @ v_lab: the rows are the segment's axes in the lab.
     """
     (first, u), (second, v) = (
-        (rule["axis"], _direction(rule, points, frames, side) * ((1, 0, 1) if rule.get("level") else 1))
-        for rule in rules
+        (rule.axis, _direction(rule, points, frames, side) * ((1, 0, 1) if rule.level else 1)) for rule in rules
     )
     i, j = "xyz".index(first), "xyz".index(second)
     k = 3 - i - j
@@ -49,13 +45,12 @@ def frame(
     return np.stack([axes[0], axes[1], axes[2]], axis=-2)
 
 
-def _direction(rule: Mapping[str, Any], points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
-    if "along" in rule:
-        segment, axis = rule["along"].split(".")
+def _direction(rule: AxisRule, points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
+    if rule.along:
+        segment, axis = rule.along.split(".")
         return frames[segment][..., "xyz".index(axis), :]
-    if "medial" in rule:
-        return SIDE_SIGN[side] * (point(points, rule["lateral"], side) - point(points, rule["medial"], side))
-    return point(points, rule["to"], side) - point(points, rule["from"], side)
+    direction = point(points, rule.end, side) - point(points, rule.start, side)
+    return SIDE_SIGN[side] * direction if rule.mediolateral else direction
 
 
 THINNEST = 1e-3  # (width / length)^2 of the thinnest cluster: the turn of a thinner one about its line would be noise

@@ -1,12 +1,12 @@
-"""The skeleton of one side - frames and joint centres - in motion; the static trial is in `standing`.
+"""The skeleton of one side in motion: segment frames and joint centres; static_skeleton.py has the static trial's.
 
-Segments are found proximal to distal, because a joint centre is needed to build the next segment: pelvis with
+Segments are found from proximal to distal, because each joint centre is needed to build the next segment: pelvis with
 the hip centre, thigh with the knee centre, shank with the ankle centre, foot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..conventions import FROM_HIP, FROM_PELVIS
+from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
+from .body_model import BodyModel, CentreRule
 from .joint_centres import chord
 from .landmarks import Points, point
 from .segment_poses import fit_pose, frame
@@ -33,144 +34,123 @@ class Skeleton:
         origins: (time, 3) per segment, m: the proximal joint centre; of the pelvis its own origin.
         centres: (time, 3) by name (``hip_centre``, ...), m.
         residuals: (time,) per cluster, root-mean-square misfit, m.
-        clusters, carrier, carried, technical, chord_radius: what calibration finds, see
-        :mod:`pipeline.body.static_skeleton`.
     """
 
     frames: dict[str, Array] = field(default_factory=dict)
     origins: dict[str, Array] = field(default_factory=dict)
     centres: dict[str, Array] = field(default_factory=dict)
     residuals: dict[str, Array] = field(default_factory=dict)
-    clusters: dict[str, dict[str, Array]] = field(default_factory=dict)
-    carrier: dict[str, str] = field(default_factory=dict)
-    carried: dict[str, Array] = field(default_factory=dict)
-    technical: dict[str, Array] = field(default_factory=dict)
-    chord_radius: dict[str, float] = field(default_factory=dict)
 
 
-def centre_rules(body_model: Mapping[str, Any], joint: str) -> list[dict[str, Any]]:
-    """Return the ways in which the body model finds a joint centre, the preferred one first."""
-    rules = body_model["joint_centres"][joint]
-    return [rules] if isinstance(rules, dict) else list(rules)
-
-
-class Model(NamedTuple):
-    """What calibration tells motion, by (side, segment) or (side, joint).
+class CalibratedSide(NamedTuple):
+    """What motion needs of the static trial, for one side.
 
     Attributes:
-        clusters: names of the markers and their positions (marker, 3) in segment axes from the origin, m.
-        carrier: segment that carries the joint centre; empty where it is evaluated in every frame.
-        carried: joint centre (3,) in the axes, from the origin, of its carrier, m.
-        technical: (3, 3) turn from the axes built in motion to the anatomical ones.
-        chord_radius: half joint width plus marker radius, m.
+        clusters: by segment, the position (3,) of each marker in segment axes from the segment's origin, m.
+        carrier: by joint, the segment that carries its centre; empty where the centre is evaluated in every frame.
+        carried: by joint, the centre (3,) in the axes, from the origin, of its carrier, m; NaN without one.
+        technical: by segment, the (3, 3) rotation from the axes built in motion to the anatomical ones.
+        chord_radius: by joint, half the joint's width plus the marker's radius, m.
     """
 
-    clusters: dict[tuple[str, str], tuple[list[str], Array]]
-    carrier: dict[tuple[str, str], str]
-    carried: dict[tuple[str, str], Array]
-    technical: dict[tuple[str, str], Array]
-    chord_radius: dict[tuple[str, str], float]
+    clusters: dict[str, dict[str, Array]]
+    carrier: dict[str, str]
+    carried: dict[str, Array]
+    technical: dict[str, Array]
+    chord_radius: dict[str, float]
 
 
-def model_of(calibration: xr.Dataset) -> Model:
-    """Return the model that the step ``calibrate`` stored."""
+def calibrated_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
+    """Return each side of a session, as the step ``calibrate`` stored it."""
     sides = calibration.side.values.tolist()
 
-    def table(name: str, dim: str) -> dict[tuple[str, str], Any]:
+    def table(name: str, dim: str) -> dict[str, dict[str, Any]]:
         others, rows = calibration[dim].values.tolist(), calibration[name].values
-        return {(side, other): rows[i, j] for i, side in enumerate(sides) for j, other in enumerate(others)}
+        return {side: dict(zip(others, row, strict=True)) for side, row in zip(sides, rows, strict=True)}
 
-    where = calibration.cluster_position.values
-    sides_of, segments, markers = (
-        calibration[f"cluster_{name}"].values.tolist() for name in ("side", "segment", "marker")
-    )
-    rows: dict[tuple[str, str], list[int]] = {}
-    for i, owner in enumerate(zip(sides_of, segments, strict=True)):
-        rows.setdefault(owner, []).append(i)
-    clusters = {owner: ([markers[i] for i in own], where[own]) for owner, own in rows.items()}
-    return Model(
-        clusters,
-        table("joint_carrier", "joint"),
-        table("joint_position", "joint"),
-        table("technical_rotation", "pose"),
-        table("chord_radius", "joint"),
-    )
+    clusters: dict[str, dict[str, dict[str, Array]]] = {side: {} for side in sides}
+    owners = (calibration[f"cluster_{name}"].values.tolist() for name in ("side", "segment", "marker"))
+    for side, segment, marker, place in zip(*owners, calibration.cluster_position.values, strict=True):
+        clusters[side].setdefault(segment, {})[marker] = place
+    carrier, carried, radius = (table(name, "joint") for name in ("joint_carrier", "joint_position", "chord_radius"))
+    technical = table("technical_rotation", "pose")
+    return {
+        side: CalibratedSide(clusters[side], carrier[side], carried[side], technical[side], radius[side])
+        for side in sides
+    }
 
 
-def moving_pelvis(points: Points, body_model: Mapping[str, Any], model: Model, count: int) -> Skeleton:
-    """Return the skeleton of the pelvis alone; arguments as :func:`moving_leg`."""
-    moving = Skeleton()
-    _pose(moving, points, body_model, model, "pelvis", "right", count)
-    return moving
-
-
-def moving_leg(
-    points: Points, body_model: Mapping[str, Any], model: Model, pelvis: Skeleton, side: str, count: int
-) -> Skeleton:
-    """Return the skeleton of one side in motion.
+def moving_legs(
+    points: Points, body_model: BodyModel, calibrated: Mapping[str, CalibratedSide], count: int
+) -> dict[str, Skeleton]:
+    """Return the skeleton of each side in motion; NaN where landmarks are not seen.
 
     Args:
         points: landmarks (time, 3), m, NaN where unseen.
         body_model: the model of the calibration.
-        model: what calibration found.
-        pelvis: the skeleton of the pelvis.
-        side: ``left`` or ``right``.
+        calibrated: each side of the calibration.
         count: number of frames.
     """
+    pelvis = Skeleton()
+    _add_pose(pelvis, points, body_model, calibrated["right"], "pelvis", "right", count)
+    return {side: _moving_leg(points, body_model, calibrated[side], pelvis, side, count) for side in SIDES}
+
+
+def _moving_leg(
+    points: Points, body_model: BodyModel, calibrated: CalibratedSide, pelvis: Skeleton, side: str, count: int
+) -> Skeleton:
     moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
     for segment in FROM_PELVIS:
         joint = DISTAL.get(segment, "")
-        if joint and not model.carrier[(side, joint)]:
-            rule = next(rule for rule in centre_rules(body_model, joint) if rule["method"] == "chord")
-            radius = model.chord_radius[(side, joint)]
-            centre = _or_nan(
-                lambda rule=rule, radius=radius: chord(*chord_points(points | moving.centres, rule, side), radius),
-                (count, 3),
-            )
-            moving.centres[f"{joint}_centre"] = centre
+        if joint and not calibrated.carrier[joint]:
+            rule = next(rule for rule in body_model.joint_centres[joint] if rule.method == "chord")
+            known, radius = points | moving.centres, calibrated.chord_radius[joint]
+            moving.centres[f"{joint}_centre"] = _or_nan(chord_of, known, rule, side, radius, shape=(count, 3))
         if segment != "pelvis":
-            _pose(moving, points, body_model, model, segment, side, count)
+            _add_pose(moving, points, body_model, calibrated, segment, side, count)
         for name in FROM_HIP:
-            if model.carrier[(side, name)] == segment:
-                local = model.carried[(side, name)]
+            if calibrated.carrier[name] == segment:
+                local = calibrated.carried[name]
                 moving.centres[f"{name}_centre"] = moving.origins[segment] + local @ moving.frames[segment]
     return moving
 
 
-def _pose(
-    moving: Skeleton, points: Points, body_model: Mapping[str, Any], model: Model, segment: str, side: str, count: int
+def _add_pose(
+    moving: Skeleton,
+    points: Points,
+    body_model: BodyModel,
+    calibrated: CalibratedSide,
+    segment: str,
+    side: str,
+    count: int,
 ) -> None:
     """Add a segment's frame and origin, by its cluster or by its axes."""
-    rules = body_model["segments"][segment]
+    rule = body_model.segments[segment]
     known = points | moving.centres
-    if "cluster" in rules:
-        names, reference = model.clusters[(side, segment)]
+    if rule.cluster:
+        places = calibrated.clusters[segment]
         nowhere = np.full((count, 3), np.nan)
-        paths = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)).T for name in names])
-        pose = fit_pose(reference, np.moveaxis(paths, -1, 0))
+        paths = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)).T for name in places])
+        pose = fit_pose(np.array(list(places.values())), np.moveaxis(paths, -1, 0))
         moving.frames[segment], moving.origins[segment], moving.residuals[segment] = pose
         return
-    axes = rules.get("technical_axes", rules["axes"])
-    built = _or_nan(lambda: frame(axes, known, moving.frames, side), (count, 3, 3))
-    moving.frames[segment] = model.technical[(side, segment)] @ built
+    built = _or_nan(frame, rule.axes_in_motion, known, moving.frames, side, shape=(count, 3, 3))
+    moving.frames[segment] = calibrated.technical[segment] @ built
     if segment == "pelvis":
-        moving.origins[segment] = _or_nan(lambda: point(points, rules["origin"], side), (count, 3))
+        moving.origins[segment] = _or_nan(point, points, rule.origin, side, shape=(count, 3))
     else:
         moving.origins[segment] = moving.centres[f"{ORIGIN[segment]}_centre"]
 
 
-def chord_points(points: Points, rule: Mapping[str, Any], side: str) -> tuple[Array, Array, Array]:
-    """Return the proximal centre, lateral marker and wand of a chord rule."""
-    return (
-        point(points, rule["proximal"], side),
-        point(points, rule["lateral"], side),
-        point(points, rule["wand"], side),
-    )
+def chord_of(points: Points, rule: CentreRule, side: str, radius_m: float) -> Array:
+    """Return the joint centre (time, 3) of a chord rule, m."""
+    proximal, lateral, wand = (point(points, names, side) for names in (rule.proximal, rule.lateral, rule.wand))
+    return chord(proximal, lateral, wand, radius_m)
 
 
-def _or_nan(build: Any, shape: tuple[int, ...]) -> Array:
-    """Return what is built, or NaN where a landmark is absent from the trial."""
+def _or_nan(build: Callable[..., Array], *arguments: Any, shape: tuple[int, ...]) -> Array:
+    """Return what a function builds, or NaN where the trial lacks a landmark."""
     try:
-        return np.asarray(build())
+        return build(*arguments)
     except KeyError:
         return np.full(shape, np.nan)

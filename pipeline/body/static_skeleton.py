@@ -2,123 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
+from ..conventions import FROM_PELVIS, SIDES
 from ..errors import UserError
-from .joint_centres import chord, device_corner, shifted
+from .body_model import BodyModel, CentreRule, SegmentRule
+from .joint_centres import device_corner, shifted
 from .joint_centres import hip_centre as hip_regression
-from .landmarks import Points, landmark_labels, point
-from .model_rules import names_in_centre, names_in_frame
+from .landmarks import Points, point
+from .requirements import FEWEST_CLUSTER_MARKERS, virtual_landmarks
 from .segment_poses import frame, mean_rotation
-from .skeleton import DISTAL, ORIGIN, Skeleton, centre_rules, chord_points
+from .skeleton import DISTAL, ORIGIN, CalibratedSide, Skeleton, chord_of
 
 Array = NDArray[np.float64]
 
 
-def with_virtual(points: Points, body_model: Mapping[str, Any]) -> Points:
-    """Return the landmarks (time, 3) with those that other markers stand in for in the static trial."""
+def with_virtual(points: Points, body_model: BodyModel) -> Points:
+    """Return the landmarks (time, 3) of the static trial with those that an alignment device shows, m."""
     whole = dict(points)
-    for full, (markers, side) in virtual_landmarks(body_model, points).items():
-        ends = (points[markers[0]], points[markers[1]], points[markers[2]])
+    for full, ((a, b, c), side) in virtual_landmarks(body_model, points).items():
+        ends = (points[a], points[b], points[c])
         whole[full] = device_corner(ends, points["asis_right"] - points["asis_left"], side)
     return whole
 
 
-def virtual_landmarks(body_model: Mapping[str, Any], seen: Collection[str]) -> dict[str, tuple[list[str], str]]:
-    """Return, of landmarks not seen, those that markers which are seen stand in for: these markers, and the side."""
-    found = {}
-    for name, rule in body_model.get("virtual", {}).items():
-        for side in SIDES:
-            markers = [f"{marker}_{side}" for marker in rule["markers"]]
-            if f"{name}_{side}" not in seen and set(seen) >= {*markers, "asis_left", "asis_right"}:
-                found[f"{name}_{side}"] = (markers, side)
-    return found
-
-
-def static_rules(points: Points, body_model: Mapping[str, Any], side: str) -> tuple[dict[str, Any], list[str]]:
-    """Return, for one side, the rule of each joint centre that the static trial allows, and the landmarks it lacks.
-
-    Of alternative rules the first whose landmarks are all seen is taken; of clusters any three markers will do.
-    Markers that stand in for a virtual landmark are asked for, and it counts as seen where they are.
-    """
-    sided = body_model["landmarks"].keys() - landmark_labels(body_model).keys()
-    seen = {*points, *virtual_landmarks(body_model, points)}
-
-    def landmarks(names: Iterable[str]) -> list[str]:
-        full = (f"{name}_{side}" if name in sided else name for name in names)
-        return [name for name in full if name.removesuffix("_left").removesuffix("_right") in body_model["landmarks"]]
-
-    chosen, needed = {}, []
-    for joint in FROM_HIP:
-        rules = centre_rules(body_model, joint)
-        wanted = [landmarks(names_in_centre(rule)) for rule in rules]
-        best = next((i for i, names in enumerate(wanted) if seen >= set(names)), 0)
-        chosen[joint] = rules[best]
-        needed += wanted[best]
-    for segment in body_model["segments"].values():
-        needed += landmarks(names_in_frame(segment))
-    for rule in body_model.get("virtual", {}).values():
-        needed += landmarks(rule["markers"])
-    return chosen, sorted(set(needed) - seen)
-
-
 def static_skeleton(
     points: Points,
-    body_model: Mapping[str, Any],
-    rules: Mapping[str, Any],
+    body_model: BodyModel,
+    rules: Mapping[str, CentreRule],
     side: str,
     sizes: Mapping[str, float],
     *,
     hip_centre: str | Array,
-) -> Skeleton:
-    """Return the skeleton of one side in the static trial, with what motion needs of it.
+) -> tuple[Skeleton, CalibratedSide]:
+    """Return the skeleton of one side in the static trial, and what motion needs of it.
 
     Args:
         points: landmarks (time, 3), m.
-        body_model: see config/body_model.schema.yaml.
-        rules: the rule of each joint centre, of :func:`static_rules`.
+        body_model: the body model.
+        rules: the rule of each joint centre, of :func:`pipeline.body.requirements.chosen_rules`.
         side: ``left`` or ``right``.
         sizes: anthropometry, kg and m, by participants.tsv column.
         hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m.
 
-    Returns:
-        The skeleton; ``clusters`` marker positions in segment axes from the segment's origin, ``carrier`` the
-        segment that carries each joint centre (empty where it is evaluated in every frame), ``carried`` the centre
-        in that segment, ``technical`` the turn from the axes built in motion to the anatomical ones,
-        ``chord_radius`` half joint widths.
-
     Raises:
-        UserError: a size is missing.
+        UserError: a size is missing, or a segment is never seen.
     """
+    radius = {
+        joint: (_size(rule.size, side, sizes) + sizes["marker_diameter_m"]) / 2
+        for joint, rule in rules.items()
+        if rule.method == "chord"
+    }
     still = Skeleton()
-    for joint, rule in rules.items():
-        if rule["method"] == "chord":
-            still.chord_radius[joint] = (_size(rule["width"], side, sizes) + sizes["marker_diameter_m"]) / 2
     for segment in FROM_PELVIS:
-        axes = body_model["segments"][segment]["axes"]
+        rule = body_model.segments[segment]
         if segment == "pelvis":
-            still.frames[segment] = frame(axes, points, still.frames, side)
-            still.origins[segment] = point(points, body_model["segments"][segment]["origin"], side)
+            still.frames[segment] = frame(rule.axes, points, still.frames, side)
+            still.origins[segment] = point(points, rule.origin, side)
             still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
             continue
-        if distal := DISTAL.get(segment):
-            still.centres[f"{distal}_centre"] = _static_centre(points, still, rules[distal], distal, side, sizes)
-        still.frames[segment] = frame(axes, points | still.centres, still.frames, side)
+        if joint := DISTAL.get(segment):
+            known = points | still.centres
+            still.centres[f"{joint}_centre"] = (
+                chord_of(known, rules[joint], side, radius[joint])
+                if joint in radius
+                else _static_centre(known, still, rules[joint], side, sizes)
+            )
+        still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
     for segment in FROM_PELVIS:
         if not np.isfinite(still.frames[segment]).all(axis=(1, 2)).any():
             raise UserError(f"no frame shows all landmarks that the {side} {segment} is built from; use another trial")
-        _record_pose(still, points, body_model["segments"][segment], segment, side)
-    for joint, rule in rules.items():
-        still.carrier[joint] = rule.get("moves_with", "")
-        centre = still.centres[f"{joint}_centre"]
-        still.carried[joint] = _local(still, rule["moves_with"], centre) if still.carrier[joint] else np.full(3, np.nan)
-    return still
+    return still, _calibrated(points | still.centres, still, body_model, rules, side, radius)
+
+
+def _calibrated(
+    known: Points,
+    still: Skeleton,
+    body_model: BodyModel,
+    rules: Mapping[str, CentreRule],
+    side: str,
+    radius: dict[str, float],
+) -> CalibratedSide:
+    """Return what motion needs of a static skeleton."""
+    segments = {name: body_model.segments[name] for name in FROM_PELVIS}
+    clusters = {name: _cluster(known, still, name, rule, side) for name, rule in segments.items() if rule.cluster}
+    technical = {name: np.eye(3) for name in segments}
+    for name, rule in segments.items():
+        if rule.technical_axes and not rule.cluster:
+            built = frame(rule.technical_axes, known, still.frames, side)
+            technical[name] = mean_rotation(still.frames[name] @ np.swapaxes(built, -1, -2))
+    carrier = {joint: rule.moves_with for joint, rule in rules.items()}
+    carried = {
+        joint: _local(still, segment, known[f"{joint}_centre"]) if segment else np.full(3, np.nan)
+        for joint, segment in carrier.items()
+    }
+    return CalibratedSide(clusters, carrier, carried, technical, radius)
 
 
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
@@ -156,38 +138,29 @@ def _mean_length(vectors: Array) -> float:
     return float(lengths.mean()) if len(lengths) else np.nan
 
 
-def _static_centre(
-    points: Points, still: Skeleton, rule: Mapping[str, Any], joint: str, side: str, sizes: Mapping[str, float]
-) -> Array:
-    if rule["method"] == "midpoint":
-        return point(points, rule["between"], side)
-    if rule["method"] == "predictive":
-        known = points | still.centres
-        length: Array | float
-        if isinstance(rule["of"], str):
-            length = _size(rule["of"], side, sizes)
-        else:
-            start, end = (point(known, name, side) for name in rule["of"])
-            length = np.linalg.norm(end - start, axis=-1)
-        axes = frame(rule["axes"], known, still.frames, side)
-        return shifted(point(known, rule["from"], side), axes, rule["shift"], length, side)
-    return chord(*chord_points(points | still.centres, rule, side), still.chord_radius[joint])
+def _static_centre(known: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array:
+    """Return a joint centre by the midpoint or by a prediction (time, 3), m."""
+    if rule.method == "midpoint":
+        return point(known, rule.between, side)
+    length: Array | float
+    if rule.size:
+        length = _size(rule.size, side, sizes)
+    else:
+        start, end = (point(known, (name,), side) for name in rule.span)
+        length = np.linalg.norm(end - start, axis=-1)
+    axes = frame(rule.axes, known, still.frames, side)
+    return shifted(point(known, rule.start, side), axes, rule.shift, length, side)
 
 
-def _record_pose(still: Skeleton, points: Points, rules: Mapping[str, Any], segment: str, side: str) -> None:
-    """Keep what tells the segment's pose in motion: its cluster, or the turn from its technical axes."""
-    still.technical[segment] = np.eye(3)
-    if "cluster" in rules:
-        known = points | still.centres
-        here = [name for name in rules["cluster"] if name in known or f"{name}_{side}" in known]
-        places = {name: _local(still, segment, point(known, name, side)) for name in here}
-        still.clusters[segment] = {name: place for name, place in places.items() if np.isfinite(place).all()}
-        if (count := len(still.clusters[segment])) < 3:
-            wanted = ", ".join(rules["cluster"])
-            raise UserError(f"the {side} {segment} has {count} of its cluster markers {wanted}; three are needed")
-    elif "technical_axes" in rules:
-        built = frame(rules["technical_axes"], points | still.centres, still.frames, side)
-        still.technical[segment] = mean_rotation(still.frames[segment] @ np.swapaxes(built, -1, -2))
+def _cluster(known: Points, still: Skeleton, segment: str, rule: SegmentRule, side: str) -> dict[str, Array]:
+    """Return the position of each marker of a cluster in its segment, by name."""
+    here = [name for name in rule.cluster if name in known or f"{name}_{side}" in known]
+    places = {name: _local(still, segment, point(known, (name,), side)) for name in here}
+    seen = {name: place for name, place in places.items() if np.isfinite(place).all()}
+    if len(seen) < FEWEST_CLUSTER_MARKERS:
+        wanted = ", ".join(rule.cluster)
+        raise UserError(f"the {side} {segment} has {len(seen)} of its cluster markers {wanted}; three are needed")
+    return seen
 
 
 def _local(still: Skeleton, segment: str, position: Array) -> Array:

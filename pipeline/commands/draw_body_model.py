@@ -6,17 +6,18 @@ names, joint centres, the axes of every segment (x red, y green, z blue).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..body.landmarks import Points, chosen_labels, landmark_labels, positions
+from ..body.body_model import BodyModel
+from ..body.landmarks import Points, chosen_labels, positions
+from ..body.requirements import chosen_rules, lacking_landmarks
 from ..body.skeleton import Skeleton
-from ..body.static_skeleton import static_rules, static_skeleton, with_virtual
+from ..body.static_skeleton import static_skeleton, with_virtual
 from ..c3d.reader import Recording, anthropometry, read_c3d
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import UserError
@@ -56,8 +57,8 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
     """
     model = settings.load_body_model(name, where="body-model", study_path=Path())
     if file is None:
-        wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in landmark_labels(model).items())]
-        return f"{model['name']}: {model['description']}\n\n{aligned(wanted, width=110)}"
+        wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]
+        return f"{model.name}: {model.description}\n\n{aligned(wanted, width=110)}"
     recording = read_c3d(file)
     rows = _landmark_rows(model, recording)
     points, skeletons, problems = _standing(model, recording, file)
@@ -65,16 +66,16 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
     return "\n".join([aligned(rows, width=110), "", *problems, f"Drawn: {output}"])
 
 
-def _either(groups: list[tuple[str, ...]]) -> str:
+def _either(groups: Sequence[tuple[str, ...]]) -> str:
     return " or ".join(" + ".join(group) for group in groups)
 
 
-def _landmark_rows(model: Mapping[str, Any], recording: Recording) -> list[tuple[str, ...]]:
+def _landmark_rows(model: BodyModel, recording: Recording) -> list[tuple[str, ...]]:
     """Return a header and, for each landmark, the label found, or those looked for, and how much of it is seen."""
     found = chosen_labels(model, recording.labels)
     seen = positions(model, recording.labels, recording.markers)
     rows: list[tuple[str, ...]] = [("landmark", "label found", "frames seen")]
-    for name, groups in landmark_labels(model).items():
+    for name, groups in model.landmarks.items():
         if name not in found:
             rows.append((name, f"none (looked for {_either(groups)})", ""))
             continue
@@ -83,9 +84,7 @@ def _landmark_rows(model: Mapping[str, Any], recording: Recording) -> list[tuple
     return rows
 
 
-def _standing(
-    model: Mapping[str, Any], recording: Recording, file: Path
-) -> tuple[Points, dict[str, Skeleton], list[str]]:
+def _standing(model: BodyModel, recording: Recording, file: Path) -> tuple[Points, dict[str, Skeleton], list[str]]:
     """Return the landmarks in lab axes, the skeleton of each side that can be built, and what hinders the others."""
     points = positions(model, recording.labels, recording.markers)
     try:
@@ -93,16 +92,17 @@ def _standing(
     except UserError as error:
         raise error.within(str(file)) from None
     points = with_virtual({name: where @ rotation.T for name, where in points.items()}, model)
-    chosen = settings.merged(settings.read_yaml(settings.CONFIG / "default.yaml"), model.get("settings", {}))
+    chosen = settings.merged(settings.read_yaml(settings.CONFIG / "default.yaml"), model.settings)
     hip_centre = chosen["calibrate"]["hip_centre"]
     sizes = {"marker_diameter_m": 0.014} | anthropometry(recording.processing)
     skeletons, problems = {}, []
     for side in SIDES:
-        rules, absent = static_rules(points, model, side)
+        absent = lacking_landmarks(model, points, side)
         try:
             if absent:
                 raise UserError(f"no {', '.join(name.replace('_', ' ') for name in absent)} in the file")
-            skeletons[side] = static_skeleton(points, model, rules, side, sizes, hip_centre=hip_centre)
+            rules = chosen_rules(model, points, side)
+            skeletons[side], _ = static_skeleton(points, model, rules, side, sizes, hip_centre=hip_centre)
         except UserError as error:
             problems.append(f"The {side} leg is not built: {error}")
     return points, skeletons, problems
@@ -175,13 +175,13 @@ def _landmarks(still: Mapping[str, Array], at: Projection, side: str, edge: floa
     return parts
 
 
-def _page(model: Mapping[str, Any], file: str, rows: list[tuple[str, ...]], svg: str, problems: list[str]) -> str:
+def _page(model: BodyModel, file: str, rows: list[tuple[str, ...]], svg: str, problems: list[str]) -> str:
     head, *body = rows
     table = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
     said = "".join(f"<p><b>{escape(problem)}</b></p>" for problem in problems)
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(model["name"])}</title>'
-        f"<style>{STYLE}</style><h1>{escape(model['name'])}</h1><p>{escape(model['description'])}</p>"
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(model.name)}</title>'
+        f"<style>{STYLE}</style><h1>{escape(model.name)}</h1><p>{escape(model.description)}</p>"
         f"<p>Drawn on {escape(file)}. Grey: landmarks. Orange: joint centres. Axes: x red, y green, z blue.</p>"
         f"{said}{svg}<table><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>{table}</table></html>\n"
     )

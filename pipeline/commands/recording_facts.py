@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..body.body_model import BodyModel
 from ..body.landmarks import Points, chosen_labels, positions, seen_labels
 from ..c3d.event_names import not_understood
 from ..c3d.reader import Recording, anthropometry, read_c3d
@@ -95,8 +96,8 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
         raise UserError(str(study / file), what, "give yourself the right to read it") from None
 
 
-def facts_of(recording: Recording, body_model: Mapping[str, Any]) -> Facts:
-    """Return the facts of a file; body_model may be empty where the study's own cannot be read."""
+def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
+    """Return the facts of a file; body_model is None where the study's own cannot be read."""
     points = positions(body_model, recording.labels, recording.markers) if body_model else {}
     heading_problem, rotation = None, np.eye(3)
     try:
@@ -206,7 +207,7 @@ def c3d_files(folder: Path) -> list[str]:
     return sorted(names)
 
 
-def seen_landmarks(body_model: Mapping[str, Any], recording: Recording) -> set[str]:
+def seen_landmarks(body_model: BodyModel, recording: Recording) -> set[str]:
     """Return the landmarks that a file shows at least once."""
     return set(chosen_labels(body_model, seen_labels(recording.labels, recording.markers)))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..body.body_model import BodyModel
 from ..steps.report.page_names import own_pages
 from ..tables import study_tables, tsv
 from . import digests, settings
@@ -44,7 +45,7 @@ class Study:
 
     path: Path
     settings: Mapping[str, Any]
-    body_model: Mapping[str, Any]
+    body_model: BodyModel | None
     participants: Mapping[str, tsv.Row]
     sessions: Mapping[str, list[tsv.Row]]
     segments: Mapping[str, list[tsv.Row]]
@@ -100,6 +101,10 @@ class Study:
 
         return of_wildcards
 
+    @property
+    def _body_model(self) -> dict[str, Any]:
+        return {"body_model": self.body_model.definition} if self.body_model else {}
+
     def _read_needs(self, session: str) -> dict[str, Any]:
         trials = [
             {
@@ -109,7 +114,7 @@ class Study:
             }
             for row in self.sessions[session]
         ]
-        return {"trials": trials, "arguments": {"body_model": self.body_model}}
+        return {"trials": trials, "arguments": self._body_model}
 
     def _calibrate_needs(self, session: str) -> dict[str, Any]:
         row = self.participants[self.sessions[session][0]["participant_id"]]
@@ -120,7 +125,7 @@ class Study:
         return {
             "arguments": {
                 "functional": functional,
-                "body_model": self.body_model,
+                **self._body_model,
                 "participant": participant,
                 "segments": segments,
                 "segment_table": settings.segment_table(self.settings["calibrate"]["segment_parameters"]),
@@ -128,7 +133,7 @@ class Study:
         }
 
     def _clean_needs(self, _: str) -> dict[str, Any]:
-        return {"arguments": {"body_model": self.body_model}}
+        return {"arguments": self._body_model}
 
     _kinematics_needs = _clean_needs
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..body.body_model import BodyModel
 from ..errors import Problem, UserError
 from ..results.cycle_variables import RESERVED
 from ..tables import study_tables
@@ -77,21 +78,21 @@ def look_at(
 
 def _settings_of(
     path: Path, overrides: Mapping[str, Any]
-) -> tuple[tuple[dict[str, Any], dict[str, Any]], list[Problem]]:
-    """Return settings and body model, empty where something is wrong with them, and every problem."""
+) -> tuple[tuple[dict[str, Any], BodyModel | None], list[Problem]]:
+    """Return settings and body model, empty and None where something is wrong with them, and every problem."""
     where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
     own, problems = _attempt(
         lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides)), None
     )
     if own is None:
-        return ({}, {}), problems
-    (chosen, model), further = _attempt(lambda: settings.load_settings(own, **where), ({}, {}))
+        return ({}, None), problems
+    (chosen, model), further = _attempt(lambda: settings.load_settings(own, **where), ({}, None))
     problems += further
     for section in ("study", "report"):
         if reference := chosen.get(section, {}).get("reference"):
             problems += _attempt(partial(_check_reference, path, reference, f"{section}.reference"), None)[1]
     if own and not model:  # wrong settings do not hide a wrong body model
-        model, further = _attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), {})
+        model, further = _attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), None)
         problems += further
     return (chosen, model), problems
 

@@ -5,6 +5,7 @@ A trial that cannot be used becomes a rejected group: no variables, a reason in 
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -30,6 +31,9 @@ def run(
     """Run one job of a session; arguments as of :func:`pipeline.workflow.run_job.run`."""
     step = key["step"]
     (output,) = outputs[step]
+    if definition := arguments.get("body_model"):  # imported by name: it counts in the keys of steps that take it
+        body_model = importlib.import_module("..body.body_model", __package__)
+        arguments["body_model"] = body_model.BodyModel.of(definition)
     if step == "read":
         _save(output, key, *_read(function, key["trials"], arguments))
         return

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from ..body.model_rules import loose_ends
+from ..body.body_model import BodyModel, loose_ends
 from ..errors import Problem, UserError, hidden_in, nearest
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -167,7 +167,7 @@ def schema(name: str) -> dict[str, Any]:
 
 def load_settings(
     study_settings: Mapping[str, Any], *, where: str, study_path: Path
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, Any], BodyModel]:
     """Return the full settings and the body model of a study.
 
     Args:
@@ -183,7 +183,7 @@ def load_settings(
     if problems:
         raise UserError.of(problems)
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
-    settings = merged(read_yaml(CONFIG / "default.yaml"), model.pop("settings", {}), study_settings)
+    settings = merged(read_yaml(CONFIG / "default.yaml"), model.settings, study_settings)
     undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
     if undrawn and not settings["kinetics"]["uncertainty_draws"]:
         remedy = "set kinetics.uncertainty_draws above 0, such as 200"
@@ -203,7 +203,7 @@ def shipped_body_models() -> list[str]:
     return sorted(path.stem for path in (CONFIG / "body_models").glob("*.yaml"))
 
 
-def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[str, Any]:
+def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
     """Return a shipped body model by name, or one by its path relative to the study.
 
     A model that ``extends`` another has what the other has, but for the landmarks, joint centres, segments and
@@ -218,7 +218,7 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> dict[s
     problems = problems or [problem.within(file) for problem in loose_ends(model)]
     if problems:
         raise UserError.of(problems)
-    return model
+    return BodyModel.of(model)
 
 
 def is_file(path: Path) -> bool:

@@ -11,8 +11,9 @@ import yaml
 
 from pipeline.__main__ import main
 from pipeline.body import requirements
-from pipeline.body.landmarks import landmark_labels, positions
-from pipeline.body.skeleton import model_of, moving_leg, moving_pelvis
+from pipeline.body.body_model import BodyModel
+from pipeline.body.landmarks import positions
+from pipeline.body.skeleton import calibrated_sides, moving_legs
 from pipeline.conventions import FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.workflow.settings import load_body_model, shipped_body_models
@@ -51,11 +52,12 @@ def test_a_model_has_what_it_extends_but_for_what_it_names(tmp_path: Path) -> No
     model, base = (
         load_body_model(name, where="study.yaml", study_path=tmp_path) for name in ("theirs.yaml", "plug_in_gait")
     )
-    assert model["name"] == "theirs"
-    assert model["landmarks"] == base["landmarks"] | {"toe": "{side}MT2", "tip": "{side}TIP"}
-    assert model["joint_centres"] == base["joint_centres"]
-    assert model["settings"] == {"calibrate": {"hip_centre": "davis"}, "clean": {"max_gap_s": 0.2}}
-    assert "extends" not in model
+    assert model.name == "theirs"
+    assert model.definition["landmarks"] == base.definition["landmarks"] | {"toe": "{side}MT2", "tip": "{side}TIP"}
+    assert model.landmarks["tip_left"] == (("LTIP",),)
+    assert model.joint_centres == base.joint_centres
+    assert model.settings == {"calibrate": {"hip_centre": "davis"}, "clean": {"max_gap_s": 0.2}}
+    assert "extends" not in model.definition
 
 
 @pytest.mark.parametrize(
@@ -88,8 +90,8 @@ def page_examples() -> list[str]:
 def test_the_pages_short_example_differs_in_what_it_names(tmp_path: Path) -> None:
     (text,) = (block for block in page_examples() if "extends:" in block)
     (tmp_path / "our_gait.yaml").write_text(text)
-    model = load_body_model("our_gait.yaml", where="study.yaml", study_path=tmp_path)
-    base = body_model("plug_in_gait_flat_foot")
+    model = load_body_model("our_gait.yaml", where="study.yaml", study_path=tmp_path).definition
+    base = body_model("plug_in_gait_flat_foot").definition
     assert {key for key in base if model[key] != base[key]} == {"name", "description", "landmarks"}
 
 
@@ -103,7 +105,7 @@ def test_no_label_serves_two_landmarks(name: str) -> None:
     """Sides must differ, and a slip of copying would give two landmarks one marker. Means may share markers."""
     singles = [
         group[0]
-        for landmark, groups in landmark_labels(body_model(name)).items()
+        for landmark, groups in body_model(name).landmarks.items()
         for group in groups
         if len(group) == 1 and not (name == "helen_hayes_no_heel" and landmark.startswith("heel"))  # the ankle's
     ]
@@ -121,9 +123,7 @@ def test_a_known_person_has_what_every_model_needs(name: str) -> None:
 
 def with_true_centres(name: str) -> bool:
     """Return whether a model finds the known person's knee and ankle midway between markers, where they are."""
-    centres = body_model(name)["joint_centres"]
-    first = [rules if isinstance(rules, dict) else rules[0] for rules in centres.values()]
-    return all(rule["method"] in ("regression", "midpoint") for rule in first)
+    return all(rules[0].method in ("regression", "midpoint") for rules in body_model(name).joint_centres.values())
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -137,10 +137,9 @@ def test_frames_and_centres_follow_a_walking_person(name: str, side: str) -> Non
     model, pose = body_model(name), walk(WALK_S)
     trial = cleaned(model, landmarks(pose), WALK_S)
     points = {str(label): trial.marker_position.values[:, i] for i, label in enumerate(trial.marker.values)}
-    found = model_of(calibrated(model, standing()))
-    leg = moving_leg(points, model, found, moving_pelvis(points, model, found, len(WALK_S)), side, len(WALK_S))
+    leg = moving_legs(points, model, calibrated_sides(calibrated(model, standing())), len(WALK_S))[side]
     i, true = SIDES.index(side), with_true_centres(name)
-    own_foot = "'along'" not in str(model["segments"]["foot"])
+    own_foot = not any(rule.along for rule in model.segments["foot"].axes)
     for segment in FROM_PELVIS if own_foot else FROM_PELVIS[:3]:
         inside = pose.rotation[:, i, SEGMENTS.index(segment)] @ np.swapaxes(leg.frames[segment], 1, 2)
         close(inside, np.broadcast_to(inside[0], inside.shape), 1e-7 if true else 0.04)
@@ -178,9 +177,9 @@ def test_alignment_device_is_asked_for_by_name() -> None:
 def with_predictive_ankle(person: Landmarks, side: str) -> float:
     """Return how far the ankle centre of Bruening et al. 2008 lies below the one midway between the malleoli, m."""
     (rule,) = (yaml.safe_load(block)["joint_centres"]["ankle"] for block in page_examples() if "predictive" in block)
-    model = dict(body_model("isb_clusters"))
-    model["joint_centres"] = model["joint_centres"] | {"ankle": rule}
-    models = (body_model("isb_clusters"), model)
+    plain_model = body_model("isb_clusters")
+    centres = plain_model.definition["joint_centres"] | {"ankle": rule}
+    models = (plain_model, BodyModel.of(plain_model.definition | {"joint_centres": centres}))
     plain, lower = (calibrated(one, person).joint_position.sel(side=side, joint="ankle") for one in models)
     close(lower[[0, 2]], plain[[0, 2]], 1e-9)
     return float(plain[1] - lower[1])

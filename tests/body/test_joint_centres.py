@@ -85,7 +85,7 @@ def test_device_corner_is_where_the_rods_meet(seed: int) -> None:
 def test_predicted_centre_is_a_share_of_a_length_along_the_axes(seed: int) -> None:
     rng = np.random.default_rng(seed)
     start, axes, length = rng.normal(size=3), random_turns(rng, 1)[0], rng.uniform(0.05, 0.5)
-    shift = {"y": -0.027, "z": 0.5}
+    shift = (0.0, -0.027, 0.5)
     for side, out in (("right", 1), ("left", -1)):
         x, y, z = axes @ (shifted(start, axes, shift, length, side) - start)
         close([x, y, z], [0, -0.027 * length, out * 0.5 * length])

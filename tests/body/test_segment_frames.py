@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from pipeline.body.body_model import AxisRule
 from pipeline.body.segment_poses import frame
 from pipeline.conventions import FROM_PELVIS, SIDES
 from pipeline.workflow.settings import shipped_body_models
@@ -40,13 +42,13 @@ def test_first_rule_is_kept_and_second_gives_the_plane(seed: int, slant: float) 
     for first, second in permutations("xyz", 2):
         i, j = "xyz".index(first), "xyz".index(second)
         points = {"o": np.zeros(3), "a": 0.4 * axes[i], "b": 0.1 * axes[j] + slant * axes[i]}
-        rules = [{"axis": first, "from": "o", "to": "a"}, {"axis": second, "from": "o", "to": "b"}]
+        rules = [AxisRule(first, ("o",), ("a",)), AxisRule(second, ("o",), ("b",))]
         close(frame(rules, points, {}, "right"), axes)
         # medial to lateral points to the subject's right on the right, and the other way round on the left
-        across = [rules[0], {"axis": second, "medial": "o", "lateral": "b"}]
+        across = [rules[0], replace(rules[1], mediolateral=True)]
         close(frame(across, points, {}, "right"), axes)
         close(frame(across, points | {"b": -points["b"]}, {}, "left"), axes)
-        along = [rules[0], {"axis": second, "along": f"other.{second}"}]
+        along = [rules[0], AxisRule(second, along=f"other.{second}")]
         close(frame(along, points, {"other": axes}, "left"), axes)
 
 
@@ -91,7 +93,7 @@ def test_mirrored_person_has_mirrored_frames_and_joint_centres(name: str) -> Non
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_turn_with_the_person(name: str, seed: int) -> None:
     """A model that lays the foot level knows what is up: it can be turned about the vertical only."""
-    levelled = "'level': True" in str(body_model(name))
+    levelled = any(rule.level for segment in body_model(name).segments.values() for rule in segment.axes)
     vertical = Rotation.from_euler("y", 50 * (seed + 1), degrees=True).as_matrix()
     turn = vertical if levelled else random_turns(np.random.default_rng(seed), 1)[0]
     person = jittered(standing(1), seed)

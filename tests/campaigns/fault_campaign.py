@@ -11,10 +11,11 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.marker_repair import SPIKE
 from tests.support import marker_walks
@@ -36,7 +37,7 @@ class Real(NamedTuple):
     """Real walks: as ``read`` leaves them, by file; with all markers; and sessions with a known mass."""
 
     plates: dict[str, xr.Dataset]
-    markers: list[tuple[str, xr.Dataset, dict[str, Any]]]
+    markers: list[tuple[str, xr.Dataset, BodyModel]]
     sizes: list[Weighed]
 
 
@@ -85,7 +86,7 @@ def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[
     return found
 
 
-def _touched(name: str, trial: xr.Dataset, model: Mapping[str, Any]) -> bool:
+def _touched(name: str, trial: xr.Dataset, model: BodyModel) -> bool:
     """Return whether the step ``clean`` thinks that labels are exchanged, or finds a spike where there is none."""
     try:
         after = marker_walks.cleaned(trial, model)

@@ -150,7 +150,7 @@ def _outcome(
 ) -> Outcome:
     file = trial.attrs["source"]
     if "rejected" in trial.attrs:
-        return Outcome(lab, file, model["name"], 0, 0, 0, 0, {}, trial.attrs["rejected"])
+        return Outcome(lab, file, model.name, 0, 0, 0, 0, {}, trial.attrs["rejected"])
     cycles, believed, lost, peak = 0, 0, "", nan
     reference, medians = "", dict[str, float]()
     try:
@@ -167,11 +167,11 @@ def _outcome(
                 peak = float(cut.peak_ankle_plantarflexor_moment.values[cut.kinetics_valid.values].mean())
             reference, medians = _measured(path, shared, steps, calibration) if shared else ("", {})
     except UserError as error:
-        return Outcome(lab, file, model["name"], 0, 0, 0, 0, {}, str(error))
+        return Outcome(lab, file, model.name, 0, 0, 0, 0, {}, str(error))
     valid = touched.valid.values
     reasons = Counter(str(reason) for reason in touched.reason.values[~valid])
     counts = int(valid.sum()), int((~valid).sum())
-    return Outcome(lab, file, model["name"], cycles, believed, *counts, reasons, lost, peak, reference, medians)
+    return Outcome(lab, file, model.name, cycles, believed, *counts, reasons, lost, peak, reference, medians)
 
 
 def _measured(

@@ -59,7 +59,7 @@ def test_defaults_and_schema_are_in_step() -> None:
 
 @pytest.mark.parametrize("name", settings.shipped_body_models())
 def test_shipped_body_models_are_valid_and_named_after_their_file(name: str) -> None:
-    assert settings.load_body_model(name, where="study.yaml", study_path=HOUSE)["name"] == name
+    assert settings.load_body_model(name, where="study.yaml", study_path=HOUSE).name == name
 
 
 def test_steps_neither_print_nor_look_at_the_clock() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.body.body_model import BodyModel
 from pipeline.demo.body import make_walker
 from pipeline.demo.plates import Plate, footprint
 from pipeline.demo.trials import write_walk
@@ -22,12 +22,13 @@ Array = NDArray[np.float64]
 Fault = Callable[[xr.Dataset, int, float], xr.Dataset]
 
 STEPS = (0, 1, 2)  # those that have a plate
-BODY_MODEL: dict[str, Any] = {
-    "name": "pelvis_and_feet",
-    "side_labels": {"left": "L", "right": "R"},
-    "landmarks": {"asis": "{side}ASI", "heel": "{side}HEE", "toe": "{side}MT2"},
-    "segments": {"foot": {}},
-}
+BODY_MODEL = BodyModel.of(
+    {
+        "name": "pelvis_and_feet",
+        "side_labels": {"left": "L", "right": "R"},
+        "landmarks": {"asis": "{side}ASI", "heel": "{side}HEE", "toe": "{side}MT2"},
+    }
+)
 
 
 def any_walk(seed: int) -> tuple[Walk, str]:

@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from pipeline.body.landmarks import landmark_labels, positions
+from pipeline.body.body_model import BodyModel
+from pipeline.body.landmarks import positions
+from pipeline.body.requirements import chosen_rules, lacking_landmarks
 from pipeline.body.skeleton import Skeleton
-from pipeline.body.static_skeleton import static_rules, static_skeleton
+from pipeline.body.static_skeleton import static_skeleton
 from pipeline.conventions import SEGMENTS, SIDES
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.workflow.settings import load_body_model, segment_table
@@ -175,16 +177,16 @@ def turned(points: Landmarks, degrees: float) -> Landmarks:
 
 
 @cache
-def body_model(name: str) -> dict[str, Any]:
+def body_model(name: str) -> BodyModel:
     return load_body_model(name, where="tests", study_path=Path())
 
 
 def recorded(
-    model: Mapping[str, Any], points: Landmarks, sizes: Mapping[str, float] | None = None, *, role: str = "static"
+    model: BodyModel, points: Landmarks, sizes: Mapping[str, float] | None = None, *, role: str = "static"
 ) -> xr.Dataset:
     """Return a trial as the step ``read`` gives it, with sizes as from the file's PROCESSING group."""
     labels: Landmarks = {}
-    for landmark, alternatives in landmark_labels(model).items():
+    for landmark, alternatives in model.landmarks.items():
         for group in alternatives:
             if len(group) == 1 and landmark in points:
                 labels.setdefault(group[0], points[landmark])
@@ -195,7 +197,7 @@ def recorded(
     )
 
 
-def cleaned(model: Mapping[str, Any], points: Landmarks, time: Array) -> xr.Dataset:
+def cleaned(model: BodyModel, points: Landmarks, time: Array) -> xr.Dataset:
     """Return a trial as the step ``clean`` gives it."""
     trial = recorded(model, points, role="gait")
     found = positions(model, list(trial.marker.values), trial.marker_position.values)
@@ -217,7 +219,7 @@ def cleaned(model: Mapping[str, Any], points: Landmarks, time: Array) -> xr.Data
     )
 
 
-def calibrated(model: Mapping[str, Any], points: Landmarks, **changes: Any) -> xr.Dataset:
+def calibrated(model: BodyModel, points: Landmarks, **changes: Any) -> xr.Dataset:
     """Return the calibration of a static trial that shows ``points``."""
     choices = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas", "hip_centre": "harrington"}
     choices |= changes
@@ -229,9 +231,9 @@ def skeleton_of(name: str, seen: Landmarks, side: str) -> Skeleton:
     model = body_model(name)
     trial = recorded(model, seen)
     points = positions(model, list(trial.marker.values), trial.marker_position.values)
-    rules, absent = static_rules(points, model, side)
-    assert not absent
-    return static_skeleton(points, model, rules, side, SIZES, hip_centre="harrington")
+    assert not lacking_landmarks(model, points, side)
+    rules = chosen_rules(model, points, side)
+    return static_skeleton(points, model, rules, side, SIZES, hip_centre="harrington")[0]
 
 
 def jittered(seen: Landmarks, seed: int) -> Landmarks:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.marker_repair import EXCHANGED
 from tests.steps.clean.test_label_swaps import exchanged, sided, stretch
@@ -17,7 +17,7 @@ from tests.support.outcomes import ALL, FLAGGED, MENDED, MISSED, Row
 
 MENDED_M = 0.02  # of a rebuilt marker: see the table of gaps in validation.md
 
-MarkerTrial = tuple[xr.Dataset, dict[str, Any]]
+MarkerTrial = tuple[xr.Dataset, BodyModel]
 
 
 def marker_rows(doses: Sequence[int], real: Sequence[MarkerTrial]) -> Iterator[Row]:
@@ -42,12 +42,12 @@ def _with(trial: xr.Dataset, points: Mapping[str, np.ndarray]) -> xr.Dataset:
     return trial.assign(marker_position=(("time", "marker", "axis"), np.stack(where, axis=1)))
 
 
-def _after_exchange(trial: xr.Dataset, model: Mapping[str, Any], share: float, seed: int, *, leg: bool) -> str:
+def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int, *, leg: bool) -> str:
     """Return whether labels exchanged in a stretch are put back to the frame, or the trial is rejected for it."""
     points, chosen = marker_walks.used(trial, model)
     frames = stretch(len(trial.time), share, seed)
     pairs = sided(chosen) if leg else [(chosen[f"{_ankle(chosen)}_left"][0], chosen[f"{_ankle(chosen)}_right"][0])]
-    if leg and model["name"] == "gait2354":  # whose toe is the middle of two markers
+    if leg and model.name == "gait2354":  # whose toe is the middle of two markers
         pairs = [*pairs, *zip(chosen["toe_left"], chosen["toe_right"], strict=True)]
     faulty = points
     for pair in dict.fromkeys(pairs):
@@ -62,7 +62,7 @@ def _after_exchange(trial: xr.Dataset, model: Mapping[str, Any], share: float, s
     return MENDED if same and marked else MISSED
 
 
-def _after_drop(trial: xr.Dataset, model: Mapping[str, Any], share: float, seed: int) -> str:
+def _after_drop(trial: xr.Dataset, model: BodyModel, share: float, seed: int) -> str:
     """Return whether a marker that is missing is rebuilt and marked so, or stays missing and is said to be."""
     points, chosen = marker_walks.used(trial, model)
     name = f"{_ankle(chosen)}_{'left' if seed % 2 else 'right'}"

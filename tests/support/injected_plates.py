@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts import plate_contacts as reasons
 from tests.support.generated_walks import (
@@ -93,11 +94,11 @@ def on_plates(cleaned: xr.Dataset, **settings: Any) -> list[Stance]:
     return [Stance(str(side), str(plates), str(reason)) for side, plates, reason in rows if plates]
 
 
-def judged(raw: xr.Dataset, model: Mapping[str, Any] = BODY_MODEL) -> list[Stance]:
+def judged(raw: xr.Dataset, model: BodyModel = BODY_MODEL) -> list[Stance]:
     return on_plates(clean(raw, body_model=model, **CHOSEN["clean"]))
 
 
-def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: Mapping[str, Any] = BODY_MODEL) -> str:
+def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: BodyModel = BODY_MODEL) -> str:
     """Return what becomes of the stances on a plate with a fault."""
     right, faulty = (clean(t, body_model=model, **CHOSEN["clean"]) for t in (raw, fault.inject(raw, plate, dose)))
     mine = [s.reason for s in on_plates(faulty) if str(raw.plate.values[plate]) in s.plates.split()]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.size_findings import POUNDS_PER_KG, of_sizes
 from pipeline.commands.recording_facts import Facts, facts_of, opened
@@ -25,7 +26,7 @@ class Weighed(NamedTuple):
     facts: dict[str, Facts]
     person: tsv.Row
     chosen: dict[str, Any]
-    model: dict[str, Any]
+    model: BodyModel | None
 
     def told(self, factor: float) -> str:
         """Return what is said of sizes where the table has the mass times a factor."""
@@ -57,7 +58,7 @@ def weighed(folder: Path, number: int) -> Weighed:
     facts = replace(facts_of(read_c3d(path), BODY_MODEL), sizes={})
     path.unlink()
     rows = [{"participant_id": "sub-01", "file": path.name, "role": "gait"}]
-    return Weighed(rows, {path.name: facts}, {"mass_kg": f"{walk.walker.mass_kg}"}, {}, {})
+    return Weighed(rows, {path.name: facts}, {"mass_kg": f"{walk.walker.mass_kg}"}, {}, None)
 
 
 def sessions(shared: Path) -> list[Weighed]:

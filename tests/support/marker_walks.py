@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import chosen_labels, seen_labels
 from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read
@@ -22,7 +23,7 @@ DEFAULTS = settings.read_yaml(settings.CONFIG / "default.yaml")["clean"]
 
 
 @cache
-def generated(name: str, seed: int) -> tuple[xr.Dataset, dict[str, Any]]:
+def generated(name: str, seed: int) -> tuple[xr.Dataset, BodyModel]:
     """Return a noisy walk as the step ``read`` does: from any phase, at any usual rate, straight or somewhat across."""
     rng = np.random.default_rng(seed)
     rate_hz, start_s = rng.choice([60.0, 100.0, 120.0]), rng.uniform(0, 3)
@@ -45,17 +46,17 @@ def with_no_plate(trial: xr.Dataset, rate_hz: float) -> xr.Dataset:
     return trial.assign({**nothing, **event}).assign_coords(times).assign_attrs(attributes)
 
 
-def used(trial: xr.Dataset, model: Mapping[str, Any]) -> tuple[Markers, dict[str, tuple[str, ...]]]:
+def used(trial: xr.Dataset, model: BodyModel) -> tuple[Markers, dict[str, tuple[str, ...]]]:
     labels, where = [str(label) for label in trial.marker.values], trial.marker_position.values
     chosen = chosen_labels(model, seen_labels(labels, where))
     return {label: where[:, labels.index(label)] for group in chosen.values() for label in group}, chosen
 
 
-def cleaned(trial: xr.Dataset, model: Mapping[str, Any], **changes: Any) -> xr.Dataset:
+def cleaned(trial: xr.Dataset, model: BodyModel, **changes: Any) -> xr.Dataset:
     return clean(trial, body_model=model, **(DEFAULTS | changes))
 
 
-def real_walks(shared: Path) -> Iterator[tuple[str, xr.Dataset, dict[str, Any]]]:
+def real_walks(shared: Path) -> Iterator[tuple[str, xr.Dataset, BodyModel]]:
     for study in ("exact", "functional", "gait2354", "plug_in_gait"):
         path = shared / "studies" / study
         chosen, model = settings.load_settings(

@@ -17,6 +17,7 @@ import xarray as xr
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
+from pipeline.body.body_model import BodyModel
 from pipeline.signals.filters import low_pass
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
@@ -40,7 +41,7 @@ class Recorded:
     clean: xr.Dataset
     contacts: xr.Dataset
     calibration: xr.Dataset
-    model: Mapping[str, Any]
+    model: BodyModel
 
 
 def only(*sources: str) -> dict[str, float]:

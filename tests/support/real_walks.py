@@ -7,6 +7,7 @@ from typing import Any
 
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read
 from pipeline.workflow.settings import read_yaml
@@ -14,12 +15,12 @@ from tests.support.checkout import HOUSE
 from tests.support.recordings import BODY_MODEL
 
 
-def label(asis: str, heel: str, toe: Any) -> dict[str, Any]:
+def label(asis: str, heel: str, toe: Any) -> BodyModel:
     landmarks = {"asis": f"{{side}}{asis}", "heel": f"{{side}}{heel}", "toe": toe}
-    return BODY_MODEL | {"landmarks": landmarks}
+    return BodyModel.of(BODY_MODEL.definition | {"landmarks": landmarks})
 
 
-FILES: dict[str, dict[str, Any]] = {
+FILES: dict[str, BodyModel] = {
     "studies/plug_in_gait/sub-01/PiG_Motion3_FF.c3d": BODY_MODEL,
     "studies/plug_in_gait/sub-02/HC002D06.c3d": BODY_MODEL,
     "studies/plug_in_gait/sub-03/HC030A05.c3d": BODY_MODEL,

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
 
 Array = NDArray[np.float64]
@@ -27,14 +28,14 @@ SOLE_M = (0.03, 0.17)
 PEAK_N = 800.0
 DRIVE, INWARDS = 0.2, 0.05  # force per vertical force: forwards at off (backwards at strike), and towards the midline
 FREE_MOMENT_M = 0.005  # free moment per vertical force
-BODY_MODEL: dict[str, Any] = {
-    "name": "pelvis_and_feet",
-    "side_labels": {"left": "L", "right": "R"},
-    "landmarks": {name: f"{{side}}{label}" for name, label in (("asis", "ASI"), ("heel", "HEE"), ("toe", "TOE"))},
-    "segments": {"foot": {}},
-}
-LABELS = {f"{name}_{side}": text.format(side=side[0].upper()) for name, text in BODY_MODEL["landmarks"].items()
-          for side in SIDES}  # fmt: skip
+BODY_MODEL = BodyModel.of(
+    {
+        "name": "pelvis_and_feet",
+        "side_labels": {"left": "L", "right": "R"},
+        "landmarks": {name: f"{{side}}{label}" for name, label in (("asis", "ASI"), ("heel", "HEE"), ("toe", "TOE"))},
+    }
+)
+LABELS = {landmark: groups[0][0] for landmark, groups in BODY_MODEL.landmarks.items()}
 
 
 class Footfall(NamedTuple):

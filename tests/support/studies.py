@@ -9,6 +9,7 @@ from typing import Any
 
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.results import schema
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
@@ -56,7 +57,7 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
 
 
 def run_trial(
-    recorded: xr.Dataset, calibration: xr.Dataset, model: Mapping[str, Any], chosen: Mapping[str, Any]
+    recorded: xr.Dataset, calibration: xr.Dataset, model: BodyModel, chosen: Mapping[str, Any]
 ) -> dict[str, xr.Dataset]:
     """Return the dataset of each step of one trial, checked against the vocabulary; the metrics by name too."""
     cleaned = clean(recorded, body_model=model, **chosen["clean"])

@@ -75,7 +75,7 @@ def test_unsafe_or_broken_yaml_is_refused(tmp_path: Path, text: str, said: str) 
 def test_a_body_model_may_be_a_file_of_the_study(tmp_path: Path) -> None:
     shipped = (settings.CONFIG / "body_models" / "isb_clusters.yaml").read_text()
     write(tmp_path / "mine.yaml", shipped.replace("name: isb_clusters", "name: mine"))
-    assert settings.load_body_model("mine.yaml", where="study.yaml", study_path=tmp_path)["name"] == "mine"
+    assert settings.load_body_model("mine.yaml", where="study.yaml", study_path=tmp_path).name == "mine"
     write(tmp_path / "bad.yaml", shipped.replace("landmarks:", "landmark:"))
     with pytest.raises(UserError, match="unknown key 'landmark'; did you mean 'landmarks'"):
         settings.load_body_model("bad.yaml", where="study.yaml", study_path=tmp_path)

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...body import requirements
-from ...body.landmarks import chosen_labels, landmark_labels
+from ...body.body_model import BodyModel
+from ...body.landmarks import chosen_labels
 from ...conventions import SIDES
 from ...errors import UserError, nearest
 from ...plates.body_weight import LOADED_N
@@ -80,7 +81,7 @@ def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
 
 
 def of_session(
-    session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts], model: Mapping[str, Any]
+    session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts], model: BodyModel | None
 ) -> Iterator[Finding]:
     """Find what is wrong with a session: its static trial, its walking trials, its plates.
 
@@ -88,7 +89,7 @@ def of_session(
         session: its name.
         rows: its rows of trials.tsv.
         facts: of each file that can be read.
-        model: the body model; empty where it cannot be read.
+        model: the body model; None where it cannot be read.
     """
     static = next((row["file"] for row in rows if row["role"] == "static"), "")
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
@@ -105,18 +106,18 @@ def of_session(
     yield from _idle_plates(session, [facts[file] for file in readable])
 
 
-def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], model: Mapping[str, Any]) -> Finding:
+def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], model: BodyModel | None) -> Finding:
     complete = [file for file in gait if model and not requirements.lacking_when_static(model, facts[file].seen)]
     if complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
     elif model and gait:
-        remedy = f"list one; no walk shows every marker that {model['name']} needs: only contacts and events come out"
+        remedy = f"list one; no walk shows every marker that {model.name} needs: only contacts and events come out"
     else:
         remedy = "list one in trials.tsv with role static"
     return Finding("error", session, "no static trial", remedy)
 
 
-def _static(file: str, facts: Facts, model: Mapping[str, Any], *, walks: bool) -> Iterator[Finding]:
+def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool) -> Iterator[Finding]:
     if model and (lacking := requirements.lacking_when_static(model, facts.seen)):
         yield _lacks("error", file, lacking, facts, model)
     elif model and facts.heading_problem:
@@ -127,7 +128,7 @@ def _static(file: str, facts: Facts, model: Mapping[str, Any], *, walks: bool) -
         yield Finding("warning", file, what, remedy if walks else "use a file in which the person stands still")
 
 
-def _gait(file: str, facts: Facts, static: frozenset[str], model: Mapping[str, Any]) -> Iterator[Finding]:
+def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:
     if model and (lacking := requirements.lacking_in_motion(model, facts.seen, static)):
         both = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
         yield _lacks("error" if both else "warning", file, lacking, facts, model)
@@ -203,13 +204,13 @@ def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:
         )
 
 
-def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model: Mapping[str, Any]) -> Finding:
+def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model: BodyModel) -> Finding:
     """Name what a file lacks, with the labels looked for and the nearest one that is there."""
-    known, present, listed = landmark_labels(model), chosen_labels(model, facts.labels), []
+    known, present, listed = model.landmarks, chosen_labels(model, facts.labels), []
     taken = {label for groups in known.values() for group in groups for label in group}
     free = [label for label in facts.labels if label not in taken]
     for name in lacking[:MOST_LISTED]:
-        groups = known.get(name, [])
+        groups = known.get(name, ())
         text = " or ".join(" + ".join(group) for group in groups)
         if name in present:
             text = f"{' + '.join(present[name])} is never visible"
@@ -219,7 +220,7 @@ def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model
     if len(lacking) > MOST_LISTED:
         listed.append(f"{len(lacking) - MOST_LISTED} more")
     if not facts.seen:
-        what = f"no marker of body model {model['name']}"
+        what = f"no marker of body model {model.name}"
         return Finding(severity, file, what, "choose the body_model with these labels, or write one")
     remedy = "label them, or name their labels in the body model"
     return Finding(severity, file, f"lacks {', '.join(listed)}", remedy)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...body import requirements
+from ...body.body_model import BodyModel
 from ...body.requirements import width_of_mass
 from ...conventions import SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
@@ -30,7 +31,7 @@ def of_sizes(
     facts: Mapping[str, Facts],
     participants: Mapping[str, tsv.Row],
     chosen: Mapping[str, Any],
-    model: Mapping[str, Any],
+    model: BodyModel | None,
 ) -> Iterator[Finding]:
     """Find sizes of a session's person that are missing or cannot be, given what the session's files state and show.
 
@@ -38,7 +39,7 @@ def of_sizes(
         rows: the session's rows of trials.tsv.
         facts: of each file that can be read.
         participants: rows of participants.tsv; a cell that is not a number counts as absent, it was found already.
-        chosen, model: settings and body model; empty where they cannot be read.
+        chosen, model: settings and body model; empty and None where they cannot be read.
     """
     person = rows[0]["participant_id"]
     row = participants.get(person, {})
@@ -88,7 +89,7 @@ def _cells(row: tsv.Row) -> dict[str, float]:
 
 
 def _missing(
-    person: str, sizes: Mapping[str, float], static: Facts, chosen: Mapping[str, Any], model: Mapping[str, Any]
+    person: str, sizes: Mapping[str, float], static: Facts, chosen: Mapping[str, Any], model: BodyModel
 ) -> Iterator[Finding]:
     needed = requirements.needed_sizes(model, static.seen, hip_centre=chosen["calibrate"]["hip_centre"])
     if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one stands in for the other

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...body import requirements
+from ...body.body_model import BodyModel
 from ...tables.terminal_table import aligned
 from ...workflow import settings
 from .trial_roles import File
@@ -18,7 +19,7 @@ CLEARLY_BETTER = 0.1
 MOST_LISTED = 3
 MOST_MODELS = 6
 
-Models = Mapping[str, Mapping[str, Any]]
+Models = Mapping[str, BodyModel]
 
 
 class Fit(NamedTuple):
@@ -70,9 +71,9 @@ def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, l
     return others
 
 
-def needed_sizes(name: str, model: Mapping[str, Any], files: Sequence[File]) -> list[str]:
+def needed_sizes(name: str, model: BodyModel, files: Sequence[File]) -> list[str]:
     """Return the participants.tsv columns that a model needs, given the landmarks of the files that stand still."""
-    chosen = settings.merged(_default_settings(), model.get("settings", {}))
+    chosen = settings.merged(_default_settings(), model.settings)
     return requirements.needed_sizes(model, _static(name, files), hip_centre=chosen["calibrate"]["hip_centre"])
 
 
@@ -100,7 +101,7 @@ def _static(name: str, files: Sequence[File]) -> frozenset[str]:
     return frozenset[str]().union(*(file.seen[name] for file in files if file.stands))
 
 
-def _fit(name: str, model: Mapping[str, Any], files: Sequence[File]) -> Fit:
+def _fit(name: str, model: BodyModel, files: Sequence[File]) -> Fit:
     static = _static(name, files)
     missed = Counter[str]()
     standing: list[float] = []

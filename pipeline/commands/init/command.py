@@ -13,10 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ...body.body_model import BodyModel
 from ...c3d.labels import SeveralSubjectsError
 from ...c3d.reader import Recording, anthropometry
 from ...conventions import STANDARD_GRAVITY_M_S2
@@ -34,7 +34,7 @@ from .trial_roles import File
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 MOST_LISTED = 5
 
-Models = Mapping[str, Mapping[str, Any]]
+Models = Mapping[str, BodyModel]
 
 
 def initialise(folder: Path) -> str:
@@ -85,7 +85,7 @@ def initialise(folder: Path) -> str:
     return _summary(folder, rows, people, notes, fits, kept)
 
 
-def _candidates(folder: Path) -> dict[str, dict[str, Any]]:
+def _candidates(folder: Path) -> dict[str, BodyModel]:
     """Return the shipped body models, or the one that an existing study.yaml names."""
     own = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
     names = [str(own["body_model"])] if own.get("body_model") else settings.shipped_body_models()
@@ -118,7 +118,7 @@ def _seen(name: str, recording: Recording, models: Models) -> File:
     )
 
 
-def _shown_mass(folder: Path, rows: Sequence[Row], model: Mapping[str, Any]) -> Mass | None:
+def _shown_mass(folder: Path, rows: Sequence[Row], model: BodyModel) -> Mass | None:
     """Return the body mass that plates show in a person's trials: standing on them, else walking over them."""
     facts: dict[str, list[Facts]] = defaultdict(list)
     for row in rows:

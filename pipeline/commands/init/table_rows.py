@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...body import requirements
+from ...body.body_model import BodyModel
 from ...body.requirements import SOURCE as BY_MASS
 from ...body.requirements import width_of_mass
 from ...tables import study_tables
@@ -18,7 +19,7 @@ from .trial_roles import File
 
 TRIAL_CELLS = ("participant_id", "session", "trial", "file", "subject", "role", "condition", "guessed")
 
-Models = Mapping[str, Mapping[str, Any]]
+Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
 
 
@@ -150,9 +151,7 @@ def _why_excluded(file: File, model_name: str) -> str:
     return f"left out, no heel and toe markers of body model {model_name}"
 
 
-def _own_static(
-    walks: Sequence[tuple[File, str]], model_name: str, model: Mapping[str, Any]
-) -> tuple[File, str] | None:
+def _own_static(walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel) -> tuple[File, str] | None:
     """Return the walk, file and trial, that can be its session's static: it shows every marker and most landmarks."""
     complete = [walk for walk in walks if not requirements.lacking_when_static(model, walk[0].seen[model_name])]
     return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)

@@ -8,9 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...body import requirements
+from ...body.body_model import BodyModel
 from ...conventions import FROM_HIP, SIDES
 from ...errors import Problem
 from ..recording_facts import STANDING_M
@@ -107,7 +108,7 @@ def role(file: File, model_name: str, *, labelled: bool) -> str:
     return "static" if file.says(STATIC_WORD) else "gait"
 
 
-def best_static(files: Iterable[File], model_name: str, model: Mapping[str, Any]) -> File | None:
+def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> File | None:
     """Return the static that shows most of what is needed, stands still, is called static, is not very short."""
 
     def doubts(file: File) -> tuple[int, bool, bool, bool]:

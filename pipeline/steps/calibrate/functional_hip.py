@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...body.body_model import CENTRES, BodyModel
 from ...body.landmarks import Points, point, positions
-from ...body.model_rules import CENTRES, names_in_centre, names_in_frame
 from ...body.segment_poses import frame
 from ...conventions import SIDES
 from ...errors import UserError
@@ -86,7 +86,7 @@ def sphere_centre(points: Array, *, repetitions: int = 20) -> Sphere:
     return Sphere(centre + origin, variance**0.5)
 
 
-def functional_hip(points: Points, body_model: Mapping[str, Any], side: str) -> FunctionalHip:
+def functional_hip(points: Points, body_model: BodyModel, side: str) -> FunctionalHip:
     """Return the hip centre of one side from a trial in which the thigh circles about it.
 
     Args:
@@ -100,8 +100,8 @@ def functional_hip(points: Points, body_model: Mapping[str, Any], side: str) -> 
     names = _thigh_markers(body_model)
     shown = [full for name in names if (full := f"{name}_{side}") in points]
     try:
-        pelvis = frame(body_model["segments"]["pelvis"]["axes"], points, {}, side)
-        middle = point(points, ["asis_left", "asis_right"], side)
+        pelvis = frame(body_model.segments["pelvis"].axes, points, {}, side)
+        middle = point(points, ("asis_left", "asis_right"), side)
     except KeyError as error:
         raise UserError(f"the pelvis is not seen: no {str(error.args[0]).replace('_', ' ')}") from None
     if not shown:
@@ -129,14 +129,14 @@ def functional_hip(points: Points, body_model: Mapping[str, Any], side: str) -> 
 
 
 def functional_hips(
-    read: Mapping[str, xr.Dataset], functional: Mapping[str, str], body_model: Mapping[str, Any]
+    read: Mapping[str, xr.Dataset], functional: Mapping[str, str], body_model: BodyModel
 ) -> dict[str, FunctionalHip]:
     """Return the hip centre of each side that a functional trial is listed for.
 
     Args:
         read: the session's trials.
         functional: condition of each functional trial: ``hip``, ``hip_left``, ``hip_right``; others are passed by.
-        body_model: see config/body_model.schema.yaml.
+        body_model: the body model.
 
     Raises:
         UserError: no such trial, or one that cannot be used.
@@ -177,14 +177,10 @@ def hip_text(hip: FunctionalHip | None, method: str) -> str:
     )
 
 
-def _thigh_markers(body_model: Mapping[str, Any]) -> list[str]:
+def _thigh_markers(body_model: BodyModel) -> list[str]:
     """Return the landmarks that show the thigh: its cluster, else those that its axes and the knee are built from."""
-    thigh, knee = body_model["segments"]["thigh"], body_model["joint_centres"]["knee"]
-    rules = [knee] if isinstance(knee, dict) else knee
-    named = thigh.get("cluster") or [
-        *names_in_frame(thigh),
-        *(name for rule in rules for name in names_in_centre(rule)),
-    ]
+    thigh, knee = body_model.segments["thigh"], body_model.joint_centres["knee"]
+    named = thigh.cluster or (*thigh.points, *(name for rule in knee for name in rule.points))
     return list(dict.fromkeys(name for name in named if name not in CENTRES))
 
 

@@ -7,13 +7,14 @@ distances of markers. They are those of the static trial's posture: a cluster ke
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...body.body_model import BodyModel
 from ...body.landmarks import Points, chosen_labels, seen_labels
-from ...body.skeleton import Model, Skeleton, moving_leg, moving_pelvis
+from ...body.skeleton import CalibratedSide, Skeleton, moving_legs
 from ...conventions import FROM_PELVIS, JOINTS, PROXIMAL, SIDES
 
 Array = NDArray[np.float64]
@@ -39,13 +40,17 @@ class Sensitivity(NamedTuple):
 
 
 def sensitivity(
-    body_model: Mapping[str, Any], model: Model, labels: list[str], markers: Array, points: Points
+    body_model: BodyModel,
+    calibrated: Mapping[str, CalibratedSide],
+    labels: list[str],
+    markers: Array,
+    points: Points,
 ) -> Sensitivity:
     """Return what displacements of single markers do to the skeleton, by central differences.
 
     Args:
         body_model: the body model.
-        model: what calibration found.
+        calibrated: each side of the calibration.
         labels, markers: of the static trial, (time, marker, 3), m.
         points: its landmarks (time, 3), those that other markers stand in for among them.
     """
@@ -58,9 +63,8 @@ def sensitivity(
     copies = np.concatenate([mean + apart, mean - apart, mean[None]])
     column = {name: i for i, name in enumerate(names)}
     moved = {landmark: copies[:, [column[name] for name in group]].mean(axis=1) for landmark, group in groups.items()}
-    pelvis = moving_pelvis(moved, body_model, model, len(copies))
-    legs = {side: moving_leg(moved, body_model, model, pelvis, side, len(copies)) for side in SIDES}
-    parts = [_of_leg(legs[side], {joint: model.carrier[(side, joint)] for joint in JOINTS}) for side in SIDES]
+    legs = moving_legs(moved, body_model, calibrated, len(copies))
+    parts = [_of_leg(legs[side], calibrated[side].carrier) for side in SIDES]
     turn, origin, centre = (
         np.moveaxis(np.array(part).reshape(len(SIDES), -1, *mean.shape, 3), -1, 2) for part in zip(*parts, strict=True)
     )

@@ -1,4 +1,4 @@
-"""The calibrated model of a session as a dataset, read by :func:`pipeline.body.skeleton.model_of`."""
+"""The calibrated model of a session as a dataset, read by :func:`pipeline.body.skeleton.calibrated_sides`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
-from ...body.skeleton import Skeleton
+from ...body.skeleton import CalibratedSide, Skeleton
 from ...conventions import CHAIN, FROM_PELVIS, JOINTS, SIDES
 from .segment_parameters import SegmentParameters
 
@@ -19,24 +19,27 @@ Array = NDArray[np.float64]
 
 
 def model_dataset(
-    still: Mapping[str, Skeleton], parameters: Mapping[str, Mapping[str, SegmentParameters]]
+    still: Mapping[str, Skeleton],
+    calibrated: Mapping[str, CalibratedSide],
+    parameters: Mapping[str, Mapping[str, SegmentParameters]],
 ) -> xr.Dataset:
     """Return what is known of each side, the variables as told in :func:`pipeline.steps.calibrate.step.calibrate`.
 
     Args:
         still: skeleton of each side, of the static trial.
+        calibrated: what motion needs of them.
         parameters: body-segment parameters of each side's segments.
     """
     coordinates = {
         "side": list(SIDES),
         "segment": list(CHAIN),
         "joint": list(JOINTS),
-        "joint_carrier": (("side", "joint"), [[still[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
+        "joint_carrier": (("side", "joint"), [[calibrated[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
         "pose": list(FROM_PELVIS),
         **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
     }
-    content = _of_segments(parameters) | _of_skeletons(still)
-    return xr.Dataset(content, coordinates).merge(_of_clusters(still))
+    content = _of_segments(parameters) | _of_skeletons(still, calibrated)
+    return xr.Dataset(content, coordinates).merge(_of_clusters(calibrated))
 
 
 def _of_segments(parameters: Mapping[str, Mapping[str, SegmentParameters]]) -> dict[str, Any]:
@@ -53,27 +56,33 @@ def _of_segments(parameters: Mapping[str, Mapping[str, SegmentParameters]]) -> d
     }
 
 
-def _of_skeletons(still: Mapping[str, Skeleton]) -> dict[str, Any]:
-    """Return what motion needs of each side's joint centres and poses, as variables."""
+def _of_skeletons(still: Mapping[str, Skeleton], calibrated: Mapping[str, CalibratedSide]) -> dict[str, Any]:
+    """Return each side's joint centres and poses as variables."""
 
-    def stack(part: Callable[[Skeleton, str], Any], names: Sequence[str]) -> Array:
-        return np.array([[part(still[side], name) for name in names] for side in SIDES])
+    def stack(part: Callable[[str, str], Any], names: Sequence[str]) -> Array:
+        return np.array([[part(side, name) for name in names] for side in SIDES])
 
-    turn = ("side", "pose", "local_axis")
+    joint, turn = ("side", "joint"), ("side", "pose", "local_axis")
     return {
-        "joint_position": (("side", "joint", "local_axis"), stack(lambda leg, joint: leg.carried[joint], JOINTS)),
-        "chord_radius": (("side", "joint"), stack(lambda leg, joint: leg.chord_radius.get(joint, np.nan), JOINTS)),
-        "technical_rotation": ((*turn, "technical_axis"), stack(lambda leg, name: leg.technical[name], FROM_PELVIS)),
-        "static_rotation": ((*turn, "axis"), stack(lambda leg, name: mean_rotation(leg.frames[name]), FROM_PELVIS)),
+        "joint_position": ((*joint, "local_axis"), stack(lambda side, name: calibrated[side].carried[name], JOINTS)),
+        "chord_radius": (joint, stack(lambda side, name: calibrated[side].chord_radius.get(name, np.nan), JOINTS)),
+        "technical_rotation": (
+            (*turn, "technical_axis"),
+            stack(lambda side, name: calibrated[side].technical[name], FROM_PELVIS),
+        ),
+        "static_rotation": (
+            (*turn, "axis"),
+            stack(lambda side, name: mean_rotation(still[side].frames[name]), FROM_PELVIS),
+        ),
     }
 
 
-def _of_clusters(still: Mapping[str, Skeleton]) -> xr.Dataset:
+def _of_clusters(calibrated: Mapping[str, CalibratedSide]) -> xr.Dataset:
     """Return the places of the markers in their clusters."""
     rows = [
         (side, segment, marker, place)
         for side in SIDES
-        for segment, cluster in still[side].clusters.items()
+        for segment, cluster in calibrated[side].clusters.items()
         for marker, place in cluster.items()
     ]
     side, segment, marker = (np.array([row[i] for row in rows], dtype=str) for i in range(3))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.model_rules import names_in_frame
+from ...body.body_model import SegmentRule
 from ...body.segment_poses import frame
 from ...conventions import SIDE_SIGN
 from ...errors import UserError
@@ -64,15 +64,19 @@ def from_table(
     results = [_from_row(row, table, segment, side, body_mass_kg, landmarks) for row in rows]
     mass, com, inertia, length = (np.mean(values, axis=0) for values in zip(*results, strict=True))
     if segment in table.get("axes", {}) and has_its_axes(table, segment, landmarks):
-        to_own = frame(table["axes"][segment], landmarks, {}, side)
+        to_own = frame(_own(table, segment).axes, landmarks, {}, side)
         com, inertia = com @ to_own, to_own.T @ inertia @ to_own
     return SegmentParameters(mass, com, inertia, length)
 
 
 def has_its_axes(table: Mapping[str, Any], segment: str, landmarks: Mapping[str, Array]) -> bool:
     """Return whether the landmarks show the axes that the table's tensor belongs to; so too where it names none."""
-    names = names_in_frame({"axes": table.get("axes", {}).get(segment, ())})
-    return all(np.isfinite(landmarks.get(name, np.nan)).all() for name in names)
+    return all(np.isfinite(landmarks.get(name, np.nan)).all() for name in _own(table, segment).points)
+
+
+def _own(table: Mapping[str, Any], segment: str) -> SegmentRule:
+    """Return the axes that the table's tensor belongs to; none where it names none."""
+    return SegmentRule.of({"axes": table.get("axes", {}).get(segment, ())})
 
 
 def _from_row(

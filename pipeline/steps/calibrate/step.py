@@ -12,10 +12,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...body.body_model import BodyModel
 from ...body.landmarks import Points, missing, positions
-from ...body.model_rules import names_in_centre
-from ...body.skeleton import Skeleton, model_of
-from ...body.static_skeleton import static_rules, static_skeleton, with_virtual
+from ...body.requirements import chosen_rules, lacking_landmarks
+from ...body.skeleton import CalibratedSide, Skeleton
+from ...body.static_skeleton import static_skeleton, with_virtual
 from ...conventions import CHAIN, SIDES
 from ...errors import UserError
 from .anthropometry import note_on_widths, size_attributes, sizes_of
@@ -32,7 +33,7 @@ USES = {"read": ("marker_position",)}
 def calibrate(
     read: Mapping[str, xr.Dataset],
     *,
-    body_model: Mapping[str, Any],
+    body_model: BodyModel,
     participant: Mapping[str, str],
     segments: Sequence[Mapping[str, str]],
     segment_table: Mapping[str, Any],
@@ -44,7 +45,7 @@ def calibrate(
 
     Args:
         read: the session's trials, the static one among them.
-        body_model: see config/body_model.schema.yaml.
+        body_model: the body model.
         participant: cells of participants.tsv; what they lack is looked up in the PROCESSING group of the
             static trial, then of the other trials.
         segments: the participant's rows of segments.tsv, which win over the table.
@@ -78,11 +79,13 @@ def calibrate(
         )  # fmt: skip
 
     sides = _both_sides(of_side, where=static.attrs.get("source", name))
+    calibrated = {side: found.calibrated for side, found in sides.items()}
     dataset = model_dataset(
         {side: found.skeleton for side, found in sides.items()},
+        calibrated,
         {side: found.parameters for side, found in sides.items()},
     )
-    dataset = dataset.assign(_per_marker(dataset, body_model, labels, static.marker_position.values, points))
+    dataset = dataset.assign(_per_marker(body_model, calibrated, labels, static.marker_position.values, points))
     dataset = dataset.assign(static_distance=static_distances(shown))
     notes = [_note_on_sex(participant, segment_table, measured), *(found.note for found in sides.values())]
     dataset.attrs = {
@@ -100,13 +103,15 @@ class _Side(NamedTuple):
     """What the static trial tells of one side.
 
     Attributes:
-        skeleton: frames, joint centres and clusters.
+        skeleton: frames and joint centres.
+        calibrated: clusters, and the places of joint centres in segments.
         parameters: of each segment.
         note: what is to be said of these.
         rules: how each joint centre was found.
     """
 
     skeleton: Skeleton
+    calibrated: CalibratedSide
     parameters: dict[str, SegmentParameters]
     note: str
     rules: dict[str, str]
@@ -118,7 +123,7 @@ def _side(
     side: str,
     sizes: Mapping[str, float],
     measured: Mapping[tuple[str, str], SegmentParameters],
-    body_model: Mapping[str, Any],
+    body_model: BodyModel,
     *,
     hip_centre: str | Array,
     table: Mapping[str, Any],
@@ -129,10 +134,10 @@ def _side(
     Raises:
         UserError: landmarks or sizes are missing.
     """
-    rules, absent = static_rules(points, body_model, side)
-    if absent:
+    if absent := lacking_landmarks(body_model, points, side):
         raise UserError("; ".join(missing(name, body_model, labels) for name in absent))
-    still = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
+    rules = chosen_rules(body_model, points, side)
+    still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
     parameters, unturned = {}, []
     for segment in CHAIN:
         landmarks = _in_segment_axes(points, still, segment, side)
@@ -145,8 +150,8 @@ def _side(
         if not has_its_axes(table, segment, landmarks):
             unturned.append(segment)
     said = f"parameters of {', '.join(unturned)} are used in the body model's axes" if unturned else ""
-    told = {joint: f"{rule['method']}: {', '.join(names_in_centre(rule))}" for joint, rule in rules.items()}
-    return _Side(still, parameters, said, told)
+    told = {joint: f"{rule.method}: {', '.join(rule.points)}" for joint, rule in rules.items()}
+    return _Side(still, calibrated, parameters, said, told)
 
 
 def _both_sides(of_side: Callable[[str], _Side], *, where: str) -> dict[str, _Side]:
@@ -194,10 +199,10 @@ def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -
 
 
 def _per_marker(
-    model: xr.Dataset, body_model: Mapping[str, Any], labels: list[str], markers: Array, points: Points
+    body_model: BodyModel, calibrated: Mapping[str, CalibratedSide], labels: list[str], markers: Array, points: Points
 ) -> dict[str, Any]:
     """Return what displacements of markers do to poses and joint centres, for the uncertainty of ``kinetics``."""
-    found = sensitivity(body_model, model_of(model), labels, markers, points)
+    found = sensitivity(body_model, calibrated, labels, markers, points)
     where = ("local_axis", "marker", "axis")
     return {
         "marker": np.array(found.markers, dtype=str),

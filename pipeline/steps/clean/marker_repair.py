@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...body.body_model import BodyModel
 from ...body.marker_distances import bends
-from ...body.model_rules import names_in_frame
 from ...conventions import SIDES
 from ...errors import UserError
 from ...signals.filters import stretches
@@ -30,7 +29,7 @@ def repair_markers(
     position: Array,
     labels: Sequence[str],
     chosen: Mapping[str, tuple[str, ...]],
-    body_model: Mapping[str, Any],
+    body_model: BodyModel,
     *,
     first_frame: int,
     spike_m: float | None,
@@ -70,11 +69,11 @@ def repair_markers(
 
 
 def sided_labels(
-    chosen: Mapping[str, tuple[str, ...]], body_model: Mapping[str, Any]
+    chosen: Mapping[str, tuple[str, ...]], body_model: BodyModel
 ) -> tuple[list[tuple[str, str]], tuple[str, str] | None, list[tuple[str, str]]]:
     """Return label pairs: left and right of the legs, of the front of the pelvis, heel and toe of each foot."""
-    pelvis = body_model["segments"].get("pelvis", {"axes": []})
-    of_pelvis = {"asis", "psis", *names_in_frame(pelvis), *pelvis.get("cluster", ())}
+    pelvis = body_model.segments.get("pelvis")
+    of_pelvis = {"asis", "psis", *((*pelvis.points, *pelvis.cluster) if pelvis else ())}
     pairs: dict[tuple[str, str], None] = {}
     for name, labels in chosen.items():
         stem, _, side = name.rpartition("_")

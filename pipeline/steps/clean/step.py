@@ -5,14 +5,15 @@ From this step on markers have the names of landmarks (``heel_left``) instead of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.landmarks import chosen_labels, landmark_labels, seen_labels
+from ...body.body_model import BodyModel
+from ...body.landmarks import chosen_labels, seen_labels
 from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.baseline import subtract_baseline
@@ -30,7 +31,7 @@ Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 def clean(
     read: xr.Dataset,
     *,
-    body_model: Mapping[str, Any],
+    body_model: BodyModel,
     max_gap_s: float,
     max_pattern_gap_s: float,
     spike_m: float | None,
@@ -97,7 +98,7 @@ def clean(
         read.drop_dims("marker").coords | _marker_coords(chosen, measured, rebuilt, cutoffs_hz),
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
-            "landmarks_absent": " ".join(name for name in landmark_labels(body_model) if name not in chosen),
+            "landmarks_absent": " ".join(name for name in body_model.landmarks if name not in chosen),
             "filled_frames": int(rebuilt.sum()),
             **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
             "exchanged_markers": exchanged_markers,
@@ -108,7 +109,7 @@ def clean(
     )
 
 
-def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, list[str], Array]:
+def _markers(read: xr.Dataset, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
     """Return the labels of each landmark, all these labels, and their positions (time, label, 3), time last in memory.
 
     Raises:
@@ -118,7 +119,7 @@ def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, l
     chosen = chosen_labels(body_model, seen_labels(labels, recorded))
     if not chosen:
         here = ", ".join(labels[:9])
-        what = f"no marker of body model {body_model['name']} is seen in the file (which has {here} ...)"
+        what = f"no marker of body model {body_model.name} is seen in the file (which has {here} ...)"
         raise UserError("", what, "choose the body_model with these labels, or write one")
     used = list(dict.fromkeys(label for group in chosen.values() for label in group))
     column = {label: i for i, label in enumerate(labels)}
@@ -126,12 +127,12 @@ def _markers(read: xr.Dataset, body_model: Mapping[str, Any]) -> tuple[Chosen, l
     return chosen, used, np.moveaxis(paths, -1, 0)
 
 
-def _clusters(body_model: Mapping[str, Any], chosen: Chosen, labels: list[str]) -> list[list[int]]:
+def _clusters(body_model: BodyModel, chosen: Chosen, labels: list[str]) -> list[list[int]]:
     """Return the columns of the markers of each rigid cluster, left and right."""
     clusters = []
     for side in SIDES:
-        for segment in body_model["segments"].values():
-            groups = [chosen.get(name, chosen.get(f"{name}_{side}", ())) for name in segment.get("cluster", ())]
+        for segment in body_model.segments.values():
+            groups = [chosen.get(name, chosen.get(f"{name}_{side}", ())) for name in segment.cluster]
             clusters.append([labels.index(label) for group in groups for label in group])
     return clusters
 

@@ -11,7 +11,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body import joint_angles as segment_angles
-from ...body.skeleton import Skeleton, model_of, moving_leg, moving_pelvis
+from ...body.body_model import BodyModel
+from ...body.skeleton import Skeleton, calibrated_sides, moving_legs
 from ...conventions import ANGLES, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.splines import angular_rates, derivatives
@@ -26,7 +27,7 @@ def kinematics(
     clean: xr.Dataset,
     calibrate: xr.Dataset,
     *,
-    body_model: Mapping[str, Any],
+    body_model: BodyModel,
     smallest_floating_axis: float,
     angle_convention: str,
     static_offset: str,
@@ -94,13 +95,11 @@ def _names() -> xr.Coordinates:
     return xr.Coordinates({name: list(values) for name, values in {**names, "angle": ANGLES}.items()})
 
 
-def _legs(clean: xr.Dataset, calibrate: xr.Dataset, body_model: Mapping[str, Any]) -> dict[str, Skeleton]:
+def _legs(clean: xr.Dataset, calibrate: xr.Dataset, body_model: BodyModel) -> dict[str, Skeleton]:
     """Return the skeleton of each side."""
-    paths, model = np.ascontiguousarray(np.moveaxis(clean.marker_position.values, 0, -1)), model_of(calibrate)
+    paths = np.ascontiguousarray(np.moveaxis(clean.marker_position.values, 0, -1))
     points = {name: path.T for name, path in zip(clean.marker.values.tolist(), paths, strict=True)}
-    count = paths.shape[-1]
-    pelvis = moving_pelvis(points, body_model, model, count)
-    return {side: moving_leg(points, body_model, model, pelvis, side, count) for side in SIDES}
+    return moving_legs(points, body_model, calibrated_sides(calibrate), paths.shape[-1])
 
 
 def _cutoff_hz(clean: xr.Dataset) -> float:

@@ -15,7 +15,6 @@ from ...errors import UserError
 
 Array = NDArray[np.float64]
 WALKED_M = 0.5  # smallest displacement of a direction of travel
-LANDMARKS = ("asis", "heel", "toe")
 LABEL_THEM = "label these markers and export again, or exclude the trial"
 
 
@@ -26,7 +25,7 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
     of pelvis (left to right ASIS) and feet (heel to toe) over the trial; this also works on a treadmill.
 
     Args:
-        points: :data:`LANDMARKS` of both sides (time, 3) in file axes, m.
+        points: ASIS, heels and toes (time, 3) in file axes, m.
         quarter_turn: turn by a multiple of 90 degrees, else by the mean heading.
 
     Returns:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...body.body_model import BodyModel
 from ...body.landmarks import positions
 from ...c3d.reader import Recording, anthropometry, read_c3d
 from ...errors import Problem, UserError
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.wrench import decode, moment_unit_n_m
-from .lab_axes import LANDMARKS, to_isb
+from .lab_axes import to_isb
 
 Array = NDArray[np.float64]
 
 
-def read(
-    path: Path, *, body_model: Mapping[str, Any], lab_axes: str, subject: str = "", participant: str = ""
-) -> xr.Dataset:
+def read(path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "", participant: str = "") -> xr.Dataset:
     """Read one trial.
 
     Args:
@@ -42,8 +39,7 @@ def read(
         UserError: the file cannot be read, or the person's heading cannot be determined.
     """
     recording = read_c3d(path, subject=subject, participant=participant)
-    needed = {name: labels for name, labels in body_model["landmarks"].items() if name in LANDMARKS}
-    landmarks = positions({**body_model, "landmarks": needed}, recording.labels, recording.markers)
+    landmarks = positions(body_model, recording.labels, recording.markers)
     try:
         rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
     except UserError as error:

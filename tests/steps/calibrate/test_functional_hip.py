@@ -145,7 +145,7 @@ def test_real_trial_agrees_with_the_methods_of_another_program(shared: Path) -> 
     circles, _ = seen("FunctionalLHip.c3d")
     ours = functional_hip(circles, model, "left")
     points, stored = seen("FunctionalWalk.c3d")
-    pelvis = frame(model["segments"]["pelvis"]["axes"], points, {}, "left")
+    pelvis = frame(model.segments["pelvis"].axes, points, {}, "left")
     middle = (points["asis_left"] + points["asis_right"]) / 2
     theirs = {
         name: np.einsum("tij,tj->ti", pelvis, stored[f"LeftHipCenter{name}"] - middle).mean(axis=0)

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.plates.wrench import centre_of_pressure
 from pipeline.signals.filters import low_pass
@@ -69,7 +70,7 @@ def trial(
     )
 
 
-def cleaned(read: xr.Dataset, *, model: Mapping[str, Any] = BODY_MODEL, **settings: Any) -> xr.Dataset:
+def cleaned(read: xr.Dataset, *, model: BodyModel = BODY_MODEL, **settings: Any) -> xr.Dataset:
     return clean(read, body_model=model, **(OFF | settings))
 
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
 from pipeline.results.schema import REPAIRS, described
 from pipeline.steps.clean import gap_filling
@@ -79,10 +80,14 @@ def test_ends_are_not_extrapolated(ends: tuple[int, int]) -> None:
 
 
 CLUSTER = {f"{side}S{number}": f"shank_{number}" for side in "LR" for number in (1, 2, 3, 4)}
-CLUSTER_MODEL = BODY_MODEL | {
-    "landmarks": BODY_MODEL["landmarks"] | {f"shank_{number}": f"{{side}}S{number}" for number in (1, 2, 3, 4)},
-    "segments": {"shank": {"cluster": [f"shank_{number}" for number in (1, 2, 3, 4)]}},
-}
+OWN = BODY_MODEL.definition["landmarks"]
+CLUSTER_MODEL = BodyModel.of(
+    BODY_MODEL.definition
+    | {
+        "landmarks": OWN | {f"shank_{number}": f"{{side}}S{number}" for number in (1, 2, 3, 4)},
+        "segments": {"shank": {"axes": [], "cluster": [f"shank_{number}" for number in (1, 2, 3, 4)]}},
+    }
+)
 
 
 def rigid_motion() -> dict[str, Array]:
@@ -200,7 +205,7 @@ def test_what_was_done_is_counted() -> None:
 
 
 def test_a_landmark_made_of_two_markers_is_filled_marker_by_marker() -> None:
-    model = BODY_MODEL | {"landmarks": BODY_MODEL["landmarks"] | {"toe": [["{side}M1", "{side}M5"]]}}
+    model = BodyModel.of(BODY_MODEL.definition | {"landmarks": OWN | {"toe": [["{side}M1", "{side}M5"]]}})
     points = {"LM1": with_gap(cubic(), 60, 65), "LM5": -cubic() + 1}
     result = cleaned(trial(points), model=model)
     np.testing.assert_allclose(result.marker_position.sel(marker="toe_left"), 0.5, rtol=0, atol=ROUNDING)

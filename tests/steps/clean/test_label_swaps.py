@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.label_swaps import find_exchanges
 from pipeline.steps.clean.marker_repair import EXCHANGED, repair_markers, sided_labels
@@ -32,7 +32,7 @@ def stretch(count: int, share: float, seed: int) -> np.ndarray:
 
 
 def found_in(
-    points: Markers, chosen: Mapping[str, tuple[str, ...]], model: Mapping[str, Any]
+    points: Markers, chosen: Mapping[str, tuple[str, ...]], model: BodyModel
 ) -> dict[frozenset[str], np.ndarray]:
     position = np.stack(list(points.values()), axis=1)
     found = find_exchanges(position, list(points), *sided_labels(chosen, model))

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
@@ -121,7 +122,7 @@ def test_real_walks_raise_no_alarm_and_their_swapped_ankles_are_told(shared: Pat
     assert np.mean(hits) >= 0.95
 
 
-def with_static(path: Path) -> list[tuple[xr.Dataset, dict[str, object], dict[str, Array]]]:
+def with_static(path: Path) -> list[tuple[xr.Dataset, BodyModel, dict[str, Array]]]:
     """Return the walks of a study with body model and the landmarks of their session's static trial."""
     chosen, model = settings.load_settings(settings.read_yaml(path / "study.yaml"), where="study.yaml", study_path=path)
     people = study_tables.read_participants(path / "participants.tsv")

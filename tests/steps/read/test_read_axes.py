@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
+from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.read.step import read
 from tests.support.c3d_recordings import write_c3d
@@ -105,12 +106,15 @@ def test_without_pelvis_or_feet_nobody_knows_where_up_is(tmp_path: Path, absent:
 # ---- real files
 
 
-def body_model(asis: str, heel: str, toe: str | list[list[str]], sides: str = "LR") -> dict[str, Any]:
+def body_model(asis: str, heel: str, toe: str | list[list[str]], sides: str = "LR") -> BodyModel:
     """Return what ``read`` asks of a body model: a lab's names of the landmarks that tell where a person faces."""
-    return BODY_MODEL | {
-        "side_labels": dict(zip(("left", "right"), sides, strict=True)),
-        "landmarks": {"asis": asis, "heel": heel, "toe": toe},
-    }
+    return BodyModel.of(
+        BODY_MODEL.definition
+        | {
+            "side_labels": dict(zip(SIDES, sides, strict=True)),
+            "landmarks": {"asis": asis, "heel": heel, "toe": toe},
+        }
+    )
 
 
 EXACT = body_model("{side}ASI", "{side}HEE", "{side}MT2")
@@ -133,7 +137,7 @@ CODAMOTION = body_model("{side}.ASIS", "{side}.Heel", "{side}.Toe")
     ],
 )
 def test_the_files_of_every_lab_show_a_person_who_stands_on_the_floor(
-    shared: Path, files: str, model: dict[str, Any]
+    shared: Path, files: str, model: BodyModel
 ) -> None:
     paths = [path for path in sorted(shared.glob(files)) if path.suffix == ".c3d"]
     assert paths
@@ -162,8 +166,6 @@ def test_the_files_of_every_lab_show_a_person_who_stands_on_the_floor(
         ("data/codamotion_type3/codamotion_gaitwands_19970212.c3d", CODAMOTION, [-1, 0, 0]),
     ],
 )
-def test_real_people_face_where_their_lab_says(
-    shared: Path, file: str, model: dict[str, Any], forward: list[float]
-) -> None:
+def test_real_people_face_where_their_lab_says(shared: Path, file: str, model: BodyModel, forward: list[float]) -> None:
     rotation = np.reshape(read(shared / file, body_model=model, lab_axes="quarter_turn").attrs["lab_rotation"], (3, 3))
     np.testing.assert_array_equal(rotation[0], forward)

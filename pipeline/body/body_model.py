@@ -1,0 +1,245 @@
+"""BodyModel: a marker set, and the rules for joint centres and segment axes.
+
+config/body_model.schema.yaml describes each entry. Names only, no arrays: the workflow checks a model without numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..conventions import FROM_HIP, SIDES
+from ..errors import Problem, nearest
+
+Names = tuple[str, ...]  # of landmarks or joint centres; several mean their mean position
+CENTRES = tuple(f"{joint}_centre" for joint in FROM_HIP)
+REQUIRED = {
+    "regression": ("moves_with",),
+    "midpoint": ("between", "moves_with"),
+    "chord": ("proximal", "lateral", "wand", "width"),
+    "predictive": ("from", "axes", "shift", "of", "moves_with"),
+}
+
+
+@dataclass(frozen=True)
+class AxisRule:
+    """The direction of one segment axis.
+
+    Attributes:
+        axis: ``x`` anterior, ``y`` proximal or ``z`` right.
+        start, end: points that it leads from and to.
+        mediolateral: whether these are a medial and a lateral point; reversed on the left, so that it points right.
+        along: axis of another segment in place of points, as ``shank.z``.
+        level: whether it is laid horizontal.
+    """
+
+    axis: str
+    start: Names = ()
+    end: Names = ()
+    mediolateral: bool = False
+    along: str = ""
+    level: bool = False
+
+    @classmethod
+    def of(cls, rule: Mapping[str, Any]) -> AxisRule:
+        """Return the rule of one item of ``axes``."""
+        mediolateral = "medial" in rule
+        ends = ("medial", "lateral") if mediolateral else ("from", "to")
+        start, end = (_names(rule.get(key, ())) for key in ends)
+        return cls(rule["axis"], start, end, mediolateral, rule.get("along", ""), rule.get("level", False))
+
+
+@dataclass(frozen=True)
+class CentreRule:
+    """One way to find a joint centre.
+
+    Attributes:
+        method: ``regression``, ``midpoint``, ``chord`` or ``predictive``.
+        moves_with: segment that carries the centre in motion; empty: the chord is evaluated in every frame.
+        between: the two points of a midpoint.
+        proximal, lateral, wand: proximal joint centre, lateral marker and wand of a chord.
+        start: the point that a prediction shifts.
+        axes: the axes of the shift.
+        shift: forward, up and lateral, as fractions of a length.
+        size: the participant's size that it needs, as ``knee_width``; empty for none.
+        span: the two points whose distance is the length, where no size is.
+    """
+
+    method: str
+    moves_with: str = ""
+    between: Names = ()
+    proximal: Names = ()
+    lateral: Names = ()
+    wand: Names = ()
+    start: Names = ()
+    axes: tuple[AxisRule, ...] = ()
+    shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    size: str = ""
+    span: Names = ()
+
+    @classmethod
+    def of(cls, rule: Mapping[str, Any]) -> CentreRule:
+        """Return the rule of one item of ``joint_centres``."""
+        length = rule.get("width", rule.get("of", ""))
+        x, y, z = (rule.get("shift", {}).get(axis, 0.0) for axis in "xyz")
+        return cls(
+            method=rule["method"],
+            moves_with=rule.get("moves_with", ""),
+            between=_names(rule.get("between", ())),
+            proximal=_names(rule.get("proximal", ())),
+            lateral=_names(rule.get("lateral", ())),
+            wand=_names(rule.get("wand", ())),
+            start=_names(rule.get("from", ())),
+            axes=_axes(rule.get("axes", ())),
+            shift=(x, y, z),
+            size=length if isinstance(length, str) else "",
+            span=() if isinstance(length, str) else _names(length),
+        )
+
+    @property
+    def points(self) -> Names:
+        """Return the landmarks and joint centres that the rule names."""
+        parts = (self.between, self.proximal, self.lateral, self.wand, self.start, self.span)
+        return (*(name for part in parts for name in part), *_points_of(self.axes))
+
+
+@dataclass(frozen=True)
+class SegmentRule:
+    """The axes of a segment, and how its pose is found in motion.
+
+    Attributes:
+        axes: two axes; the first is kept, the second gives the plane.
+        origin: of the pelvis; the other segments start at their proximal joint centre.
+        cluster: points that move rigidly with the segment; its pose in motion is fitted to them.
+        technical_axes: without a cluster, axes built in every frame where ``axes`` are not known in motion.
+    """
+
+    axes: tuple[AxisRule, ...]
+    origin: Names = ()
+    cluster: Names = ()
+    technical_axes: tuple[AxisRule, ...] = ()
+
+    @classmethod
+    def of(cls, rule: Mapping[str, Any]) -> SegmentRule:
+        """Return the rule of one item of ``segments``."""
+        axes, technical = _axes(rule["axes"]), _axes(rule.get("technical_axes", ()))
+        return cls(axes, _names(rule.get("origin", ())), _names(rule.get("cluster", ())), technical)
+
+    @property
+    def points_in_motion(self) -> Names:
+        """Return the points that origin and axes need in every frame of a segment without a cluster."""
+        return (*self.origin, *_points_of(self.axes_in_motion))
+
+    @property
+    def axes_in_motion(self) -> tuple[AxisRule, ...]:
+        """Return the axes that are built in every frame of a segment without a cluster."""
+        return self.technical_axes or self.axes
+
+    @property
+    def points(self) -> Names:
+        """Return the landmarks and joint centres that origin and axes name, without the cluster's."""
+        return (*self.origin, *_points_of(self.axes), *_points_of(self.technical_axes))
+
+
+@dataclass(frozen=True)
+class BodyModel:
+    """A marker set, and the rules for joint centres and segment axes.
+
+    Attributes:
+        name: of its file.
+        landmarks: ``heel_left``, ``heel_right``, or ``sacrum`` on the midline: alternatives, the first one that a file
+            has is used; each is the labels that the landmark is the mean of.
+        joint_centres: by joint, the ways to find the centre; the first whose landmarks are seen is used.
+        segments: by segment.
+        virtual: landmarks that an alignment device stands for in the static trial: the ends of its three rods.
+        description: for whom it is and where it comes from.
+        settings: settings that it prefers to the defaults.
+        definition: what it was built from, without the settings: plain JSON, for the keys of jobs.
+    """
+
+    name: str
+    landmarks: Mapping[str, tuple[Names, ...]]
+    joint_centres: Mapping[str, tuple[CentreRule, ...]] = field(default_factory=dict)
+    segments: Mapping[str, SegmentRule] = field(default_factory=dict)
+    virtual: Mapping[str, Names] = field(default_factory=dict)
+    description: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    definition: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, definition: Mapping[str, Any]) -> BodyModel:
+        """Return the model of a mapping that follows config/body_model.schema.yaml."""
+        centres = {
+            joint: tuple(CentreRule.of(rule) for rule in ([rules] if isinstance(rules, Mapping) else rules))
+            for joint, rules in definition.get("joint_centres", {}).items()
+        }
+        return cls(
+            definition["name"],
+            _landmarks(definition),
+            centres,
+            {name: SegmentRule.of(rule) for name, rule in definition.get("segments", {}).items()},
+            {name: _names(rule["markers"]) for name, rule in definition.get("virtual", {}).items()},
+            definition.get("description", ""),
+            definition.get("settings", {}),
+            {key: value for key, value in definition.items() if key != "settings"},
+        )
+
+    def of_side(self, names: Iterable[str], side: str) -> list[str]:
+        """Return the landmarks among names, those of both sides with this side: ``heel`` is ``heel_left``."""
+        full = (f"{name}_{side}" if name not in self.landmarks else name for name in names)
+        return [name for name in full if name in self.landmarks]
+
+
+def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
+    """Return what a body model names but does not have, and what its joint-centre rules lack."""
+    model = BodyModel.of(definition)
+    points = {*CENTRES, *definition["landmarks"]}
+    problems, named = [], []
+    for joint, rules in definition["joint_centres"].items():
+        for rule in [rules] if isinstance(rules, Mapping) else rules:
+            lacking = sorted(set(REQUIRED[rule["method"]]) - rule.keys())
+            problems += [
+                Problem(f"joint_centres.{joint}", f"{rule['method']} lacks '{key}'", "add it") for key in lacking
+            ]
+        named += [(f"joint_centres.{joint}", name) for rule in model.joint_centres[joint] for name in rule.points]
+    for name, markers in model.virtual.items():
+        named += [("virtual", name), *((f"virtual.{name}", marker) for marker in markers)]
+    for segment, built in model.segments.items():
+        named += [(f"segments.{segment}", name) for name in (*built.points, *built.cluster)]
+    problems += [
+        Problem(where, f"no landmark '{name}'", nearest(name, points) or "add it to landmarks")
+        for where, name in named
+        if name not in points | model.landmarks.keys()
+    ]
+    if not model.segments["pelvis"].origin:
+        problems.append(Problem("segments.pelvis", "lacks 'origin'", "add it"))
+    return list(dict.fromkeys(problems))
+
+
+def _names(expression: str | Iterable[str]) -> Names:
+    return (expression,) if isinstance(expression, str) else tuple(expression)
+
+
+def _axes(rules: Iterable[Mapping[str, Any]]) -> tuple[AxisRule, ...]:
+    return tuple(AxisRule.of(rule) for rule in rules)
+
+
+def _points_of(axes: Iterable[AxisRule]) -> Names:
+    return tuple(name for rule in axes for name in (*rule.start, *rule.end))
+
+
+def _landmarks(definition: Mapping[str, Any]) -> dict[str, tuple[Names, ...]]:
+    """Return the alternatives of each landmark, those with ``{side}`` or by side as one landmark of each side."""
+    result: dict[str, tuple[Names, ...]] = {}
+    for name, alternatives in definition["landmarks"].items():
+        if isinstance(alternatives, Mapping):
+            result |= {f"{name}_{side}": ((alternatives[side],),) for side in SIDES}
+            continue
+        groups = tuple(_names(item) for item in _names(alternatives))
+        if any("{side}" in label for group in groups for label in group):
+            for side, text in definition["side_labels"].items():
+                result[f"{name}_{side}"] = tuple(tuple(label.replace("{side}", text) for label in g) for g in groups)
+        else:
+            result[name] = groups
+    return result
