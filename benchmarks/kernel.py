@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import best_s
 from pipeline.dynamics import block_matrix, kernel
-
-Array = NDArray[np.float64]
+from pipeline.dynamics.kernel import Segments
+from pipeline.dynamics.vectors import Array, transpose
 
 TITLE = "The kernel"
 MANY, SOME, FEW = 100_000, 20_000, 1_000  # frames, so that a run takes 0.02 s at least and 0.2 s at most
@@ -34,14 +33,14 @@ LEAST_TIMES_KERNEL = {INVERSE: 250.0, RNEA: 4.0}
 def measure(rounds: int = ROUNDS) -> list[Figure]:
     """Return microseconds a frame of each way, and each over the kernel's, with and without terms."""
     many, some, few = (random_motion(frames) for frames in (MANY, SOME, FEW))
-    loads, terms = kernel.inverse_dynamics(*many), kernel.inverse_dynamics_by_term(*many)
+    loads, terms = kernel.inverse_dynamics(many), kernel.inverse_dynamics_by_term(many)
     actions: dict[str, tuple[Callable[[], object], int]] = {
-        PLAIN: (lambda: kernel.inverse_dynamics(*many), MANY),
+        PLAIN: (lambda: kernel.inverse_dynamics(many), MANY),
         COPY: (lambda: [array.copy() for array in (*many, *loads)], MANY),
-        TERMS: (lambda: kernel.inverse_dynamics_by_term(*many), MANY),
+        TERMS: (lambda: kernel.inverse_dynamics_by_term(many), MANY),
         COPY_TERMS: (lambda: [array.copy() for array in (*many, *terms)], MANY),
-        SOLVE: (lambda: by_solve(*some), SOME),
-        INVERSE: (lambda: by_inverse(*few), FEW),
+        SOLVE: (lambda: by_solve(some), SOME),
+        INVERSE: (lambda: by_inverse(few), FEW),
     }
     try:
         actions |= {RNEA: (by_rnea(SOME), SOME), PARALLEL: (by_rnea_in_parallel(SOME), SOME)}
@@ -72,27 +71,22 @@ def microseconds(actions: Mapping[str, tuple[Callable[[], object], int]], rounds
     return cost
 
 
-def random_motion(frames: int) -> tuple[Array, ...]:
-    """Return the arguments of the kernel: segments in any pose, any motion, with tensors off their principal axes."""
+def random_motion(frames: int) -> Segments:
+    """Return segments in any pose and any motion, with tensors off their principal axes."""
     random = np.random.default_rng(0)
     rotation = np.linalg.qr(random.normal(size=(frames, 2, 3, 3)))[0]
-    tensor = rotation[0] @ np.diag([0.01, 0.02, 0.03]) @ np.swapaxes(rotation[0], -1, -2)
+    tensor = rotation[0] @ np.diag([0.01, 0.02, 0.03]) @ transpose(rotation[0])
     vectors = (random.normal(size=(frames, 2, 3)) for _ in range(7))
-    return (rotation, np.array([1.0, 3.0]), tensor, *vectors, np.array([0.0, -9.81, 0.0]))
+    return Segments(*(rotation, np.array([1.0, 3.0]), tensor, *vectors, np.array([0.0, -9.81, 0.0])))
 
 
-def by_solve(*motion: Array) -> Array:
+def by_solve(motion: Segments) -> Array:
     """Return the loads (frames, 12): every matrix and right-hand side built at once, every system solved at once."""
-    rotation, mass, inertia, acceleration, velocity, turning, to_proximal, to_distal, force, moment, gravity = motion
-    matrix = block_matrix.system_matrix(rotation, to_proximal, to_distal)
-    rows = block_matrix.right_hand_sides(
-        rotation, mass, inertia, acceleration, velocity, turning, force, moment, gravity
-    )
-    b = np.concatenate([row.sum(axis=1) for row in rows], axis=-1).reshape(-1, 12, 1)
-    return np.asarray(np.linalg.solve(matrix, b)[..., 0])
+    b = np.concatenate([row.sum(axis=1) for row in block_matrix.right_hand_sides(motion)], axis=-1).reshape(-1, 12, 1)
+    return np.asarray(np.linalg.solve(block_matrix.system_matrix(motion), b)[..., 0])
 
 
-def by_inverse(*motion: Array) -> Array:
+def by_inverse(motion: Segments) -> Array:
     """Return the loads (frames, 12): in each frame the system is filled in, the matrix inverted and applied."""
     rotation, mass, inertia, acceleration, velocity, turning, to_proximal, to_distal, force, moment, gravity = motion
     loads = []

@@ -32,6 +32,7 @@ HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
 from pipeline.dynamics import block_matrix  # noqa: E402
+from pipeline.dynamics.kernel import TERMS, Segments  # noqa: E402
 from pipeline.results import netcdf  # noqa: E402
 from pipeline.steps.calibrate.step import calibrate  # noqa: E402
 from pipeline.steps.clean.step import clean  # noqa: E402
@@ -89,12 +90,13 @@ def system(walk: dict[str, xr.Dataset], frame: int) -> tuple[Array, Array]:
     force, moment = np.zeros((2, 3)), np.zeros((2, 3))
     force[0] = ground.ground_force  # ground_moment is about the lab's origin and has the plate's free moment in it
     moment[0] = ground.ground_moment - np.cross(com[0], force[0])
-    rows = block_matrix.right_hand_sides(
+    segments = Segments(
         rotation, body.segment_mass.values, body.segment_inertia.values, motion.com_acceleration.values,
-        motion.angular_velocity.values, motion.angular_acceleration.values, force, moment, GRAVITY,
+        motion.angular_velocity.values, motion.angular_acceleration.values, joint - com, distal - com,
+        force, moment, GRAVITY,
     )  # fmt: skip
-    stacked = np.concatenate(rows, axis=-1).reshape(4, 12).T
-    return block_matrix.system_matrix(rotation, joint - com, distal - com), stacked
+    stacked = np.concatenate(block_matrix.right_hand_sides(segments), axis=-1).reshape(4, 12).T
+    return block_matrix.system_matrix(segments), stacked
 
 
 def draw(output: Path, matrix: Array, walk: dict[str, xr.Dataset], frame: int) -> None:
@@ -110,7 +112,7 @@ def draw(output: Path, matrix: Array, walk: dict[str, xr.Dataset], frame: int) -
     square.set_yticklabels(["force 1", "moment 1", "force 2", "moment 2"])
     loaded = walk["kinetics"].sel(side=SIDE, local_axis="z").isel(time=stance(walk, frame))
     for panel, joint in zip(panels, JOINTS, strict=True):
-        for term in block_matrix.TERMS:
+        for term in TERMS:
             panel.plot(loaded.time, loaded.joint_moment_term.sel(joint=joint, term=term), label=term)
         panel.plot(loaded.time, loaded.joint_moment.sel(joint=joint), "k--", label="sum")
         panel.axvline(float(walk["kinetics"].time[frame]), color="0.8", zorder=0)

@@ -40,6 +40,7 @@ HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
 from pipeline.dynamics import block_matrix, wrenches  # noqa: E402 (the package stands in the folder above)
+from pipeline.dynamics.kernel import Segments  # noqa: E402
 from pipeline.dynamics.vectors import rotate  # noqa: E402
 from pipeline.dynamics.wrenches import Body, Observer, Wrench  # noqa: E402
 
@@ -82,10 +83,11 @@ def by_block_matrix(bodies: Body, joint: Array, to_axes: Array) -> tuple[Array, 
     """Return force and moment on the third segment in axes ``to_axes``, from the whole limb at once in lab axes."""
     lab, nothing = np.broadcast_to(np.eye(3), (*joint.shape, 3)), np.zeros(joint.shape)
     distal = np.concatenate([joint[:, :1], joint[:, :-1]], axis=1)
-    loads = block_matrix.inverse_dynamics(
+    segments = Segments(
         lab, bodies.mass, bodies.inertia, bodies.acceleration, bodies.angular_velocity, nothing,
         joint - bodies.position, distal - bodies.position, nothing, nothing, NO_GRAVITY,
     )  # fmt: skip
+    loads = block_matrix.inverse_dynamics(segments)
     force, moment = (rotate(to_axes[:, 0], part.sum(axis=1)[:, 0]) for part in loads)
     return force, moment
 

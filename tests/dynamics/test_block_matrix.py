@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.dynamics.block_matrix import TERMS, right_hand_sides, solve, system_matrix
-from pipeline.dynamics.vectors import cross, skew
+from pipeline.dynamics.block_matrix import inverse_dynamics, right_hand_sides, solve, system_matrix
+from pipeline.dynamics.kernel import TERMS
+from pipeline.dynamics.vectors import cross, skew, transpose
 from tests.support.geometry import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random_turns
-from tests.support.random_states import DOWN, FRAMES, Chain, arms, both_sides, close, random_chain
+from tests.support.random_states import DOWN, FRAMES, Chain, both_sides, close, random_chain, segments_of
 
 LENGTH = st.integers(2, 6)
 
@@ -23,15 +24,8 @@ def still(chain_com: Array, chain_joint: Array, mass: Array, **changes: Array) -
     return chain._replace(**changes)
 
 
-def right_hand(chain: Chain) -> tuple[Array, Array]:
-    return right_hand_sides(
-        chain.rotation, chain.mass, chain.inertia, chain.acceleration, chain.spin, chain.spin_rate,
-        chain.force, chain.moment, chain.gravity,
-    )  # fmt: skip
-
-
 def by_term(chain: Chain) -> tuple[Array, Array]:
-    return solve(chain.rotation, *arms(chain), *right_hand(chain))
+    return inverse_dynamics(segments_of(chain))
 
 
 def loads(chain: Chain) -> tuple[Array, Array]:
@@ -41,7 +35,7 @@ def loads(chain: Chain) -> tuple[Array, Array]:
 
 
 def to_lab(rotation: Array, vector: Array) -> Array:
-    return np.asarray((np.swapaxes(rotation, -1, -2) @ vector[..., None])[..., 0])
+    return np.asarray((transpose(rotation) @ vector[..., None])[..., 0])
 
 
 # ---- algebra
@@ -51,11 +45,11 @@ def to_lab(rotation: Array, vector: Array) -> Array:
 @PROPERTY
 def test_determinant_is_one_and_forward_substitution_is_the_dense_solution(seed: int, n: int) -> None:
     chain = random_chain(seed, n)
-    matrix = system_matrix(chain.rotation, *arms(chain))
+    matrix = system_matrix(segments_of(chain))
     assert matrix.shape == (FRAMES, 6 * n, 6 * n)
     np.testing.assert_allclose(np.linalg.det(matrix), 1, rtol=ROUNDING)
     assert not np.triu(matrix, 1).any()
-    stacked = np.concatenate([part.sum(axis=1) for part in right_hand(chain)], axis=-1)
+    stacked = np.concatenate([part.sum(axis=1) for part in right_hand_sides(segments_of(chain))], axis=-1)
     dense = np.linalg.solve(matrix, stacked.reshape(FRAMES, 6 * n, 1)).reshape(FRAMES, n, 6)
     close(np.concatenate(loads(chain), axis=-1), dense)
 
@@ -64,7 +58,8 @@ def test_determinant_is_one_and_forward_substitution_is_the_dense_solution(seed:
 @PROPERTY
 def test_terms_sum_to_the_solution_of_the_summed_right_hand_side(seed: int, n: int) -> None:
     chain = random_chain(seed, n)
-    whole = solve(chain.rotation, *arms(chain), *(part.sum(axis=1, keepdims=True) for part in right_hand(chain)))
+    segments = segments_of(chain)
+    whole = solve(segments, *(part.sum(axis=1, keepdims=True) for part in right_hand_sides(segments)))
     for terms, total in zip(by_term(chain), whole, strict=True):
         close(terms.sum(axis=1), total[:, 0])
 

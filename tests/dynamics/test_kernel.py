@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 
 from benchmarks import kernel as compared
 from pipeline.dynamics import block_matrix, kernel
-from pipeline.dynamics.block_matrix import TERMS
-from tests.support.geometry import PROPERTY, SEED, Array
-from tests.support.random_states import MOVING, Chain, arms, both_sides, close, random_chain
-
-
-def arguments(chain: Chain) -> tuple[Array, ...]:
-    """Return what both solutions take; arrays (time, ..., segment, 3)."""
-    return (
-        chain.rotation, chain.mass, chain.inertia, chain.acceleration, chain.spin, chain.spin_rate,
-        *arms(chain), chain.force, chain.moment, chain.gravity,
-    )  # fmt: skip
+from pipeline.dynamics.kernel import TERMS
+from tests.support.geometry import PROPERTY, SEED
+from tests.support.random_states import MOVING, Chain, both_sides, close, random_chain, segments_of
 
 
 @pytest.mark.parametrize("make", [random_chain, both_sides])
@@ -30,11 +22,11 @@ def arguments(chain: Chain) -> tuple[Array, ...]:
 @PROPERTY
 def test_kernel_finds_the_same(make: Callable[[int, int], Chain], segments_at_a_time: int, seed: int, n: int) -> None:
     """To 1e-12 of the largest load: only the order of sums differs, and loads add up along the chain."""
-    given_ = arguments(make(seed, n))
-    expected = block_matrix.inverse_dynamics(*given_)
+    given_ = segments_of(make(seed, n))
+    expected = block_matrix.inverse_dynamics(given_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "SEGMENTS_AT_A_TIME", segments_at_a_time)
-        total, by_terms = kernel.inverse_dynamics(*given_), kernel.inverse_dynamics_by_term(*given_)
+        total, by_terms = kernel.inverse_dynamics(given_), kernel.inverse_dynamics_by_term(given_)
     for load, terms, right in zip(total, by_terms, expected, strict=True):
         scale = np.abs(right).max()
         np.testing.assert_allclose(terms, right, rtol=0, atol=1e-12 * scale)
@@ -48,9 +40,9 @@ def test_kernel_keeps_terms_without_cause_at_zero(seed: int) -> None:
     chain = random_chain(seed, 3)
     zero = np.zeros_like(chain.com)
     still_falling = chain._replace(acceleration=zero, spin=zero, spin_rate=zero, force=zero, moment=zero)
-    for terms in kernel.inverse_dynamics_by_term(*arguments(still_falling)):
+    for terms in kernel.inverse_dynamics_by_term(segments_of(still_falling)):
         assert not np.delete(terms, TERMS.index("gravity"), axis=1).any()
-    for terms in kernel.inverse_dynamics_by_term(*arguments(chain._replace(gravity=np.zeros(3)))):
+    for terms in kernel.inverse_dynamics_by_term(segments_of(chain._replace(gravity=np.zeros(3)))):
         assert not terms[:, TERMS.index("gravity")].any()
 
 
@@ -60,11 +52,11 @@ def test_kernel_loses_what_the_plain_solution_loses(lost: str) -> None:
     chain = both_sides(1, 3)
     hidden = getattr(chain, lost).copy()
     hidden[1, 0, 1] = np.nan
-    given_ = arguments(chain._replace(**{lost: hidden}))
+    given_ = segments_of(chain._replace(**{lost: hidden}))
     known = np.ones(hidden.shape[:3], dtype=bool)
     known[1, 0, 1:] = False
-    expected, whole = block_matrix.inverse_dynamics(*given_), kernel.inverse_dynamics(*arguments(chain))
-    total, by_terms = kernel.inverse_dynamics(*given_), kernel.inverse_dynamics_by_term(*given_)
+    expected, whole = block_matrix.inverse_dynamics(given_), kernel.inverse_dynamics(segments_of(chain))
+    total, by_terms = kernel.inverse_dynamics(given_), kernel.inverse_dynamics_by_term(given_)
     for load, terms, right, before in zip(total, by_terms, expected, whole, strict=True):
         assert not (np.isnan(terms) & ~np.isnan(right)).any()
         np.testing.assert_array_equal(np.isnan(terms.sum(axis=-3)), np.isnan(load))
@@ -78,13 +70,13 @@ def test_kernel_takes_any_layout_in_memory_and_no_frame_at_all() -> None:
     turned = chain._replace(**{name: np.asfortranarray(getattr(chain, name)) for name in MOVING})
     none = chain._replace(**{name: getattr(chain, name)[:0] for name in MOVING})
     for solve_it in (kernel.inverse_dynamics, kernel.inverse_dynamics_by_term):
-        for load, again, empty in zip(*(solve_it(*arguments(c)) for c in (chain, turned, none)), strict=True):
+        for load, again, empty in zip(*(solve_it(segments_of(c)) for c in (chain, turned, none)), strict=True):
             np.testing.assert_array_equal(again, load)
             assert empty.shape == (0, *load.shape[1:])
 
 
 def test_ways_that_the_benchmark_compares_find_the_same() -> None:
     motion = compared.random_motion(5)
-    expected = np.concatenate(kernel.inverse_dynamics(*motion), axis=-1).reshape(5, 12)
-    close(compared.by_solve(*motion), expected)
-    close(compared.by_inverse(*motion), expected)
+    expected = np.concatenate(kernel.inverse_dynamics(motion), axis=-1).reshape(5, 12)
+    close(compared.by_solve(motion), expected)
+    close(compared.by_inverse(motion), expected)

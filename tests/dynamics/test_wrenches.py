@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from pipeline.dynamics import block_matrix
+from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.vectors import rotate
 from pipeline.dynamics.wrenches import (
     FICTITIOUS,
@@ -216,13 +217,13 @@ def test_every_observer_finds_the_joint_wrenches_of_the_block_matrix(seed: int, 
     joint, gravity = rng.normal(size=(FRAMES, n, 3)), 9 * rng.normal(size=3)
     upright, first = np.broadcast_to(np.eye(3), (FRAMES, n, 3, 3)), np.eye(n)[0][:, None]
     outside, ending = translate(load, bodies.position), translate(tip, bodies.position[:, :1])
-    rows = block_matrix.right_hand_sides(
-        upright, bodies.mass, bodies.inertia, bodies.acceleration, bodies.angular_velocity,
-        bodies.angular_acceleration, outside.force + first * ending.force, outside.moment + first * ending.moment,
-        gravity,
-    )  # fmt: skip
     distal = np.concatenate([joint[:, :1], joint[:, :-1]], axis=1)
-    solved = block_matrix.solve(upright, joint - bodies.position, distal - bodies.position, *rows)
+    segments = Segments(
+        upright, bodies.mass, bodies.inertia, bodies.acceleration, bodies.angular_velocity,
+        bodies.angular_acceleration, joint - bodies.position, distal - bodies.position,
+        outside.force + first * ending.force, outside.moment + first * ending.moment, gravity,
+    )  # fmt: skip
+    solved = block_matrix.inverse_dynamics(segments)
     expected = Wrench(solved[0].sum(axis=1), solved[1].sum(axis=1), joint)
     for observer in (inertial(), *(random_observer(rng, FRAMES, 1) for _ in range(3))):
         turn, origin = observer.rotation, observer.position

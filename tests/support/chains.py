@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.dynamics import block_matrix, wrenches
+from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
 from pipeline.dynamics.teaching.screws import pose, spatial_inertia
 from pipeline.dynamics.vectors import apply, rotate, transpose
@@ -138,13 +139,13 @@ def by_block_matrix(state: State) -> Array:
     outside, ending = wrenches.translate(load, bodies.position), wrenches.translate(tip, bodies.position[:, :1])
     first = np.eye(state.q.shape[1])[0][:, None]
     rotation, joint = transpose(laws.rotation)[:, ::-1], laws.origin[:, ::-1]
-    rows = block_matrix.right_hand_sides(
-        rotation, bodies.mass, state.tensor[:, ::-1], bodies.acceleration, apply(rotation, bodies.angular_velocity),
-        apply(rotation, bodies.angular_acceleration), outside.force + first * ending.force,
-        outside.moment + first * ending.moment, state.around.gravity,
-    )  # fmt: skip
     distal = np.concatenate([joint[:, :1], joint[:, :-1]], axis=1)
-    solved = block_matrix.solve(rotation, joint - bodies.position, distal - bodies.position, *rows)
+    segments = Segments(
+        rotation, bodies.mass, state.tensor[:, ::-1], bodies.acceleration, apply(rotation, bodies.angular_velocity),
+        apply(rotation, bodies.angular_acceleration), joint - bodies.position, distal - bodies.position,
+        outside.force + first * ending.force, outside.moment + first * ending.moment, state.around.gravity,
+    )  # fmt: skip
+    solved = block_matrix.inverse_dynamics(segments)
     return np.concatenate([solved[1].sum(axis=1), apply(rotation, solved[0].sum(axis=1))], axis=-1)[:, ::-1]
 
 

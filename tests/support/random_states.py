@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.dynamics.vectors import rotate
+from pipeline.dynamics.kernel import Segments
+from pipeline.dynamics.vectors import rotate, transpose
 from pipeline.dynamics.wrenches import Body, Observer, Wrench, transform, turn_tensor
 from tests.support.geometry import GRAVITY, ROUNDING, Array, random_turns
 
@@ -54,10 +55,13 @@ def both_sides(seed: int, n: int) -> Chain:
     return Chain(**moving, **constant)
 
 
-def arms(chain: Chain) -> tuple[Array, Array]:
-    """Return centre of mass to proximal and distal joint; the first segment has no distal joint."""
-    nothing = np.full_like(chain.joint[..., :1, :], np.nan)
-    return chain.joint - chain.com, np.concatenate([nothing, chain.joint[..., :-1, :]], axis=-2) - chain.com
+def segments_of(chain: Chain) -> Segments:
+    """Return the arguments of both solvers; the first segment has no distal joint."""
+    distal = np.concatenate([np.full_like(chain.joint[..., :1, :], np.nan), chain.joint[..., :-1, :]], axis=-2)
+    return Segments(
+        chain.rotation, chain.mass, chain.inertia, chain.acceleration, chain.spin, chain.spin_rate,
+        chain.joint - chain.com, distal - chain.com, chain.force, chain.moment, chain.gravity,
+    )  # fmt: skip
 
 
 def random_wrench(rng: np.random.Generator, *shape: int) -> Wrench:
@@ -80,7 +84,7 @@ def random_observer(rng: np.random.Generator, *shape: int) -> Observer:
 
 def in_lab(wrench: Wrench, observer: Observer) -> Wrench:
     """Return what an observer gives in the axes of the lab, about points measured from its origin."""
-    back = np.swapaxes(observer.rotation, -1, -2)
+    back = transpose(observer.rotation)
     return transform(wrench, back, -rotate(observer.rotation, observer.position))
 
 

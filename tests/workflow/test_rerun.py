@@ -209,7 +209,7 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
 OF_THE_CODE = {
     "pipeline/steps/kinetics/step.py": everywhere("kinetics", "cycles"),
     "pipeline/steps/contacts/events.py": everywhere("contacts", "kinetics", "cycles"),
-    "pipeline/dynamics/block_matrix.py": everywhere("kinetics", "cycles"),
+    "pipeline/dynamics/kernel.py": everywhere("kinetics", "cycles"),
     "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
     "pipeline/steps/report/templates/report.css": {"report"},
     "pipeline/workflow/workers.py": set(),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...body.legs import Legs
 from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
-from ...dynamics import kernel
+from ...dynamics.kernel import Segments, inverse_dynamics
 from ...dynamics.vectors import Array, cross, rotate, skew, transpose
 from .error_draws import Errors
 
@@ -122,19 +122,22 @@ def _joint_moment(measured: Measured, legs: Legs, errors: Errors) -> Array:
     full = (len(SIDES), len(CHAIN), len(errors.mass), 3, measured.com.shape[-1])
     turned = _rotation(errors.turn[:, :, :-1])
     inertia = transpose(turned) @ legs.inertia @ turned * (1 + errors.inertia)[..., None, None]
-    found = kernel.inverse_dynamics(
-        np.moveaxis(measured.to_lab, -1, 0)[:, None],
-        legs.mass * (1 + errors.mass),
-        inertia,
-        _time_first(np.broadcast_to(acceleration, full)),
-        _time_first(measured.spin[:, :, None] + _constant(errors.turn_rate[:, :, :-1])),
-        _time_first(measured.spin_rate[:, :, None] + _constant(errors.turn_acceleration[:, :, :-1])),
-        _time_first(to_proximal),
-        _time_first(to_distal),
-        _time_first(_on_foot(measured.ground_force[:, None])),
-        _time_first(_on_foot(moment)),
-        legs.gravity,
-    )[1]
+    spin = measured.spin[:, :, None] + _constant(errors.turn_rate[:, :, :-1])
+    spin_rate = measured.spin_rate[:, :, None] + _constant(errors.turn_acceleration[:, :, :-1])
+    segments = Segments(
+        rotation=np.moveaxis(measured.to_lab, -1, 0)[:, None],
+        mass=legs.mass * (1 + errors.mass),
+        inertia=inertia,
+        com_acceleration=_time_first(np.broadcast_to(acceleration, full)),
+        angular_velocity=_time_first(spin),
+        angular_acceleration=_time_first(spin_rate),
+        to_proximal=_time_first(to_proximal),
+        to_distal=_time_first(to_distal),
+        external_force=_time_first(_on_foot(measured.ground_force[:, None])),
+        external_moment=_time_first(_on_foot(moment)),
+        gravity=legs.gravity,
+    )
+    found = inverse_dynamics(segments)[1]
     return np.ascontiguousarray(found.transpose(2, 3, 1, 4, 0))
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ...body.legs import LOADS, MOTION, Legs, legs_of
 from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
-from ...dynamics import block_matrix, kernel
 from ...dynamics.interaction_torques import MOTIONS
+from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
 from . import cross_checks
 from .closures import energy_closure, forward_closure
@@ -47,7 +47,7 @@ def kinetics(
     Returns:
         ``joint_force`` (time, side, joint, axis), N, lab axes, and ``joint_moment`` (time, side, joint,
         local_axis), N m, distal segment axes about the joint centre: what the proximal segment applies to the
-        distal one. ``joint_moment_term`` by :data:`pipeline.dynamics.block_matrix.TERMS`, ``joint_moment_jcs``
+        distal one. ``joint_moment_term`` by :data:`pipeline.dynamics.kernel.TERMS`, ``joint_moment_jcs``
         (orthogonal projection on the joint coordinate axes, positive towards a positive angle) and
         ``joint_power`` = M . (w_distal - w_proximal), W. ``interaction_torque``: what the motion of each joint, of the
         pelvis and between the clusters contributes to ``joint_moment_jcs``. NaN where a segment, the ground wrench
@@ -99,7 +99,7 @@ def _names() -> xr.Coordinates:
         "axis": "xyz",
         "local_axis": "xyz",
         "angle": ANGLES,
-        "term": block_matrix.TERMS,
+        "term": TERMS,
         "cause": cross_checks.CAUSES,
         "motion": MOTIONS,
         "formulation": cross_checks.FORMULATIONS,
@@ -122,19 +122,20 @@ def _block_matrix(legs: Legs) -> tuple[Array, Array]:
     force[:, :, 0] = legs.ground_force
     moment[:, :, 0] = legs.ground_moment - cross(legs.com[:, :, 0], legs.ground_force)
     distal = np.concatenate([legs.com[:, :, :1], legs.centre[:, :, :-1]], axis=2)
-    return kernel.inverse_dynamics_by_term(
-        turn,
-        legs.mass,
-        legs.inertia,
-        legs.com_acceleration,
-        rotate(turn, legs.spin[:, :, :-1]),
-        rotate(turn, legs.spin_rate[:, :, :-1]),
-        legs.centre - legs.com,
-        distal - legs.com,
-        force,
-        moment,
-        legs.gravity,
+    segments = Segments(
+        rotation=turn,
+        mass=legs.mass,
+        inertia=legs.inertia,
+        com_acceleration=legs.com_acceleration,
+        angular_velocity=rotate(turn, legs.spin[:, :, :-1]),
+        angular_acceleration=rotate(turn, legs.spin_rate[:, :, :-1]),
+        to_proximal=legs.centre - legs.com,
+        to_distal=distal - legs.com,
+        external_force=force,
+        external_moment=moment,
+        gravity=legs.gravity,
     )
+    return inverse_dynamics_by_term(segments)
 
 
 def _second_opinions(legs: Legs, solved: cross_checks.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:

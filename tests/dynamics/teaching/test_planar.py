@@ -11,6 +11,7 @@ from hypothesis import given
 from scipy.spatial.transform import Rotation
 
 from pipeline.dynamics import block_matrix
+from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.teaching import equations_of_motion, planar
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
 from pipeline.dynamics.teaching.planar import TERMS, Links, absolute, inverse_dynamics, torque_terms
@@ -83,11 +84,12 @@ def test_torques_are_the_moments_of_the_block_matrix(n: int) -> None:
     turn[:, -1, 2] = arm[:, 0] * force[1] - arm[:, 1] * force[0]
     spin, spin_rate = (np.stack([0 * x, 0 * x, x], axis=-1) for x in (absolute(qd), absolute(qdd)))
     rotation = Rotation.from_euler("z", angle.reshape(-1, 1)).inv().as_matrix().reshape(-1, n, 3, 3)
-    _, moment = block_matrix.inverse_dynamics(
+    segments = Segments(
         rotation[:, ::-1], links.mass[::-1], about_z(links)[::-1], in_space(np.stack(acceleration, axis=1))[:, ::-1],
         spin[:, ::-1], spin_rate[:, ::-1], in_space(joint[:, :-1] - place)[:, ::-1],
         in_space(joint[:, 1:] - place)[:, ::-1], in_space(pull)[:, ::-1], turn[:, ::-1], in_space(gravity),
     )  # fmt: skip
+    _, moment = block_matrix.inverse_dynamics(segments)
     found, expected = torque_terms(links, q, qd, qdd, gravity, force), moment[:, :, ::-1, 2]
     close(found[:, 2:], expected[:, 2:])
     close(found.sum(axis=1), expected.sum(axis=1), 1e-8)  # of up to 1000 N m
