@@ -1,4 +1,4 @@
-"""Step ``cycles``: one gait cycle per row, from foot strike to foot strike, 0-100 %, with its metrics and verdict."""
+"""Step ``cycles``: gait cycles from foot strike to foot strike, as curves over 0-100 %, with metrics and verdicts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ...conventions import LONGEST_SWING_S, SIDES
 from ...results.schema import REPAIRS, stacked_metrics
 from ...results.trial_variables import WITH_DRAWS
 from ...signals.time_normalisation import PHASE, _places, _resampled
-from . import verdicts
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
-from .peaks_and_work import force_impulses, impulses, peaks, ranges, work
+from .peaks_and_work import impulses, peaks, ranges, work
 from .spatiotemporal import Heels, belt_speed, spatiotemporal, support
+from .verdicts import Strike, judged, left_out_by_hand
 
 Array = NDArray[np.float64]
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
-# variables of its inputs that the step uses; the bridge loads no others
+# the only variables of its inputs that are loaded
 USES = {
     "kinetics": (
         "joint_force", "joint_moment", "joint_moment_jcs", "joint_power", "interaction_torque", *WITH_DRAWS,
@@ -36,7 +36,7 @@ USES = {
 
 
 class Cycles(NamedTuple):
-    """Gait cycles in order of time, all (cycle,): side, strikes and the foot off between them (NaN if unseen), s."""
+    """Gait cycles in order of time, all (cycle,): side, both foot strikes and the foot off between them (or NaN), s."""
 
     side: NDArray[np.str_]
     start_s: Array
@@ -45,15 +45,13 @@ class Cycles(NamedTuple):
 
     @property
     def row(self) -> NDArray[np.intp]:
-        """Return the number of each cycle's side."""
+        """Return the index of each cycle's side."""
         return np.asarray(np.searchsorted(SIDES, self.side))
 
-
-class Sizes(NamedTuple):
-    """Lengths of the legs (side,) and of the body, m, NaN where not known."""
-
-    legs_m: Array
-    height_m: float
+    @property
+    def strikes(self) -> list[Strike]:
+        """Return the foot strike that starts each cycle."""
+        return [*zip(self.side.tolist(), self.start_s.tolist(), strict=True)]
 
 
 def cycles(
@@ -74,73 +72,60 @@ def cycles(
 
     Args:
         kinetics, kinematics, contacts, clean: the trial.
-        calibrate: the session's model, for the body mass.
-        longest_cycle_s: longest time between two strikes of one side that counts as a cycle.
-        min_peak_force_body_weights: smallest peak of vertical force of a stance whose kinetics are believed.
-        max_disagreement_n_m: largest difference between the formulations of the joint moments that is believed.
-        further_curves: names of curves besides the usual ones, of :mod:`pipeline.steps.cycles.normalisation`.
-        belt_speed_m_s: speed of the treadmill; None estimates it from the stance feet where nobody travels.
+        calibrate: the session's body model.
+        longest_cycle_s: longest time between two strikes of one side that form a cycle.
+        min_peak_force_body_weights: smallest peak of vertical force of a stance with valid kinetics.
+        max_disagreement_n_m: largest difference between the formulations of valid joint moments.
+        further_curves: names of further curves, see :mod:`pipeline.steps.cycles.normalisation`.
+        belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
         left_out: cycles that the user leaves out: side, start in s and reason.
 
     Returns:
         Curves (cycle, ..., phase) of angles in degrees and of moments, forces and powers per body mass; metrics
-        (cycle); coordinates side, start and end time, validity and reason. Every stance of the trial with its
-        verdict and the checks of its side along ``stance``. Kinetics of a stance that cannot be used are NaN, and
-        so are all curves of a cycle left out.
+        (cycle); coordinates side, start and end time, validity and reason. Along ``stance``, every stance of the
+        trial with its verdict and the checks of its side. Kinetics that are not valid, and all curves of a cycle left
+        out, are NaN.
 
     Raises:
-        UserError: a cycle to be left out is not there.
+        UserError: a cycle to leave out does not exist.
     """
-    mass = float(calibrate.attrs["body_mass_kg"])
-    stance = verdicts.judged(
+    found = _cycles(contacts, longest_cycle_s)
+    by_hand = left_out_by_hand(found.strikes, left_out)
+    stances = judged(
         kinetics, contacts, clean, calibrate,
         min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
-    )  # fmt: skip
-    found = _cycles(contacts, longest_cycle_s)
-    began = [*zip(found.side.tolist(), found.start_s.tolist(), strict=True)]
-    starts = {side: [start_s for of, start_s in began if of == side] for side in SIDES}
-    by_hand = verdicts.by_hand(starts, left_out)
-    stance = verdicts.without(stance, by_hand)
-    used = [by_hand.get(one) or stance.reason_of(*one) for one in began]
-    valid = np.array([reason == "" for reason in used], dtype=bool)
-    wanted = {name: kinematics.variables[name] for name in ANGLES}
-    wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
-    wanted["ground_force"] = contacts.variables["ground_force"]
-    wanted |= further(
-        [name for name in further_curves if not name.endswith(IN_STANCE)], kinetics, kinematics, calibrate
-    )
-    over_stance = [name for name in further_curves if name.endswith(IN_STANCE)]
-    wanted |= {name: wanted[name.removesuffix(IN_STANCE)] for name in over_stance}
-    curves = _curves(wanted, contacts.time.values, found, valid, mass)
-    struck_kg = at_foot_strikes(began, kinematics, contacts, clean, calibrate)
-    gone = np.array([one in by_hand for one in began], dtype=bool)
+    ).without(by_hand)  # fmt: skip
+    reasons = [by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes]
+    valid = np.array([reason == "" for reason in reasons], dtype=bool)
+    quantities = _quantities(kinetics, kinematics, contacts, calibrate, further_curves)
+    curves = _curves(quantities, contacts.time.values, found, valid, float(calibrate.attrs["body_mass_kg"]))
+    struck_kg = at_foot_strikes(found.strikes, kinematics, contacts, clean, calibrate)
+    gone = np.array([strike in by_hand for strike in found.strikes], dtype=bool)
     for array in (struck_kg, *(values for _, values in curves.values())):
         array[gone] = np.nan
-    sizes = Sizes(leg_lengths(kinematics), float(calibrate.attrs["body_height_m"]))
     values = {name: values for name, (_, values) in curves.items()}
-    metrics, names = stacked_metrics(_metrics(values, struck_kg, sizes, found, clean, contacts, belt_speed_m_s))
+    numbers = _metrics(values, found, kinematics, contacts, clean, calibrate, belt_speed_m_s)
+    metrics, names = stacked_metrics(numbers | {"effective_foot_mass": struck_kg})
+    dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
     return xr.Dataset(
-        {**curves, **metrics, **stance.variables()},
+        {**curves, **metrics, **stances.variables()},
         {
-            **{
-                dim: kinetics.variables[dim]
-                for dim in dict.fromkeys(str(dim) for each in wanted.values() for dim in each.dims[2:])
-            },
-            "segment": kinetics.variables["segment"],
+            **{dim: kinetics.variables[dim] for dim in (*dims, "segment")},
             **{dim: PHASE for dim in ("phase", "stance_phase") if any(dim in dims for dims, _ in curves.values())},
             "side": ("cycle", found.side),
             "start_time": ("cycle", found.start_s),
             "end_time": ("cycle", found.end_s),
             "kinetics_valid": ("cycle", valid),
-            "reason": ("cycle", np.array(used, dtype=str)),
+            "reason": ("cycle", np.array(reasons, dtype=str)),
             **names,
-            **stance.coordinates(),
+            **stances.coordinates(),
         },
         {name: clean.attrs[name] for name in REPAIRS if name in clean.attrs},
     )
 
 
 def _cycles(contacts: xr.Dataset, longest_s: float) -> Cycles:
+    """Return the cycles between successive strikes of a side, with one foot off at most and no overlong swing."""
     table = [contacts[name].values.tolist() for name in ("event_time", "event", "event_side")]
     found = []
     for side in SIDES:
@@ -158,10 +143,26 @@ def _cycles(contacts: xr.Dataset, longest_s: float) -> Cycles:
     )
 
 
+def _quantities(
+    kinetics: xr.Dataset,
+    kinematics: xr.Dataset,
+    contacts: xr.Dataset,
+    calibrate: xr.Dataset,
+    further_curves: Sequence[str],
+) -> dict[str, xr.Variable]:
+    """Return the quantities (time, side, ...) of all curves by name."""
+    wanted = {name: kinematics.variables[name] for name in ANGLES}
+    wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
+    wanted["ground_force"] = contacts.variables["ground_force"]
+    whole_cycle = [name for name in further_curves if not name.endswith(IN_STANCE)]
+    wanted |= further(whole_cycle, kinetics, kinematics, calibrate)
+    return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
+
+
 def _curves(
-    wanted: Mapping[str, xr.Variable], time: Array, found: Cycles, valid: NDArray[np.bool_], mass: float
+    quantities: Mapping[str, xr.Variable], time: Array, found: Cycles, valid: NDArray[np.bool_], mass_kg: float
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return dimensions and values (cycle, ..., phase): angles as they are, kinetics per body mass where valid.
+    """Return dimensions and values (cycle, ..., phase) of angles, and of valid kinetics per body mass.
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
     """
@@ -170,11 +171,11 @@ def _curves(
         "stance_phase": _places(time, found.start_s, found.off_s),
     }
     curves = {}
-    for name, quantity in wanted.items():
+    for name, quantity in quantities.items():
         along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
         rows = np.ascontiguousarray(_resampled(quantity.values, places[along], found.row))
         if name.removesuffix(IN_STANCE) not in ANGLES:
-            rows /= 1 if name in SHARES else mass
+            rows /= 1 if name in SHARES else mass_kg
             rows[~valid] = np.nan
         curves[name] = (("cycle", *map(str, quantity.dims[2:]), along), rows)
     return curves
@@ -182,30 +183,27 @@ def _curves(
 
 def _metrics(
     curves: Mapping[str, Array],
-    struck_kg: Array,
-    sizes: Sizes,
     found: Cycles,
-    clean: xr.Dataset,
+    kinematics: xr.Dataset,
     contacts: xr.Dataset,
+    clean: xr.Dataset,
+    calibrate: xr.Dataset,
     belt_speed_m_s: float | None,
 ) -> dict[str, Array]:
-    """Return the metrics (cycle,) of all cycles."""
+    """Return the metrics (cycle,) of all cycles, except the effective foot mass."""
     heels = Heels.of(clean)
     speed = (
         belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
     )
-    covered = spatiotemporal(heels, **found._asdict(), belt_speed_m_s=speed)
-    share, stride_s = covered["stance_share"], covered["stride_time"]
-    angle, moment = curves["joint_angle"], curves["joint_moment_jcs"]
+    distances = spatiotemporal(heels, **found._asdict(), belt_speed_m_s=speed)
+    share = distances["stance_share"]
     return (
-        covered
-        | dimensionless(covered, leg_length_m=sizes.legs_m[found.row])
-        | per_height(covered, height_m=sizes.height_m)
+        distances
+        | dimensionless(distances, leg_length_m=leg_lengths(kinematics)[found.row])
+        | per_height(distances, height_m=float(calibrate.attrs["body_height_m"]))
         | support(contacts, **found._asdict())
         | peaks(curves, stance_share=share)
         | ranges(curves)
-        | impulses(moment, stance_share=share, stride_s=stride_s)
-        | force_impulses(curves["ground_force"], stance_share=share, stride_s=stride_s)
-        | work(angle, moment, stance_share=share)
-        | {"effective_foot_mass": struck_kg}
+        | impulses(curves, stance_share=share, stride_s=distances["stride_time"])
+        | work(curves, stance_share=share)
     )

@@ -1,8 +1,8 @@
-"""Which stances of a trial have kinetics that can be believed, with the reason where not, and the trial's checks."""
+"""Verdicts: which stances of a trial have valid kinetics, and why others have not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,9 @@ from ...conventions import SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
 
 Array = NDArray[np.float64]
+Strike = tuple[str, float]  # side, instant in s
 SAME_STRIKE_S = 0.05
+BY_HAND = "left out by hand: "
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Stances:
 
     Attributes:
         start, end: (stance,), s.
-        side, plates, reason: (stance,) text; the reason is empty where the kinetics can be used.
+        side, plates, reason: (stance,) text; the reason is empty if the kinetics are valid.
         disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
         forward_closure: (stance, joint), of the stance's side, degrees.
         energy_closure: (stance, segment), of the stance's side, W.
@@ -39,7 +41,7 @@ class Stances:
     energy_closure: Array
 
     def variables(self) -> dict[str, Any]:
-        """Return what cycles.nc stores along ``stance``."""
+        """Return the variables of cycles.nc along ``stance``."""
         return {
             "stance_start": ("stance", self.start),
             "stance_end": ("stance", self.end),
@@ -49,51 +51,52 @@ class Stances:
         }
 
     def coordinates(self) -> dict[str, Any]:
-        """Return the texts that go with them."""
+        """Return the text coordinates of cycles.nc along ``stance``."""
         texts = {"stance_side": self.side, "stance_plates": self.plates, "stance_reason": self.reason}
         return {name: ("stance", text) for name, text in texts.items()}
 
-    def reason_of(self, side: str, start_s: float) -> str:
-        """Return why the kinetics of a cycle that starts with a stance cannot be used; empty where they can."""
-        mine = np.flatnonzero((self.side == side) & (np.abs(self.start - start_s) < SAME_STRIKE_S))
+    def from_strike(self, strike: Strike) -> NDArray[np.intp]:
+        """Return the numbers of the stances that begin with a foot strike."""
+        side, start_s = strike
+        return np.flatnonzero((self.side == side) & (np.abs(self.start - start_s) < SAME_STRIKE_S))
+
+    def reason_of(self, strike: Strike) -> str:
+        """Return why the cycle that begins with a strike has no valid kinetics; empty if it has."""
+        mine = self.from_strike(strike)
         return str(self.reason[mine[0]]) if mine.size else "no stance at the start of the cycle"
 
+    def without(self, reasons: Mapping[Strike, str]) -> Stances:
+        """Return the stances with those of the strikes rejected, for the reasons given."""
+        texts = [str(text) for text in self.reason]
+        for strike, reason in reasons.items():
+            for i in self.from_strike(strike):
+                texts[i] = reason
+        return replace(self, reason=np.array(texts, dtype=str))
 
-BY_HAND = "left out by hand: "
 
-
-def by_hand(
-    starts: Mapping[str, Sequence[float]], left_out: Sequence[tuple[str, float, str]]
-) -> dict[tuple[str, float], str]:
-    """Return the reasons of the cycles that the user leaves out, by side and start.
+def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, str]:
+    """Return the strikes whose cycles the user leaves out, with the reasons.
 
     Args:
-        starts: starts of the trial's cycles by side, s.
-        left_out: side, start in s (to 0.05 s) and reason, of cycles.tsv.
+        strikes: strikes at which the trial's cycles begin.
+        left_out: rows of cycles.tsv: side, start in s (to 0.05 s) and reason.
 
     Raises:
-        UserError: no cycle of that side starts there.
+        UserError: no cycle of that side starts at that instant.
     """
     found = {}
     for side, start_s, reason in left_out:
-        near = [start for start in starts[side] if abs(start - start_s) < SAME_STRIKE_S]
-        if not near:
-            there = ", ".join(f"{start:.2f}" for start in starts[side]) or "none"
+        starts = [start for of, start in strikes if of == side]
+        nearest = min(starts, key=lambda start: abs(start - start_s), default=np.inf)
+        if abs(nearest - start_s) >= SAME_STRIKE_S:
+            known = ", ".join(f"{start:.2f}" for start in starts) or "none"
             raise UserError(
-                f"cycles.tsv: no {side} cycle starts at {start_s:g} s; correct start_s, cycles of that side start at "
-                f"{there} s, or remove the row"
+                "cycles.tsv",
+                f"no {side} cycle starts at {start_s:g} s",
+                f"correct start_s, cycles of that side start at {known} s, or remove the row",
             )
-        found[side, min(near, key=lambda start: abs(start - start_s))] = BY_HAND + reason
+        found[side, nearest] = BY_HAND + reason
     return found
-
-
-def without(stances: Stances, reasons: Mapping[tuple[str, float], str]) -> Stances:
-    """Return the stances with those that begin a cycle left out by hand rejected for that reason."""
-    texts = [str(text) for text in stances.reason]
-    for (side, start_s), reason in reasons.items():
-        for i in np.flatnonzero((stances.side == side) & (np.abs(stances.start - start_s) < SAME_STRIKE_S)):
-            texts[i] = reason
-    return replace(stances, reason=np.array(texts, dtype=str))
 
 
 def judged(
@@ -105,7 +108,7 @@ def judged(
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,
 ) -> Stances:
-    """Return every stance with its verdict; arguments as of the step ``cycles``."""
+    """Return every stance with its verdict; for the arguments see the step ``cycles``."""
     sides, starts, ends = contacts.contact_side.values, contacts.contact_start.values, contacts.contact_end.values
     of_moments = kinetics.disagreement.values[:, kinetics["load"].values.tolist().index("moment")]
     disagreement = float(np.fmax.reduce(of_moments))
@@ -118,10 +121,10 @@ def judged(
     for i in (i for i, reason in enumerate(reasons) if not reason):
         inside = (time >= starts[i]) & (time <= ends[i])
         peak = float(np.max(vertical[inside, row[i]], initial=0))
-        whole = starts[i] > time[0] and ends[i] < time[-1]
+        complete = starts[i] > time[0] and ends[i] < time[-1]
         if disagreement > max_disagreement_n_m:
             reasons[i] = f"the formulations of the joint moments differ by {disagreement:.1e} N m"
-        elif whole and peak < min_peak_force_body_weights:
+        elif complete and peak < min_peak_force_body_weights:
             reasons[i] = f"peak vertical force only {peak:.2f} body weights"
         elif not known[inside, row[i]].all():
             reasons[i] = _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
@@ -139,7 +142,7 @@ def judged(
 
 
 def _hidden(clean: xr.Dataset, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
-    """Return which markers of a side are not seen in a stance: absent ones of the clusters, and those with gaps."""
+    """Return a reason that names a side's markers with gaps in a stance, and the absent ones of its clusters."""
     other = {"left": "_right", "right": "_left"}[side]
     inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
     unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))

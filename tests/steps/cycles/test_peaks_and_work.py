@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.steps.cycles.peaks_and_work import BURSTS, IMPULSES, force_impulses, impulses, work
+from pipeline.steps.cycles.peaks_and_work import BURSTS, IMPULSES, impulses, work
 from tests.support.checkout import HOUSE
 from tests.support.studies import run_study
 
@@ -15,13 +15,18 @@ PHASE = np.arange(101.0)
 NOTHING = np.zeros((3, 3, 101))
 
 
+def loads(moment: Array = NOTHING, *, force: Array = NOTHING[0], angle: Array = NOTHING) -> dict[str, Array]:
+    """Return the curves of one cycle."""
+    return {"joint_moment_jcs": moment, "ground_force": force, "joint_angle": angle}
+
+
 @pytest.mark.parametrize("stance_share", [60.0, 62.5])
 def test_the_impulse_of_half_a_sine_is_its_mean_times_stance(stance_share: float) -> None:
     """Extensor in the first half of stance, flexor in the second; nothing of the swing counts."""
     moment = NOTHING.copy()
     moment[1, 0] = np.where(np.ceil(stance_share) < PHASE, 5.0, -0.8 * np.sin(2 * np.pi * PHASE / stance_share))
     moment[1, 1] = -0.4
-    got = impulses(moment, stance_share=stance_share, stride_s=1.1)
+    got = impulses(loads(moment), stance_share=stance_share, stride_s=1.1)
     half_s = stance_share / 100 * 1.1 / 2
     # chords of a sine over 60 intervals lose (2 pi / 60)^2 / 12 of its area
     assert got["impulse_of_knee_extensor_moment"] == pytest.approx(0.8 * 2 / np.pi * half_s, rel=1e-3)
@@ -34,7 +39,7 @@ def test_a_change_of_sign_between_samples_counts_to_the_instant() -> None:
     """From -1 to 3 N m/kg over the stance: the area of the triangle before the crossing, which is at 15.25 %."""
     moment = NOTHING.copy()
     moment[2, 0] = -1 + 4 * PHASE / 61
-    got = impulses(moment, stance_share=61, stride_s=1.0)
+    got = impulses(loads(moment), stance_share=61, stride_s=1.0)
     assert got["impulse_of_hip_extensor_moment"] == pytest.approx(1 * 0.1525 / 2)
     assert got["impulse_of_hip_flexor_moment"] == pytest.approx(3 * 0.4575 / 2)
 
@@ -42,27 +47,25 @@ def test_a_change_of_sign_between_samples_counts_to_the_instant() -> None:
 def test_an_impulse_is_missing_with_the_stance_not_with_the_swing() -> None:
     moment = NOTHING + 1
     moment[..., 80] = np.nan
-    assert np.isfinite([*impulses(moment, stance_share=60, stride_s=1).values()]).all()
-    assert np.isnan([*impulses(moment, stance_share=np.nan, stride_s=1).values()]).all()
+    assert np.isfinite([*impulses(loads(moment), stance_share=60, stride_s=1).values()]).all()
+    assert np.isnan([*impulses(loads(moment), stance_share=np.nan, stride_s=1).values()]).all()
     moment[..., 30] = np.nan
-    assert np.isnan([*impulses(moment, stance_share=60, stride_s=1).values()]).all()
+    assert np.isnan([*impulses(loads(moment, force=moment[0]), stance_share=60, stride_s=1).values()]).all()
 
 
 def test_braking_and_propulsion_change_the_speed() -> None:
     """From -2 to 3 N/kg: braked by the triangle before the crossing, sped up by the other; nothing of the swing."""
     force = np.full((3, 101), 7.0)
     force[0] = np.where(PHASE <= 60, -2 + 5 * PHASE / 60, -7)
-    got = force_impulses(force, stance_share=60, stride_s=1.2)
-    assert got == pytest.approx(
-        {"impulse_of_braking_force": 2 * 0.288 / 2, "impulse_of_propulsive_force": 3 * 0.432 / 2}
-    )
-    assert np.isnan([*force_impulses(force, stance_share=np.nan, stride_s=1.2).values()]).all()
+    got = impulses(loads(force=force), stance_share=60, stride_s=1.2)
+    assert got["impulse_of_braking_force"] == pytest.approx(2 * 0.288 / 2)
+    assert got["impulse_of_propulsive_force"] == pytest.approx(3 * 0.432 / 2)
 
 
-def motion_of(power: Array) -> tuple[Array, Array]:
+def motion_of(power: Array) -> dict[str, Array]:
     """Return angle and moment (3, 3, 101) that do the work ``power`` (joint, 101) per percent, by a steady turn."""
     angle = np.degrees(np.broadcast_to(PHASE, NOTHING.shape))
-    return angle, np.stack([power, 0 * power, 0 * power], axis=1)
+    return loads(np.stack([power, 0 * power, 0 * power], axis=1), angle=angle.copy())
 
 
 def test_each_phase_has_the_work_of_its_own_bursts() -> None:
@@ -78,7 +81,7 @@ def test_each_phase_has_the_work_of_its_own_bursts() -> None:
             inside = (start <= PHASE) & (end >= PHASE)
             power[joint, inside] = size * np.sin(np.pi * (PHASE[inside] - start) / (end - start))
     expected = [size * 2 / np.pi * (end - start) for bursts in spans.values() for start, end, size in bursts]
-    got = work(*motion_of(power), stance_share=60)
+    got = work(motion_of(power), stance_share=60)
     assert list(got) == list(BURSTS)
     # the trapezoid of half a sine over n = 10 intervals loses pi^2 / (12 n^2) = 0.8 % of it
     assert list(got.values()) == pytest.approx(expected, rel=0.01)
@@ -89,7 +92,7 @@ def test_work_is_what_a_spring_stores() -> None:
     x = 0.2 * np.sin(np.pi * PHASE / 60) * (PHASE < 60)
     angle, moment = NOTHING.copy(), NOTHING.copy()
     angle[0, 0], moment[0, 0] = np.degrees(x), -2 * x
-    got = work(angle, moment, stance_share=60)
+    got = work(loads(moment, angle=angle), stance_share=60)
     assert got["work_a1"] == pytest.approx(-0.04)  # exact: the trapezoid of a straight line
     assert got["work_a2"] == pytest.approx(0.04)
     assert all(value == 0 for name, value in got.items() if "_a" not in name)
@@ -98,19 +101,18 @@ def test_work_is_what_a_spring_stores() -> None:
 def test_work_does_not_depend_on_the_other_sign_of_motion_and_moment() -> None:
     rng = np.random.default_rng(0)
     angle, moment = rng.normal(size=(2, 3, 3, 101)).cumsum(axis=-1)
-    assert work(angle, moment, stance_share=60) == work(-angle, -moment, stance_share=60)
-    mirrored = work(angle, -moment, stance_share=60)
-    assert any(mirrored[name] != value for name, value in work(angle, moment, stance_share=60).items())
+    assert work(loads(moment, angle=angle), stance_share=60) == work(loads(-moment, angle=-angle), stance_share=60)
+    mirrored = work(loads(-moment, angle=angle), stance_share=60)
+    assert any(mirrored[name] != value for name, value in work(loads(moment, angle=angle), stance_share=60).items())
 
 
 @pytest.mark.parametrize(("gap", "lost"), [(20, {"work_a1"}), (50, {"work_a1", "work_a2"}), (90, set())])
 def test_a_gap_costs_the_phases_it_may_belong_to(gap: int, lost: set[str]) -> None:
     """In the window itself, or beside a stretch that may have gone on: 50 % is in the windows of A1 and A2."""
     power = np.where(PHASE < 40, -1.0, np.where(PHASE < 62, 2.0, 0.0)) * np.ones((3, 1))
-    angle, moment = motion_of(power)
-    angle = angle.copy()
-    angle[0, 0, gap] = np.nan
-    got = work(angle, moment, stance_share=60)
+    curves = motion_of(power)
+    curves["joint_angle"][0, 0, gap] = np.nan
+    got = work(curves, stance_share=60)
     assert {name for name, value in got.items() if np.isnan(value)} == lost
 
 
