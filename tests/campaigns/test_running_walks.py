@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline.c3d.event_names import OFF, STRIKE
 from pipeline.conventions import SIDES
-from pipeline.steps.contacts.events import OFF, STRIKE
 from pipeline.steps.cycles.spatiotemporal import support
 from tests.support.recordings import PEAK_N, Rectangle, crossing
 from tests.support.running_walks import FLIGHT_S, GRAVITY_M_S2, MASS_KG, PEAK_BODY_WEIGHTS, STANCE_S, run, run_cleaned

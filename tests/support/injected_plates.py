@@ -11,7 +11,7 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts import plate_contacts as reasons
+from pipeline.steps.contacts.plate_contacts import DRIFT, PARTLY_OFF, TIME_OFFSET, TWO_FEET
 from tests.support.generated_walks import (
     BODY_MODEL,
     any_walk,
@@ -34,7 +34,10 @@ from tests.support.stances import found
 MENDED_N, MENDED_N_M, LOADED_N = 2.0, 0.5, 20.0
 WRENCH = ("plate_force", "plate_moment")
 # real stances that are rightly refused: heel 16 cm behind the plate; the other foot 4 cm on it
-RIGHTLY = {("walking2", "left", reasons.PARTLY_OFF), ("PiG_Motion-FlatFoot-Hole", "right", reasons.TWO_FEET)}
+RIGHTLY = {
+    ("walking2", "left", PARTLY_OFF),
+    ("PiG_Motion-FlatFoot-Hole", "right", TWO_FEET),
+}
 
 
 class Stance(NamedTuple):
@@ -72,18 +75,16 @@ PLATE_FAULTS = (
         "one plate out of time",
         "40 ms, early and late",
         lambda t, p, dose: late(t, p, 0.04 * (1 if dose % 2 else -1)),
-        reasons.TIME_OFFSET,
+        TIME_OFFSET,
     ),
     PlateFault(
         "one plate out of time",
         "50 to 240 ms",
         lambda t, p, dose: late(t, p, (0.05 + 0.01 * dose) * (1 if dose % 2 else -1)),
-        reasons.TIME_OFFSET,
+        TIME_OFFSET,
     ),
-    PlateFault("plate drifts evenly", "30 to 220 N", lambda t, p, dose: drifting(t, p, _newtons(dose)), reasons.DRIFT),
-    PlateFault(
-        "plate jumps under load", "30 to 220 N", lambda t, p, dose: jumping(t, p, _newtons(dose)), reasons.DRIFT
-    ),
+    PlateFault("plate drifts evenly", "30 to 220 N", lambda t, p, dose: drifting(t, p, _newtons(dose)), DRIFT),
+    PlateFault("plate jumps under load", "30 to 220 N", lambda t, p, dose: jumping(t, p, _newtons(dose)), DRIFT),
 )
 
 
@@ -135,4 +136,4 @@ def _other_foot(folder: Path, dose: int) -> str:
     walk, direction = any_walk(2000 + dose)
     plate = plate_reaching(walk, direction, 1, (0.04 + 0.005 * dose) * (1 if dose % 2 else -1))
     stances = judged(recorded(folder, walk, (plate,), direction, seed=2000 + dose))
-    return FLAGGED if stances and all(reasons.TWO_FEET in stance.reason for stance in stances) else MISSED
+    return FLAGGED if stances and all(TWO_FEET in stance.reason for stance in stances) else MISSED

@@ -25,7 +25,7 @@ SELDOM = 0.3  # largest share at which an exchange within one side is certain
 
 @dataclass(frozen=True)
 class Exchange:
-    """Two markers whose labels are exchanged.
+    """Two markers with exchanged labels.
 
     Attributes:
         first, second: their labels.

@@ -1,4 +1,4 @@
-"""Gait events of a trial from all that tells them: its plates, its file, and the motion of the feet."""
+"""Gait events of a trial from its three sources: plates, the C3D file, the motion of the feet."""
 
 from __future__ import annotations
 
@@ -8,88 +8,86 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...c3d.event_names import kind_in, side_in
+from ...c3d.event_names import OFF, STRIKE, kind_in, side_in
 from ...conventions import SIDES
-from . import events as gait
-from . import kinematic_events as motion
-from .events import OFF, SAME_EVENT_S, STRIKE, GaitEvent
+from .events import SAME_EVENT_S, GaitEvent, Stance, aligned, lags, merge, stances
 from .feet import Feet, at_rest
+from .kinematic_events import METHODS, heading
 from .plate_contacts import Contact
 
 Array = NDArray[np.float64]
-Events = Mapping[str, Sequence[gait.GaitEvent]]
-Weaker = Mapping[str, Sequence[Sequence[gait.GaitEvent]]]
+Events = Mapping[str, Sequence[GaitEvent]]
+Weaker = Mapping[str, Sequence[Sequence[GaitEvent]]]
+
+REPEATED_S = 0.03
+SWAPPED_S = 0.08  # largest distance to the event of the other foot or kind that an event is mistaken for
 
 
-def plate_events(found: Sequence[Contact]) -> dict[str, list[gait.GaitEvent]]:
-    """Return each side's events that good contacts tell, in order of time."""
-    events: dict[str, list[gait.GaitEvent]] = {side: [] for side in SIDES}
+def plate_events(found: Sequence[Contact]) -> dict[str, list[GaitEvent]]:
+    """Return each side's events from good contacts, in order of time."""
+    events: dict[str, list[GaitEvent]] = {side: [] for side in SIDES}
     for contact in found:
         if contact.side in events and not contact.reason:
-            ends = ((contact.start_s, gait.STRIKE, contact.begins), (contact.end_s, gait.OFF, contact.ends))
-            events[contact.side] += [gait.GaitEvent(time_s, kind, "plate") for time_s, kind, seen in ends if seen]
+            ends = ((contact.start_s, STRIKE, contact.begins), (contact.end_s, OFF, contact.ends))
+            events[contact.side] += [GaitEvent(time_s, kind, "plate") for time_s, kind, seen in ends if seen]
     return {side: sorted(listed) for side, listed in events.items()}
 
 
 def weaker_events(
     time: Array, landmarks: Mapping[str, Array], stated: Sequence[NDArray[Any]], feet: Feet, plates: Events, method: str
 ) -> Weaker:
-    """Return each side's events from the file and from motion, in the order of trust.
+    """Return each side's events from the file and from motion, which are trusted in this order.
 
-    Those from motion lead or lag by a person's own way of walking: they are shifted by the median difference from
-    the trial's better ones, else from when the feet come to rest and leave it.
+    Events from motion are early or late by a delay that differs between people. They are shifted by the median
+    difference to better events of the trial, or else to when the feet come to rest and leave it.
 
     Args:
         time: (time,), s.
         landmarks: (time, 3) by name, lab axes, m.
-        stated: of the file's events times, labels and sides (event,).
-        feet: of each side.
-        plates: what the plates tell.
+        stated: times, labels and sides (event,) of the file's events.
+        feet: by side.
+        plates: the events from plates.
         method: one of :data:`pipeline.steps.contacts.kinematic_events.METHODS`.
     """
     asis = [landmarks[f"asis_{side}"] for side in SIDES if f"asis_{side}" in landmarks]
     pelvis = (asis[0] + asis[-1]) / 2 if asis else np.full((len(time), 3), np.nan)
-    forward = motion.heading(*asis) if len(asis) == 2 else np.tile([1.0, 0.0, 0.0], (len(time), 1))
-    tell = motion.METHODS[method if asis else "oconnor"]
-    from_motion = {side: tell(time, foot.heel, foot.toe, pelvis, forward) for side, foot in feet.items()}
-    from_file = believed(
+    forward = heading(*asis) if len(asis) == 2 else np.tile([1.0, 0.0, 0.0], (len(time), 1))
+    detect = METHODS[method if asis else "oconnor"]
+    from_motion = {side: detect(time, foot.heel, foot.toe, pelvis, forward) for side, foot in feet.items()}
+    from_file = not_contradicted(
         {side: file_events(*stated, side=side) for side in SIDES},
         {side: [*plates[side], *from_motion.get(side, [])] for side in SIDES},
         first_s=float(time[0]),
         last_s=float(time[-1]),
     )
-    # how a running foot comes to rest has not been measured
+    # the delays between rest and events have not been measured for running
     rests = {side: at_rest(foot) for side, foot in feet.items() if method != "handsaker"}
     better = {side: [*plates[side], *from_file[side]] for side in SIDES}
-    late_s = gait.lags(from_motion, rests) | gait.lags(from_motion, better)
-    return {side: [from_file[side], gait.aligned(from_motion.get(side, []), late_s)] for side in SIDES}
+    late_s = lags(from_motion, rests) | lags(from_motion, better)
+    return {side: [from_file[side], aligned(from_motion.get(side, []), late_s)] for side in SIDES}
 
 
-def stances(found: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[gait.Stance]]:
+def stances_by_side(found: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[Stance]]:
     """Return when each foot is on the ground, within the span ``first_s`` to ``last_s``."""
     plates = plate_events(found)
-    return {side: gait.stances(gait.merge([plates[side], *weaker[side]]), **span) for side in SIDES}
+    return {side: stances(merge([plates[side], *weaker[side]]), **span) for side in SIDES}
 
 
-def events_of(found: Sequence[Contact], side: str, weaker: Weaker) -> list[gait.GaitEvent]:
-    """Return the side's events; a foot that stands on its plate makes no other ones."""
-    standing = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
+def events_of(found: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:
+    """Return the side's events; during a good contact those from file and motion are ignored."""
+    good = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
     outside = [
-        [event for event in events if not any(start < event.time_s < end for start, end in standing)]
+        [event for event in events if not any(start < event.time_s < end for start, end in good)]
         for events in weaker[side]
     ]
-    return gait.merge([plate_events(found)[side], *outside])
-
-
-REPEATED_S = 0.03
-SWAPPED_S = 0.08  # another foot's event, or one of the other kind, is this near to one that is mistaken for it
+    return merge([plate_events(found)[side], *outside])
 
 
 def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable[str], *, side: str) -> list[GaitEvent]:
     """Return one side's foot strikes and offs among the events of a C3D file.
 
-    The side is the event's context or stands in its label (``LHS``, ``Right Foot Strike``), in the words of
-    :mod:`pipeline.c3d.event_names`. Repeated events count once; those at time 0 are left behind by software.
+    The side is the event's context or part of its label (``LHS``, ``Right Foot Strike``), by the names of
+    :mod:`pipeline.c3d.event_names`. Repeated events count once; events at time 0 are artefacts of software.
     """
     found: list[GaitEvent] = []
     for time_s, label, context in sorted(zip(times_s, labels, sides, strict=True)):
@@ -100,19 +98,12 @@ def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable
     return sorted(found)
 
 
-def believed(
-    listed: Mapping[str, Sequence[GaitEvent]],
-    known: Mapping[str, Sequence[GaitEvent]],
-    *,
-    first_s: float,
-    last_s: float,
-) -> dict[str, list[GaitEvent]]:
-    """Return each side's events of the file that lie in the trial and that the motion does not contradict.
+def not_contradicted(listed: Events, known: Events, *, first_s: float, last_s: float) -> dict[str, list[GaitEvent]]:
+    """Return the file's events within the trial that plates and motion do not contradict.
 
-    Times count from the start of the recording; a file whose events fit the motion better when counted from its
-    own first frame is taken so. An event is contradicted where its foot does something else: the other foot's
-    event, or one of the other kind, is within 80 ms, and none of its own within 150 ms. Where that holds for most,
-    none is believed.
+    An event is contradicted if an event of the other foot or the other kind is within 80 ms and none of its own within
+    150 ms. If most are contradicted, none is returned. Times count from the start of the recording or, if that fits
+    better, from the file's first frame.
 
     Args:
         listed: the file's events by side.
@@ -133,7 +124,7 @@ def believed(
     return good if 2 * kept >= all_of_them else {side: [] for side in listed}
 
 
-def _fitting(listed: Mapping[str, Sequence[GaitEvent]], known: Mapping[str, Sequence[GaitEvent]], late_s: float) -> int:
+def _fitting(listed: Events, known: Events, late_s: float) -> int:
     return sum(
         _nearest(event.time_s + late_s, event.kind, known.get(side, ())) <= SWAPPED_S
         for side, events in listed.items()
@@ -141,7 +132,7 @@ def _fitting(listed: Mapping[str, Sequence[GaitEvent]], known: Mapping[str, Sequ
     )
 
 
-def _contradicted(event: GaitEvent, side: str, known: Mapping[str, Sequence[GaitEvent]]) -> bool:
+def _contradicted(event: GaitEvent, side: str, known: Events) -> bool:
     own = [other.time_s for other in known.get(side, ())]
     if not own or not min(own) - SAME_EVENT_S <= event.time_s <= max(own) + SAME_EVENT_S:
         return False

@@ -1,4 +1,4 @@
-"""Gait events of one side put together from force plates, the C3D file and the motion of the feet."""
+"""Gait events and stances of one side, merged from force plates, the C3D file and the motion of the feet."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from ...c3d import event_names
+from ...c3d.event_names import OFF, STRIKE
 from ...conventions import LONGEST_SWING_S
 
 Array = NDArray[np.float64]
 
-STRIKE, OFF = event_names.STRIKE, event_names.OFF
 SAME_EVENT_S = 0.15
 
 
 @dataclass(frozen=True, order=True)
 class GaitEvent:
-    """A foot strike or foot off: seconds on the file's time axis, kind, and where it was seen."""
+    """A foot strike or foot off: time on the file's axis, kind, and source (``plate``, ``c3d`` or ``kinematic``)."""
 
     time_s: float
     kind: str
@@ -31,8 +30,8 @@ class GaitEvent:
 class Stance:
     """A foot on the ground from ``start_s`` to ``end_s``.
 
-    ``begins`` and ``ends`` tell whether each end was seen as an event; ``sure`` whether its start was told by a
-    plate or by the file, not by motion alone.
+    ``begins`` and ``ends``: whether each end is an event; ``sure``: whether its start comes from a plate or the file,
+    not from motion alone.
     """
 
     start_s: float
@@ -43,7 +42,7 @@ class Stance:
 
 
 def lags(from_motion: Mapping[str, Sequence[GaitEvent]], better: Mapping[str, Sequence[GaitEvent]]) -> dict[str, float]:
-    """Return by how many seconds events from motion are late, the median of each kind over both sides."""
+    """Return the median delay of events from motion, s, by kind, over both sides."""
     differences: dict[str, list[float]] = {STRIKE: [], OFF: []}
     for side, events in from_motion.items():
         for event in events:
@@ -55,15 +54,15 @@ def lags(from_motion: Mapping[str, Sequence[GaitEvent]], better: Mapping[str, Se
 
 
 def aligned(events: Sequence[GaitEvent], late_s: Mapping[str, float]) -> list[GaitEvent]:
-    """Return events from motion with their lag taken off."""
+    """Return events from motion without their lag."""
     return [GaitEvent(event.time_s - late_s.get(event.kind, 0.0), event.kind, event.source) for event in events]
 
 
 def merge(sources: Sequence[Sequence[GaitEvent]]) -> list[GaitEvent]:
-    """Return one sequence of events; earlier sources win over later ones.
+    """Merge events of several sources, best first.
 
-    An event of a later source is left out where a better one of the same kind stands within 150 ms, and where
-    it would stand between two of a better source that follow each other as strike and off.
+    An event is dropped if a better source has one of the same kind within 150 ms, or successive events of different
+    kind around it.
     """
     kept: list[GaitEvent] = []
     for events in sources:
@@ -85,7 +84,7 @@ def _superseded(event: GaitEvent, better: Sequence[GaitEvent]) -> bool:
 
 
 def _alternating(events: Sequence[GaitEvent]) -> list[GaitEvent]:
-    """Drop the less trusted of two events of one kind that follow each other closely."""
+    """Drop the less trusted of two successive events of one kind within 0.3 s."""
     rank = {"plate": 0, "c3d": 1, "kinematic": 2}
     kept: list[GaitEvent] = []
     for event in events:
@@ -99,8 +98,8 @@ def _alternating(events: Sequence[GaitEvent]) -> list[GaitEvent]:
 def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> list[Stance]:
     """Return the stretches in which the foot is, or may be, on the ground.
 
-    Before the first and after the last event the foot stays as that event says. Where two strikes or two offs
-    follow each other, or a swing lasts over a second, an event is missing: the foot may be on the ground.
+    Before the first and after the last event the foot keeps its state. Between two strikes, between two offs, and in a
+    swing of more than a second an event is missing: the foot may be on the ground.
 
     Args:
         events: of one side, in order.
@@ -123,7 +122,7 @@ def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> li
 
 
 def on_ground(time: Array, found: Sequence[Stance], *, margin_s: float = 0.0) -> NDArray[np.bool_]:
-    """Return for each instant whether it lies in one of the stances, each widened by a margin."""
+    """Return which instants (time,) lie in one of the stances, each widened by a margin."""
     inside = np.zeros(len(time), dtype=bool)
     for stance in found:
         inside |= (time >= stance.start_s - margin_s) & (time <= stance.end_s + margin_s)

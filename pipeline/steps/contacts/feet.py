@@ -1,4 +1,4 @@
-"""A foot as its markers show it, and when it comes to rest on the ground and leaves it."""
+"""The motion of a foot: its markers and when it rests on the ground."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ...c3d.event_names import OFF, STRIKE
 from ...signals.filters import interval_s, stretches
-from .events import OFF, STRIKE, GaitEvent
+from .events import GaitEvent
 
 Array = NDArray[np.float64]
 
 STILL_M_S = 0.4
 SHORTEST_REST_S = 0.08
-# a foot is at rest a little after its strike, and leaves it before its off: medians over the files of validation.md
+# a foot comes to rest after its strike and moves before its off: medians over the files of validation.md
 STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
-LOW_PERCENT = 30  # of a gait cycle and more, the toe stands
+LOW_PERCENT = 30  # the toe is on the ground for a larger part of a gait cycle
 
 
 @dataclass(frozen=True, eq=False)
 class Foot:
-    """A foot as its markers show it.
+    """The markers of a foot and its rests.
 
     Attributes:
         heel, toe: (time, 3), lab axes, m.
         still: (time,) whether heel or toe is at rest on the ground, or on a belt.
-        rests: when it comes to rest and leaves it, s, between frames; only those within the trial.
+        rests: start and end of its rests, s, interpolated between frames; only whole ones.
     """
 
     heel: Array
@@ -48,10 +49,15 @@ Feet = Mapping[str, Foot]
 
 
 def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
-    """Return a foot from its markers (time, 3), m, of somebody who travels ``forwards``, ``backwards`` or not.
+    """Return a foot from its markers (time, 3), m.
 
-    Who does not may be on a belt, which moves as the toe does while it is low. Walking backwards is taken as walking
-    with time reversed: the foot's delays at strike and off change places, and are put back here.
+    Without travel the person may be on a belt, which moves like the toe while it is low. Walking backwards is walking
+    with time reversed: the delays at strike and off are exchanged, which is corrected here.
+
+    Args:
+        heel, toe: (time, 3), lab axes, m.
+        time: (time,), s.
+        travel: ``forwards``, ``backwards`` or ``none``.
     """
     if len(time) < 2:
         return Foot(heel, toe, np.zeros(len(time), dtype=bool), [])
@@ -67,7 +73,7 @@ def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
 
 
 def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """Return from when to when a foot is at rest, s, of rests whose start and end are seen; all (time,)."""
+    """Return start and end, s, of the rests with both ends within the trial; arguments are (time,)."""
 
     def crossing(after: int) -> float:
         share = (STILL_M_S - speed[after - 1]) / (speed[after] - speed[after - 1])
@@ -82,7 +88,7 @@ def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[fl
 
 
 def at_rest(foot: Foot) -> list[GaitEvent]:
-    """Return foot strikes and offs as the foot's rest tells them: without pelvis, but a little unsure."""
+    """Return foot strikes and offs from the foot's rests, which needs no pelvis but is less accurate."""
     return [
         GaitEvent(time_s, kind, "kinematic")
         for start, end in foot.rests

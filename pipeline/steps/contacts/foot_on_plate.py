@@ -1,4 +1,4 @@
-"""Which foot is on which plate, and whether it alone: by where the feet are over the contact."""
+"""Assignment of contacts to feet, and rejection of those that another foot shares or that are partly off."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from numpy.typing import NDArray
 from ...errors import UserError
 from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
-from . import plate_contacts as reasons
 from .events import Stance, on_ground
 from .feet import Feet, Foot
-from .plate_contacts import Contact
+from .plate_contacts import LEFT_OUT, NOT_OVER, PARTLY_OFF, TOO_SHORT, TWO_FEET, UNSEEN, Contact
 
 Array = NDArray[np.float64]
-Choice = Mapping[str, frozenset[int] | None]
+Given = Mapping[str, frozenset[int] | None]
 
 OTHER = {"left": "right", "right": "left"}
 SHARED_S = 0.05
-MOSTLY_AWAY = 0.5  # of a contact
-# the sole from the heel marker on, which is behind it, to the toe tips, in lengths from heel to toe marker
+MOSTLY_AWAY = 0.5  # share of a contact
+# the sole begins this far in front of the heel marker; the tips are this share of heel to toe beyond the toe marker
 SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
 
 
-def choice(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[int] | None:
-    """Return the indices of the plates that a cell of trials.tsv names for a foot; None where it says nothing.
+def given_plates(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[int] | None:
+    """Return the indices of the plates that a cell of trials.tsv assigns to a foot; None for an empty cell.
 
     Args:
-        text: plate numbers, or ``none`` where the foot met no plate.
-        numbers: of the file's plates.
-        side: whose it is.
+        text: plate numbers, or ``none`` if the foot met no plate.
+        numbers: the numbers of the file's plates.
+        side: the foot.
 
     Raises:
-        UserError: it names no plate of the file.
+        UserError: the cell names a plate that the file does not have.
     """
     words = re.split(r"[\s,;]+", (text or "").strip().lower())
     if words[0] in ("", "n/a", "na", "nan"):
@@ -52,46 +51,46 @@ def choice(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[
 
 
 def assign(
-    contact: Contact, time: Array, force: Array, moment: Array, corners: Array, feet: Feet, chosen: Choice
+    contact: Contact, time: Array, force: Array, moment: Array, corners: Array, feet: Feet, given: Given
 ) -> Contact:
     """Return the contact of one plate with its foot.
 
-    The foot is the one whose line from heel to toe is nearest to the centre of pressure, weighted by the force;
-    where the force is not believed, the one that stands there. The user's word comes before.
+    This is the foot with the line from heel to toe nearest to the centre of pressure, weighted by the force; for a
+    contact with a reason, the foot at rest over the plate. trials.tsv overrides both.
 
     Args:
-        contact: on one plate; with a reason where its force is not believed.
+        contact: on one plate; with a reason if its force cannot be used.
         time: (time,) of the feet, s.
         force, moment: (time, 3) of the plate at these instants, N, N m about the lab origin.
         corners: (4, 3) of the plate, m.
-        feet: of each side.
-        chosen: the plates that the user gave to a side; None where nothing was said.
+        feet: by side.
+        given: by side the plates that trials.tsv assigns, or None.
     """
     inside = contact.frames(time)
     weight = np.maximum(force[inside, 1], 0)
     if not weight.size or not (weight.any() or contact.reason):
-        return replace(contact, reason=contact.reason or reasons.TOO_SHORT)
+        return replace(contact, reason=contact.reason or TOO_SHORT)
     if contact.reason:
-        distances = _not_standing(feet, inside, corners)
+        distances = _shares_away(feet, inside, corners)
     else:
         cop, _ = centre_of_pressure(force[inside], moment[inside], corners)
         distances = _distances(feet, inside, cop, weight)
     (plate,) = contact.plates
-    named = [side for side, plates in chosen.items() if plates and plate in plates and side in feet]
+    named = [side for side, plates in given.items() if plates and plate in plates and side in feet]
     nearest = min([side for side in distances if side in named] or distances, key=distances.__getitem__, default="")
     side = named[0] if len(named) == 1 else nearest
     if not side:
-        return replace(contact, reason=contact.reason or reasons.UNSEEN)
+        return replace(contact, reason=contact.reason or UNSEEN)
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
     if contact.forced and not over_plates(_middle(feet[side], inside), corners[None], 0.0).any():
-        return replace(contact, reason=contact.reason or reasons.NOT_OVER)
-    if chosen.get(side) is not None and not contact.forced:
-        return replace(contact, reason=contact.reason or reasons.LEFT_OUT)
+        return replace(contact, reason=contact.reason or NOT_OVER)
+    if given.get(side) is not None and not contact.forced:
+        return replace(contact, reason=contact.reason or LEFT_OUT)
     return contact
 
 
 def _distances(feet: Feet, inside: slice, cop: Array, weight: Array) -> dict[str, float]:
-    """Return the distance of each foot seen from the centre of pressure, weighted by the force, m."""
+    """Return the mean distance of the centre of pressure from each foot seen, weighted by the force, m."""
     distances = {}
     for side, foot in feet.items():
         distance = distance_to_line(cop, foot.heel[inside], foot.toe[inside])
@@ -102,8 +101,8 @@ def _distances(feet: Feet, inside: slice, cop: Array, weight: Array) -> dict[str
     return distances
 
 
-def _not_standing(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
-    """Return the share of the time in which a foot does not stand over the plate, of feet that mostly do."""
+def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
+    """Return the share of time in which a foot is not at rest over the plate, for feet that mostly are."""
     shares = {
         side: float(1 - (foot.still[inside] & over_plates(_middle(foot, inside), corners[None], 0.0)).mean())
         for side, foot in feet.items()
@@ -123,13 +122,15 @@ def distance_to_line(point: Array, start: Array, end: Array) -> Array:
     return np.asarray(np.hypot(x - share * along_x, z - share * along_z))
 
 
-def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[Stance], corners: Array) -> Contact:
-    """Return the contact, refused where the other foot stands on one of its plates too.
+def reject_shared(
+    contact: Contact, time: Array, feet: Feet, other_stances: Sequence[Stance], corners: Array
+) -> Contact:
+    """Return the contact, rejected if the other foot is on one of its plates too.
 
     Args:
         contact: with its foot.
         time: (time,), s.
-        feet: of each side.
+        feet: by side.
         other_stances: when the other foot is on the ground.
         corners: (plate, 4, 3) of all plates, m.
     """
@@ -137,17 +138,17 @@ def shared(contact: Contact, time: Array, feet: Feet, other_stances: Sequence[St
     if other is None or contact.reason:
         return contact
     inside = contact.frames(time)
-    stands = on_ground(time[inside], other_stances)
+    down = on_ground(time[inside], other_stances)
     heel, toe = other.heel[inside], other.toe[inside]
     sole = np.concatenate([heel, toe, toe + TIP_SHARE * (toe - heel)])
     over = over_plates(sole, corners[list(contact.plates)], 0.0).reshape(3, -1).any(axis=0)
-    if (stands & over).sum() * interval_s(time) <= SHARED_S:
+    if (down & over).sum() * interval_s(time) <= SHARED_S:
         return contact
-    return replace(contact, side="both", reason=reasons.TWO_FEET)
+    return replace(contact, side="both", reason=TWO_FEET)
 
 
 def combine(contacts: Sequence[Contact]) -> list[Contact]:
-    """Join good contacts of one foot on several plates at a time into one."""
+    """Join good simultaneous contacts of one foot on several plates into one."""
     joined = [contact for contact in contacts if contact.reason]
     last: Contact | None = None
     for contact in sorted((c for c in contacts if not c.reason), key=lambda c: (c.side, c.start_s)):
@@ -159,7 +160,7 @@ def combine(contacts: Sequence[Contact]) -> list[Contact]:
 
 
 def _joined(first: Contact, second: Contact) -> Contact:
-    """Return two contacts of a foot as one; the second begins within the first."""
+    """Join two contacts of a foot, of which the second begins within the first."""
     return Contact(
         (*first.plates, *second.plates),
         first.start_s,
@@ -174,23 +175,23 @@ def _joined(first: Contact, second: Contact) -> Contact:
     )
 
 
-def within(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
-    """Return the contact, refused where heel or toe stand outside its plates while they are loaded.
+def reject_partly_off(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
+    """Return the contact, rejected if heel or toe rest outside its plates while they are loaded.
 
     Args:
         contact: of one foot.
         time: (time,), s.
-        feet: of each side.
+        feet: by side.
         corners: (plate, 4, 3) of all plates, m.
-        edge_margin_m: how far the back of the sole or the toe marker may stand outside the edge.
+        edge_margin_m: how far the back of the sole or the toe marker may be outside the edge.
     """
     if contact.reason or not contact.side or contact.forced:
         return contact
-    mine, foot = corners[list(contact.plates)], feet[contact.side]
+    own, foot = corners[list(contact.plates)], feet[contact.side]
     inside = contact.frames(time)
     ends = np.stack([foot.heel[inside] + SOLE_STARTS_M * foot.ahead[inside], foot.toe[inside]])
     seen = foot.still[inside] & np.isfinite(ends).all(axis=(0, 2))
-    over = over_plates(ends.reshape(-1, 3), mine, edge_margin_m).reshape(2, -1).all(axis=0)
+    over = over_plates(ends.reshape(-1, 3), own, edge_margin_m).reshape(2, -1).all(axis=0)
     if (seen & ~over).sum() * interval_s(time) > SHARED_S:
-        return replace(contact, reason=reasons.PARTLY_OFF)
+        return replace(contact, reason=PARTLY_OFF)
     return contact

@@ -1,4 +1,4 @@
-"""Foot strikes and offs from the motion of the feet alone."""
+"""Foot strikes and offs from motion, by published methods."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ...c3d.event_names import OFF, STRIKE
 from ...signals.filters import stretches
-from .events import OFF, STRIKE, GaitEvent
+from .events import GaitEvent
 
 Array = NDArray[np.float64]
 
-LOW_SHARE = 0.35  # O'Connor et al. 2007: of the range of the foot's height
+LOW_SHARE = 0.35  # of the range of the foot's height (O'Connor et al. 2007)
 SLIGHT_SHARE = 0.1
-BACKWARDS = -0.3  # correlation; 0.53 in a walk of the demonstration, -0.53 with time reversed
+BACKWARDS = -0.3  # correlation; 0.53 in a walk of the demo, -0.53 with time reversed
 DOWN_SHARE, AROUND_S = 0.35, 0.1
 
 
 def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) -> list[GaitEvent]:
-    """Return foot strikes and offs from the fore-aft motion of the foot against the pelvis.
+    """Return foot strikes and offs from the fore-aft position of the foot relative to the pelvis.
 
-    Foot strike is where the heel is farthest before the pelvis, foot off where the toe is farthest behind it; it
-    holds on a treadmill as over ground, and in a turn, as forward is where the pelvis faces in each frame. Each
-    excursion beyond the middle of the range gives one event. Who walks backwards, swinging the raised foot back,
-    strikes with the toe farthest behind and leaves with the heel farthest before.
+    Foot strike is where the heel is farthest in front of the pelvis, foot off where the toe is farthest behind it, on a
+    treadmill, over ground and in turns, as forward is where the pelvis faces in each frame. Each excursion beyond the
+    middle of the range gives one event. In walking backwards, when the raised foot swings back, the two are exchanged.
 
     Args:
         time: (time,), s.
@@ -33,9 +33,9 @@ def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) ->
 
     Source: Zeni JA, Richards JG, Higginson JS (2008) Gait Posture 27:710-714.
     """
-    before, behind = (((point * forward) @ np.ones(3)) for point in (heel - pelvis, pelvis - toe))
-    strikes, offs = _farthest(before), _farthest(behind)
-    if _swings_back(time, (heel + toe)[:, 1] / 2 - pelvis[:, 1], before - behind):
+    in_front, behind = (((point * forward) @ np.ones(3)) for point in (heel - pelvis, pelvis - toe))
+    strikes, offs = _farthest(in_front), _farthest(behind)
+    if _swings_back(time, (heel + toe)[:, 1] / 2 - pelvis[:, 1], in_front - behind):
         strikes, offs = offs, strikes
     return _events(time, strikes, offs)
 
@@ -43,8 +43,7 @@ def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) ->
 def oconnor(time: Array, heel: Array, toe: Array, _pelvis: Array, _forward: Array) -> list[GaitEvent]:
     """Return foot strikes and offs from the vertical velocity of the foot's middle, between heel and toe.
 
-    Foot off is where it rises fastest; foot strike where it falls fastest with the heel in the lowest 35 % of its
-    range.
+    Foot off is its fastest rise; foot strike its fastest fall while the heel is in the lowest 35 % of its range.
 
     Source: O'Connor CM, Thorpe SK, O'Malley MJ, Vaughan CL (2007) Gait Posture 25:469-474.
     """
@@ -60,11 +59,11 @@ def oconnor(time: Array, heel: Array, toe: Array, _pelvis: Array, _forward: Arra
 
 
 def handsaker(time: Array, heel: Array, toe: Array, _pelvis: Array, _forward: Array) -> list[GaitEvent]:
-    """Return foot strikes and offs of running, whatever part of the foot strikes.
+    """Return foot strikes and offs of running, for any strike pattern.
 
-    Foot strike is the peak of the vertical acceleration of heel or toe, whichever comes first, about the start of
-    a stretch in which the foot is low; foot off the peak of the toe's vertical jerk about its end. (The authors
-    took the hallux where here the toe marker is.)
+    Foot strike is the peak of the vertical acceleration of heel or toe, whichever is earlier, near the start of a
+    stretch in which the foot is low; foot off is the peak of the toe's vertical jerk near its end. (The authors used
+    the hallux instead of the toe marker.)
 
     Source: Handsaker JC, Forrester SE, Folland JP, Black MI, Allen SJ (2016) J Biomech 49:4128-4133.
     """
@@ -91,7 +90,7 @@ METHODS: dict[str, Callable[[Array, Array, Array, Array, Array], list[GaitEvent]
 
 
 def heading(asis_left: Array, asis_right: Array) -> Array:
-    """Return where the pelvis faces (time, 3): horizontal, square to the line between the ASIS; x where unseen."""
+    """Return where the pelvis faces (time, 3): horizontal, normal to the line between the ASIS; x if unseen."""
     across = asis_right - asis_left
     ahead = np.stack([across[:, 2], np.zeros(len(across)), -across[:, 0]], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -100,7 +99,7 @@ def heading(asis_left: Array, asis_right: Array) -> Array:
 
 
 def _swings_back(time: Array, height: Array, ahead: Array) -> bool:
-    """Return whether a foot goes back while it is high: its height and its speed forward (time,) vary oppositely."""
+    """Return whether a foot moves back while high: height and forward speed (time,) correlate negatively."""
     if len(time) < 10:
         return False
     speed = np.gradient(ahead, time)
@@ -126,7 +125,7 @@ def _farthest(signal: Array) -> list[int]:
 
 
 def _tops(signal: Array, beyond: NDArray[np.bool_]) -> list[int]:
-    """Return the largest sample of each stretch where it is a peak, its neighbours seen and no larger."""
+    """Return the largest sample of each stretch if it is a peak with both neighbours seen."""
     peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
     return [i for i in peaks if 0 < i < len(signal) - 1 and signal[i - 1] <= signal[i] >= signal[i + 1]]
 

@@ -1,4 +1,4 @@
-"""When a plate is loaded: contacts in its vertical force, and the reasons why one may not be believed."""
+"""Contacts in the vertical force of a plate, and the reasons to reject one."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ LEFT_OUT = "left out in trials.tsv"
 NOT_OVER = "given to this foot in trials.tsv, but the foot is not over the plate"
 
 BRIDGED_S = 0.02
-HYSTERESIS = 0.5  # a contact goes on as long as the force stays above this share of the threshold
+HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
 NOISE_SIGMAS = 3.0
 VIBRATION_SIGMAS = 5.0
-QUIET_N = 40.0  # what an unloaded plate may read
+QUIET_N = 40.0  # largest reading of an unloaded plate
 
 
 @dataclass(frozen=True)
 class Contact:
-    """A load on one plate, or of one foot on several.
+    """A load on one plate, or of one foot on several plates.
 
     Attributes:
         plates: indices of the plates.
-        start_s, end_s: where the vertical force crosses the threshold.
-        from_s, to_s: where it meets the noise floor: the wrench counts between these.
-        side: the foot, ``both`` where two share the plate, empty where none is near.
-        reason: why the force cannot be used; empty where it can.
-        begins, ends: whether the contact's start and end lie inside the trial.
-        forced: whether the user gave the contact to the foot.
-        cop_distance_m: how far the centre of pressure is from the foot, weighted by the force.
+        start_s, end_s: when the vertical force crosses the threshold.
+        from_s, to_s: when it meets the noise floor; the wrench counts in between.
+        side: the foot, ``both`` if two share the plate, empty if none is near.
+        reason: why the force cannot be used; empty if it can.
+        begins, ends: whether start and end are within the trial.
+        forced: whether trials.tsv assigns the plate to the foot.
+        cop_distance_m: mean distance of the centre of pressure from the foot, weighted by the force.
     """
 
     plates: tuple[int, ...]
@@ -77,14 +77,14 @@ def detect(
 ) -> list[Contact]:
     """Return the contacts of one plate.
 
-    A contact is where the unfiltered force rises above the threshold and stays above half of it; it starts and
-    ends where the force crosses the threshold first and last. On a plate that vibrates the threshold rises to five
-    standard deviations of the unloaded plate. The wrench then reaches to where the filtered vertical force meets
-    the noise floor (three standard deviations), but not into the next contact.
+    In a contact the unfiltered force rises above the threshold and stays above half of it; it starts and ends where
+    the force crosses the threshold first and last. The threshold is at least five standard deviations of the unloaded
+    plate, which may vibrate. The wrench counts from and to where the filtered vertical force meets the noise floor
+    (three standard deviations), but not into the next contact.
 
     Args:
         time: (sample,), s.
-        vertical: (sample,) unfiltered vertical force, baseline off, N.
+        vertical: (sample,) unfiltered vertical force without baseline, N.
         smooth: (sample,) filtered vertical force, N.
         plate: index of the plate.
         threshold_n: vertical force that counts as contact.
@@ -122,7 +122,7 @@ def detect(
 
 
 def _loaded(vertical: Array, threshold: float, step: float) -> NDArray[np.bool_]:
-    """Return which samples belong to a contact; a foot that leaves for less than 20 ms has not left."""
+    """Return which samples belong to a contact; gaps of less than 20 ms are bridged."""
     above, held = vertical > threshold, vertical > HYSTERESIS * threshold
     loaded = np.zeros(len(vertical), dtype=bool)
     for start, stop in stretches(held):
@@ -144,14 +144,5 @@ def _noise_floor(smooth: Array, runs: Sequence[tuple[int, int]]) -> float:
 
 
 def _spread(values: Array) -> float:
-    """Return the standard deviation of noise by its median absolute deviation; 0 of under ten samples."""
-    return 1.4826 * _median(np.abs(values - _median(values))) if len(values) >= 10 else 0.0
-
-
-def _median(values: Array) -> float:
-    """Return the median, NaN where a value is, as numpy's own does in twice the time."""
-    upper = len(values) // 2
-    ordered = np.partition(values, upper)
-    lower = ordered[upper] if len(values) % 2 else ordered[:upper].max()
-    # NaN stands at the end
-    return np.nan if np.isnan(ordered[upper:].max()) else float(lower + ordered[upper]) / 2
+    """Return the standard deviation of noise from its median absolute deviation; 0 for under ten samples."""
+    return 1.4826 * float(np.median(np.abs(values - np.median(values)))) if len(values) >= 10 else 0.0

@@ -1,8 +1,8 @@
-"""Whether a force plate lies where and as its file says: the steps on it must tell.
+"""Detection of force plates with turned, mirrored or shifted corners from the steps on them.
 
-A foot presses on the ground beneath it, from heel to toe; the ground brakes a step before it drives it, and pushes
-the foot inwards, under the body. A plate whose corners are turned, mirrored or misplaced breaks this, though its
-centre of pressure stays inside the plate. All steps of a trial decide together.
+A foot presses on the ground below it, from heel to toe; the ground brakes a step before it drives it, and pushes the
+foot inwards, under the body. Wrong corners break this, although the centre of pressure stays inside the plate. All
+steps of a trial are judged together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEAST_PEAK_N = 100.0
 # mean and deviation of a step's `numbers_of`, from the recordings of docs/validation.md
 TYPICAL = np.array([[0.09, 0.04], [0.045, 0.025], [0.13, 0.06], [0.01, 0.025], [0.0, 0.03]])
 MOST_DEVIATIONS = 4.0
-MARGIN = 6.0  # of squared deviations, by which another reading must fit better
+MARGIN = 6.0  # smallest gain in squared deviations of another reading
 MISREADINGS = [
     ([[-1, 0], [0, -1]], "turned by 180 degrees"),
     ([[-1, 0], [0, 1]], "mirrored"),
@@ -31,26 +31,26 @@ MISREADINGS = [
     ([[0, -1], [1, 0]], "turned by 90 degrees"),
     ([[0, 1], [-1, 0]], "turned by 90 degrees"),
 ]
-SIDE_DEVIATION_M, STEP_DEVIATION_M = 0.012, 0.007  # between a person's feet, and between steps of a foot
+SIDE_DEVIATION_M, STEP_DEVIATION_M = 0.012, 0.007  # between the feet of a person; between steps of a foot
 SHIFT_M, SHIFT_MARGIN, EQUAL_MARGIN = 0.044, 5.0, 2.0
-ALONE_MARGIN = 14.0  # of a plate without others: one trial in a thousand has more by chance
+ALONE_MARGIN = 14.0  # for a single plate; exceeded by chance in one trial in a thousand
 
 
 def misread_plates(
     time: Array, force: Array, moment: Array, corners: Array, feet: Feet, *, numbers: Sequence[int]
 ) -> tuple[list[str], list[Step]]:
-    """Return for each plate in one plain line how it is misread, or nothing; and the steps on those that are not.
+    """Return for each plate a line that says how it is misread, or an empty text; and the steps on the other plates.
 
-    Found are a vertical force that points down, and corners turned by 90 or 180 degrees or mirrored, where the steps
-    on the plate fit better so. Steps are found here, and by their motion given to a foot: a centre of pressure that
-    may be wrong has no say in it. Loads of two feet, and of people who do not walk, tell nothing.
+    Detected are a vertical force that points down, and corners that are turned by 90 or 180 degrees or mirrored. Steps
+    are found and assigned to feet by motion alone, as the centre of pressure may be wrong. Loads of two feet and of
+    people who do not walk are ignored.
 
     Args:
         time: (time,) evenly spaced, s.
         force, moment: (time, plate, 3), baseline off, N, and N m about the lab origin; lab axes, y up.
         corners: (plate, 4, 3), m.
         feet: heel and toe (time, 3) of each side, m.
-        numbers: the plates' own.
+        numbers: of the plates.
     """
     verdicts, steps = [""] * len(corners), list[Step]()
     if len(time) < 3:
@@ -65,14 +65,14 @@ def misread_plates(
             )
             continue
         quad = corners[plate]
-        mine = steps_on(plate, force[:, plate], moment[:, plate], quad, feet, speeds, interval_s=interval_s)
-        verdicts[plate] = _misreading(mine, quad, numbers[plate])
-        steps += mine if not verdicts[plate] else []
+        here = steps_on(plate, force[:, plate], moment[:, plate], quad, feet, speeds, interval_s=interval_s)
+        verdicts[plate] = _misreading(here, quad, numbers[plate])
+        steps += here if not verdicts[plate] else []
     return verdicts, steps
 
 
 def upside_down(force: Array) -> NDArray[np.bool_]:
-    """Return which plates (plate,) pull at the feet on them, by the force (time, plate, 3) in lab axes, y up."""
+    """Return which plates (plate,) pull at the feet, from the force (time, plate, 3) in lab axes, y up."""
     vertical = force[..., 1]
     return np.asarray(_loaded(force) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
 
@@ -86,9 +86,9 @@ def _largest(vertical: Array) -> Array:
 
 
 def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
-    """Return how the plate's corners seem to be wrong, where its steps fit another reading far better.
+    """Return how the plate's corners seem to be wrong, or an empty text.
 
-    Most of the steps must, and all together in what a shift of the plate leaves as it is.
+    Another reading must fit most of the steps, and all together in the numbers that a shift of the plate keeps.
     """
     if not steps:
         return ""
@@ -97,7 +97,7 @@ def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
     turns = axes @ turns @ axes.T
     numbers = np.array([numbers_of(step, turns) for step in steps])
     deviation = (numbers - TYPICAL[:, 0]) / TYPICAL[:, 1]
-    misfit = np.minimum(np.abs(deviation), MOST_DEVIATIONS) ** 2  # bounded: one number alone must not decide
+    misfit = np.minimum(np.abs(deviation), MOST_DEVIATIONS) ** 2  # bounded, so that no single number decides
     gain = misfit[:, :1] - misfit[:, 1:]  # (step, reading, number)
     fits = ((gain.sum(axis=2) > 0).mean(axis=0) > 0.5) & (gain[..., :3].sum(axis=(0, 2)) > 0)
     total = np.where(fits, gain.sum(axis=(0, 2)), 0.0)
@@ -110,17 +110,17 @@ def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
         (run, "the centre of pressure runs from toe to heel"),
         (aside, "the side force pushes the foot outwards"),
     ]
-    said = " and ".join(text for sign, text in signs if sign < 0)
+    wrong = " and ".join(text for sign, text in signs if sign < 0)
     away = f"the centre of pressure is {100 * np.hypot(inwards, ahead):.0f} cm from where the foot presses"
-    return f"plate {name} seems {MISREADINGS[best][1]}: {said or away}"
+    return f"plate {name} seems {MISREADINGS[best][1]}: {wrong or away}"
 
 
 def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, str]:
-    """Return the plate that seems shifted against the others, or the plates between which this cannot be told.
+    """Return a line for the plate that seems shifted relative to the others, or for two that may be.
 
-    Told, in one plain line, is a shift of some 5 cm and more by whole steps on two plates, of some 12 cm on one alone.
-    The centre of pressure stands off the foot by a distance that is the person's own (and the markers'), a little
-    different for the two feet and for each step. By generalised least squares, each plate is tried with a shift.
+    The limit is about 5 cm for steps on two plates, about 12 cm on a single one. The centre of pressure has an offset
+    from the foot that depends on the person and the markers, and slightly on the foot and the step. A shift of each
+    plate is fitted by generalised least squares.
     """
     plates = sorted({step.plate for step in steps})
     if not plates:

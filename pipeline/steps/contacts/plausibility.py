@@ -1,4 +1,4 @@
-"""Whether the wrench of a contact can be that of its foot: in time, in place, and in the order of a step."""
+"""Rejection of contacts with a wrong time, place or wrench for a step of their foot."""
 
 from __future__ import annotations
 
@@ -9,32 +9,30 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from . import plate_contacts as reasons
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
-from .plate_contacts import Contact
+from .plate_contacts import COP_AWAY, DRIFT, LEVER_ARM, PUSH_FIRST, TIME_OFFSET, Contact
 from .plate_placement import shifted_plates
 from .single_steps import Step
 
 Array = NDArray[np.float64]
 
 BOTH_ENDS_S, ONE_END_S = 0.005, 0.08
-OWN_DELAY_S = 0.025  # that a person may have beyond the usual: 18 ms at most in the recordings of validation.md
+OWN_DELAY_S = 0.025  # largest deviation of a person from the usual delay; 18 ms in the files of validation.md
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
 PUSH_SHARE = 0.04
 
 
 def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...], float]:
-    """Return by how many seconds plates run before (positive) or after the markers, by the plates of a contact.
+    """Return by how many seconds plates run ahead of (positive) or behind the markers, by the plates of a contact.
 
-    A foot on the ground is at rest, with a usual delay. Where contacts start and end early against that rest, or
-    late, both, their plate is out of time; one end alone may be a foot partly off the plate. Median over the
-    contacts of a plate. People differ in that delay, but hardly from plate to plate: so it is also taken as the
-    trial's best plate shows it, and the larger offset counts. Of contacts that the trial cuts off, one end must do,
-    and be 80 ms away.
+    A foot on the ground is at rest, with a usual delay. A plate is out of time if start and end of its contacts are
+    both early or both late relative to that rest (median over the contacts); one end alone may be a foot partly off
+    the plate. The delay differs between people but hardly between plates: so the offset is also taken relative to the
+    trial's best plate, and the larger one counts. For contacts cut off by the trial one end is enough, at 80 ms.
 
     Args:
         contacts: of one foot each.
-        feet: of each side.
+        feet: by side.
     """
     listed: dict[tuple[int, ...], list[tuple[float, float]]] = {}
     for contact in contacts:
@@ -43,7 +41,7 @@ def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...
             start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
             end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
             listed.setdefault(contact.plates, []).append((start, end))
-    lags = {plates: _lag(np.array(mine)) for plates, mine in listed.items()}
+    lags = {plates: _lag(np.array(both_ends)) for plates, both_ends in listed.items()}
     whole = [lag for lag in lags.values() if np.isfinite(lag).all()]
     own = min(whole, key=lambda lag: abs(lag.mean()), default=np.zeros(2))
     own = own if abs(own.mean()) < OWN_DELAY_S else np.zeros(2)
@@ -51,7 +49,7 @@ def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...
 
 
 def _lag(lags: Array) -> Array:
-    """Return the median lag of start and end of a plate's contacts (contact, 2); of whole ones if there are any."""
+    """Return the median lags of start and end of a plate's contacts (contact, 2), of whole ones if there are any."""
     whole = lags[np.isfinite(lags).all(axis=1)]
     if whole.size:
         return np.array([median(ends) for ends in whole.T])
@@ -60,7 +58,7 @@ def _lag(lags: Array) -> Array:
 
 
 def _offset(lag: Array) -> float:
-    """Return the offset that lags of start and end tell; the first is NaN where the trial cuts contacts off."""
+    """Return the offset from the lags of start and end; the first is NaN if the trial cuts contacts off."""
     start, end = lag
     if np.isnan(start):
         return float(end) if abs(end) > ONE_END_S else 0.0
@@ -69,7 +67,7 @@ def _offset(lag: Array) -> float:
 
 
 def _rest(contact: Contact, foot: Foot) -> tuple[float, float] | None:
-    """Return start and end of the rest of a foot that has most of the contact, s."""
+    """Return start and end, s, of the rest that overlaps a contact most."""
 
     def overlap(rest: tuple[float, float]) -> float:
         return min(rest[1], contact.end_s) - max(rest[0], contact.start_s)
@@ -78,22 +76,24 @@ def _rest(contact: Contact, foot: Foot) -> tuple[float, float] | None:
     return best if best and overlap(best) > 0 else None
 
 
-def in_time(contacts: Sequence[Contact], feet: Feet, *, max_time_offset_s: float) -> list[Contact]:
-    """Return the contacts, refused where their plate runs before or after the markers by more than allowed."""
+def reject_out_of_time(contacts: Sequence[Contact], feet: Feet, *, max_time_offset_s: float) -> list[Contact]:
+    """Return the contacts, rejected if the time offset of their plate is too large."""
     offsets = time_offsets([contact for contact in contacts if not contact.reason], feet)
     return [
-        replace(contact, reason=f"contact {1000 * abs(offset):.0f} {reasons.TIME_OFFSET}")
+        replace(contact, reason=f"contact {1000 * abs(offset):.0f} {TIME_OFFSET}")
         if not contact.reason and abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
         else contact
         for contact in contacts
     ]
 
 
-def in_place(contacts: Sequence[Contact], time: Array, steps: Sequence[Step], numbers: Sequence[int]) -> list[Contact]:
-    """Return the contacts, refused where their plate seems shifted against the others.
+def reject_shifted(
+    contacts: Sequence[Contact], time: Array, steps: Sequence[Step], numbers: Sequence[int]
+) -> list[Contact]:
+    """Return the contacts, rejected if their plate seems shifted relative to the others.
 
     Args:
-        contacts: judged in all else: steps that are not good contacts, whole and in time, have no say.
+        contacts: after all other checks; only steps that are good contacts count.
         time: (time,), s.
         steps: see :func:`pipeline.steps.contacts.plate_placement.misread_plates`.
         numbers: of the plates.
@@ -111,24 +111,22 @@ def in_place(contacts: Sequence[Contact], time: Array, steps: Sequence[Step], nu
     ]
 
 
-def on_good_plates(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:
-    """Return the contacts, refused where the baseline of a plate drifts by more than the step ``clean`` could mend.
+def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:
+    """Return the contacts, rejected if the unknown drift of a plate's baseline is too large.
 
     Args:
         contacts: of one plate or more.
-        drift: (plate,) that is unknown, N; NaN where it cannot be told.
+        drift: (plate,) unknown drift, N; NaN if the plate is never unloaded.
         max_drift_n: largest allowed.
     """
     worst = [float(np.fmax.reduce(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
     return [
-        replace(contact, reason=f"{reasons.DRIFT} {drifted:.0f} N")
-        if not contact.reason and drifted > max_drift_n
-        else contact
+        replace(contact, reason=f"{DRIFT} {drifted:.0f} N") if not contact.reason and drifted > max_drift_n else contact
         for contact, drifted in zip(contacts, worst, strict=True)
     ]
 
 
-def plausible(
+def reject_implausible(
     contact: Contact,
     time: Array,
     force: Array,
@@ -139,7 +137,7 @@ def plausible(
     max_lever_arm_m: float,
     forwards: bool,
 ) -> Contact:
-    """Return the contact, refused where its force cannot be that of a step of this foot.
+    """Return the contact, rejected if its force cannot be that of a step of this foot.
 
     Args:
         contact: of one foot.
@@ -147,13 +145,13 @@ def plausible(
         force, moment: (time, 3) of its plates together, N, N m about the lab origin.
         foot: the foot.
         max_cop_distance_m: largest distance of the centre of pressure from the line heel-toe, m.
-        max_lever_arm_m: largest distance of the force's line from the ankle, the median of the loaded half.
-        forwards: whether the person walks forwards: a step then brakes before it pushes.
+        max_lever_arm_m: largest median distance of the force's line from the ankle, while loaded.
+        forwards: whether the person walks forwards, so that a step brakes before it pushes.
     """
     if contact.reason or contact.forced or foot is None:
         return contact
     if contact.cop_distance_m > max_cop_distance_m:
-        away = f"centre of pressure {100 * contact.cop_distance_m:.0f} {reasons.COP_AWAY}"
+        away = f"centre of pressure {100 * contact.cop_distance_m:.0f} {COP_AWAY}"
         return replace(contact, reason=away)
     inside = contact.frames(time)
     time, force, moment, heel, toe = (of[inside] for of in (time, force, moment, foot.heel, foot.toe))
@@ -163,12 +161,12 @@ def plausible(
     arm = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[loaded], axis=1)
     arm = arm[np.isfinite(arm)]
     if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
-        return replace(contact, reason=f"force {100 * lever:.0f} {reasons.LEVER_ARM}")
+        return replace(contact, reason=f"force {100 * lever:.0f} {LEVER_ARM}")
     fore = (force * foot.ahead[inside]).sum(axis=1)
     middle = (contact.start_s + contact.end_s) / 2
     halves = [half & np.isfinite(fore) for half in (time < middle, time >= middle)]
     if forwards and contact.begins and contact.ends and all(half.any() for half in halves):
         first, second = (fore[half].sum() / force[half, 1].sum() for half in halves)
         if first > PUSH_SHARE and second < -PUSH_SHARE:
-            return replace(contact, reason=reasons.PUSH_FIRST)
+            return replace(contact, reason=PUSH_FIRST)
     return contact

@@ -1,6 +1,6 @@
-"""Steps of one foot alone on one plate, found by the plate's load and the feet's motion, and what each shows.
+"""Steps of one foot alone on one plate, from the plate's load and the motion of the feet.
 
-The centre of pressure has no say in it: it may be wrong.
+The centre of pressure is not used to find them, as it may be wrong.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ Array = NDArray[np.float64]
 Feet = Mapping[str, tuple[Array, Array]]
 
 LOADED_SHARE, SHORTEST_S, LONGEST_S = 0.05, 0.25, 2.0
-# deviation of a toe's velocity: of a swinging one at least, and of the standing one as a share of it at most
-SWING_M_S, STANDING_SHARE = 0.3, 0.4
-PAST_M = 0.2  # a foot that swings past the standing one passes it by far more
-TOGETHER_M_S, TOGETHER_S = 0.4, 0.1  # the other foot, no faster than this one so long and over the plate, stands there
-FIRST, FLAT, LAST = (0.05, 0.15), (0.15, 0.5), (0.85, 0.95)  # parts of a step
+# standard deviation of a toe's velocity: smallest in swing; largest in stance, as a share of that
+SWING_M_S, STANCE_SHARE = 0.3, 0.4
+PAST_M = 0.2  # by which the swinging foot passes the other one at least
+TOGETHER_M_S, TOGETHER_S = 0.4, 0.1  # a slower foot over the plate for longer is on it too
+FIRST, FLAT, LAST = (0.05, 0.15), (0.15, 0.5), (0.85, 0.95)  # shares of a step
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One foot alone on one plate. Vectors (3,) in lab axes; places from the middle of the plate, m.
+    """One foot alone on one plate. Vectors (3,) in lab axes; positions from the middle of the plate, m.
 
     Attributes:
-        plate, side, frame: index; the foot; the frame amid the step.
+        plate, side, frame: index of the plate; the foot; the middle frame.
         ahead, inwards: horizontal unit vectors, from heel to toe and towards the other foot.
         push, aside: force per vertical force: second half of the step minus first; mean.
-        first, last, mean: centre of pressure after first contact, before the last, and mean weighted by the force.
-        toe, line: toe marker before the last contact; mean middle of heel and toe, weighted likewise.
-        carried: how far a belt carries the standing foot from first to last.
+        first, last, mean: centre of pressure after first contact, before last contact, mean weighted by the force.
+        toe, line: toe marker before last contact; mean middle of heel and toe, weighted by the force.
+        carried: displacement of the foot by a belt from first to last.
     """
 
     plate: int
@@ -64,11 +64,11 @@ def steps_on(
 ) -> list[Step]:
     """Return the steps of one foot alone on a plate; walking backwards is walking with time reversed.
 
-    Of the two feet, the one on the plate moves evenly (it rests, or goes with a belt) while the other swings past
-    it, ahead or, backwards, behind.
+    The foot on the plate moves evenly (rests, or moves with a belt) while the other swings past it, forwards or, in
+    walking backwards, backwards.
 
     Args:
-        plate: its index.
+        plate: index of the plate.
         force, moment: (time, 3), N, and N m about the lab origin; lab axes, y up.
         corners: (4, 3), m.
         feet, speeds: heel and toe (time, 3) of each side, m, and their velocities.
@@ -80,10 +80,10 @@ def steps_on(
     for start, stop in stretches(vertical > LOADED_SHARE * np.fmax.reduce(vertical)):
         if start == 0 or stop == len(force) or not SHORTEST_S < (stop - start) * interval_s < LONGEST_S:
             continue
-        told = _standing(slice(start, stop), corners, feet, speeds, interval_s=interval_s)
-        if told is None:
+        stance = _stance_foot(slice(start, stop), corners, feet, speeds, interval_s=interval_s)
+        if stance is None:
             continue
-        side, past_m, belt = told
+        side, past_m, belt = stance
         order = slice(start, stop) if past_m > 0 else slice(stop - 1, start - 1, -1)
         own = [point[order] for point in feet[side]]
         carried = np.sign(past_m) * (stop - start) * interval_s * belt
@@ -92,19 +92,19 @@ def steps_on(
     return found
 
 
-def _standing(
+def _stance_foot(
     loaded: slice, corners: Array, feet: Feet, speeds: Feet, *, interval_s: float
 ) -> tuple[str, float, Array] | None:
-    """Return the foot that stands on a plate, how far the other swings past it, and the velocity of the belt.
+    """Return the foot alone on a plate, how far the other swings past it, and the velocity of the belt, or None.
 
-    None where no foot stands there alone. Arguments as of :func:`steps_on`.
+    Arguments as in :func:`steps_on`.
     """
     fifth = (loaded.stop - loaded.start) // 5
     middle = {side: toe[loaded.start + fifth : loaded.stop - fifth] for side, (_, toe) in speeds.items()}
     uneven = {side: math.hypot(*toe[:, ::2].std(axis=0)) for side, toe in middle.items()}
     side, other = sorted(uneven, key=uneven.__getitem__)
-    # False, too, where one is not seen
-    if not (uneven[other] > SWING_M_S and uneven[side] < STANDING_SHARE * uneven[other]):
+    # `not` also covers NaN, of a foot that is not seen
+    if not (uneven[other] > SWING_M_S and uneven[side] < STANCE_SHARE * uneven[other]):
         return None
     heel, toe = (point[loaded] for point in feet[side])
     past_m = float(interval_s * (middle[other] - middle[side]).sum(axis=0) @ _ahead(heel, toe))
@@ -129,7 +129,7 @@ def _step(
     foot: Sequence[Array],
     carried: Array,
 ) -> Step | None:
-    """Return what one step shows, or None where its markers are not seen; a belt carries the foot so far all along."""
+    """Return one step, or None if its markers are not seen; ``carried`` is the belt's displacement over all of it."""
     places = np.stack([centre_of_pressure(force, moment, corners)[0], *foot], axis=1) - corners.mean(axis=0)
     share = np.linspace(0, 1, len(force))
     first, flat, last = (
@@ -159,21 +159,21 @@ def _step(
 
 
 def _ahead(heel: Array, toe: Array) -> Array:
-    """Return the horizontal unit vector from heel to toe, the mean over some frames."""
+    """Return the mean horizontal unit vector from heel to toe."""
     return _horizontal((toe - heel).mean(axis=0))
 
 
 def _horizontal(vector: Array) -> Array:
-    """Return the unit vector of a vector's part in the ground."""
+    """Return the unit vector of a vector's horizontal part."""
     x, _, z = vector
     return np.array([x, 0.0, z]) / math.hypot(x, z)
 
 
 def numbers_of(step: Step, turns: Array) -> Array:
-    """Return what is to be judged of a step (reading, 5), its plate read with turns (reading, 3, 3) about its middle.
+    """Return five numbers of a step (reading, 5), with its plate turned by (reading, 3, 3) about its middle.
 
-    Push and inward force per vertical force; run of the centre of pressure along the foot, how far it is inwards of
-    the foot's middle line, and before the toe marker at the end, m.
+    Push and inward force per vertical force; path of the centre of pressure along the foot, its distance inwards of
+    the foot's middle line, and in front of the toe marker at the end, m.
     """
     read = turns @ np.stack([step.push, step.aside, step.last - step.first, step.mean, step.last], axis=1)
     along, across = step.ahead @ read, step.inwards @ read  # (reading, 5)

@@ -1,4 +1,4 @@
-"""Step ``contacts``: which foot is on which plate when, ground wrench per side, gait events."""
+"""Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
-from . import events as gait
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
-from .event_sources import events_of, plate_events, stances, weaker_events
+from .event_sources import events_of, plate_events, stances_by_side, weaker_events
+from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, foot_of
 from .foot_on_plate import OTHER
 from .plate_contacts import Contact, between
 
 Array = NDArray[np.float64]
-UNSURE_S = 0.04  # foot events from motion alone are this far off: see validation.md
-# variables of its inputs that the step uses; the bridge loads no others
+UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
+# variables of the inputs that are loaded
 USES = {
     "clean": (
         "marker_position", "plate_force", "plate_moment", "plate_corner", "vertical_force", "plate_drift", "event_time",
@@ -52,76 +52,83 @@ def contacts(
         threshold_n: vertical force that counts as contact, N.
         min_contact_s: shortest contact on a plate, s.
         max_cop_distance_m: largest distance of the centre of pressure from the foot that makes it, m.
-        edge_margin_m: how far the foot may stand outside the plate, m.
+        edge_margin_m: how far the foot may be outside the plate, m.
         max_time_offset_s: largest time between a plate and the markers, s.
         max_lever_arm_m: largest distance of the force from the ankle, m.
         max_drift_n: largest unknown drift of a plate's baseline, N.
-        misread_plates: ``reject`` contacts on plates that seem turned, mirrored or shifted, or ``ignore`` it.
-        kinematic_events: how motion tells events, one of :data:`pipeline.steps.contacts.kinematic_events.METHODS`.
-        plates_left, plates_right: the plates that the foot met, "1 3", or "none"; the user's word.
+        misread_plates: ``reject`` contacts on plates that seem turned, mirrored or shifted, or ``ignore`` that.
+        kinematic_events: one of :data:`pipeline.steps.contacts.kinematic_events.METHODS`.
+        plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none".
 
     Returns:
         At the marker instants, lab axes: ``ground_force``, ``ground_moment`` about the lab origin,
         ``centre_of_pressure`` (time, side, axis), ``free_moment`` (time, side). The wrench is zero in swing and
-        NaN in a stance whose force is not known. ``contact_start``, ``contact_end`` (contact) of every stance,
+        NaN in a stance without known force. ``contact_start``, ``contact_end`` (contact) of every stance,
         with its side, plates, validity and reason; ``event_time`` (event) with kind, side and source.
 
     Raises:
-        UserError: trials.tsv gives a foot a plate that the file does not have.
+        UserError: trials.tsv assigns a plate that the file does not have.
     """
-    # the arrays once: to look one up in a Dataset takes as long as to work on it
     known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
     time, corners, numbers = known["time"], known["plate_corner"], known["plate"].tolist()
     force, moment = (at_instants(known[name], known["plate_time"], time) for name in ("plate_force", "plate_moment"))
     names, position = known["marker"].tolist(), known["marker_position"]
     landmarks = {name: position[:, i] for i, name in enumerate(names)}
     feet = _feet(time, landmarks, clean.attrs["direction_of_travel"])
-    chosen = {"left": plates_left, "right": plates_right}
-    given = {side: foot_on_plate.choice(text, numbers, side=side) for side, text in chosen.items()}
-    shown = {side: (foot.heel, foot.toe) for side, foot in feet.items()} if misread_plates == "reject" else {}
-    verdicts, steps = plate_placement.misread_plates(time, force, moment, corners, shown, numbers=numbers)
-    within = cache(partial(foot_on_plate.within, time=time, feet=feet, corners=corners, edge_margin_m=edge_margin_m))
+    cells = {"left": plates_left, "right": plates_right}
+    given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
+    paths = {side: (foot.heel, foot.toe) for side, foot in feet.items()} if misread_plates == "reject" else {}
+    verdicts, steps = plate_placement.misread_plates(time, force, moment, corners, paths, numbers=numbers)
+    places: dict[str, Any] = {"time": time, "feet": feet, "corners": corners}
+    reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places, edge_margin_m=edge_margin_m))
     found = [
         foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
         for contact in _detected(known, verdicts, threshold_n=threshold_n, min_contact_s=min_contact_s)
         for i in contact.plates
     ]
-    found = plausibility.on_good_plates(found, known["plate_drift"], max_drift_n=max_drift_n)
-    whole = [within(contact) for contact in foot_on_plate.combine(found)]
-    in_time = plausibility.in_time(whole, feet, max_time_offset_s=max_time_offset_s)
+    found = plausibility.reject_drifting(found, known["plate_drift"], max_drift_n=max_drift_n)
+    whole = [reject_partly_off(contact) for contact in foot_on_plate.combine(found)]
+    in_time = plausibility.reject_out_of_time(whole, feet, max_time_offset_s=max_time_offset_s)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [known[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), kinematic_events)
-    standing = stances(in_time, weaker, span)
-    # one foot's contacts on several plates are joined, where no other foot and no half of one is on them
+    first_stances = stances_by_side(in_time, weaker, span)
     alone = [
-        foot_on_plate.shared(contact, time, feet, standing.get(OTHER.get(contact.side, ""), []), corners)
+        foot_on_plate.reject_shared(contact, time, feet, first_stances.get(OTHER.get(contact.side, ""), []), corners)
         for contact in found
     ]
-    judged = [within(contact) for contact in foot_on_plate.combine(alone)]
-    judged = plausibility.in_time(judged, feet, max_time_offset_s=max_time_offset_s)
-    judged = plausibility.in_place(judged, time, steps, numbers)
-    plausible = partial(
-        plausibility.plausible,
+    judged = [reject_partly_off(contact) for contact in foot_on_plate.combine(alone)]
+    judged = plausibility.reject_out_of_time(judged, feet, max_time_offset_s=max_time_offset_s)
+    judged = plausibility.reject_shifted(judged, time, steps, numbers)
+    reject_implausible = partial(
+        plausibility.reject_implausible,
         max_cop_distance_m=max_cop_distance_m,
         max_lever_arm_m=max_lever_arm_m,
         forwards=clean.attrs["direction_of_travel"] == "forwards",
     )
     judged = [
-        plausible(each, time, _together(force, each.plates), _together(moment, each.plates), feet.get(each.side))
+        reject_implausible(each, time, _sum(force, each.plates), _sum(moment, each.plates), feet.get(each.side))
         for each in judged
     ]
     events = {side: events_of(judged, side, weaker) for side in SIDES}
     explained = partial(_explained, found=judged, known=feet, plates_left_out=clean.attrs["plates_left_out"])
-    listed = {side: [explained(stance, side) for stance in gait.stances(events[side], **span)] for side in SIDES}
+    listed = {side: [explained(stance, side) for stance in stances(events[side], **span)] for side in SIDES}
     wrenches = [ground_wrench(time, listed[side], force, moment, corners, threshold_n=threshold_n) for side in SIDES]
-    return _dataset(
-        clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], gait.of_both_sides(events)
-    )
+    return _dataset(clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], of_both_sides(events))
+
+
+def at_instants(values: Array, instants: Array, time: Array) -> Array:
+    """Return a plate quantity (sample, plate, 3) at the marker instants (time,), linearly interpolated."""
+    if not values.size:
+        return np.zeros((len(time), *values.shape[1:]))
+    right = np.clip(np.searchsorted(instants, time), 1, len(instants) - 1)
+    share = (time - instants[right - 1]) / (instants[right] - instants[right - 1])
+    share = np.clip(np.where(np.abs(share - np.round(share)) < 1e-6, np.round(share), share), 0, 1)
+    return np.asarray(values[right - 1] * (1 - share)[:, None, None] + values[right] * share[:, None, None])
 
 
 def _feet(time: Array, landmarks: Mapping[str, Array], travel: str) -> Feet:
-    """Return the feet whose heel and toe are in the file."""
+    """Return the feet with heel and toe marker in the file."""
     seen = [side for side in SIDES if f"heel_{side}" in landmarks and f"toe_{side}" in landmarks]
     return {side: foot_of(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, travel=travel) for side in seen}
 
@@ -129,7 +136,7 @@ def _feet(time: Array, landmarks: Mapping[str, Array], travel: str) -> Feet:
 def _detected(
     clean: Mapping[str, NDArray[Any]], verdicts: Sequence[str], *, threshold_n: float, min_contact_s: float
 ) -> list[Contact]:
-    """Return the contacts on every plate, with the verdict on it; a plate upside down is loaded where it pulls."""
+    """Return the contacts on all plates, with the plate's verdict as reason; an upside-down plate is turned up."""
     force = clean["plate_force"]
     down = plate_placement.upside_down(force) if any(verdicts) else np.zeros(len(verdicts), dtype=bool)
     found = []
@@ -143,23 +150,20 @@ def _detected(
     return found
 
 
-def _together(vectors: Array, plates: Sequence[int]) -> Array:
+def _sum(vectors: Array, plates: Sequence[int]) -> Array:
     """Return the sum (time, 3) of vectors (time, plate, 3) over some plates."""
     return vectors[:, plates[0]] if len(plates) == 1 else vectors[:, list(plates)].sum(axis=1)
 
 
-def _explained(
-    stance: gait.Stance, side: str, *, found: Sequence[Contact], known: Feet, plates_left_out: str
-) -> Contact:
-    """Return the contact that a stance is, or an invalid one that says why its force is not known."""
+def _explained(stance: Stance, side: str, *, found: Sequence[Contact], known: Feet, plates_left_out: str) -> Contact:
+    """Return the good contact of a stance, or one with the reason why its force is unknown."""
 
     def overlap(contact: Contact) -> float:
         return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
 
-    # of a stance that shares its plate, the rest belongs to the other foot
-    share = 0.5 * (stance.end_s - stance.start_s)
-    mine = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
-    best = max(mine, key=overlap, default=None)
+    share = 0.5 * (stance.end_s - stance.start_s)  # of a contact shared with the other foot
+    own = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
+    best = max(own, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
     bare = Contact((), stance.start_s, stance.end_s, *reach, side, "", stance.begins, stance.ends)
@@ -168,22 +172,53 @@ def _explained(
     if best is None:
         nowhere = f"{plate_contacts.NO_PLATE} ({plates_left_out})" if plates_left_out else plate_contacts.NO_PLATE
         return replace(bare, reason=nowhere if stance.begins or stance.ends else plate_contacts.NO_EVENT)
-    whole = overlap(best) >= stance.end_s - stance.start_s - 2 * gait.SAME_EVENT_S
+    whole = overlap(best) >= stance.end_s - stance.start_s - 2 * SAME_EVENT_S
     if best.reason or not whole:
         return replace(bare, plates=best.plates, reason=best.reason or plate_contacts.PARTLY_OFF)
     return best
+
+
+def ground_wrench(
+    time: Array, listed: Sequence[Contact], force: Array, moment: Array, corners: Array, *, threshold_n: float
+) -> tuple[Array, Array, Array, Array]:
+    """Return ground force, moment about the lab origin, centre of pressure (time, 3) and free moment (time,).
+
+    Zero in swing, NaN in a stance without known force; the centre of pressure only above the threshold.
+
+    Args:
+        time: (time,), s.
+        listed: all stances of one foot.
+        force, moment: (time, plate, 3) of the plates, N, N m about the lab origin.
+        corners: (plate, 4, 3), m.
+        threshold_n: smallest vertical force for a centre of pressure.
+    """
+    total = np.zeros((2, len(time), 3))
+    cop, free = np.full((len(time), 3), np.nan), np.full(len(time), np.nan)
+    for contact in (row for row in listed if not row.reason):
+        inside = between(time, contact.from_s - 1e-9, contact.to_s + 1e-9)
+        here = total[:, inside]  # a view
+        for plate in contact.plates:
+            here += [force[inside, plate], moment[inside, plate]]
+        loaded = here[0, :, 1] > threshold_n
+        first = corners[contact.plates[0]]
+        cop[inside][loaded], free[inside][loaded] = centre_of_pressure(here[0, loaded], here[1, loaded], first)
+    for contact in (row for row in listed if row.reason):
+        # a frame exactly at the strike belongs to the swing before
+        inside = between(time, np.nextafter(contact.from_s + 1e-9, np.inf), contact.to_s)
+        total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
+    return total[0], total[1], cop, free
 
 
 def _dataset(
     clean: xr.Dataset,
     numbers: Sequence[int],
     wrenches: Sequence[tuple[Array, Array, Array, Array]],
-    stances: Sequence[Contact],
-    events: Sequence[tuple[gait.GaitEvent, str]],
+    listed: Sequence[Contact],
+    events: Sequence[tuple[GaitEvent, str]],
 ) -> xr.Dataset:
     """Return the step's result: wrenches of left and right, stances in order of time, events."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
-    rows = sorted(stances, key=lambda row: (row.start_s, row.side))
+    rows = sorted(listed, key=lambda row: (row.start_s, row.side))
     vector = ("time", "side", "axis")
     return xr.Dataset(
         {
@@ -213,44 +248,3 @@ def _dataset(
 
 def _text(words: Iterable[str]) -> NDArray[np.str_]:
     return np.array(list(words), dtype=str)
-
-
-def at_instants(values: Array, instants: Array, time: Array) -> Array:
-    """Return a plate quantity (sample, plate, 3) at the marker instants (time,), samples in between interpolated."""
-    if not values.size:
-        return np.zeros((len(time), *values.shape[1:]))
-    right = np.clip(np.searchsorted(instants, time), 1, len(instants) - 1)
-    share = (time - instants[right - 1]) / (instants[right] - instants[right - 1])
-    share = np.clip(np.where(np.abs(share - np.round(share)) < 1e-6, np.round(share), share), 0, 1)
-    return np.asarray(values[right - 1] * (1 - share)[:, None, None] + values[right] * share[:, None, None])
-
-
-def ground_wrench(
-    time: Array, listed: Sequence[Contact], force: Array, moment: Array, corners: Array, *, threshold_n: float
-) -> tuple[Array, Array, Array, Array]:
-    """Return ground force, moment about the lab origin, centre of pressure (time, 3) and free moment (time,).
-
-    Zero in swing, NaN in a stance whose force is not known; the centre of pressure only above the threshold.
-
-    Args:
-        time: (time,), s.
-        listed: every stance of one foot.
-        force, moment: (time, plate, 3) of the plates, N, N m about the lab origin.
-        corners: (plate, 4, 3), m.
-        threshold_n: vertical force from which on a centre of pressure is told.
-    """
-    total = np.zeros((2, len(time), 3))
-    cop, free = np.full((len(time), 3), np.nan), np.full(len(time), np.nan)
-    for contact in (row for row in listed if not row.reason):
-        inside = between(time, contact.from_s - 1e-9, contact.to_s + 1e-9)
-        here = total[:, inside]  # a view
-        for plate in contact.plates:
-            here += [force[inside, plate], moment[inside, plate]]
-        loaded = here[0, :, 1] > threshold_n
-        first = corners[contact.plates[0]]
-        cop[inside][loaded], free[inside][loaded] = centre_of_pressure(here[0, loaded], here[1, loaded], first)
-    for contact in (row for row in listed if row.reason):
-        # a frame at the very strike is still at the threshold and belongs to the swing before it
-        inside = between(time, np.nextafter(contact.from_s + 1e-9, np.inf), contact.to_s)
-        total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
-    return total[0], total[1], cop, free

@@ -14,7 +14,7 @@ import xarray as xr
 
 from pipeline.conventions import SIDES
 from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts import plate_contacts as reasons
+from pipeline.steps.contacts.plate_contacts import DRIFT, LEFT_OUT, NO_PLATE, PARTLY_OFF, TIME_OFFSET, TWO_FEET
 from tests.steps.contacts.test_kinematic_events import running
 from tests.support import recordings
 from tests.support.generated_walks import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted
@@ -78,7 +78,7 @@ def test_the_users_word_tells_the_foot_not_how_the_plate_lies(known: Walk, plate
 
 def test_a_plate_that_the_user_leaves_out_may_lie_as_it_likes(known: Walk, plated: xr.Dataset) -> None:
     trial = found(FAULTS["shifted"](plated, 0), plates_right="none")
-    assert [stance(trial, step)["reason"] for step in known.seen() if step.side == "right"] == [reasons.LEFT_OUT] * 3
+    assert [stance(trial, step)["reason"] for step in known.seen() if step.side == "right"] == [LEFT_OUT] * 3
 
 
 def test_who_knows_the_plates_better_may_say_so(known: Walk, plated: xr.Dataset) -> None:
@@ -95,7 +95,7 @@ def test_time_comes_before_place(known: Walk) -> None:
     trial = found(late(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]), 0, 0.1))
     for step in tread.seen():
         row = stance(trial, step)
-        assert (reasons.TIME_OFFSET in row["reason"]) == (step.side == "right")
+        assert (TIME_OFFSET in row["reason"]) == (step.side == "right")
         assert row["valid"] == (step.side == "left")
 
 
@@ -109,7 +109,7 @@ def test_a_foot_partly_off_its_plate_does_not_shift_it(known: Walk, back_m: floa
     plates[which] = under(known.seen()[which], back_m=back_m, front_m=front_m)
     trial = found(cleaned(known, plates))
     said = [stance(trial, step)["reason"] for step in known.seen()]
-    assert said == [reasons.PARTLY_OFF if number == which else "" for number in range(len(said))]
+    assert said == [PARTLY_OFF if number == which else "" for number in range(len(said))]
 
 
 @pytest.mark.parametrize("joint_m", [0.06, 0.1, 0.15])
@@ -130,7 +130,7 @@ def backwards(trial: xr.Dataset) -> xr.Dataset:
 
 def test_walking_backwards_is_no_fault(generated: xr.Dataset, plated: xr.Dataset) -> None:
     """Motion alone tells no events of it, so that two feet are seen on some plates: that is another matter."""
-    assert {row.reason for row in on_plates(backwards(generated))} <= {"", reasons.TWO_FEET}
+    assert {row.reason for row in on_plates(backwards(generated))} <= {"", TWO_FEET}
     back, stops_at_once = backwards(plated), {"max_time_offset_s": 0.05}  # as no real foot does
     assert [row.reason for row in on_plates(back, **stops_at_once)] == [""] * plated.sizes["plate"]
     turned = on_plates(reread(back, 1, [2, 3, 0, 1]), **stops_at_once)
@@ -192,10 +192,10 @@ def test_few_plates_and_missing_samples(known: Walk, plated: xr.Dataset) -> None
         holed[name].values[:, 1] = np.nan
         holed[name].values[:50, 2] = np.nan
     said = [stance(found(holed), step)["reason"] for step in known.seen()]
-    assert said == [reasons.NO_PLATE if number == 1 else "" for number in range(len(said))]
+    assert said == [NO_PLATE if number == 1 else "" for number in range(len(said))]
 
 
 def test_a_jump_is_told_as_a_drift(tmp_path: Path) -> None:
     raw = jumping(raw_walk(tmp_path, 7), 1, 60)
     reasons_of = [row.reason for row in on_plates(clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"]))]
-    assert [reasons.DRIFT in reason for reason in reasons_of] == [False, True, False]
+    assert [DRIFT in reason for reason in reasons_of] == [False, True, False]

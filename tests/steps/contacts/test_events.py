@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.c3d.event_names import kind_in, not_understood, side_in
+from pipeline.c3d.event_names import OFF, STRIKE, kind_in, not_understood, side_in
 from pipeline.conventions import SIDES
 from pipeline.steps.contacts.event_sources import file_events
-from pipeline.steps.contacts.events import OFF, STRIKE, GaitEvent, merge, stances
+from pipeline.steps.contacts.events import GaitEvent, merge, stances
 from pipeline.steps.contacts.kinematic_events import zeni
 from tests.support.recordings import SPEED_M_S, Footfall, Walk, cleaned, crossing, vertical, walk
 from tests.support.stances import ROUNDING, SAMPLE_S, THRESHOLD_N, events_of, file_list, found, side_of, under, within

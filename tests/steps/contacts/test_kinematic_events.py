@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.c3d.event_names import OFF, STRIKE
 from pipeline.conventions import SIDES
-from pipeline.steps.contacts.events import OFF, STRIKE
 from pipeline.steps.contacts.kinematic_events import handsaker, heading, oconnor, zeni
 from tests.support.real_walks import cleaned_walks
 from tests.support.recordings import SPEED_M_S, Footfall, Walk, cleaned, crossing, walk
