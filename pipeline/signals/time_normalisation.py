@@ -1,4 +1,4 @@
-"""Time normalisation: curves of a gait cycle at 0 to 100 percent of it."""
+"""Time normalisation: quantities at 0 to 100 percent of gait cycles, linear between frames."""
 
 from __future__ import annotations
 
@@ -7,49 +7,61 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-PHASE = np.arange(101.0)
+from ..dynamics.vectors import Array
+
+PHASE = np.arange(101.0)  # percent
 
 
-def at_phases(values: Array, time: Array, start_s: float, end_s: float) -> Array:
-    """Return (101, ...) of a quantity (time, ...) from 0 to 100 % of a cycle, linear; NaN beside what is not known."""
-    instants = start_s + PHASE / 100 * (end_s - start_s)
-    right = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
-    share = np.clip((instants - time[right - 1]) / (time[right] - time[right - 1]), 0, 1)
-    share = share.reshape(-1, *[1] * (values.ndim - 1))
-    # where an instant is a frame itself, a missing neighbour must not reach it
-    return np.where(share == 1, 0, values[right - 1]) * (1 - share) + np.where(share == 0, 0, values[right]) * share
+class PhaseFrames(NamedTuple):
+    """The frames around 0-100 % of cycles.
 
+    Attributes:
+        after: (cycle, 101), the frame at or after each instant.
+        share: (cycle, 101), the weight of that frame; the frame before has the rest.
+        beyond_last: (cycle, 101), whether the instant is after the last frame of the cycle.
+        last: (cycle,), the last frame of the cycle.
+    """
 
-class _Places(NamedTuple):
-    """Where 0-100 % of cycles lie among frames, (cycle, 101): the frame after, the share of the way there, ..."""
-
-    right: NDArray[np.intp]
+    after: NDArray[np.intp]
     share: Array
-    late: NDArray[np.bool_]
+    beyond_last: NDArray[np.bool_]
     last: NDArray[np.intp]
 
 
-def _places(time: Array, start_s: Array, end_s: Array) -> _Places:
+def phase_frames(time: Array, start_s: Array, end_s: Array) -> PhaseFrames:
+    """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,); NaN shares where an end is NaN."""
     instants = start_s[:, None] + PHASE / 100 * (end_s - start_s)[:, None]
-    right = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
-    share = np.clip((instants - time[right - 1]) / (time[right] - time[right - 1]), 0, 1)
+    after = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
+    share = np.clip((instants - time[after - 1]) / (time[after] - time[after - 1]), 0, 1)
     last = np.searchsorted(time, end_s + 1e-9, side="right") - 1
-    return _Places(right, share, instants > time[last][:, None], last)
+    return PhaseFrames(after, share, instants > time[last][:, None], last)
 
 
-def _resampled(values: Array, places: _Places, row: NDArray[np.intp]) -> Array:
-    """Return (cycle, ..., 101) of a quantity (time, side, ...) of each cycle's side, linear between frames.
+def at_phases(values: Array, frames: PhaseFrames, side: NDArray[np.intp]) -> Array:
+    """Return a quantity at 0-100 % of each cycle, NaN next to missing frames.
 
-    Where the frame after the end is missing (the next stance may not be known), the last one is kept. NaN without an
-    end.
+    Between the last frame of a cycle and its end, a missing next frame is replaced by the last one: the next stance
+    may be unknown.
+
+    Args:
+        values: (time, side, ...).
+        frames: of :func:`phase_frames`.
+        side: (cycle,), the index of each cycle's side.
+
+    Returns:
+        (cycle, ..., 101).
     """
-    share = places.share.reshape(*places.share.shape, *[1] * (values.ndim - 2))
-    # where an instant is a frame itself, a missing neighbour must not reach it
-    low = np.where(share == 1, 0, values[places.right - 1, row[:, None]]) * (1 - share)
-    high = np.where(share == 0, 0, values[places.right, row[:, None]]) * share
-    result = low + high
-    cycle, instant = np.nonzero(places.late)
+    share = frames.share.reshape(*frames.share.shape, *[1] * (values.ndim - 2))
+    # a frame without weight may be missing
+    before = np.where(share == 1, 0, values[frames.after - 1, side[:, None]]) * (1 - share)
+    result = before + np.where(share == 0, 0, values[frames.after, side[:, None]]) * share
+    cycle, instant = np.nonzero(frames.beyond_last)
     late = result[cycle, instant]
-    result[cycle, instant] = np.where(np.isnan(late), values[places.last[cycle], row[cycle]], late)
+    result[cycle, instant] = np.where(np.isnan(late), values[frames.last[cycle], side[cycle]], late)
     return np.moveaxis(result, 1, -1)
+
+
+def over_one_cycle(values: Array, time: Array, start_s: float, end_s: float) -> Array:
+    """Return a quantity (time, ...) at 0-100 % of one cycle, (101, ...), as :func:`at_phases`."""
+    frames = phase_frames(time, np.array([start_s]), np.array([end_s]))
+    return np.moveaxis(at_phases(values[:, None], frames, np.zeros(1, dtype=np.intp))[0], -1, 0)

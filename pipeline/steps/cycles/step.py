@@ -13,7 +13,7 @@ from ...body.legs import LOADS, MOTION
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...results.schema import REPAIRS, stacked_metrics
 from ...results.trial_variables import WITH_DRAWS
-from ...signals.time_normalisation import PHASE, _places, _resampled
+from ...signals.time_normalisation import PHASE, at_phases, phase_frames
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
@@ -166,14 +166,14 @@ def _curves(
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
     """
-    places = {
-        "phase": _places(time, found.start_s, found.end_s),
-        "stance_phase": _places(time, found.start_s, found.off_s),
+    frames = {
+        "phase": phase_frames(time, found.start_s, found.end_s),
+        "stance_phase": phase_frames(time, found.start_s, found.off_s),
     }
     curves = {}
     for name, quantity in quantities.items():
         along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
-        rows = np.ascontiguousarray(_resampled(quantity.values, places[along], found.row))
+        rows = np.ascontiguousarray(at_phases(quantity.values, frames[along], found.row))
         if name.removesuffix(IN_STANCE) not in ANGLES:
             rows /= 1 if name in SHARES else mass_kg
             rows[~valid] = np.nan

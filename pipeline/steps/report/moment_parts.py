@@ -9,10 +9,8 @@ import numpy as np
 from ...body import joint_angles
 from ...conventions import ANGLES, JOINTS, SEGMENTS
 from ...results.schema import Group
-from ...signals.time_normalisation import at_phases
+from ...signals.time_normalisation import over_one_cycle
 from .json_numbers import Array, shortened, taken
-
-PHASE = np.arange(101.0)
 
 
 class Parts(TypedDict):
@@ -73,7 +71,7 @@ def contributions(
     time = taken(kinetics, "time", "time")
     result = {}
     for name, (labels, values) in parts.items():
-        cut = at_phases(values, time, start_s, end_s) / (mass_kg or 1.0)
+        cut = over_one_cycle(values, time, start_s, end_s) / (mass_kg or 1.0)
         by_phase = np.moveaxis(cut, 0, -1)  # joint, part, angle, phase
         result[name] = Parts(
             names=labels,

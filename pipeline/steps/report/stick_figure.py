@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ...conventions import FROM_HIP, SIDES
 from ...results.schema import Group
-from ...signals.time_normalisation import at_phases
+from ...signals.time_normalisation import PHASE, over_one_cycle
 from .json_numbers import Array, rounded, taken, whole
-from .moment_parts import PHASE
 
 MOST_FRAMES = 150
 MARGIN_S = 0.1
@@ -106,7 +105,7 @@ def step(study: Group, contacts: Group, *, cycle: int) -> Step | None:
     side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
     force = taken(study, "ground_force", "cycle", "phase", "axis")[cycle]
     pressure = taken(contacts, "centre_of_pressure", "time", "axis", side=str(side))
-    at = at_phases(pressure, taken(contacts, "time", "time"), float(start), float(end))
+    at = over_one_cycle(pressure, taken(contacts, "time", "time"), float(start), float(end))
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
     known &= np.where(known, force[:, 1], 0) > 0
     if not known.any():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.signals.time_normalisation import at_phases
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.report.moment_parts import contributions, projected_terms
 from tests.support.geometry import landmarks, walk
@@ -53,12 +52,3 @@ def test_parts_sum_to_the_line_and_mass_divides_them(trial: tuple[xr.Dataset, xr
         np.testing.assert_allclose(np.array(whole["parts"], dtype=float).sum(axis=0), total, atol=ROUNDING_N_M)
         # two numbers of four digits
         np.testing.assert_allclose(50 * np.array(divided["total"], dtype=float), total, rtol=1e-3)
-
-
-def test_phases_are_linear_between_frames_and_unknown_beside_gaps() -> None:
-    time = np.arange(11) / 10
-    values = np.stack([3 * time, np.where(np.isclose(time, 0.5), np.nan, time)], axis=1)
-    cut = at_phases(values, time, 0.0, 1.0)
-    np.testing.assert_allclose(cut[:, 0], np.linspace(0, 3, 101))
-    unknown = np.flatnonzero(np.isnan(cut[:, 1]))
-    assert unknown.tolist() == list(range(41, 60))
