@@ -158,8 +158,8 @@ def _verify(chosen: Namespace) -> Answer:
     from .commands.verify import as_text, verify
     from .tables.terminal_table import text_width
 
-    faults, told = verify(chosen.path)
-    return as_text(faults, told, chosen.path, width=text_width()), int(bool(faults))
+    faults, summary = verify(chosen.path)
+    return as_text(faults, summary, chosen.path, width=text_width()), int(bool(faults))
 
 
 def _export(chosen: Namespace) -> Answer:

@@ -1,7 +1,7 @@
-"""``python -m pipeline body-model NAME [C3D]``: which labels make which landmark, and a drawing of the model.
+"""``body-model NAME [C3D]``: list the labels of each landmark, and draw the model on a static trial.
 
-The drawing is one frame of a static trial as an SVG picture in a page that needs nothing else: landmarks with their
-names, joint centres, the axes of every segment (x red, y green, z blue).
+The drawing shows one frame as an SVG picture in a self-contained page: landmarks with their names, joint centres, the
+axes of each segment (x red, y green, z blue).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..body.skeleton import Skeleton
 from ..body.static_skeleton import static_skeleton, with_virtual
 from ..c3d.reader import Recording, anthropometry, read_c3d
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
-from ..errors import UserError
+from ..errors import Problem, UserError
 from ..steps.read.lab_axes import to_isb
 from ..tables.terminal_table import aligned
 from ..workflow import settings
@@ -31,7 +31,7 @@ Projection = Callable[[Array], tuple[float, float]]
 PX_PER_M, MARGIN_PX, NAMES_PX, ROW_PX = 620, 30, 190, 13
 AXIS_M = 0.07
 COLOURS = {"x": "#c62828", "y": "#2e7d32", "z": "#1565c0"}
-# the picture's horizontal axis in lab axes, and the side whose points are named
+# the horizontal axis of each view in lab axes, and the side with named points
 VIEWS = {
     "left side": ((-1, 0, 0), "left"),
     "front (the left leg on the right)": ((0, 0, -1), ""),
@@ -45,7 +45,7 @@ STYLE = (
 
 
 def body_model_report(name: str, file: Path | None, output: Path) -> str:
-    """Return, as text, which labels make each landmark; with a C3D file also draw the model on it.
+    """Return the labels of each landmark as text; with a C3D file, also draw the model on it.
 
     Args:
         name: a shipped model, or a path.
@@ -53,7 +53,7 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
         output: the page to write.
 
     Raises:
-        UserError: no such model or file, or no way to tell up and forward in it.
+        UserError: no such model or file, or a file in which up or forward is unknown.
     """
     model = settings.load_body_model(name, where="body-model", study_path=Path())
     if file is None:
@@ -61,9 +61,9 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
         return f"{model.name}: {model.description}\n\n{aligned(wanted, width=110)}"
     recording = read_c3d(file)
     rows = _landmark_rows(model, recording)
-    points, skeletons, problems = _standing(model, recording, file)
+    points, skeletons, problems = _skeletons(model, recording, file)
     output.write_text(_page(model, file.name, rows, _picture(points, skeletons), problems), encoding="utf-8")
-    return "\n".join([aligned(rows, width=110), "", *problems, f"Drawn: {output}"])
+    return "\n".join([aligned(rows, width=110), "", *map(str, problems), f"Drawn: {output}"])
 
 
 def _either(groups: Sequence[tuple[str, ...]]) -> str:
@@ -71,45 +71,46 @@ def _either(groups: Sequence[tuple[str, ...]]) -> str:
 
 
 def _landmark_rows(model: BodyModel, recording: Recording) -> list[tuple[str, ...]]:
-    """Return a header and, for each landmark, the label found, or those looked for, and how much of it is seen."""
+    """Return a header and, for each landmark, its label in the file and the share of frames that show it."""
     found = chosen_labels(model, recording.labels)
     seen = positions(model, recording.labels, recording.markers)
     rows: list[tuple[str, ...]] = [("landmark", "label found", "frames seen")]
     for name, groups in model.landmarks.items():
         if name not in found:
-            rows.append((name, f"none (looked for {_either(groups)})", ""))
+            rows.append((name, f"none (expected {_either(groups)})", ""))
             continue
         share = np.isfinite(seen[name]).all(axis=1).mean() if name in seen else 0.0
         rows.append((name, " + ".join(found[name]), f"{share:.0%}"))
     return rows
 
 
-def _standing(model: BodyModel, recording: Recording, file: Path) -> tuple[Points, dict[str, Skeleton], list[str]]:
-    """Return the landmarks in lab axes, the skeleton of each side that can be built, and what hinders the others."""
+def _skeletons(model: BodyModel, recording: Recording, file: Path) -> tuple[Points, dict[str, Skeleton], list[Problem]]:
+    """Return the landmarks in lab axes, the skeletons that can be built, by side, and the problems of the others."""
     points = positions(model, recording.labels, recording.markers)
     try:
         rotation, _ = to_isb(points, quarter_turn=True)
     except UserError as error:
         raise error.within(str(file)) from None
     points = with_virtual({name: where @ rotation.T for name, where in points.items()}, model)
-    chosen = settings.merged(settings.read_yaml(settings.CONFIG / "default.yaml"), model.settings)
-    hip_centre = chosen["calibrate"]["hip_centre"]
+    hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
     sizes = {"marker_diameter_m": 0.014} | anthropometry(recording.processing)
-    skeletons, problems = {}, []
+    skeletons: dict[str, Skeleton] = {}
+    problems: list[Problem] = []
     for side in SIDES:
         absent = lacking_landmarks(model, points, side)
         try:
             if absent:
-                raise UserError(f"no {', '.join(name.replace('_', ' ') for name in absent)} in the file")
+                what = f"no {', '.join(name.replace('_', ' ') for name in absent)} in the file"
+                raise UserError("", what, "label these markers")
             rules = chosen_rules(model, points, side)
             skeletons[side], _ = static_skeleton(points, model, rules, side, sizes, hip_centre=hip_centre)
         except UserError as error:
-            problems.append(f"The {side} leg is not built: {error}")
+            problems += error.within(f"{side} leg").problems
     return points, skeletons, problems
 
 
 def _picture(points: Points, skeletons: Mapping[str, Skeleton]) -> str:
-    """Return the SVG of the frame that shows most."""
+    """Return the SVG of the frame with most landmarks."""
     shown = np.sum([np.isfinite(where).all(axis=1) for where in points.values()], axis=0)
     k = int(np.argmax(shown))
     still = {name: where[k] for name, where in points.items() if np.isfinite(where[k]).all()}
@@ -132,7 +133,7 @@ def _picture(points: Points, skeletons: Mapping[str, Skeleton]) -> str:
 
 
 def _projection(across: Array, x_px: float, y_px: float) -> Projection:
-    """Return the function from a point (3,) of the lab to pixels on the page."""
+    """Return the function from a point (3,) in lab axes to pixels."""
 
     def at(place: Array) -> tuple[float, float]:
         return x_px + PX_PER_M * float(place @ across), y_px - PX_PER_M * float(place[1])
@@ -145,12 +146,12 @@ def _line(a: tuple[float, float], b: tuple[float, float], attributes: str) -> st
 
 
 def _bones(leg: Skeleton, at: Projection, k: int) -> list[str]:
-    """Draw the chain of joint centres, the axes of each segment, the centres."""
+    """Return the SVG of a leg: its joint centres, the lines between them, the axes of each segment."""
     centres = [leg.centres[f"{joint}_centre"][k] for joint in FROM_HIP]
     parts = [_line(at(a), at(b), 'class="bone"') for a, b in zip(centres, centres[1:], strict=False)]
     for segment in FROM_PELVIS:
         origin, axes = leg.origins[segment][k], leg.frames[segment][k]
-        if segment in ("thigh", "shank"):  # from the middle, where fewer things are
+        if segment in ("thigh", "shank"):  # in the middle of the segment, away from the joint centres
             origin = (origin + centres[1 if segment == "thigh" else 2]) / 2
         for letter, axis in zip("xyz", axes, strict=True):
             drawn = f'stroke="{COLOURS[letter]}" stroke-width="2"'
@@ -162,7 +163,7 @@ def _bones(leg: Skeleton, at: Projection, k: int) -> list[str]:
 
 
 def _landmarks(still: Mapping[str, Array], at: Projection, side: str, edge: float) -> list[str]:
-    """Draw the landmarks; those of the side named beside the picture, each line of text below the one before."""
+    """Return the SVG of the landmarks; those of ``side`` are named to the right of the picture, one per line."""
     other = {"left": "_right", "right": "_left"}.get(side, "no side")
     places = {name: at(place) for name, place in still.items() if not name.endswith(other)}
     parts, row = [], 0.0
@@ -175,13 +176,13 @@ def _landmarks(still: Mapping[str, Array], at: Projection, side: str, edge: floa
     return parts
 
 
-def _page(model: BodyModel, file: str, rows: list[tuple[str, ...]], svg: str, problems: list[str]) -> str:
+def _page(model: BodyModel, file: str, rows: list[tuple[str, ...]], svg: str, problems: list[Problem]) -> str:
     head, *body = rows
     table = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
-    said = "".join(f"<p><b>{escape(problem)}</b></p>" for problem in problems)
+    notes = "".join(f"<p><b>{escape(str(problem))}</b></p>" for problem in problems)
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(model.name)}</title>'
         f"<style>{STYLE}</style><h1>{escape(model.name)}</h1><p>{escape(model.description)}</p>"
         f"<p>Drawn on {escape(file)}. Grey: landmarks. Orange: joint centres. Axes: x red, y green, z blue.</p>"
-        f"{said}{svg}<table><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>{table}</table></html>\n"
+        f"{notes}{svg}<table><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>{table}</table></html>\n"
     )

@@ -1,4 +1,4 @@
-"""``python -m pipeline export``: ``study.nc`` as one long table, for programs that read no NetCDF."""
+"""``export``: ``study.nc`` as one long table, for programs that do not read NetCDF."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..results.study_file import load_study, study_path
 from ..tables.csv_files import guarded
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid")
-TOLD_ELSEWHERE = ("start_time", "end_time", "reason")  # once per cycle, in metrics.csv
+IN_METRICS = ("start_time", "end_time", "reason")  # columns of metrics.csv, a row per cycle
 
 
 def export(path: Path, *, form: str, output: Path | None = None) -> Path:
-    """Write the long table of a study and return its path, by default beside ``study.nc``.
+    """Write the long table of a study and return its path, by default in the folder of ``study.nc``.
 
     Raises:
-        UserError: there is no study there, the table cannot be written, or pyarrow is not installed.
+        UserError: no study, the table cannot be written, or pyarrow is not installed.
     """
     table = long_table(load_study(path))
     output = output or study_path(path).with_suffix(f".{form}")
@@ -37,13 +37,13 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
 
 
 def long_table(study: xr.Dataset) -> pd.DataFrame:
-    """Return one row per cycle, variable and element of it.
+    """Return one row per cycle, variable and element of the variable.
 
-    Columns: ``cycle`` and what is known of it (participant, condition, side, ...), ``variable``, one column per
-    dimension (``joint``, ``angle``, ``axis``, ``phase``, ...; empty where the variable has no such dimension),
-    ``value`` (empty where missing) and ``units``. Metrics are variables without a dimension of their own.
+    Columns: ``cycle``, its coordinates (participant, condition, side, ...), ``variable``, one column per dimension
+    (``joint``, ``angle``, ``axis``, ``phase``, ...; empty for variables without that dimension), ``value`` (empty if
+    missing) and ``units``. A metric has a value per cycle and no other dimension.
     """
-    people = _people(study)
+    cycles = _cycles(study)
     dims = sorted({str(dim) for dim in study.dims} - {"cycle"}, key=lambda dim: (dim == "phase", dim != "joint", dim))
     dtypes = {dim: _dtype(study[dim].values) for dim in dims}
     dtypes["variable"] = pd.CategoricalDtype([str(name) for name in study.data_vars])
@@ -53,19 +53,19 @@ def long_table(study: xr.Dataset) -> pd.DataFrame:
         rows = variable.reset_coords(drop=True).to_dataframe("value").reset_index()
         rows = rows.assign(variable=name, units=variable.attrs["units"])
         rows = rows.assign(**dict.fromkeys({*dims} - {str(dim) for dim in variable.dims})).astype(dtypes)
-        parts.append(rows.join(people, on="cycle"))
-    return pd.concat(parts, ignore_index=True)[["cycle", *people, "variable", *dims, "value", "units"]]
+        parts.append(rows.join(cycles, on="cycle"))
+    return pd.concat(parts, ignore_index=True)[["cycle", *cycles, "variable", *dims, "value", "units"]]
 
 
-def _people(study: xr.Dataset) -> pd.DataFrame:
-    """Return what is known of each cycle."""
+def _cycles(study: xr.Dataset) -> pd.DataFrame:
+    """Return the coordinates of each cycle, without those in metrics.csv."""
     names = [str(name) for name in study.coords if study[name].dims == ("cycle",) and name != "cycle"]
     ordered = [*(name for name in IDENTITY if name in names)]
-    ordered += [name for name in names if name not in (*IDENTITY, *TOLD_ELSEWHERE)]
+    ordered += [name for name in names if name not in (*IDENTITY, *IN_METRICS)]
     known = pd.DataFrame({name: study[name].values for name in ordered}, index=study.cycle.values)
     return known.astype({name: _dtype(study[name].values) for name in ordered})
 
 
 def _dtype(values: Any) -> Any:
-    """Return a column's type: text as categories, which costs a byte per row instead of a word."""
+    """Return a column's type; text becomes a categorical."""
     return values.dtype if values.dtype.kind in "bif" else pd.CategoricalDtype(sorted(set(values)))

@@ -1,4 +1,4 @@
-"""What one C3D file tells about itself, as far as a study can be judged by it before it is run."""
+"""Facts of one C3D file, by which a study is judged before a run; and the C3D files of a study."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Facts:
-    """What the checks need of a file.
+    """Facts of a file.
 
     Attributes:
         labels: marker labels.
-        seen: landmarks of the study's body model that are seen at least once.
+        seen: landmarks of the study's body model that are visible at least once.
         duration_s: length of the recording.
-        extent_m: how far the markers travel, see :func:`pipeline.commands.recording_facts.extent_m`.
-        leg_m: from heel to ASIS, median; NaN where they are not seen together.
-        stride_m: how far apart the heels get in the direction the person faces; NaN where that cannot be told.
+        extent_m: travel of the markers, see :func:`pipeline.commands.recording_facts.extent_m`.
+        leg_m: median distance from heel to ASIS; NaN if they are never visible together.
+        stride_m: largest distance between the heels in the heading; NaN if the heading is unknown.
         length_unit_m: metres per length unit of the file.
-        marker_rate_hz, force_rate_hz: samples per second; 0 where there are no analog channels.
-        heading_problem: why up or forward cannot be told, or None.
+        marker_rate_hz, force_rate_hz: samples per second; 0 without analog channels.
+        heading_problem: why up or forward is unknown, or None.
         peak_load_n: largest vertical force of each plate that can be decoded, by its number.
         plate_sides_m: longest side of each of these plates.
-        plate_problems: what is wrong with the others.
-        event_count: gait events that the file states.
-        strange_events: their labels that are not understood, see :func:`pipeline.c3d.event_names.not_understood`.
+        plate_problems: problems of the other plates.
+        event_count: gait events in the file.
+        strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
         walking_weights_n, rough_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
-        sizes: anthropometry that the file states, kg and m, by participants.tsv column.
-        label_notes: what is to be said about the labels, as which of two of a name is taken.
-        name_words: the words of subjects that look like a name rather than a code: never to be printed or stored.
+        sizes: anthropometry in the file, kg and m, by participants.tsv column.
+        label_notes: remarks about the labels, such as which of two equal labels is used.
+        name_words: words of subjects that look like a name rather than a code; never print or store them.
     """
 
     labels: list[str]
@@ -84,7 +84,7 @@ class Facts:
 
 
 def opened(study: Path, file: str, *, subject: str = "", participant: str = "") -> Recording:
-    """Read a C3D file of a study; subject and participant as in :func:`pipeline.c3d.reader.read_c3d`.
+    """Read a C3D file of a study; ``subject`` and ``participant`` as in :func:`pipeline.c3d.reader.read_c3d`.
 
     Raises:
         UserError: it cannot be read.
@@ -97,7 +97,7 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
 
 
 def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
-    """Return the facts of a file; body_model is None where the study's own cannot be read."""
+    """Return the facts of a file; ``body_model`` is None if the study's model cannot be read."""
     points = positions(body_model, recording.labels, recording.markers) if body_model else {}
     heading_problem, rotation = None, np.eye(3)
     try:
@@ -109,7 +109,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
     extent = extent_m(recording.markers)
     stands = extent < STANDING_M and not heading_problem
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    alone = not recording.subjects  # else: whose steps are they?
+    alone = not recording.subjects  # the steps of several people cannot be told apart
     moves = alone and extent >= STANDING_M and recording.analog_rate_hz > 0
     good, rough = body_weight.walking_weights_n(vertical, recording.analog_rate_hz) if moves else ([], [])
     return Facts(
@@ -153,7 +153,7 @@ def _leg_m(points: Points) -> float:
 
 
 def _stride_m(points: Points, rotation: Array) -> float:
-    """Return how far before each other the heels get, from the 5th to the 95th percentile, m."""
+    """Return the range of the distance of the left heel ahead of the right, 5th to 95th percentile, m."""
     if not {"heel_left", "heel_right"} <= points.keys():
         return float("nan")
     ahead = (points["heel_left"] - points["heel_right"]) @ rotation[0]
@@ -162,7 +162,7 @@ def _stride_m(points: Points, rotation: Array) -> float:
 
 def _quietly(function: Any, values: Any) -> float:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # markers never seen together give NaN
+        warnings.simplefilter("ignore", RuntimeWarning)  # markers never visible together give NaN
         return float(function(values))
 
 
@@ -172,7 +172,7 @@ def words_of(text: str) -> list[str]:
 
 
 def looks_like_a_name(text: str) -> bool:
-    """Return whether free text may be a person's name: words without a digit (``subject01`` and ``A22`` are codes)."""
+    """Return whether text may be a person's name: it has a word and no digit (``subject01`` and ``A22`` are codes)."""
     return bool(re.search(r"[^\W\d_]{3}", text)) and not re.search(r"\d", text)
 
 
@@ -180,10 +180,10 @@ OUTPUTS = ("derived", "logs")
 
 
 def c3d_files(folder: Path) -> list[str]:
-    """Return the C3D files in and below a study, relative to it, in order; links are followed.
+    """Return the C3D files in and below a study, relative to it and sorted; links are followed.
 
-    Hidden files and folders and the study's outputs are passed over. A link that leads nowhere counts: reading it
-    says so. A folder that links reach again is looked at once, under its own name where it has one.
+    Hidden files and folders and the study's outputs are skipped. Broken links are included; reading them gives the
+    error. A folder reached by several links is searched once, under its own name if it is inside the study.
 
     Raises:
         UserError: there are none.
@@ -195,8 +195,8 @@ def c3d_files(folder: Path) -> list[str]:
             continue
         known.add(real)
         within = Path(place).relative_to(folder)
-        passed_over = OUTPUTS if within == Path() else ()
-        shown = (name for name in folders if not name.startswith(".") and name not in passed_over)
+        skipped = OUTPUTS if within == Path() else ()
+        shown = (name for name in folders if not name.startswith(".") and name not in skipped)
         folders[:] = sorted(shown, key=lambda name: ((folder / within / name).is_symlink(), name))
         names += [
             (within / name).as_posix() for name in files if name.lower().endswith(".c3d") and not name.startswith(".")
@@ -208,14 +208,14 @@ def c3d_files(folder: Path) -> list[str]:
 
 
 def seen_landmarks(body_model: BodyModel, recording: Recording) -> set[str]:
-    """Return the landmarks that a file shows at least once."""
+    """Return the landmarks that are visible at least once in a file."""
     return set(chosen_labels(body_model, seen_labels(recording.labels, recording.markers)))
 
 
 def extent_m(markers: Array) -> float:
-    """Return how far markers (time, marker, 3) travel, m: nine in ten of them, nine tenths of the time, stay within.
+    """Return the travel of markers (time, marker, 3), m: 90 % of them stay within it for 90 % of the time.
 
-    A person standing still stays below :data:`STANDING_M`; passers-by and stray markers do not count.
+    It is below :data:`STANDING_M` for a person standing still; other people and stray markers do not count.
     """
     some = np.sort(markers[:: max(1, len(markers) // 200)], axis=0)  # NaN last
     last = np.isfinite(some).sum(axis=0, keepdims=True) - 1

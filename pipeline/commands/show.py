@@ -1,4 +1,4 @@
-"""``python -m pipeline show``: what an output file holds, in the terminal."""
+"""``show``: the content of an output file, in the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..results import netcdf
 from ..tables.terminal_table import aligned
 
 RUNNING = ("time", "plate_time", "phase", "stance_phase")  # dimensions along which a curve is drawn
-COUNTED = {  # dimensions that count, and what tells their elements apart
+COUNTED = {  # numbered dimensions, and the coordinates that name the kind of each element
     "cycle": ("condition", "side"),
     "stance": ("stance_side",),
     "contact": ("contact_side",),
@@ -36,10 +36,10 @@ def show(path: Path, *, group: str | None, variable: str | None, width: int, lev
 
     Args:
         path: an output file, flat or with a group per trial.
-        group: the only group to look at; all of them where it is None.
-        variable: the variable, or coordinate, whose numbers are wanted; an overview where it is None.
+        group: the only group to show; None for all.
+        variable: the variable or coordinate to show; None for an overview.
         width: characters per line.
-        levels: characters of a drawn curve, from low to high; nothing is drawn with fewer than two.
+        levels: characters of a drawn curve, from low to high; no curve is drawn with fewer than two.
 
     Raises:
         UserError: no such file, group or variable, not a NetCDF file, a rejected group, or a damaged file.
@@ -86,7 +86,7 @@ def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> Non
 
 
 def _overview(groups: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
-    """Yield the groups, the labels of the dimensions, and one line per variable, over all groups."""
+    """Yield tables of the groups, of the dimensions' labels, and of the variables over all groups."""
     if set(groups) != {""}:
         rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in groups.items()]
         yield aligned([["group", "variables", "size, or why it was rejected"], *rows], width=width)
@@ -104,8 +104,8 @@ def _overview(groups: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
         header = ["variable", "units", "range", "missing"]
         lines = aligned([header, *map(_variable_row, variables.values())], width=WHOLE).split("\n")
         meanings = ["(dimensions) meaning", *(_meaning(arrays[0]) for arrays in variables.values())]
-        told = (textwrap.shorten(meaning, width - len(INDENT), placeholder=" ...") for meaning in meanings)
-        yield "\n".join(f"{line}\n{INDENT}{text}" for line, text in zip(lines, told, strict=True))
+        short = (textwrap.shorten(meaning, width - len(INDENT), placeholder=" ...") for meaning in meanings)
+        yield "\n".join(f"{line}\n{INDENT}{text}" for line, text in zip(lines, short, strict=True))
 
 
 def _sizes(data: xr.Dataset) -> str:
@@ -115,7 +115,7 @@ def _sizes(data: xr.Dataset) -> str:
 
 
 def _labels(arrays: Sequence[xr.DataArray]) -> str:
-    """Return text and few numbers in full, many numbers by the lowest and the highest."""
+    """Return text and up to four numbers in full, more numbers as their range."""
     values = np.concatenate([array.values for array in arrays])
     labels = dict.fromkeys(map(str, values))
     if values.dtype.kind not in "if" or len(labels) < 5:
@@ -135,7 +135,7 @@ def _meaning(array: xr.DataArray) -> str:
 
 
 def _numeric(array: xr.DataArray) -> Array:
-    """Return values as numbers, NaN where they are none, as text and dates."""
+    """Return values as numbers, NaN for text and dates."""
     return array.values.astype(float) if array.dtype.kind in "biuf" else np.full(array.shape, np.nan)
 
 
@@ -147,7 +147,7 @@ def _percent(flags: NDArray[np.bool_]) -> str:
 
 
 def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
-    """Return one row per group, kind and label: mean, range, curve; of flags the share of each, of text the counts."""
+    """Return a row per group, kind and label: mean, range and curve, the shares of flags, or the counts of texts."""
     first = next(iter(shown.values()))
     dims = [str(dim) for dim in first.dims if dim != first.name]
     along = [dim for dim in dims if dim in RUNNING][:1]
@@ -176,12 +176,12 @@ def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
 def _parts(
     array: xr.DataArray, kinds: Sequence[str], labels: Sequence[str], along: Sequence[str]
 ) -> Iterator[tuple[list[str], NDArray[Any]]]:
-    """Yield what tells a part of the array from the others, and its values ``(..., along)``."""
+    """Yield the kind and labels of each part of the array, and its values ``(..., along)``."""
     counted = [dim for dim in array.dims if dim not in (*labels, *along)]
     array = array.transpose(*labels, *counted, *along)
-    told = list(zip(*(array[kind].values.tolist() for kind in kinds), strict=True))
-    for kind in dict.fromkeys(told) or [()]:
-        chosen = array.isel({array[kinds[0]].dims[0]: [each == kind for each in told]}) if told else array
+    found = list(zip(*(array[kind].values.tolist() for kind in kinds), strict=True))
+    for kind in dict.fromkeys(found) or [()]:
+        chosen = array.isel({array[kinds[0]].dims[0]: [each == kind for each in found]}) if found else array
         for place in np.ndindex(*(array.sizes[dim] for dim in labels)):
             where = (array[dim].values[index] for dim, index in zip(labels, place, strict=True))
             yield [*map(str, kind), *map(str, where)], chosen.values[place]
@@ -194,7 +194,7 @@ def _statistics(values: NDArray[Any], levels: str) -> list[str]:
 
 
 def _curve(values: NDArray[Any], levels: str) -> str:
-    """Return the mean curve in characters between its own lowest and highest; a blank where nothing is known."""
+    """Return the mean curve as characters, scaled to its own range; a blank for missing values."""
     samples = values.reshape(-1, values.shape[-1])
     starts = np.unique(np.linspace(0, samples.shape[1], CURVE_WIDTH, endpoint=False).astype(int))
     if not samples.size:

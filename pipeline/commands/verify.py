@@ -1,6 +1,6 @@
-"""``python -m pipeline verify``: whether recordings and results are what they were when the results were made.
+"""``verify``: find recordings and results that have changed since the results were made.
 
-Nothing is written, everything is read anew; the clock and Snakemake's records have no say.
+Nothing is written. Every file is read; timestamps and Snakemake's records are not used.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..errors import UserError
+from ..errors import Problem, UserError
 from ..results import netcdf
 from ..tables.terminal_table import aligned
 from ..workflow import checksums
@@ -26,9 +26,9 @@ from ..workflow.settings import is_file
 
 TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
 RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
-HEADER = ("file", "what is wrong", "what mends it")
+HEADER = ("file", "what is wrong", "what to do")
 KEPT_AS_SHA = 64  # characters
-OF_THE_KEY = {  # part of a job's key: what a user calls it
+OF_THE_KEY = {  # the user's name for each part of a job's key
     "code": "the code of this step",
     "trials": "rows of trials.tsv, or the recordings in them",
     "by_trial": "rows of trials.tsv or cycles.tsv",
@@ -45,19 +45,11 @@ OF_THE_KEY = {  # part of a job's key: what a user calls it
 }
 
 
-class Fault(NamedTuple):
-    """A file, by its name in the study, what is wrong with it, and what mends that."""
-
-    file: str
-    what: str
-    mend: str
-
-
-def verify(folder: Path) -> tuple[list[Fault], str]:
-    """Return what is wrong with the recordings and results of a study, and in words what was looked at.
+def verify(folder: Path) -> tuple[list[Problem], str]:
+    """Return the problems of a study's recordings and results, and a summary of the files that were read.
 
     Raises:
-        UserError: settings or tables are wrong, or there are no results.
+        UserError: wrong settings or tables, or no results.
     """
     study, problems = look_at(folder, forced=True)
     if problems:
@@ -70,21 +62,21 @@ def verify(folder: Path) -> tuple[list[Fault], str]:
     listed = {row["file"] for rows in study.sessions.values() for row in rows}
     digests = _digests([derived / name for name in names] + [folder / name for name in listed])
     study = replace(study, sha256={name: digests[folder / name] for name in listed if folder / name in digests})
-    faults: list[Fault] = []
+    faults: list[Problem] = []
     made_from: dict[str, dict[str, str]] = {}
     for name, (step, session) in names.items():
-        passed_on = _passed_on(study, step, session, records[name], made_from)
-        found, sources = _look_at_output(derived, name, digests, records, passed_on)
+        recorded = _recorded_sources(study, step, session, records[name], made_from)
+        found, sources = _look_at_output(derived, name, digests, records, recorded)
         if sources is not None:
             made_from[name] = sources
-        then = replace(study, sha256={**study.sha256, **(sources or {})})  # of changed recordings their own rows tell
-        if what := found or _made_otherwise(then, records[name], step, session):
-            faults.append(Fault(f"derived/{name}", *what))
+        then = replace(study, sha256={**study.sha256, **(sources or {})})  # changed recordings have rows of their own
+        if fault := found or _made_otherwise(then, records[name], step, session):
+            faults.append(Problem(f"derived/{name}", *fault))
     changed = [*_changed_sources(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
-    told = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
-    return [*changed, *faults], f"{told}; {_strangers(study, derived)}"
+    summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
+    return [*changed, *faults], f"{summary}; {_strangers(study, derived)}"
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
@@ -96,29 +88,27 @@ def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
     return names | dict.fromkeys(("report.html", *study.report_pages), ("report", None))
 
 
-def as_text(faults: Iterable[Fault], told: str, folder: Path, *, width: int) -> str:
-    """Return the table of faults and the commands that mend them."""
-    faults = list(faults)
+def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int) -> str:
+    """Return the table of problems and the commands that solve them."""
     if not faults:
-        return f"{told}\nAll are what they were, made by these settings and this code."
-    rows = [[fault.file, fault.what, fault.mend] for fault in _together(faults)]
-    damaged = [shlex.quote(str(folder / fault.file)) for fault in faults if fault.mend == REMOVE]
-    commands = [f"  rm {file}" for file in damaged] + [f"  {_command(folder)}"]
-    return "\n\n".join([aligned([HEADER, *rows], width=width), "To mend it:\n" + "\n".join(commands), told])
+        return f"{summary}\nNone has changed; settings and code are those of the results."
+    damaged = [shlex.quote(str(folder / fault.where)) for fault in faults if fault.remedy == REMOVE]
+    commands = "\n".join([f"  rm {file}" for file in damaged] + [f"  {_command(folder)}"])
+    return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), f"To solve this:\n{commands}", summary])
 
 
 def _command(folder: Path) -> str:
-    """Return how to run the workflow, from the project's folder."""
+    """Return the command that runs the workflow, from the project's folder."""
     try:
         refuse_lost_records(folder)
         forced = ""
-    except UserError:  # it would be refused
+    except UserError:
         forced = " --forceall"
     return f"snakemake --cores all --directory {shlex.quote(str(folder))}{forced}"
 
 
 def _digests(files: Iterable[Path]) -> dict[Path, str]:
-    """Return the SHA-256 of those files that are there, several at a time."""
+    """Return the SHA-256 of the files that exist, read in parallel."""
     here = [file for file in dict.fromkeys(files) if is_file(file)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(here, pool.map(_digest, here), strict=True))
@@ -127,20 +117,20 @@ def _digests(files: Iterable[Path]) -> dict[Path, str]:
 def _digest(file: Path) -> str:
     try:
         return sha256(file)
-    except OSError as error:  # as of a failing disk
+    except OSError as error:  # such as a failing disk
         return str(error)
 
 
-def _passed_on(
+def _recorded_sources(
     study: Study,
     step: str,
     session: str | None,
     known: checksums.Record | None,
     made_from: Mapping[str, dict[str, str]],
 ) -> dict[str, str] | None:
-    """Return the sources of an output whose bytes are as recorded, as its record tells; None where it cannot.
+    """Return the recordings that an output was made from, according to its record; None if the record lacks them.
 
-    Of ``read`` they are the recordings of today if its key has them, of a later step those of its inputs.
+    For ``read`` they are the present recordings if its key names them, for a later step the recordings of its inputs.
     """
     if known is None:
         return None
@@ -159,20 +149,20 @@ def _look_at_output(
     name: str,
     digests: Mapping[Path, str],
     records: Mapping[str, checksums.Record | None],
-    passed_on: dict[str, str] | None,
+    recorded: dict[str, str] | None,
 ) -> tuple[tuple[str, str] | None, dict[str, str] | None]:
-    """Return what is wrong with an output as a file, and the sources that it was made from, where it tells.
+    """Return what is wrong with an output file and the remedy, and its sources, None if unknown.
 
-    It is opened only where its record is silent: what has the SHA-256 that was recorded is what was written.
+    A file is opened only if its record is missing or incomplete.
     """
     path, known = derived / name, records[name]
     if path not in digests:
-        return ("is not there", RUN), None
+        return ("missing", RUN), None
     if known and known.sha256 != digests[path]:
         return (checksums.CHANGED, REMOVE), None
     made = known.inputs.items() if known else ()
     another = [other for other, digest in made if (record := records.get(other)) and record.sha256 != digest]
-    sources = {} if path.suffix != ".nc" else passed_on
+    sources = {} if path.suffix != ".nc" else recorded
     if known is None or another or sources is None:
         try:
             sources = json.loads(netcdf.read_through(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
@@ -182,22 +172,23 @@ def _look_at_output(
     if known is None:
         return ("no record of what was written", REMOVE), sources
     if another:
-        return (f"made from another derived/{another[0]} than the one there", REMOVE), sources
+        return (f"made from an earlier derived/{another[0]}", REMOVE), sources
     return None, sources
 
 
 def _made_otherwise(
     study: Study, known: checksums.Record | None, step: str, session: str | None
 ) -> tuple[str, str] | None:
-    """Return what of a job's key is no longer what it was when the output was made."""
+    """Return the parts of a job's key that have changed since the output was made, and the remedy."""
     key = json.loads(study.key(step)(SimpleNamespace(session=session)))
     then, now = known.made_with if known else {}, checksums.made_with(key)
-    told = [
+    changed = [
         _difference(step, part, then.get(part), now.get(part))
         for part in (*now, *(part for part in then if part not in now))
         if then.get(part) != now.get(part)
     ]
-    return (f"settings, tables or code have changed since: {', '.join(dict.fromkeys(told))}", RUN) if told else None
+    what = f"settings, tables or code have changed since: {', '.join(dict.fromkeys(changed))}"
+    return (what, RUN) if changed else None
 
 
 def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
@@ -217,8 +208,8 @@ def _plain(text: str | None) -> str:
 
 def _changed_sources(
     folder: Path, made_from: Mapping[str, Mapping[str, str]], digests: dict[Path, str]
-) -> Iterator[Fault]:
-    """Yield the recordings that are no longer those from which results were made."""
+) -> Iterator[Problem]:
+    """Yield the recordings that have changed since results were made from them."""
     then: dict[str, dict[str, str]] = {}
     for output, sources in made_from.items():
         for file, digest in sources.items():
@@ -229,16 +220,16 @@ def _changed_sources(
         stale = [output for output, digest in by_output.items() if digest != now]
         if stale:
             made = f"{_several(f'derived/{stale[0]}', len(stale))} {'was' if len(stale) == 1 else 'were'}"
-            yield Fault(file, f"{'gone' if now is None else 'changed'} since {made} made from it", RESTORE)
+            yield Problem(file, f"{'gone' if now is None else 'changed'} since {made} made from it", RESTORE)
 
 
-def _together(faults: Iterable[Fault]) -> Iterator[Fault]:
-    """Yield the faults, those that outputs of one name share in many sessions in one row."""
+def _together(faults: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems; an equal problem of one output in many sessions is one row."""
     rows: dict[tuple[str, str, str], list[str]] = {}
-    for fault in faults:
-        rows.setdefault((fault.what, fault.mend, Path(fault.file).name), []).append(fault.file)
-    for (what, mend, _), files in rows.items():
-        yield Fault(_several(files[0], len(files)), what, mend)
+    for file, what, remedy in faults:
+        rows.setdefault((what, remedy, Path(file).name), []).append(file)
+    for (what, remedy, _), files in rows.items():
+        yield Problem(_several(files[0], len(files)), what, remedy)
 
 
 def _several(first: str, count: int) -> str:
@@ -246,9 +237,9 @@ def _several(first: str, count: int) -> str:
 
 
 def _strangers(study: Study, derived: Path) -> str:
-    """Return which folders of results belong to no session of the study."""
+    """Return the folders of results that belong to no session, as text."""
     known = {*study.sessions, checksums.FOLDER, "report"}
     found = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
     if not found:
-        return "nothing else is there."
-    return f"derived/{', derived/'.join(found)}: of no session in trials.tsv, can be removed."
+        return "no other folders in derived/."
+    return f"derived/{', derived/'.join(found)}: in no session of trials.tsv, can be removed."

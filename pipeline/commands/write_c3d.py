@@ -1,4 +1,4 @@
-"""``python -m pipeline write-c3d``: results written back into copies of the recordings."""
+"""``write-c3d``: write results into copies of the recordings."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def write_c3d_files(
 
     Args:
         study_path: the study's directory.
-        session: one only.
-        anonymous: whether to leave out the free text of the recordings, which may name people.
+        session: the only session, if given.
+        anonymous: whether to leave out free text of the recordings, which may name people.
 
     Returns:
-        The files written, and one line for each trial that was left out, with the reason.
+        The files written, and one line with the reason for each trial without one.
 
     Raises:
-        UserError: settings or tables are wrong, no such session, or it has no results yet.
+        UserError: wrong settings or tables, no such session, or a session without results.
     """
     study, problems = look_at(study_path)
     if problems:
@@ -57,8 +57,8 @@ def write_c3d_files(
                 lab_rotation=np.reshape(recorded[row["trial"]].attrs["lab_rotation"], (3, 3)),
             )
             target = folder / "c3d" / f"{row['trial']}.c3d"
-            whose = study_tables.whose(row, study.participants)
+            person = study_tables.person_of(row, study.participants)
             events = gait_events(trial["contacts"])
-            write_c3d(study_path / row["file"], target, outputs, events, **whose, anonymous=anonymous)
+            write_c3d(study_path / row["file"], target, outputs, events, **person, anonymous=anonymous)
             written.append(target)
     return written, left_out

@@ -1,4 +1,4 @@
-"""CSV files that a spreadsheet shows and does not run: text that would be a formula begins with an apostrophe."""
+"""CSV files that a spreadsheet does not run: an apostrophe is put before text that would be a formula."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ FORMULA = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")  # the wide forms too
 
 
 def csv_of(table: pd.DataFrame) -> bytes:
-    """Return a table as CSV; numbers, and texts that are numbers, stay as they are."""
+    """Return a table as CSV; numbers, and text that is a number, are not changed."""
     return guarded(table).to_csv(index=False, lineterminator="\n").encode()
 
 
 def guarded(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with an apostrophe before each text, and column name, that would be a formula."""
+    """Return a table with :func:`guard` applied to each text and column name."""
     texts = [i for i, dtype in enumerate(table.dtypes) if not pd.api.types.is_numeric_dtype(dtype)]
     columns = {name: table[name].map(guard) for name in table.columns[texts]}
     return table.assign(**columns).rename(columns=guard)
 
 
 def guard(cell: object) -> object:
-    """Return a cell with an apostrophe before it where a spreadsheet would take it for a formula.
+    """Return a cell, with an apostrophe before it if a spreadsheet would read it as a formula.
 
-    One that has an apostrophe there already gets another, so that :func:`unguarded` gives back what was.
+    A cell that already begins with apostrophes gets one more, so that :func:`unguarded` restores it.
     """
     if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULA) and not _is_number(cell):
         return f"'{cell}"
@@ -33,12 +33,12 @@ def guard(cell: object) -> object:
 
 
 def unguarded(cell: str) -> str:
-    """Return what a cell was before :func:`guard`."""
+    """Return the cell before :func:`guard`."""
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULA) else cell
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file as text, without guards."""
+    """Return the rows of a CSV file as text, :func:`unguarded`."""
     lines = [*csv.reader(io.StringIO(text))]
     if "'" in text:
         lines = [[*map(unguarded, line)] for line in lines]

@@ -1,7 +1,7 @@
-"""Reference curves that the user supplies: a table with the mean and spread of other people's gait.
+"""Reference curves from the user: a table with mean and standard deviation of other people's gait.
 
 Columns ``variable joint angle phase mean sd``, separated by tabs, commas or semicolons; one line per curve and
-phase, in the units of study.nc. Curves hold for both sides. Plain Python, for the workflow reads it too.
+phase, in the units of study.nc. The curves apply to both sides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..conventions import ANGLES, JOINTS
 from ..errors import Problem, UserError, nearest
 
 COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
-# the variables that can have a reference, with the dimensions that the columns joint and angle select along
+# the variables that can have a reference, with the dimensions that the columns joint and angle select from
 COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "joint_angle": {"joint": JOINTS, "angle": ANGLES},
     "pelvis_angle": {"angle": ANGLES},
@@ -41,15 +41,15 @@ Key = tuple[str, ...]
 
 
 def key_of(variable: str, component: Mapping[str, str]) -> Key:
-    """Return the name of a curve: the variable and the labels of its component in the table's order."""
+    """Return the key of a curve: its variable and the labels of its component, in table order."""
     return (variable, *(component[dim] for dim in COMPONENTS[variable]))
 
 
 def read_reference(path: Path, *, setting: str) -> dict[Key, Reference]:
-    """Return the curves of a table; ``setting`` is the one that names it.
+    """Return the curves of a table; ``setting`` is the name of the setting with its path.
 
     Raises:
-        UserError: no such file, not UTF-8, or what :func:`reference_of` refuses.
+        UserError: no such file, not UTF-8, or a mistake that :func:`reference_of` finds.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -64,7 +64,7 @@ def reference_of(text: str, *, where: str) -> dict[Key, Reference]:
     """Return the curves of a table's text.
 
     Raises:
-        UserError: columns are missing or unknown, a cell is wrong, a curve has not two or more ascending phases.
+        UserError: missing or unknown columns, a wrong cell, or a curve without two or more ascending phases.
     """
     first = text.lstrip("\ufeff").splitlines()[:1] or [""]
     separator = max("\t,;", key=first[0].count)
@@ -97,7 +97,7 @@ def reference_of(text: str, *, where: str) -> dict[Key, Reference]:
 
 
 def _add(curves: dict[Key, Reference], row: Mapping[str, str], where: str) -> list[Problem]:
-    """Add a row to the curves, or return what is wrong with it."""
+    """Add a row to the curves, or return its problems."""
     variable = row["variable"]
     if variable not in COMPONENTS:
         remedy = nearest(variable, COMPONENTS) or f"expected one of {', '.join(COMPONENTS)}"

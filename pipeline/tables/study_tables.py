@@ -1,7 +1,7 @@
 """The tables of a study: participants.tsv, trials.tsv, segments.tsv, cycles.tsv.
 
-Each has a function ``..._of`` that returns what can be read together with every problem, and
-one ``read_...`` that raises where there is a problem.
+``participants_of``, ``trials_of``, ``segments_of`` and ``cycles_of`` return the readable rows and every problem;
+``read_...`` raises the problems.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ..conventions import CHAIN, SIDES
 from ..errors import Problem, UserError, nearest
 from .tsv import ABSENT, Row, bad_columns, bad_identifier, hostile_cells, leaves_study, misspelt, out_of_range, rows_of
 
+T = TypeVar("T")
 ROLES = ("static", "gait", "functional", "exclude")
 
-# plausible sizes of people from one year up, and of markers; what lies outside is in another unit or mistyped
+# plausible sizes of people from one year up, and of markers; values outside are in another unit or mistyped
 SIZE_RANGES = {"mass_kg": (2, 400), "height_m": (0.3, 2.6)}
 ANTHROPOMETRY_RANGES = {
     "marker_diameter_m": (0.002, 0.06),
@@ -46,14 +48,8 @@ SEGMENT_COLUMNS = (
 
 
 def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str, Row]:
-    """Return the rows of participants.tsv by participant_id.
-
-    Raises:
-        UserError: every problem found, one per line.
-    """
-    participants, problems = participants_of(path, reserved=reserved)
-    _raise(problems)
-    return participants
+    """Return :func:`participants_of` a table; raise UserError with every problem."""
+    return _without_problems(participants_of(path, reserved=reserved))
 
 
 def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[Problem]]:
@@ -61,7 +57,7 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
 
     Args:
         path: the table.
-        reserved: names that a column cannot have, because the results have them.
+        reserved: column names that the results use.
     """
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
     problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
@@ -85,21 +81,18 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
 
 
 def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:
-    """Return the rows of trials.tsv by session, see :func:`trials_of`.
-
-    Raises:
-        UserError: every problem found, one per line.
-    """
-    sessions, problems = trials_of(path, participants)
-    _raise(problems)
-    return sessions
+    """Return :func:`trials_of` a table; raise UserError with every problem."""
+    return _without_problems(trials_of(path, participants))
 
 
 def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[str, list[Row]], list[Problem]]:
-    """Return the rows of trials.tsv by session (default: the participant), in order of the table, and every problem.
+    """Return the rows of trials.tsv by session, in table order, and every problem.
 
-    Left out are rows of role ``exclude``, and those whose file is not inside the study. ``participants`` is None
-    where participants.tsv could not be read.
+    Rows with role ``exclude`` and rows with a file outside the study are left out.
+
+    Args:
+        path: the table; a row without a session belongs to the session named after its participant.
+        participants: rows of participants.tsv, or None if it cannot be read.
     """
     rows, problems = rows_of(path, required=("participant_id", "trial", "file", "role", "condition"))
     problems += misspelt(rows, TRIAL_COLUMNS, path.name) + hostile_cells(rows, path.name)
@@ -121,23 +114,23 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
     return {name: mine for name, mine in inside.items() if mine}, list(dict.fromkeys(problems))
 
 
-def whose(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
-    """Return whose markers a trial means where its file holds several people's: the column subject, the participant."""
+def person_of(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
+    """Return the ``subject`` and ``participant`` of a trial, to choose among several people in one file."""
     person = row["participant_id"]
     named = (cells.get("subject", "") for cells in (row, participants.get(person, {})))
     return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
 
 
 def without_subject(participant: Row) -> Row:
-    """Return a row of participants.tsv without the column subject, which may hold a name: results must not have it."""
+    """Return a row of participants.tsv without the column subject: it may hold a name, which results must not."""
     return {name: cell for name, cell in participant.items() if name != "subject"}
 
 
 def plate_numbers(cell: str) -> tuple[int, ...] | None:
-    """Return the plates that a cell of ``plates_left`` or ``plates_right`` gives a foot; None where it leaves it open.
+    """Return the plates under a foot, from a cell of ``plates_left`` or ``plates_right``; None if not stated.
 
-    ``n/a`` or an empty cell leaves it open, ``none`` gives it no plate; else numbers, counted from 1 as in the
-    file, separated by blanks or commas: ``2``, ``1 2``.
+    The cell holds numbers, counted from 1 as in the file, separated by blanks or commas (``2``, ``1 2``); ``none``
+    for no plate; ``n/a`` or nothing if not stated.
 
     Raises:
         ValueError: none of these.
@@ -154,13 +147,13 @@ def plate_numbers(cell: str) -> tuple[int, ...] | None:
 
 
 def given_plates(row: Mapping[str, str]) -> dict[str, str]:
-    """Return the plates that a row of trials.tsv gives each foot, '1 2' or 'none', by column; not the open ones."""
+    """Return the plates that a row of trials.tsv states, '1 2' or 'none', by column."""
     given = {column: plate_numbers(row.get(column, "")) for column in PLATE_COLUMNS}
     return {column: " ".join(map(str, numbers)) or NO_PLATE for column, numbers in given.items() if numbers is not None}
 
 
 def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[Problem]:
-    """Return what is wrong with a row of trials.tsv, given the session's rows before it."""
+    """Return the problems of a row of trials.tsv; ``others`` are the session's rows before it."""
     session, trial = row["session"], row["trial"]
     where = f"{path.name}: {session} {trial}"
     problems = bad_identifier(trial, "trial", path.name) + bad_identifier(session, "session", path.name)
@@ -190,18 +183,12 @@ def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row]
 
 
 def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list[Row]]:
-    """Return the rows of segments.tsv by participant; empty where the study has no such file.
-
-    Raises:
-        UserError: every problem found, one per line.
-    """
-    segments, problems = segments_of(path, participants)
-    _raise(problems)
-    return segments
+    """Return :func:`segments_of` a table; raise UserError with every problem."""
+    return _without_problems(segments_of(path, participants))
 
 
 def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[Problem]]:
-    """Return the rows of segments.tsv by participant, and every problem; both empty where there is no such file."""
+    """Return the rows of segments.tsv by participant, and every problem; both empty without such a file."""
     if not path.exists():
         return {}, []
     segments: dict[str, list[Row]] = {}
@@ -226,7 +213,7 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
 
 
 def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[Problem]]:
-    """Return the rows of cycles.tsv, gait cycles left out by hand, and every problem; none without such a file."""
+    """Return the rows of cycles.tsv (gait cycles to leave out), and every problem; both empty without such a file."""
     if not path.exists():
         return [], []
     rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)
@@ -253,6 +240,8 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row],
     return rows, list(dict.fromkeys(problems))
 
 
-def _raise(problems: Sequence[Problem]) -> None:
+def _without_problems(result: tuple[T, Sequence[Problem]]) -> T:
+    content, problems = result
     if problems:
         raise UserError.of(problems)
+    return content

@@ -1,4 +1,4 @@
-"""Plain-text tables for the command line."""
+"""Plain-text tables for the terminal."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ WIDEST = 160
 
 
 def text_width() -> int:
-    """Return the characters per line of the terminal, 120 where there is none, :data:`WIDEST` at most."""
+    """Return the characters per line of the terminal, 120 without a terminal, at most :data:`WIDEST`."""
     return min(shutil.get_terminal_size((120, 24)).columns, WIDEST)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
-    """Return rows as columns of text, none of the lines longer than ``width`` where that can be had.
+    """Return rows as aligned columns of text, in lines of at most ``width`` if possible.
 
-    Columns that fit are left as they are; the others share what is left and wrap. Line ends in cells are kept.
+    Narrow columns keep their width; the others share the remaining width and wrap. Line ends in cells are kept.
     """
     longest = [max(len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
     left, widths = width - len(GAP) * (len(longest) - 1), dict.fromkeys(range(len(longest)), 0)
@@ -39,7 +39,7 @@ def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """Return a line in parts of at most ``width``; a word that is longer is broken after / or _ where it can be."""
+    """Return a line in parts of at most ``width``; longer words are broken after / or _ if possible."""
     wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
     if any(len(word) > width for word in line.split()):
         wrapper.wordsep_simple_re = re.compile(r"(\s+|(?<=[/_])(?=\S))")

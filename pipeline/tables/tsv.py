@@ -1,4 +1,4 @@
-"""Tab-separated tables as a person writes them: read whole, everything that is wrong said at once."""
+"""Tab-separated tables written by people: read with every problem at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = dict[str, str]
 def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -> tuple[list[Row], list[Problem]]:
     """Return the rows of a table with a header line, and every problem.
 
-    Cells stay text, stripped of blanks; one that a short line lacks is empty. Without a good header there are no rows.
+    Cells are text without surrounding blanks; missing cells are empty. There are no rows without a valid header.
 
     Args:
         path: the table.
@@ -48,10 +48,10 @@ def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -
 
 
 def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -> list[Row]:
-    """Return the rows of a table, see :func:`rows_of`.
+    """Return the rows of a table; arguments as for :func:`rows_of`.
 
     Raises:
-        UserError: absent, not UTF-8, ragged, or with missing, unknown or repeated columns.
+        UserError: missing, not UTF-8, ragged, or with missing, unknown or repeated columns.
     """
     rows, problems = rows_of(path, required=required, known=known)
     if problems:
@@ -60,7 +60,7 @@ def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] = ()
 
 
 def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
-    """Return a cell as a float, None where it is absent ('', n/a).
+    """Return a cell as a float, None if it is empty or n/a.
 
     Raises:
         UserError: not a finite number.
@@ -81,7 +81,7 @@ def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
 def out_of_range(
     row: Mapping[str, str], column: str, low: float, high: float, where: str, *, required: bool = False
 ) -> list[Problem]:
-    """Return a problem where a cell is not a number from low to high; an absent one may be, unless required."""
+    """Return a problem if a cell is not a number from low to high, or empty although required."""
     try:
         value = number(row, column, where=where)
     except UserError as error:
@@ -102,7 +102,7 @@ def _in_metres(value: float, low: float, high: float) -> str:
 
 
 def misspelt(rows: Sequence[Row], known: Sequence[str], where: str) -> list[Problem]:
-    """Return a problem for each column that misses a known one by a letter or two; free columns stay free."""
+    """Return a problem for each column that differs from a known one by a letter or two."""
     problems = []
     for name in rows[0] if rows else ():
         close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85)
@@ -145,7 +145,7 @@ def _header_problems(where: str, header: list[str], required: tuple[str, ...], k
 
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-COLUMN = re.compile(r"\w[^/]*")  # what NetCDF takes for a name
+COLUMN = re.compile(r"\w[^/]*")  # a valid name in NetCDF
 LONGEST_IDENTIFIER, LONGEST_COLUMN, LONGEST_CELL = 64, 64, 1000
 
 
@@ -164,7 +164,7 @@ def hostile_cells(rows: Sequence[Row], where: str) -> list[Problem]:
 
 
 def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> list[Problem]:
-    """Return a problem for each column whose name cannot become that of a coordinate, or is that of a result."""
+    """Return a problem for each column name that NetCDF does not allow or that the results use."""
     names = list(rows[0]) if rows else []
     remedy = f"begin with a letter, a digit or '_'; no '/', {LONGEST_COLUMN} characters at most"
     bad = [
@@ -180,7 +180,7 @@ def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> li
 
 
 def bad_identifier(name: str, column: str, where: str) -> list[Problem]:
-    """Return a problem where the name of a person, session or trial would not do for a folder on every computer."""
+    """Return a problem if the name of a person, session or trial is no valid folder name on every system."""
     if len(name) > LONGEST_IDENTIFIER:
         what = f"{column} {name[:LONGEST_IDENTIFIER]!r}... has {len(name)} characters"
         return [Problem(where, what, f"expected {LONGEST_IDENTIFIER} at most")]
@@ -191,6 +191,6 @@ def bad_identifier(name: str, column: str, where: str) -> list[Problem]:
 
 
 def leaves_study(file: str) -> bool:
-    """Return whether a path leads out of the study; a link inside it may lead anywhere, its owner made it."""
+    """Return whether a path leads out of the study. Links inside the study may lead anywhere."""
     parts = Path(os.path.normpath(file)).parts if file else ("..",)
     return "\0" in file or Path(file).is_absolute() or parts[:1] == ("..",)

@@ -109,7 +109,7 @@ class Study:
         trials = [
             {
                 **{name: row[name] for name in ("trial", "file", "role")},
-                **study_tables.whose(row, self.participants),
+                **study_tables.person_of(row, self.participants),
                 "sha256": self.sha256.get(row["file"]),
             }
             for row in self.sessions[session]

@@ -1,4 +1,4 @@
-"""The steps, and a study as they find it: its settings and tables, looked at before any job is planned."""
+"""The names of the steps, and a study with its settings and tables checked before jobs are planned."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..errors import Problem, UserError
 from ..results.cycle_variables import RESERVED
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference
-from . import digests as provenance
 from . import settings
+from .digests import sha256_of_files
 from .job_keys import Study
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
@@ -28,11 +28,11 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
 
     Args:
         path: the study directory.
-        overrides: settings from the command line, which win over study.yaml.
-        forced: whether every job will run anyway (``--forceall``), so that missing records do no harm.
+        overrides: settings from the command line; they win over study.yaml.
+        forced: whether every job will run anyway (``--forceall``), so that no records are needed.
 
     Raises:
-        UserError: everything that is wrong with settings and tables, one line per problem.
+        UserError: every problem of settings and tables.
     """
     study, problems = look_at(path, overrides=overrides, forced=forced)
     if problems:
@@ -41,16 +41,16 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
         raise UserError(str(path), "cannot be written to", "copy the study to where you may write")
     files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}
     present = {name: file for name, file in files.items() if settings.is_file(file)}
-    digests = provenance.sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
+    digests = sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
     return replace(study, sha256={name: digests[file] for name, file in present.items()})
 
 
 def look_at(
     path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False
 ) -> tuple[Study, list[Problem]]:
-    """Return what can be read of a study's settings and tables, and everything that is wrong with them.
+    """Return a study as far as its settings and tables can be read, and all their problems.
 
-    Nothing is written, and no digest of the recordings taken.
+    Nothing is written, and no recording is read: ``sha256`` is empty.
 
     Raises:
         UserError: no study.yaml.
@@ -79,7 +79,7 @@ def look_at(
 def _settings_of(
     path: Path, overrides: Mapping[str, Any]
 ) -> tuple[tuple[dict[str, Any], BodyModel | None], list[Problem]]:
-    """Return settings and body model, empty and None where something is wrong with them, and every problem."""
+    """Return settings and body model, empty and None if they have problems, and every problem."""
     where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
     own, problems = _attempt(
         lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides)), None
@@ -106,7 +106,7 @@ def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]
 
 
 def _check_reference(study: Path, name: str, setting: str) -> None:
-    """Raise UserError where a reference is not there, is a table with mistakes, or is an output of this study."""
+    """Raise UserError if a reference is missing, is a table with mistakes, or is an output of this study."""
     file = study / name
     if file.resolve().is_relative_to((study / "derived").resolve()):
         raise UserError(f"{setting}: {name}", "is an output of this study itself", "give another study's, or a copy")
@@ -117,7 +117,7 @@ def _check_reference(study: Path, name: str, setting: str) -> None:
 
 
 def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
-    """Return settings by which the uncertainty, where it is drawn, reaches study.nc and the report."""
+    """Return the settings; with uncertainty draws, further_curves includes their bands."""
     if not chosen or not chosen["kinetics"]["uncertainty_draws"]:
         return chosen
     further = dict.fromkeys((*chosen["cycles"]["further_curves"], *BANDS))
@@ -125,9 +125,9 @@ def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_lost_records(path: Path) -> None:
-    """Stop where results stand without the records that tell whether they are up to date."""
+    """Raise UserError if there are results without the records that show whether they are up to date."""
     results = any((path / "derived").glob("*/*.nc"))
-    # of a first run that was killed the only record may be that of a step under way
+    # after the first run was killed, the only record may be that of an unfinished step
     records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
     if results and not records:
         raise UserError(

@@ -1,10 +1,11 @@
-"""Settings: the defaults, what a body model sets, what study.yaml sets, checked against the schema.
+"""The settings of a study, checked against the schema.
 
-Precedence: ``study.yaml`` over the body model's ``settings`` over ``config/default.yaml``.
+``study.yaml`` wins over the body model's ``settings``, these win over ``config/default.yaml``.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 from collections.abc import Iterator, Mapping
@@ -33,7 +34,7 @@ FROM_DRAWS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_sh
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """YAML without aliases (no exponential documents), duplicate keys, depths, unseen characters and no numbers."""
+    """YAML without aliases (no exponential documents), duplicate keys, deep nesting, invisible characters, NaN."""
 
     depth = 0
 
@@ -51,11 +52,11 @@ class _StrictLoader(yaml.SafeLoader):
         try:
             value = super().construct_object(node, deep=deep)
         except (ValueError, AttributeError, OverflowError):  # 2001-99-99, !!float abc, 5000 digits
-            raise yaml.YAMLError(f"'{str(node.value)[:40]}' is not what it looks like{node.start_mark}") from None
+            raise yaml.YAMLError(f"'{str(node.value)[:40]}' is no valid number or date{node.start_mark}") from None
         if isinstance(value, str) and (hidden := hidden_in(value.replace("\n", ""))):
-            raise yaml.YAMLError(f"a text with the character {hidden}, which cannot be seen{node.start_mark}")
+            raise yaml.YAMLError(f"a text with the invisible character {hidden}{node.start_mark}")
         if isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER:
-            raise yaml.YAMLError(f"'{node.value[:40]}' is no number to reckon with{node.start_mark}")
+            raise yaml.YAMLError(f"'{node.value[:40]}' is too large or not finite{node.start_mark}")
         return value
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
@@ -70,8 +71,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML mapping.
 
     Raises:
-        UserError: the file is absent, too large, not YAML, not a mapping, or has aliases, a key twice, numbers that are
-            none or characters that cannot be seen.
+        UserError: the file is missing, too large, not YAML, not a mapping, or has aliases, a key twice, numbers that
+            are not finite or invisible characters.
     """
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
@@ -90,7 +91,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[Problem]:
-    """Return what is wrong with ``content`` according to a JSON schema."""
+    """Return the problems of ``content`` according to a JSON schema."""
     validator = jsonschema.Draft202012Validator(schema)
     problems = []
     for error in sorted(validator.iter_errors(content), key=lambda e: [str(p) for p in e.absolute_path]):
@@ -143,7 +144,7 @@ def _remedy(value: str, schema: Mapping[str, Any]) -> str:
 
 
 def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge mappings section by section, later layers winning."""
+    """Merge mappings section by section; later layers win."""
     result: dict[str, Any] = {}
     for layer in layers:
         for key, value in layer.items():
@@ -153,16 +154,26 @@ def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def typed(content: Any) -> Any:
-    """Return settings from the command line, whose values arrive as text, with numbers, booleans and null as such."""
+    """Return settings from the command line with text converted to numbers, booleans and null."""
     if isinstance(content, Mapping):
         return {str(key): typed(value) for key, value in content.items()}
     return yaml.safe_load(content) if isinstance(content, str) else content
 
 
-@functools.cache  # to be parsed three times at every start would be half a second
+@functools.cache
+def _config(name: str) -> dict[str, Any]:
+    """Return ``config/<name>.yaml``; callers must not change it."""
+    return read_yaml(CONFIG / f"{name}.yaml")
+
+
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON schema ``config/<name>.schema.yaml``; not to be changed."""
-    return read_yaml(CONFIG / f"{name}.schema.yaml")
+    """Return the JSON schema ``config/<name>.schema.yaml``; callers must not change it."""
+    return _config(f"{name}.schema")
+
+
+def defaults(model: BodyModel) -> dict[str, Any]:
+    """Return the default settings, with those of a body model."""
+    return merged(copy.deepcopy(_config("default")), model.settings)
 
 
 def load_settings(
@@ -171,19 +182,19 @@ def load_settings(
     """Return the full settings and the body model of a study.
 
     Args:
-        study_settings: content of study.yaml (command-line overrides already merged in).
+        study_settings: content of study.yaml, with the settings of the command line.
         where: the file's name for messages.
-        study_path: the study directory, to which a body model's path is relative.
+        study_path: the study directory; a body model's path is relative to it.
 
     Raises:
-        UserError: every problem found, one per line.
+        UserError: every problem.
     """
     settings_schema = schema("settings")
     problems = problems_in(study_settings, settings_schema, where=where)
     if problems:
         raise UserError.of(problems)
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
-    settings = merged(read_yaml(CONFIG / "default.yaml"), model.settings, study_settings)
+    settings = merged(defaults(model), study_settings)
     undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
     if undrawn and not settings["kinetics"]["uncertainty_draws"]:
         remedy = "set kinetics.uncertainty_draws above 0, such as 200"
@@ -191,10 +202,9 @@ def load_settings(
     return settings, model
 
 
-@functools.cache
 def segment_table(name: str) -> dict[str, Any]:
-    """Return a table of config/segment_parameters.yaml."""
-    table: dict[str, Any] = read_yaml(CONFIG / "segment_parameters.yaml")[name]
+    """Return a table of config/segment_parameters.yaml; callers must not change it."""
+    table: dict[str, Any] = _config("segment_parameters")[name]
     return table
 
 
@@ -204,10 +214,10 @@ def shipped_body_models() -> list[str]:
 
 
 def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
-    """Return a shipped body model by name, or one by its path relative to the study.
+    """Return a shipped body model by name, or another by its path relative to the study.
 
-    A model that ``extends`` another has what the other has, but for the landmarks, joint centres, segments and
-    settings that it names itself.
+    A model that ``extends`` another inherits its landmarks, joint centres, segments and settings, and replaces those
+    that it defines itself.
 
     Raises:
         UserError: no such model, or a model that breaks config/body_model.schema.yaml.
@@ -222,7 +232,7 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyMo
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is a regular file of a path, whatever the path."""
+    """Return whether a path is a regular file; False for a path that the system cannot handle."""
     try:
         return path.is_file()
     except OSError:  # too long for a name
@@ -232,7 +242,7 @@ def is_file(path: Path) -> bool:
 def _with_its_base(
     name: str | None, above: tuple[str, ...], *, where: str, study_path: Path
 ) -> tuple[dict[str, Any], str]:
-    """Return a body model, merged with those it extends, and the name of its file; ``above`` extend it."""
+    """Return a body model, merged with those it extends, and its file's name; the models ``above`` extend it."""
     shipped = shipped_body_models()
     if not name:
         raise UserError(where, "body_model is not set", f"choose one of {', '.join(shipped)}, or a file's path")

@@ -235,6 +235,6 @@ def test_body_model_command_says_what_it_cannot_build(
     assert "cannot tell where up is" in capsys.readouterr().err
     static = shared / "data" / "c3dorg_sample10_types" / "TYPE-2a.c3d"
     assert main(["body-model", "helen_hayes", str(static), "--output", str(tmp_path / "a.html")]) == 0
-    assert "leg is not built: the body model needs the knee width" in capsys.readouterr().out
+    assert "leg: the body model needs the knee width" in capsys.readouterr().out
     assert main(["body-model", "helen_hayes"]) == 0
     assert "LSHA or L.Shank" in capsys.readouterr().out

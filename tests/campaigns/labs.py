@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     Attributes:
         lab, file, body_model: which.
         cycles: gait cycles; of these with kinetics.
-        with_kinetics: cycles whose kinetics are believed.
+        with_kinetics: cycles with valid kinetics.
         valid, invalid: stances; of the invalid ones the reasons.
         reasons: how often each reason stands.
         lost: why moments, or everything, could not be had; empty where they could.
@@ -124,8 +124,8 @@ def outcomes(study: Path, lab: str, *, shared: Path | None = None) -> Iterator[O
 def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any) -> xr.Dataset:
     about = {"role": row["role"], "source": row["file"]}
     try:
-        whose = study_tables.whose(row, participants)
-        return read(study / row["file"], body_model=model, **whose, **chosen["read"]).assign_attrs(about)
+        person = study_tables.person_of(row, participants)
+        return read(study / row["file"], body_model=model, **person, **chosen["read"]).assign_attrs(about)
     except UserError as error:
         return xr.Dataset(attrs={**about, "rejected": str(error).removeprefix(f"{study / row['file']}: ")})
 
@@ -177,7 +177,7 @@ def _outcome(
 def _measured(
     path: Path, shared: Path, steps: Mapping[str, xr.Dataset], calibration: xr.Dataset
 ) -> tuple[str, dict[str, float]]:
-    """Return whose results a file comes with, and how far from them the run is, medians over its valid stances."""
+    """Return who made the results in a file, and how far from them the run is, medians over its valid stances."""
     mass_kg = calibration.attrs["body_mass_kg"]
     reference = reference_of(path, shared, steps, mass_kg=mass_kg)
     if reference is None:

@@ -55,7 +55,7 @@ def test_everything_is_said_at_once(demo: Path) -> None:
 
 def test_tables_that_cannot_be_read_leave_the_files_for_later(demo: Path) -> None:
     edit(demo / "trials.tsv", "participant_id", "participant")
-    assert about(check(demo), "C3D files").what == "not looked at"
+    assert about(check(demo), "C3D files").what == "not checked"
 
 
 def test_what_is_wrong_in_many_places_alike_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

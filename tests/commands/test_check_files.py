@@ -29,7 +29,7 @@ def test_rows_without_files_and_files_without_rows(demo: Path) -> None:
 
 def test_a_file_that_counts_twice_is_named(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/fast_02.c3d", "sub-01/fast_01.c3d")
-    assert ("warning", "sub-01/fast_01.c3d", "stands in 2 rows of sub-01 with role gait") in found(demo)
+    assert ("warning", "sub-01/fast_01.c3d", "in 2 rows of sub-01 with role gait") in found(demo)
 
 
 def test_links_are_followed_and_dead_ones_named(demo: Path, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_functional_hip_centre_needs_its_trials(demo: Path) -> None:
     assert "condition hip_left or hip_right" in none[0].remedy
     edit(demo / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_01.c3d\tfunctional\tHip left")
     assert about(check(demo), "sub-01")[:1] == ("warning",)
-    assert "right hip: that hip centre is found by harrington" in about(check(demo), "sub-01").what
+    assert "right hip: harrington is used for this hip centre" in about(check(demo), "sub-01").what
     edit(demo / "trials.tsv", "sub-01/fast_02.c3d\tgait\tfast", "sub-01/fast_02.c3d\tfunctional\thip_right")
     assert [finding for finding in check(demo) if finding.where == "sub-01"] == []
 

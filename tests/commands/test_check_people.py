@@ -105,7 +105,7 @@ def test_sex_is_asked_for_where_the_table_needs_it(demo: Path) -> None:
     edit(demo / "participants.tsv", "1.78\tM", "1.78\tn/a")
     assert check(demo) == []
     edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {segment_parameters: de_leva}")
-    assert found(demo) == {("warning", "sub-01", "no sex, by which the table de_leva differs")}
+    assert found(demo) == {("warning", "sub-01", "no sex, which the table de_leva needs")}
 
 
 @pytest.mark.parametrize(

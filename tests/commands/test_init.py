@@ -235,13 +235,13 @@ def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
         walks = {(row["trial"], row["subject"]) for row in rows if row["role"] == "gait"}
         assert walks == {("comfortable_01", name), ("fast_01", name)}
     assert {finding.what for finding in check(tmp_path)} == {
-        "no force plate and no gait events: cycles are told by the motion of the feet"
+        "no force plate and no gait events: cycles are found from the motion of the feet"
     }
     model = settings.load_body_model(name_of_model(tmp_path), where="study.yaml", study_path=tmp_path)
     for person, rows in study_tables.read_trials(tmp_path / "trials.tsv", people).items():
         for row in rows:
             mine = read(
-                tmp_path / row["file"], body_model=model, lab_axes="quarter_turn", **study_tables.whose(row, people)
+                tmp_path / row["file"], body_model=model, lab_axes="quarter_turn", **study_tables.person_of(row, people)
             )
             source = own[person] / Path(row["file"]).name.replace(f"static_{person}", "static")
             alone = read(source, body_model=model, lab_axes="quarter_turn").isel(time=slice(mine.sizes["time"]))

@@ -1,4 +1,4 @@
-"""The audit: every harm done to a recording, a result or its record is found, named and mended; nothing else is."""
+"""``verify``: each change of a recording, a result or its record is found, with its remedy; nothing else is."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.verify import REMOVE, RESTORE, RUN, Fault, outputs_of, verify
-from pipeline.errors import UserError
+from pipeline.commands.verify import REMOVE, RESTORE, RUN, outputs_of, verify
+from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests, run_job
 from pipeline.workflow.open_study import open_study
@@ -27,7 +27,7 @@ from tests.support.outputs import write_outputs
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a study of one session; a page stands for the report, of which no more is asked than its bytes."""
+    """Return a study of one session, with any page as its report: only the bytes matter."""
     study = write_outputs(tmp_path_factory.mktemp("house"))
     key = json.loads(open_study(study, forced=True).key("report")(None))
     netcdf.write_whole(study / "derived/report.html", b"<html>" * 1000)
@@ -40,12 +40,12 @@ def study(finished: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
 
 
-def faults_of(study: Path) -> list[Fault]:
+def faults_of(study: Path) -> list[Problem]:
     return verify(study)[0]
 
 
 def flip(path: Path, place: int, *, bit: int = 0) -> None:
-    """Flip one bit; size and times stay, as where a disk fails."""
+    """Flip one bit but keep size and times, like a failing disk."""
     status = path.stat()
     content = bytearray(path.read_bytes())
     content[place] ^= 1 << bit
@@ -56,7 +56,7 @@ def flip(path: Path, place: int, *, bit: int = 0) -> None:
 # --- nothing wrong ----------------------------------------------------------------------------------------------------
 
 
-def test_a_finished_study_is_well(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finished_study_has_no_problem(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(finished)]) == 0
     assert "3 recordings and 13 of 13 results were read" in capsys.readouterr().out
 
@@ -67,13 +67,13 @@ def test_a_new_time_stamp_is_no_change(study: Path) -> None:
     assert faults_of(study) == []
 
 
-def test_what_has_the_bytes_that_were_recorded_is_not_opened(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a hundred sessions that would take minutes, and tell nothing more."""
+def test_files_with_the_recorded_bytes_are_not_opened(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening those of a hundred sessions would take minutes and find nothing more."""
     monkeypatch.setattr(netcdf, "read_through", lambda path: pytest.fail(f"{path} was opened"))
     assert faults_of(finished) == []
 
 
-def test_a_copy_elsewhere_is_well(study: Path, tmp_path: Path) -> None:
+def test_a_copy_elsewhere_has_no_problem(study: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "another place" / "study"
     shutil.copytree(study, elsewhere)
     assert faults_of(elsewhere) == []
@@ -104,27 +104,27 @@ def test_one_flipped_bit_anywhere_in_any_result_is_found(study: Path, seed: int)
     for path in files:
         flip(path, int(rng.integers(path.stat().st_size)), bit=int(rng.integers(8)))
     found = faults_of(study)
-    assert {fault.file for fault in found} == {path.relative_to(study).as_posix() for path in files}
-    assert {fault.mend for fault in found} == {REMOVE}
+    assert {fault.where for fault in found} == {path.relative_to(study).as_posix() for path in files}
+    assert {fault.remedy for fault in found} == {REMOVE}
     assert all("damaged" in fault.what for fault in found)
 
 
 HARM: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "a file cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "damaged", REMOVE),
     "an empty file": (lambda path: path.write_bytes(b""), "damaged", REMOVE),
-    "a file gone": (lambda path: path.unlink(), "is not there", RUN),
+    "a file gone": (lambda path: path.unlink(), "missing", RUN),
     "a file put in its place": (lambda path: shutil.copy(path.with_name("clean.nc"), path), "damaged", REMOVE),
 }
 
 
 @pytest.mark.parametrize("harm", HARM)
 def test_harm_to_a_result_is_named_with_its_remedy(study: Path, harm: str) -> None:
-    do, what, mend = HARM[harm]
+    do, what, remedy = HARM[harm]
     do(study / "derived/sub-01/kinematics.nc")
     (fault,) = faults_of(study)
-    assert fault.file == "derived/sub-01/kinematics.nc"
+    assert fault.where == "derived/sub-01/kinematics.nc"
     assert what in fault.what
-    assert fault.mend == mend
+    assert fault.remedy == remedy
 
 
 @pytest.mark.parametrize("content", [None, "", "not a record\n", "abc  sub-01/read.nc\n# {}\n"])
@@ -132,11 +132,11 @@ def test_a_result_without_its_record_is_not_trusted(study: Path, content: str | 
     record = study / "derived/checksums/sub-01/read.nc.sha256"
     record.unlink() if content is None else record.write_text(content)
     (fault,) = faults_of(study)
-    assert fault == Fault("derived/sub-01/read.nc", "no record of what was written", REMOVE)
+    assert fault == Problem("derived/sub-01/read.nc", "no record of what was written", REMOVE)
 
 
-def test_a_result_of_another_run_is_found_by_what_was_made_of_it(study: Path) -> None:
-    """As where clean.nc and its record come back from a backup: both fit, but what follows was made of another."""
+def test_a_result_of_another_run_is_found_by_later_results(study: Path) -> None:
+    """For example clean.nc and its record from a backup: they fit, but later results come from another clean.nc."""
     path = study / "derived/sub-01/clean.nc"
     groups, attributes = netcdf.load_tree(path)
     key = json.loads(open_study(study, forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"})))
@@ -145,17 +145,17 @@ def test_a_result_of_another_run_is_found_by_what_was_made_of_it(study: Path) ->
     netcdf.save_tree(path, groups, attributes | {"title": "an earlier one"})
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
     found = faults_of(study)
-    assert {fault.file for fault in found} == {
+    assert {fault.where for fault in found} == {
         f"derived/sub-01/{step}.nc" for step in ("contacts", "kinematics", "cycles")
     }
-    assert all("made from another derived/sub-01/clean.nc" in fault.what for fault in found)
+    assert all("made from an earlier derived/sub-01/clean.nc" in fault.what for fault in found)
 
 
-def test_results_of_no_session_are_mentioned_but_not_wrong(study: Path) -> None:
+def test_folders_of_no_session_are_mentioned_but_no_problem(study: Path) -> None:
     shutil.copytree(study / "derived/sub-01", study / "derived/sub-77")
-    faults, told = verify(study)
+    faults, summary = verify(study)
     assert faults == []
-    assert "derived/sub-77" in told
+    assert "derived/sub-77" in summary
 
 
 # --- recordings, settings, tables, code -------------------------------------------------------------------------------
@@ -164,40 +164,40 @@ def test_results_of_no_session_are_mentioned_but_not_wrong(study: Path) -> None:
 def test_a_changed_recording_is_named_whatever_its_time_stamp(study: Path) -> None:
     flip(study / "sub-01/fast_01.c3d", -5)
     (fault,) = faults_of(study)
-    assert fault.file == "sub-01/fast_01.c3d"
+    assert fault.where == "sub-01/fast_01.c3d"
     assert "changed since derived/sub-01/read.nc and 7 more" in fault.what  # the session's seven files and study.nc
-    assert fault.mend == RESTORE
+    assert fault.remedy == RESTORE
 
 
 def test_a_recording_that_is_gone_is_named(study: Path) -> None:
     (study / "sub-01/static.c3d").unlink()
     (fault,) = faults_of(study)
-    assert (fault.file, fault.mend) == ("sub-01/static.c3d", RESTORE)
+    assert (fault.where, fault.remedy) == ("sub-01/static.c3d", RESTORE)
     assert fault.what.startswith("gone since")
 
 
 def test_a_recording_that_came_later_is_found(study: Path) -> None:
     shutil.copy(study / "sub-01/fast_01.c3d", study / "sub-01/gone.c3d")
     (fault,) = faults_of(study)
-    assert fault.file == "derived/sub-01/read.nc"
+    assert fault.where == "derived/sub-01/read.nc"
     assert "trials.tsv, or the recordings" in fault.what
 
 
-def test_a_changed_setting_is_told_with_both_values(study: Path) -> None:
+def test_a_changed_setting_is_named_with_both_values(study: Path) -> None:
     text = (study / "study.yaml").read_text()
     (study / "study.yaml").write_text(text.replace("uncertainty_draws: 5", "uncertainty_draws: 6"))
     (fault,) = faults_of(study)
-    assert fault.file == "derived/sub-01/kinetics.nc"
+    assert fault.where == "derived/sub-01/kinetics.nc"
     assert "kinetics.uncertainty_draws 5, now 6" in fault.what
-    assert fault.mend == RUN
+    assert fault.remedy == RUN
 
 
-def test_a_changed_cell_is_told_by_its_table(study: Path) -> None:
+def test_a_changed_cell_is_named_by_its_table(study: Path) -> None:
     with (study / "participants.tsv").open(newline="") as handle:
         rows = list(csv.reader(handle, delimiter="\t"))
     rows[1][rows[0].index("mass_kg")] = "80"
     (study / "participants.tsv").write_text("\n".join("\t".join(row) for row in rows) + "\n")
-    by_file = {fault.file: fault.what for fault in faults_of(study)}
+    by_file = {fault.where: fault.what for fault in faults_of(study)}
     assert set(by_file) == {"derived/sub-01/calibrate.nc", *(f"derived/{n}" for n in ("study.nc", *TABLES))}
     assert "participants.tsv" in by_file["derived/sub-01/calibrate.nc"]
 
@@ -205,23 +205,23 @@ def test_a_changed_cell_is_told_by_its_table(study: Path) -> None:
 TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
 
 
-def test_changed_code_and_libraries_are_told(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_code_and_libraries_are_named(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = digests.code_digest
     monkeypatch.setattr(
         digests, "code_digest", lambda *names: digest(*names) + "x" * names[0].endswith("contacts.step")
     )
     monkeypatch.setattr(digests, "versions", lambda names: dict.fromkeys(names, "99"))
-    by_file = {fault.file: fault.what for fault in faults_of(study)}
+    by_file = {fault.where: fault.what for fault in faults_of(study)}
     assert "the code of this step" in by_file["derived/sub-01/contacts.nc"]
     assert "the code of this step" not in by_file["derived/sub-01/clean.nc"]
     assert f"numpy {np.__version__}, now 99" in by_file["derived/sub-01/clean.nc"]
 
 
-# --- what is said and done --------------------------------------------------------------------------------------------
+# --- messages and commands --------------------------------------------------------------------------------------------
 
 
-def test_the_commands_that_mend_can_be_copied(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The removed files are those that are damaged; blanks in a path are quoted, lost records force a run."""
+def test_the_commands_can_be_copied(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Damaged files are removed, paths with blanks are quoted, lost records force a run."""
     spaced = study.rename(study.with_name("my study"))
     (spaced / ".snakemake/metadata").mkdir(parents=True)
     (spaced / ".snakemake/metadata/record").touch()
@@ -237,7 +237,7 @@ def test_the_commands_that_mend_can_be_copied(study: Path, capsys: pytest.Captur
     assert f"snakemake --cores all --directory '{spaced}' --forceall" in capsys.readouterr().out
 
 
-def test_a_study_without_results_or_with_wrong_tables_is_told_in_plain_lines(
+def test_a_study_without_results_or_with_wrong_tables_gives_plain_lines(
     study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.rmtree(study / "derived")
@@ -251,14 +251,14 @@ def test_a_study_without_results_or_with_wrong_tables_is_told_in_plain_lines(
 
 
 def test_a_step_refuses_a_damaged_input_and_leaves_no_record(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even by what no checksum within the file covers: a byte more at its end."""
+    """Even one byte more at its end, which no checksum inside the file covers."""
     monkeypatch.chdir(study)
     read = Path("derived/sub-01/read.nc")
     content = read.read_bytes()
     key = open_study(Path(), forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"}))
     job = key, {"read": [read]}, {"clean": [Path("derived/sub-01/clean.nc")]}
     read.write_bytes(content + b"\0")
-    netcdf.load_tree(read)  # takes no notice
+    netcdf.load_tree(read)  # does not find it
     with pytest.raises(UserError, match=r"derived/sub-01/read\.nc: damaged .*; remove it and run again"):
         run_job.run(*job)
     assert checksums.recorded(Path("derived"), "sub-01/clean.nc") is None
@@ -276,8 +276,8 @@ def test_no_damaged_result_passes_as_another(study: Path) -> None:
     assert not {"crashed", "other error"} & {beside for *_, beside in results}
 
 
-def test_every_result_of_the_workflow_is_looked_at(study: Path) -> None:
-    """One forgotten here would never be missed."""
+def test_every_result_of_the_workflow_is_verified(study: Path) -> None:
+    """A file forgotten here would never be verified."""
     rules = (HOUSE / "Snakefile").read_text()
     named = {part.split('"')[0] for part in rules.split('"derived/')[1:]}
     expected = {name.replace("{session}", "sub-01") for name in named if "{step}" not in name and name != "report"}

@@ -1,4 +1,4 @@
-"""``python -m pipeline check``: everything that is wrong with a study, before anything runs."""
+"""``check``: every problem of a study, before anything runs."""
 
 from __future__ import annotations
 
@@ -21,39 +21,37 @@ MOST_LISTED = 4
 
 
 def check(folder: Path) -> list[Finding]:
-    """Return everything that is wrong with a study, errors first; each C3D file is read once.
-
-    Nothing is written.
+    """Return every problem of a study, errors first; each C3D file is read once, nothing is written.
 
     Raises:
-        UserError: no such folder, or one without study.yaml.
+        UserError: no such folder, or no study.yaml in it.
     """
     study, problems = look_at(folder)
     findings = [Finding("error", *problem) for problem in problems]
     if not study.sessions:
-        findings.append(Finding("error", "C3D files", "not looked at", "put the tables right and check again"))
+        findings.append(Finding("error", "C3D files", "not checked", "correct the tables and check again"))
     known: dict[tuple[str, ...], Facts] = {}
     for session, rows in study.sessions.items():
         facts = {}
         for row in rows:
-            whose = study_tables.whose(row, study.participants)
-            key = (row["file"], *whose.values())
+            person = study_tables.person_of(row, study.participants)
+            key = (row["file"], *person.values())
             try:
-                known[key] = known.get(key) or facts_of(opened(folder, row["file"], **whose), study.body_model)
+                known[key] = known.get(key) or facts_of(opened(folder, row["file"], **person), study.body_model)
                 facts[row["file"]] = known[key]
             except UserError as error:
                 findings += [Finding("error", row["file"], what, remedy) for _, what, remedy in error.problems]
         findings += of_session(session, rows, facts, study.body_model)
         findings += of_functional(session, rows, study.settings)
         findings += of_sizes(rows, facts, study.participants, study.settings, study.body_model)
-    for (file, *_), told in known.items():
-        findings += of_file(file, told, study.settings)
+    for (file, *_), own in known.items():
+        findings += of_file(file, own, study.settings)
     findings += _unlisted(study)
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
 
 
 def as_text(findings: Sequence[Finding], folder: Path) -> str:
-    """Return the findings as a table; what is wrong in many places alike is one row."""
+    """Return the findings as a table; equal findings share a row."""
     places: dict[tuple[str, str, str], list[str]] = {}
     for finding in findings:
         places.setdefault((finding.severity, finding.what, finding.remedy), []).append(finding.where)
@@ -63,9 +61,9 @@ def as_text(findings: Sequence[Finding], folder: Path) -> str:
         listed = [*where[:MOST_LISTED], f"and {more} more"] if more > 1 else where
         rows.append((severity, "\n".join(listed), what, remedy))
     counts = Counter(severity for severity, *_ in places)
-    said = " and ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items())
+    total = " and ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items())
     lines = [aligned(rows, width=text_width()), ""] if findings else []
-    lines.append(f"{folder}: {said or 'nothing wrong found'}.")
+    lines.append(f"{folder}: {total or 'nothing wrong found'}.")
     if not counts["error"]:
         lines.append(f"Next: snakemake --cores all --directory {shlex.quote(str(folder))}")
     return "\n".join(lines)
@@ -77,7 +75,7 @@ def _unlisted(study: Study) -> Iterator[Finding]:
     for name in study.participants if study.sessions else ():
         if name not in with_trials:
             yield Finding("warning", name, "no trials to use in trials.tsv", "list some, or remove the participant")
-    with suppress(UserError):  # no table, no files: said already
+    with suppress(UserError):  # already a finding: no table, or no files
         listed = {Path(row["file"]) for row in tsv.read_table(study.path / "trials.tsv", required=("file",))}
         for name in c3d_files(study.path):
             if Path(name) not in listed:

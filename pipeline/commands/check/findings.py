@@ -1,6 +1,6 @@
-"""What can be wrong with the files and the sessions of a study.
+"""Problems of the files and sessions of a study.
 
-An ``error`` costs a trial, a session or the run; a ``warning`` costs a part of the results, or casts doubt on them.
+An ``error`` loses a trial, a session or the run; a ``warning`` loses a part of the results or makes them doubtful.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_LISTED = 4
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong: ``severity`` (error or warning), where, what, and what would be right."""
+    """A problem with its ``severity``, error or warning."""
 
     severity: str
     where: str
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
 
 def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find what is wrong with a file whatever its role: rates, cut-offs, units, names."""
+    """Find problems of a file in any role: rates, cut-offs, units, names."""
     plate_rate_hz = facts.force_rate_hz if facts.peak_load_n else 0
     for name, rate_hz in {"marker_cutoff_hz": facts.marker_rate_hz, "force_cutoff_hz": plate_rate_hz}.items():
         cutoff_hz = chosen.get("clean", {}).get(name)
@@ -52,10 +52,10 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
                 yield Finding("error", file, f"clean.{name}: {what}", remedy)
     if not MARKER_RATES_HZ[0] <= facts.marker_rate_hz <= MARKER_RATES_HZ[1]:
         what = f"{facts.marker_rate_hz:g} marker frames per second"
-        yield Finding("warning", file, what, "correct POINT:RATE: times, speeds and moments go by it")
+        yield Finding("warning", file, what, "correct POINT:RATE: times, speeds and moments depend on it")
     if 0 < plate_rate_hz < max(facts.marker_rate_hz, LOWEST_FORCE_RATE_HZ):
         what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
-        yield Finding("warning", file, what, "record plates at 1000 Hz; if they were, correct ANALOG:RATE")
+        yield Finding("warning", file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE")
     yield from _wrong_units(file, facts)
     if facts.label_notes:
         more = f" (and {len(facts.label_notes) - 1} more labels)" if facts.label_notes[1:] else ""
@@ -64,8 +64,8 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
         what = "SUBJECTS:NAMES may hold a person's name"
         yield Finding("warning", file, what, "put the participant's id there before the file is passed on")
     if facts.name_words & {*words_of(file)}:
-        what = "the path has a name that stands in SUBJECTS:NAMES"
-        yield Finding("warning", file, what, "outputs name their sources: rename it, here and in trials.tsv")
+        what = "the path contains a name from SUBJECTS:NAMES"
+        yield Finding("warning", file, what, "rename it, also in trials.tsv: outputs contain the path")
 
 
 def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
@@ -83,13 +83,13 @@ def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
 def of_session(
     session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts], model: BodyModel | None
 ) -> Iterator[Finding]:
-    """Find what is wrong with a session: its static trial, its walking trials, its plates.
+    """Find problems of a session: its static trial, its walking trials, its plates.
 
     Args:
         session: its name.
         rows: its rows of trials.tsv.
-        facts: of each file that can be read.
-        model: the body model; None where it cannot be read.
+        facts: by file, for the files that can be read.
+        model: the body model; None if it cannot be read.
     """
     static = next((row["file"] for row in rows if row["role"] == "static"), "")
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
@@ -111,7 +111,7 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], mo
     if complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
     elif model and gait:
-        remedy = f"list one; no walk shows every marker that {model.name} needs: only contacts and events come out"
+        remedy = f"list one: no walk shows every marker of {model.name}, so there are only contacts and events"
     else:
         remedy = "list one in trials.tsv with role static"
     return Finding("error", session, "no static trial", remedy)
@@ -124,14 +124,14 @@ def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool) ->
         yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
     if not facts.stands:
         what = f"static trial in which markers move by {facts.extent_m:.2g} m"
-        remedy = "good only where no static was recorded: axes and centres are means over the walk"
+        remedy = "keep it only if no static was recorded: axes and centres are means over the walk"
         yield Finding("warning", file, what, remedy if walks else "use a file in which the person stands still")
 
 
 def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:
     if model and (lacking := requirements.lacking_in_motion(model, facts.seen, static)):
-        both = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
-        yield _lacks("error" if both else "warning", file, lacking, facts, model)
+        both_sides = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
+        yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
     elif model and facts.heading_problem:
         yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
     if facts.stands or facts.stride_m < SHORTEST_STRIDE_M:
@@ -140,13 +140,13 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | No
     elif facts.duration_s < SHORTEST_WALK_S:
         yield Finding("warning", file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch")
     if not facts.peak_load_n and not facts.plate_problems:
-        no_events = "" if facts.event_count else " and no gait events: cycles are told by the motion of the feet"
+        no_events = "" if facts.event_count else " and no gait events: cycles are found from the motion of the feet"
         remedy = "angles only; for moments export it with FORCE_PLATFORM"
         yield Finding("warning", file, f"no force plate{no_events}", remedy)
     if names := facts.strange_events:
         listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
         what = f"gait events not understood, and not used: {listed}{' and more' * (len(names) > MOST_LISTED)}"
-        remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion tell events as well"
+        remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion give events as well"
         yield Finding("warning", file, what, remedy)
     problems = [Finding("warning", file, f"{where}: {what}", remedy) for where, what, remedy in facts.plate_problems]
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
@@ -158,7 +158,7 @@ def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> 
     """Find rows that repeat another, functional trials without a joint, plates that a file does not have."""
     for (file, role), count in Counter((row["file"], row["role"]) for row in rows).items():
         if count > 1:
-            what = f"stands in {count} rows of {session} with role {role}"
+            what = f"in {count} rows of {session} with role {role}"
             yield Finding("warning", file, what, "keep one: its steps would count twice")
     for row in rows:
         if row["role"] == "functional" and not re.search("hip|knee|ankle", row["condition"].lower()):
@@ -169,14 +169,14 @@ def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> 
             try:
                 named = study_tables.plate_numbers(row.get(column, ""))
             except ValueError:
-                continue  # said with the table's problems
+                continue  # a problem of the table
             if absent := [number for number in named or () if number not in known]:
                 what = f"{column} of {row['trial']} names plate {absent[0]}, the file has {', '.join(map(str, known))}"
                 yield Finding("error", row["file"], what, "correct it, or leave it n/a to have the foot found")
 
 
 def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find hip centres that settings or body model ask of functional trials which a session does not list."""
+    """Find functional trials that the hip centre needs and the session does not list."""
     if chosen.get("calibrate", {}).get("hip_centre") != "functional":
         return
     listed = {side for row in rows if row["role"] == "functional" for side in hip_sides(row["condition"])}
@@ -184,28 +184,25 @@ def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, An
     remedy = f"list it in trials.tsv: role functional, condition {' or '.join(f'hip_{side}' for side in absent)}"
     if not listed:
         what = "calibrate.hip_centre is functional, but no functional trial of a hip is listed: the session is rejected"
-        yield Finding("error", session, what, f"{remedy}; else choose another calibrate.hip_centre, as harrington")
+        yield Finding("error", session, what, f"{remedy}; or choose another calibrate.hip_centre, such as harrington")
     elif absent:
-        what = f"no functional trial of the {absent[0]} hip: that hip centre is found by harrington"
-        yield Finding("warning", session, what, f"{remedy}, if it was recorded; else leave it so")
+        what = f"no functional trial of the {absent[0]} hip: harrington is used for this hip centre"
+        yield Finding("warning", session, what, f"{remedy}, if one was recorded")
 
 
 def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:
-    """Find plates on which nobody steps in any walk of a session."""
+    """Find plates that carry no load in any walk of a session."""
     numbers = sorted({number for facts in gait for number in facts.peak_load_n})
     idle = [n for n in numbers if max(facts.peak_load_n.get(n, 0.0) for facts in gait) < LOADED_N]
     if idle:
         listed = f"force plate{'s' * (len(idle) > 1)} {', '.join(map(str, idle))}"
-        what = (
-            f"{listed} not loaded in any of {len(gait)} walks" if len(gait) > 1 else f"{listed} not loaded in the walk"
-        )
-        yield Finding(
-            "warning", session, what, "right where nobody stepped there; else was it switched on, its cable in?"
-        )
+        walks = f"any of {len(gait)} walks" if len(gait) > 1 else "the walk"
+        remedy = "correct if nobody stepped there; otherwise check its switch and cable"
+        yield Finding("warning", session, f"{listed} not loaded in {walks}", remedy)
 
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model: BodyModel) -> Finding:
-    """Name what a file lacks, with the labels looked for and the nearest one that is there."""
+    """Return what a file lacks, with the expected labels and the most similar label in the file."""
     known, present, listed = model.landmarks, chosen_labels(model, facts.labels), []
     taken = {label for groups in known.values() for group in groups for label in group}
     free = [label for label in facts.labels if label not in taken]

@@ -1,4 +1,4 @@
-"""What can be wrong with the sizes of a person: missing, in another unit, or against what recordings show."""
+"""Problems of the sizes of a person: missing, in another unit, or contradicted by recordings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..recording_facts import Facts
 from .findings import Finding
 
 TABLES_BY_SEX = ("de_leva", "dumas")
-ESTIMATE = "estimate"  # how the cell mass_source of a mass begins that plates have told
+ESTIMATE = "estimate"  # start of the cells mass_source and width_source for values that init has estimated
 POUNDS_PER_KG = 2.2046
 # Measured on 14 sessions: plates under a static show the stated mass within 4 %, a walk within 6 %; clothes, shoes
 # and the time since it was asked make more.
@@ -33,13 +33,13 @@ def of_sizes(
     chosen: Mapping[str, Any],
     model: BodyModel | None,
 ) -> Iterator[Finding]:
-    """Find sizes of a session's person that are missing or cannot be, given what the session's files state and show.
+    """Find sizes of a session's person that are missing or implausible, compared with the session's files.
 
     Args:
         rows: the session's rows of trials.tsv.
-        facts: of each file that can be read.
-        participants: rows of participants.tsv; a cell that is not a number counts as absent, it was found already.
-        chosen, model: settings and body model; empty and None where they cannot be read.
+        facts: by file, for the files that can be read.
+        participants: rows of participants.tsv; a cell that is not a number counts as empty.
+        chosen, model: settings and body model; empty and None if they cannot be read.
     """
     person = rows[0]["participant_id"]
     row = participants.get(person, {})
@@ -50,15 +50,15 @@ def of_sizes(
         yield from _missing(person, {**stated, **cells}, static, chosen, model)
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
     if table in TABLES_BY_SEX and row.get("sex") not in ("M", "F"):
-        what = f"no sex, by which the table {table} differs"
-        yield Finding("warning", person, what, "give M or F; the mean of both is taken without")
+        what = f"no sex, which the table {table} needs"
+        yield Finding("warning", person, what, "give M or F; otherwise the mean of both is used")
     if row.get("mass_source", "").startswith(ESTIMATE) and "mass_kg" in cells:
         what = f"mass_kg is an {row['mass_source']}"
-        yield Finding("warning", person, what, "weigh the person, or ask; then clear the cell mass_source")
+        yield Finding("warning", person, what, "weigh the person or ask, then clear the cell mass_source")
     widths = [name for name in cells if "_width_" in name]
     if row.get("width_source", "").startswith(ESTIMATE) and widths:
         what = f"joint widths are an {row['width_source']}"
-        yield Finding("warning", person, what, "measure knees and ankles; then clear the cell width_source")
+        yield Finding("warning", person, what, "measure knees and ankles, then clear the cell width_source")
     low, high = study_tables.SIZE_RANGES["height_m"]
     if "height_m" not in cells and not low <= stated.get("height_m", 1.0) <= high:
         what = f"the C3D files state a height of {stated['height_m']:g} m"
@@ -71,7 +71,7 @@ def of_sizes(
 
 
 def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> dict[str, float]:
-    """Return the sizes that a session's files state; the static's win, as in the step ``calibrate``."""
+    """Return the sizes in a session's files; the static trial wins, as in the step ``calibrate``."""
     ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
     return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}
 
@@ -92,19 +92,19 @@ def _missing(
     person: str, sizes: Mapping[str, float], static: Facts, chosen: Mapping[str, Any], model: BodyModel
 ) -> Iterator[Finding]:
     needed = requirements.needed_sizes(model, static.seen, hip_centre=chosen["calibrate"]["hip_centre"])
-    if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one stands in for the other
+    if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
         needed = [name for name in needed if not name.startswith("leg_length")]
     if absent := [name for name in needed if name not in sizes]:
-        what = f"no {', '.join(absent)}, which body model or hip centre needs"
+        what = f"no {', '.join(absent)}, needed by the body model or the hip centre"
         mass_kg = sizes.get("mass_kg", 0.0)
         by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
         hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
         hint = f" (by body mass {', '.join(hints)})" if hints else ""
-        yield Finding("error", person, what, f"measure, and add to participants.tsv{hint}")
+        yield Finding("error", person, what, f"measure and add to participants.tsv{hint}")
 
 
 def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -> Iterator[Finding]:
-    """Find a height or leg length that does not fit the distance from heel to ASIS in the static trial."""
+    """Find a height or leg length that contradicts the distance from heel to ASIS in the static trial."""
     ranges = {"height_m": LEG_PER_HEIGHT, **{f"leg_length_{side}_m": LEG_PER_LEG_LENGTH for side in SIDES}}
     for column, (low, high) in ranges.items():
         if column in sizes and (leg_m / sizes[column] < low or leg_m / sizes[column] > high):
@@ -121,7 +121,7 @@ def _mass(
     walks: Sequence[Facts],
     gravity_m_s2: float,
 ) -> Iterator[Finding]:
-    """Find a body mass that is missing, or that plates or files contradict; the plates under a static settle it."""
+    """Find a body mass that is missing or contradicted by plates or files; plates under a static trial decide."""
     mass_kg = cells.get("mass_kg", stated.get("mass_kg"))
     weights_n = [weight for walk in walks for weight in walk.walking_weights_n]
     shown = []

@@ -1,11 +1,10 @@
-"""Which body model fits a folder's marker labels best: the share of what each model needs that the files show."""
+"""How well each body model fits the marker labels of a folder: the share of its landmarks that the files show."""
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...body import requirements
 from ...body.body_model import BodyModel
@@ -13,7 +12,7 @@ from ...tables.terminal_table import aligned
 from ...workflow import settings
 from .trial_roles import File
 
-AS_GOOD = 0.02  # models whose share differs by less fit alike: the one that lacks fewer sizes, then uses more markers
+AS_GOOD = 0.02  # shares that differ by less count as equal; then fewer missing sizes and more markers decide
 GOOD = 0.8  # share from which a model fits a file
 CLEARLY_BETTER = 0.1
 MOST_LISTED = 3
@@ -26,11 +25,11 @@ class Fit(NamedTuple):
     """How well a model fits files.
 
     Attributes:
-        share: of the landmarks and clusters it needs, 0 to 1, the mean of statics and of walks.
-        fitted: number of files that show :data:`GOOD` of them.
-        seen: number of its landmarks seen in any file.
-        lacking: landmarks and clusters that files lack, most often first.
-        absent: sizes its joint centres are found with that no file states.
+        share: share of its landmarks and clusters that the files show, 0 to 1, the mean of statics and of walks.
+        fitted: number of files with a share of at least :data:`GOOD`.
+        seen: number of its landmarks visible in any file.
+        lacking: landmarks and clusters missing from files, the most frequent first.
+        absent: sizes that its joint centres need and no file has.
     """
 
     share: float
@@ -43,8 +42,8 @@ class Fit(NamedTuple):
 def fits(files: Sequence[File], models: Models) -> dict[str, Fit]:
     """Return the fit of each body model over the files that can be read, the best first.
 
-    The model that fits most files is best, of these the one of which most is shown. Where no file stands still, the
-    walk that shows most stands in for the static.
+    The best model fits most files and, among these, has the largest share. Without a static trial, the walk that
+    lacks least replaces it.
     """
     readable = [file for file in files if not file.problem]
     found = {name: _fit(name, model, readable) for name, model in models.items()}
@@ -60,7 +59,7 @@ def fits(files: Sequence[File], models: Models) -> dict[str, Fit]:
 
 
 def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, list[str]]:
-    """Return the files that another model fits clearly better than the chosen one, by that model."""
+    """Return the files that another model fits clearly better than the chosen one, by the other model."""
     others: dict[str, list[str]] = {}
     for file in files:
         if file.problem or (share := _fit(chosen, models[chosen], [file]).share) >= 1 - CLEARLY_BETTER:
@@ -72,13 +71,13 @@ def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, l
 
 
 def needed_sizes(name: str, model: BodyModel, files: Sequence[File]) -> list[str]:
-    """Return the participants.tsv columns that a model needs, given the landmarks of the files that stand still."""
-    chosen = settings.merged(_default_settings(), model.settings)
-    return requirements.needed_sizes(model, _static(name, files), hip_centre=chosen["calibrate"]["hip_centre"])
+    """Return the participants.tsv columns that a model needs, given the landmarks of the static trials."""
+    hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
+    return requirements.needed_sizes(model, _static(name, files), hip_centre=hip_centre)
 
 
 def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
-    """Return the best fits as a table of text: model, share, what is not found."""
+    """Return the best fits as a table of text: model, share, missing landmarks and sizes."""
     rows = [("body model", "found", "not found")]
     for name, fit in list(fits.items())[:MOST_MODELS]:
         texts = [text.replace("_", " ") for text in (*fit.lacking, *(size.removesuffix("_m") for size in fit.absent))]
@@ -90,11 +89,6 @@ def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
     if len(fits) > MOST_MODELS:
         rows.append((f"{len(fits) - MOST_MODELS} more", "less", ""))
     return aligned(rows, width=width)
-
-
-@functools.cache
-def _default_settings() -> dict[str, Any]:
-    return settings.read_yaml(settings.CONFIG / "default.yaml")
 
 
 def _static(name: str, files: Sequence[File]) -> frozenset[str]:
