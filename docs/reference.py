@@ -1,6 +1,6 @@
-"""Write the tables of docs/settings.md and docs/outputs.md from the schema and the schema.
+"""Write the tables of docs/settings.md and docs/outputs.md from the settings schema and the results schema.
 
-``python docs/reference.py`` puts them between the lines ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
+``python docs/reference.py`` writes them between the lines ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
 from pipeline.results import schema  # noqa: E402
-from pipeline.workflow import settings  # noqa: E402 (the package stands beside this folder)
+from pipeline.workflow import settings  # noqa: E402 (after sys.path)
 
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
@@ -46,7 +46,7 @@ def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any
 
 
 def output_tables() -> str:
-    """Return the variables of each file and the coordinates that carry a long name."""
+    """Return one table per file with its variables, and one of the coordinates with a long name."""
     steps = "\n".join(_variables(step) for step in schema.VARIABLES)
     rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in schema.COORDINATES.items()]
     return f"{steps}\n### Coordinates\n\n" + _table(("coordinate", "units", "meaning"), rows)
@@ -55,23 +55,23 @@ def output_tables() -> str:
 def _variables(step: str) -> str:
     heading = f"### {step}.nc\n\n{schema.TITLES[step]}"
     variables, cycles = schema.VARIABLES[step], schema.VARIABLES["cycles"]
-    told = ""
+    remark = ""
     if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
-        told = f": the variables of cycles.nc, without {absent}; and the numbers of each cycle one by one, "
-        told += "the scores among them where `study.reference` is given"
+        remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
+        remark += "with the scores if `study.reference` is set"
         variables = {name: variable for name, variable in variables.items() if cycles.get(name) != variable}
     rows = [
         (f"`{name}`", f"`({', '.join(dims)})`", units, meaning) for name, (dims, units, meaning) in variables.items()
     ]
-    return f"{heading}{told}.\n\n" + _table(("variable", "dimensions", "units", "meaning"), rows)
+    return f"{heading}{remark}.\n\n" + _table(("variable", "dimensions", "units", "meaning"), rows)
 
 
 PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings_tables, "outputs.md": output_tables}
 
 
 def page(name: str) -> str:
-    """Return the text of a page with its tables as they should be."""
+    """Return the text of a page with new tables."""
     text = (DOCS / name).read_text(encoding="utf-8")
     return GENERATED.sub(lambda _: f"\n{PAGES[name]()}\n", text, count=1)
 
