@@ -1,6 +1,6 @@
-"""Run every benchmark, print its figures with their goals, store them as JSON: ``python -m benchmarks [full]``.
+"""Run every benchmark, print its figures and goals, store them as JSON: ``python -m benchmarks [full]``.
 
-``full``: the study of 20 x 20 and the runs of 1 to 100 sessions, instead of 3 x 10 and their planning.
+``full`` measures a study of 20 x 20 instead of 3 x 10, and runs studies of 1 to 100 sessions instead of planning them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from benchmarks.figures import Figure, run_all
 
 
 def parts(*, full: bool) -> dict[str, Callable[[], list[Figure]]]:
-    """Return what there is to measure, by title."""
+    """Return the measurements by title."""
     return {
         kernel.TITLE: kernel.measure,
         trial.TITLE: trial.measure,

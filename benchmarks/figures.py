@@ -1,4 +1,4 @@
-"""What a benchmark found: figures with their goals, printed as a table and stored as JSON with machine and versions."""
+"""Figures with their goals: printed as a table, stored as JSON with machine and versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "netCDF4", "ezc3d", "snakemake
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured value, by a name that says its unit where it is no ratio; its goal and what it is made of, if any."""
+    """A measured value: a name with its unit unless it is a ratio, an optional goal and details."""
 
     name: str
     value: float
@@ -29,13 +29,13 @@ class Figure:
 
     @property
     def goal(self) -> str:
-        """Return the goal in words; nothing where there is none."""
+        """Return the goal in words, or nothing."""
         limits = {"at most": self.at_most, "at least": self.at_least}
         return " and ".join(f"{words} {limit:g}" for words, limit in limits.items() if limit is not None)
 
     @property
     def met(self) -> bool | None:
-        """Return whether the goal is met; None where there is none. A value that is not a number meets none."""
+        """Return true if the goal is met, None without a goal. NaN meets no goal."""
         if not self.goal:
             return None
         return (self.at_most is None or self.value <= self.at_most) and (
@@ -44,12 +44,12 @@ class Figure:
 
 
 def not_measured(reason: str) -> Figure:
-    """Return what stands in the place of figures that this machine cannot give."""
+    """Return a placeholder for figures that this machine cannot measure."""
     return Figure(f"not measured: {reason}", float("nan"))
 
 
 def show(title: str, figures: Iterable[Figure]) -> None:
-    """Print one part's table: measured, goal, met, what."""
+    """Print one part's table: measured, goal, met, name."""
     print(f"\n{title}\n{'measured':>10}  {'goal':14}{'met':5}")  # noqa: T201
     for figure in figures:
         met = {None: "", True: "yes", False: "no"}[figure.met]
@@ -58,7 +58,7 @@ def show(title: str, figures: Iterable[Figure]) -> None:
 
 
 def run_all(parts: Mapping[str, Callable[[], Iterable[Figure]]]) -> None:
-    """Measure one part after another, print each, and store all as one run; one that fails leaves the others be."""
+    """Measure and print the parts one by one and store them as one run; a failed part does not stop the others."""
     load_before = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
     began, found = time.perf_counter(), dict[str, list[Figure]]()
     for title, measure in parts.items():
@@ -88,7 +88,7 @@ def run_alone(title: str, measure: Callable[[], Iterable[Figure]]) -> None:
 
 
 def machine() -> dict[str, object]:
-    """Return what this machine is."""
+    """Return system, processor, cores and memory of this machine."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         processor = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
@@ -104,12 +104,12 @@ def machine() -> dict[str, object]:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of what is measured and of what it is measured against; None of what is not installed."""
+    """Return the versions of the measured and compared packages; None if not installed."""
     found: dict[str, str | None] = {}
     for package in PACKAGES:
         try:
@@ -120,6 +120,6 @@ def versions() -> dict[str, str | None]:
 
 
 def _row(figure: Figure) -> dict[str, object]:
-    """Return what is stored of a figure: JSON has no NaN."""
+    """Return a figure for JSON, which has no NaN."""
     value = figure.value if abs(figure.value) < float("inf") else None
     return {"name": figure.name, "value": value, "goal": figure.goal, "met": figure.met, "detail": figure.detail}

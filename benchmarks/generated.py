@@ -1,4 +1,4 @@
-"""Studies of any size, generated: the walks of the demonstration study, by as many people and as often as asked."""
+"""Generated studies of any size, with the walks of the demonstration study."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pipeline.demo.study import PLATES
 from pipeline.demo.trials import write_static, write_tables
 from pipeline.demo.walk import Gait, Walk, motion, plan_walk
 
-MOST_DIFFERENT = 4  # walks of a person; further trials are copies of their files
+MOST_DIFFERENT = 4  # walks of a person; further trials are copies of these files
 FIELD, DIRECTION = PLATES["sub-01"], "+X"
-ON_PLATES_S = 10.0  # by then the walker has long left them
+ON_PLATES_S = 10.0  # the walker has left the plates long before
 
 
 def write_study(
     path: Path, *, sessions: int, trials: int, duration_s: float = 2.5, marker_hz: int = 100, markers: int = 34,
     plates: int = 3,
 ) -> None:  # fmt: skip
-    """Write a study: a person per session, a static trial and ``trials`` walks each.
+    """Write a study: one person per session, with a static trial and ``trials`` walks.
 
-    The first steps of a walk meet plates, later ones the floor. Plates are sampled at 1,000 Hz. Of more than the 34
-    markers that the body model knows, the others are at the trunk.
+    The first steps of a walk are on plates, later ones on the floor. Plates are sampled at 1,000 Hz. Markers beyond the
+    34 of the body model are on the trunk.
     """
     people, rows = {}, []
     for number in range(sessions):
@@ -52,7 +52,7 @@ def write_study(
 
 
 def _write_walk(path: Path, walk: Walk, *, marker_hz: int, markers: int, plates: int, seed: int) -> None:
-    """Write the C3D file of one walk, without its exact answer, which costs more than the file."""
+    """Write the C3D file of one walk, without its exact answer."""
     rng, bodies, field = np.random.default_rng([seed, 4]), motion(walk), FIELD[:plates]
     time, plate_time = (np.arange(round(walk.gait.duration_s * hz)) / hz for hz in (marker_hz, recording.ANALOG_HZ))
     body = bodies(time)
@@ -69,6 +69,6 @@ def _write_walk(path: Path, walk: Walk, *, marker_hz: int, markers: int, plates:
         field,
         recording.noisy_readings(readings, rng, noise=1.0),
     )
-    # the demonstration study has one rate
+    # the demonstration study has one fixed marker rate
     with patch.object(recording, "MARKER_HZ", marker_hz):
         recording.write_c3d(path, content)

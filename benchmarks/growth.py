@@ -1,6 +1,6 @@
-"""How costs grow: of one trial from 5 s to 300 s, of the workflow from 1 to 100 sessions.
+"""Growth of cost: one trial from 5 s to 300 s, the workflow from 1 to 100 sessions.
 
-``python -m benchmarks.growth``; with ``full``, the studies are run, too, not only planned (half an hour).
+``python -m benchmarks.growth`` plans the studies; with ``full`` it also runs them (half an hour).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ TITLE = "Growth"
 LENGTHS_S = (5.0, 75.0, 300.0)
 SESSIONS = (1, 10, 100)
 TRIALS = 2
-MOST_GROWTH = 1.25  # linear is 1; the rest is left to noise and to caches that a long trial outgrows
+MOST_GROWTH = 1.25  # linear is 1; the rest allows for noise, and for caches too small for a long trial
 
 
 def measure(*, full: bool = False) -> list[Figure]:
-    """Return what a second of recording costs as trials grow, and what a session costs as they become more."""
+    """Return the growth of cost with the length of a trial and with the number of sessions."""
     return [*of_lengths(), *of_sessions(full=full)]
 
 
 def of_lengths() -> list[Figure]:
-    """Return the milliseconds of a trial, read to kinetics, and how they grow with its length."""
+    """Return the time of a trial, read to kinetics, ms, and its growth with the length."""
     cost = {}
     with tempfile.TemporaryDirectory() as folder:
         for length_s in LENGTHS_S:
@@ -48,7 +48,7 @@ def of_lengths() -> list[Figure]:
 
 
 def of_sessions(*, full: bool) -> list[Figure]:
-    """Return the seconds to plan a study and, if asked, to run it, and how they grow with its sessions."""
+    """Return the time to plan, and with ``full`` to run, a study, s, and its growth with the number of sessions."""
     planned, cold = dict[float, float](), dict[float, float]()
     with tempfile.TemporaryDirectory() as folder:
         for sessions in SESSIONS:
@@ -65,9 +65,9 @@ def of_sessions(*, full: bool) -> list[Figure]:
 
 
 def grown(what: str, cost: Mapping[float, float]) -> Figure:
-    """Return what one more costs from the middle to the largest of three sizes, over from the smallest to the middle.
+    """Return the marginal cost between the larger two of three sizes, over that between the smaller two.
 
-    That is 1 where the cost is a constant and a share in proportion to the size.
+    It is 1 if the cost is a constant plus a part proportional to the size.
     """
     few, some, many = cost
     first, then = ((cost[b] - cost[a]) / (b - a) for a, b in ((few, some), (some, many)))

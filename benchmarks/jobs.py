@@ -1,7 +1,7 @@
-"""The jobs of a study as the workflow has them, files and all, without Snakemake: the work itself.
+"""The jobs of a study as in the workflow, with their files, but without Snakemake.
 
 ``python -m benchmarks.jobs STUDY read,calibrate,... SESSION...`` runs them in one process, in the order given, and
-prints the most memory that this process and its children took, MB.
+prints the peak memory of this process and its children, MB.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pipeline.workflow.open_study import open_study
 
 
 def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
-    """Run these steps for one session after another; the process stays in the study's directory."""
+    """Run these steps for one session after another; changes to the study's directory."""
     from pipeline.workflow import run_job
 
     os.chdir(study)
@@ -32,7 +32,7 @@ def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
 
 
 def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path]], dict[str, list[Path]]]:
-    """Return the key, inputs and outputs of a job: inputs are named by the step's arguments, as in the Snakefile."""
+    """Return the key, inputs (by the names of the step's arguments, as in the Snakefile) and outputs of a job."""
     folder = Path("derived") / session
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     data = [name for name, one in inspect.signature(function).parameters.items() if one.kind != one.KEYWORD_ONLY]
@@ -43,9 +43,9 @@ def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path
 
 
 def peak_memory_mb() -> float:
-    """Return the most memory that this process and its children had resident, MB.
+    """Return the peak resident memory of this process and its children, MB.
 
-    Not by ``getrusage``, whose figure a child takes over from the process that started it.
+    ``getrusage`` does not serve: a child inherits the figure of its parent.
     """
     processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
     return sum(_high_water_kb(process.pid) for process in processes) / 1000

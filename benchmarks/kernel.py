@@ -1,7 +1,7 @@
-"""Joint loads of foot and shank by the kernel, against the ways they are usually computed.
+"""Joint loads of foot and shank by the kernel, compared with other methods.
 
-``python -m benchmarks.kernel`` measures all in one process and in turns, so that what else the machine does falls
-on all alike: the ratios hold; the microseconds are this machine's in its best moments.
+``python -m benchmarks.kernel`` measures all in one process and in turns, so that other load affects all alike: the
+ratios are stable; the microseconds are this machine's best.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.vectors import Array, transpose
 
 TITLE = "The kernel"
-MANY, SOME, FEW = 100_000, 20_000, 1_000  # frames, so that a run takes 0.02 s at least and 0.2 s at most
+MANY, SOME, FEW = 100_000, 20_000, 1_000  # frames, so that a run takes 0.02 s to 0.2 s
 ROUNDS = 12
 
 PLAIN, TERMS = "kernel", "kernel, four terms"
@@ -31,7 +31,7 @@ LEAST_TIMES_KERNEL = {INVERSE: 250.0, RNEA: 4.0}
 
 
 def measure(rounds: int = ROUNDS) -> list[Figure]:
-    """Return microseconds a frame of each way, and each over the kernel's, with and without terms."""
+    """Return the time per frame of each method, us, and its ratio to the kernel, with and without terms."""
     many, some, few = (random_motion(frames) for frames in (MANY, SOME, FEW))
     loads, terms = kernel.inverse_dynamics(many), kernel.inverse_dynamics_by_term(many)
     actions: dict[str, tuple[Callable[[], object], int]] = {
@@ -63,7 +63,7 @@ def measure(rounds: int = ROUNDS) -> list[Figure]:
 
 
 def microseconds(actions: Mapping[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
-    """Return the best time of each action, microseconds a frame: three runs in a row, one action after another."""
+    """Return the best time per frame of each action, us: three runs in a row, one action after another."""
     cost = dict.fromkeys(actions, np.inf)
     for _ in range(rounds):
         for name, (run, frames) in actions.items():
@@ -72,7 +72,7 @@ def microseconds(actions: Mapping[str, tuple[Callable[[], object], int]], rounds
 
 
 def random_motion(frames: int) -> Segments:
-    """Return segments in any pose and any motion, with tensors off their principal axes."""
+    """Return random segments in motion, with inertia tensors off their principal axes."""
     random = np.random.default_rng(0)
     rotation = np.linalg.qr(random.normal(size=(frames, 2, 3, 3)))[0]
     tensor = rotation[0] @ np.diag([0.01, 0.02, 0.03]) @ transpose(rotation[0])
@@ -81,13 +81,13 @@ def random_motion(frames: int) -> Segments:
 
 
 def by_solve(motion: Segments) -> Array:
-    """Return the loads (frames, 12): every matrix and right-hand side built at once, every system solved at once."""
+    """Return the loads (frames, 12), all systems built and solved at once."""
     b = np.concatenate([row.sum(axis=1) for row in block_matrix.right_hand_sides(motion)], axis=-1).reshape(-1, 12, 1)
     return np.asarray(np.linalg.solve(block_matrix.system_matrix(motion), b)[..., 0])
 
 
 def by_inverse(motion: Segments) -> Array:
-    """Return the loads (frames, 12): in each frame the system is filled in, the matrix inverted and applied."""
+    """Return the loads (frames, 12), with one matrix built and inverted in each frame."""
     rotation, mass, inertia, acceleration, velocity, turning, to_proximal, to_distal, force, moment, gravity = motion
     loads = []
     for i, (foot, shank) in enumerate(rotation):
@@ -108,15 +108,15 @@ def by_inverse(motion: Segments) -> Array:
 
 
 def skew(v: Array) -> Array:
-    """Return S(v) of one vector, without what many at a time cost."""
+    """Return S(v) of one vector (3,)."""
     return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
 
 
 def by_rnea(frames: int) -> Callable[[], object]:
-    """Return the loop over pinocchio's recursive Newton-Euler: two free bodies in a chain, a wrench on the foot.
+    """Return a loop over pinocchio's recursive Newton-Euler: two free bodies in a chain, a wrench on the foot.
 
-    Six degrees of freedom at each joint give all six joint loads, as here. States are random; what pinocchio
-    asks for is put together beforehand and costs it nothing.
+    Six degrees of freedom at each joint give all six joint loads, as here. States are random; pinocchio's inputs are
+    prepared outside the measured time.
     """
     import pinocchio as pin
 
@@ -132,7 +132,7 @@ def by_rnea(frames: int) -> Callable[[], object]:
 
 
 def by_rnea_in_parallel(frames: int) -> Callable[[], object]:
-    """Return the same for all states in one call on all cores, without the wrench, for which it has no argument."""
+    """Return the same for all states in one call on all cores, without the wrench, which it does not accept."""
     import pinocchio as pin
 
     model, threads = two_free_bodies(), os.cpu_count() or 1
@@ -154,7 +154,7 @@ def two_free_bodies() -> Any:
 
 
 def random_states(model: Any, frames: int) -> tuple[Array, Array, Array]:
-    """Return random q, v and a, one column a frame, as pinocchio takes many."""
+    """Return random q, v and a, one column per frame."""
     import pinocchio as pin
 
     random = np.random.default_rng(0)

@@ -1,6 +1,6 @@
-"""The memory that each step takes at its peak: by the length of a trial, and by the number of trials in a session.
+"""Peak memory of each step, by the length of a trial and for a session of many trials.
 
-``python -m benchmarks.memory``: each step in a process of its own, as in the workflow.
+``python -m benchmarks.memory`` runs each step in a separate process.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from benchmarks.timing import output_of
 from pipeline.workflow.open_study import SESSION_STEPS
 
 TITLE = "Memory of a job at its peak"
-LENGTHS_S = (5.0, 75.0, 150.0, 300.0)  # the first fits in what importing has taken and given back, and tells no growth
+LENGTHS_S = (5.0, 75.0, 150.0, 300.0)  # the first needs less than the imports, so it shows no growth
 MANY, MANY_S = 20, 10.0
 MOST_MB = 1074.0  # 1 GiB
 
 
 def measure() -> list[Figure]:
-    """Return MB for a session of 20 trials, and how a trial's memory grows with its length."""
+    """Return the memory for a session of 20 trials, MB, and the growth with the length of a trial."""
     with tempfile.TemporaryDirectory() as folder:
         session = Path(folder) / "session"
         write_study(session, sessions=1, trials=MANY, duration_s=MANY_S)
@@ -44,7 +44,7 @@ def measure() -> list[Figure]:
 
 
 def peaks_mb(study: Path) -> dict[str, float]:
-    """Return the most memory of each step's job for the only session of a study, MB."""
+    """Return the peak memory of each step for the only session of a study, MB."""
     return {step: _peak_mb(study, step) for step in SESSION_STEPS}
 
 

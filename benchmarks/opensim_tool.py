@@ -1,7 +1,7 @@
-"""OpenSim's inverse dynamics tool and our step ``kinetics`` on the same walk, its example Gait2354, 2.5 s.
+"""OpenSim's inverse dynamics tool and the step ``kinetics`` on the same walk, its example Gait2354, 2.5 s.
 
-``python -m benchmarks.opensim_tool``. OpenSim starts from joint angles of its inverse kinematics, which cost it extra;
-it filters and differentiates them, which our steps ``clean`` and ``kinematics`` do, and reads and writes text files.
+``python -m benchmarks.opensim_tool``. OpenSim starts from joint angles, without the cost of its inverse kinematics. It
+filters and differentiates them, as the steps ``clean`` and ``kinematics`` do, and reads and writes text files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.trial import OTHERS, first_trial
 
 TITLE = "OpenSim's inverse dynamics of the same walk"
 STUDY, EXAMPLE = OTHERS / "studies" / "gait2354", OTHERS / "data" / "opensim_gait2354_ID"
-DURATION_S, CUTOFF_HZ = 2.5, 6.0  # the cutoff is that of the example's own settings
+DURATION_S, CUTOFF_HZ = 2.5, 6.0  # the cut-off of the example's settings
 ROUNDS = 7
 TOOL = "OpenSim"
 OURS = ("clean", "contacts", "kinematics", "kinetics")
@@ -31,7 +31,7 @@ AT_LEAST = 20.0
 
 
 def measure() -> list[Figure]:
-    """Return the tool's run over our step and over all that leads to it, or why there is none."""
+    """Return the tool's time over that of ``kinetics`` and of ``clean`` to ``kinetics``, or why it is not measured."""
     if absent := _absent():
         return [not_measured(absent)]
     steps = first_trial(STUDY)
@@ -52,7 +52,7 @@ def measure() -> list[Figure]:
 
 
 def inverse_dynamics(example: Path, folder: Path) -> Callable[[], object]:
-    """Return a run of the tool on the whole walk, its model loaded; it leaves ``moments.sto`` in the folder."""
+    """Return a function that runs the tool on the whole walk and writes ``moments.sto``; the model is loaded before."""
     import opensim
 
     opensim.Logger.removeFileSink()
@@ -80,7 +80,7 @@ def inverse_dynamics(example: Path, folder: Path) -> Callable[[], object]:
 
 
 def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
-    """Return the columns of a text table of OpenSim (.sto, .mot)."""
+    """Return the columns of an OpenSim text table (.sto, .mot)."""
     lines = path.read_text(encoding="utf-8").splitlines()
     start = lines.index("endheader") + 1
     rows = np.array([line.split() for line in lines[start + 1 :]], float)
@@ -104,7 +104,7 @@ def _correlation(kinetics: xr.Dataset, theirs: dict[str, NDArray[np.float64]]) -
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Send what OpenSim prints from its own code nowhere."""
+    """Suppress the output of OpenSim's compiled code."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -1,6 +1,6 @@
-"""Results put into docs/speed.md from a stored run: ``python -m benchmarks.page [RESULT.json]``, else the newest.
+"""Write the tables of docs/speed.md from a stored run: ``python -m benchmarks.page [RESULT.json]``, else the newest.
 
-Parts that the run does not have keep the results they had.
+Tables of parts that the run lacks stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PAGE = HOUSE / "docs" / "speed.md"
 
 
 def main(result: Path) -> None:
-    """Put the tables of a stored run in their places on the page."""
+    """Write the tables of a stored run into the page."""
     record, text = json.loads(result.read_text(encoding="utf-8")), PAGE.read_text(encoding="utf-8")
     for title, rows in record["parts"].items():
         begin, end = f"<!-- results: {title} -->", "<!-- end -->"
@@ -31,7 +31,7 @@ def main(result: Path) -> None:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return a part's figures as a table."""
+    """Return a part's figures as a Markdown table."""
     lines = ["| | measured | goal | met |", "|---|---|---|---|"]
     for row in rows:
         detail = f" ({row['detail']})" if row["detail"] else ""
@@ -42,12 +42,12 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 
 
 def shown(value: float) -> str:
-    """Return a value with three digits, never as a power of ten."""
+    """Return a value with three digits, without exponent."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def measured_on(record: dict[str, Any]) -> str:
-    """Return where, when and with what a run was made."""
+    """Return the date, machine and package versions of a run."""
     machine = record["machine"]
     packages = ", ".join(f"{name} {version}" for name, version in record["versions"].items() if version)
     return (

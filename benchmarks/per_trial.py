@@ -1,6 +1,6 @@
-"""A study with one Snakemake job per trial and step (per_trial.smk), the same functions on the same data.
+"""A study with one Snakemake job per trial and step (per_trial.smk): the same functions on the same data.
 
-``python -m benchmarks.per_trial SESSIONS TRIALS`` runs it for real; 20 x 20 are 2,440 jobs, an hour or more.
+``python -m benchmarks.per_trial SESSIONS TRIALS`` runs it; 20 x 20 are 2,440 jobs and take an hour or more.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from benchmarks.timing import command_s
 
 TITLE = "One job per trial and step"
 PER_WALK, PER_SESSION = 6, 2  # jobs: read to cycles; read of the static trial, calibrate
+SNAKEMAKE = [sys.executable, "-m", "snakemake", "--snakefile", "benchmarks/per_trial.smk"]
+SNAKEMAKE += ["--workflow-profile", "none", "--scheduler", "greedy"]  # the profile is for the Snakefile
 
 
 def measure(sessions: int = 2, trials: int = 3, duration_s: float = 2.5) -> list[Figure]:
-    """Return the wall time of a study, and that for each of its jobs, planning aside."""
+    """Return the wall time of a study, and the time per job without planning."""
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
         write_study(study, sessions=sessions, trials=trials, duration_s=duration_s)
@@ -36,8 +38,7 @@ def jobs(sessions: int, trials: int) -> int:
 
 def run_s(study: Path, *options: str) -> float:
     """Return the wall time of the workflow, s."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", "benchmarks/per_trial.smk"]
-    return command_s([*command, "--cores", str(cores()), "--directory", str(study), *options])
+    return command_s([*SNAKEMAKE, "--cores", str(cores()), "--directory", str(study), *options])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-# The study with one job per trial and step, as workflows commonly are: what the session as unit of work is compared with.
+# The study with one job per trial and step, as in common workflows; to compare with one job per session and step.
 import sys
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One job of per_trial.smk: the same step as in the workflow, of one trial, from and to files of its own."""
+"""One job of per_trial.smk: a step of the workflow on one trial, with separate files."""
 
 import importlib
 import json
@@ -13,7 +13,7 @@ from pipeline.results import netcdf, schema
 
 
 def run(job: Any) -> None:
-    """Run one step on one trial; calibrate, on all trials of a session."""
+    """Run one step on one trial, or calibrate on all trials of a session."""
     key = json.loads(job.params.key)
     function = getattr(importlib.import_module(f"pipeline.steps.{job.rule}.step"), job.rule)
     arguments = key["settings"] | key.get("arguments", {})

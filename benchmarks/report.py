@@ -1,6 +1,6 @@
-"""The steps study and report of forty sessions, against writing study.nc; how gathering grows with the sessions.
+"""The steps study and report for forty sessions, compared with writing study.nc.
 
-``python -m benchmarks.report``: the demonstration study is worked through once and stands for each session.
+``python -m benchmarks.report`` runs the demonstration study once and uses its files for all sessions.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ STEPS = ("clean", "contacts", "kinematics", "kinetics", "cycles")
 
 
 def measure() -> list[Figure]:
-    """Return the processor time of both steps, of gathering at two sizes, and the size of the largest page."""
+    """Return the processor time of both steps, the growth of study, and the size of the largest page."""
     with tempfile.TemporaryDirectory() as folder:
         derived = Path(folder) / "forty" / "derived"
         _run_demo(Path(folder) / "demo", derived)
@@ -60,7 +61,7 @@ def _seconds(action: Callable[[], object]) -> float:
 
 
 def _run_demo(demo: Path, derived: Path) -> None:
-    """Work the demonstration study through and link its sessions' files as forty."""
+    """Run the demonstration study and link its files as forty sessions."""
     shutil.copytree(HOUSE / "data" / "demo", demo, ignore=shutil.ignore_patterns("derived", ".snakemake", "logs"))
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(demo)]
     subprocess.run(command, cwd=HOUSE, check=True, capture_output=True)  # noqa: S603
@@ -71,7 +72,7 @@ def _run_demo(demo: Path, derived: Path) -> None:
 
 
 def _gathering_s(derived: Path, *, sessions: int) -> float:
-    """Return the processor time of the function study, its inputs in memory."""
+    """Return the processor time of the function study, s, with inputs in memory."""
     cycles = _cycles(derived, SESSIONS[:sessions])
     about = _about(cycles)
     return min(_seconds(lambda: study(cycles, sessions=about, reference=None, gdi_features=None)) for _ in range(3))
@@ -84,7 +85,7 @@ def _cycles(derived: Path, sessions: list[str]) -> dict[str, dict[str, Part]]:
 
 
 def _about(cycles: dict[str, dict[str, Part]]) -> dict[str, dict[str, Any]]:
-    """Return what the tables say: each session has a participant of its own."""
+    """Return the rows of the tables, with one participant per session."""
     return {
         session: {
             "participant": {"participant_id": session, "mass_kg": "70"},
@@ -95,7 +96,7 @@ def _about(cycles: dict[str, dict[str, Part]]) -> dict[str, dict[str, Any]]:
 
 
 def _study(derived: Path) -> None:
-    """Do what the step study does."""
+    """Run the step study with its files."""
     cycles = _cycles(derived, SESSIONS)
     dataset, metrics, quality = study(cycles, sessions=_about(cycles), reference=None, gdi_features=None)
     netcdf.save(derived / "study.nc", schema.described("study", dataset))
@@ -109,7 +110,8 @@ def _report(derived: Path) -> None:
     inputs = {name: [derived / f"{name}.csv"] for name in ("metrics", "quality", "means", "symmetry")}
     inputs["study"] = [derived / "study.nc"]
     settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
-    report_job.run({"sessions": SESSIONS}, report, settings, inputs, {})
+    with chdir(derived.parent):
+        report_job.run({"sessions": SESSIONS}, report, settings, inputs, {})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A whole study: run cold, run again, one trial changed, one setting changed; against its work alone.
+"""A whole study: first run, run again, one trial changed, one setting changed; compared with its jobs alone.
 
-``python -m benchmarks.study SESSIONS TRIALS [SECONDS]`` generates it; trials are of 2.5 s unless told. What it is
-compared with is measured before and after the cold run, so that what else the machine does falls on all alike.
+``python -m benchmarks.study SESSIONS TRIALS [SECONDS]`` generates it; trials last 2.5 s by default. The comparisons
+are measured before and after the first run, so that other load affects all alike.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pipeline.workflow.open_study import SESSION_STEPS
 TITLE = "A study"
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 MOST_TIMES_WORK, MOST_VERSIONS, MOST_OF_COLD, LEAST_TIMES_FASTER = 2.0, 3.0, 0.1, 8.0
-FULL = 20  # sessions; of fewer, one alone is more than a tenth of the study
+FULL = 20  # sessions; with fewer, a single one is too large a part of the study for the goal
 
 
 def measure(sessions: int = 3, trials: int = 10, duration_s: float = 2.5) -> list[Figure]:
-    """Return the seconds of each run, and what they are to the work of the trials and to other ways to run it."""
+    """Return the time of each run, and its ratio to the work of the trials and to other ways to run them."""
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
         write_study(study, sessions=sessions, trials=trials, duration_s=duration_s)
@@ -69,7 +69,7 @@ def measure(sessions: int = 3, trials: int = 10, duration_s: float = 2.5) -> lis
         a_job,
         Figure(
             "the study with one job per trial and step over cold", scaled_s / cold_s, at_least=LEAST_TIMES_FASTER,
-            detail=f"{scaled_s:.0f} s, reckoned: {jobs} jobs of the seconds above; without study and report",
+            detail=f"{scaled_s:.0f} s, estimated: {jobs} jobs of the seconds above; without study and report",
         ),
     ]  # fmt: skip
 
@@ -80,7 +80,7 @@ def run_s(study: Path) -> float:
 
 
 def alone_run_s(study: Path) -> float:
-    """Return the wall time of every session's jobs on a copy of the study, a process per core, s."""
+    """Return the wall time of all sessions' jobs on a copy of the study, one process per core, s."""
     sessions = [path.name for path in sorted(study.glob("sub-*"))]
     copy = study.with_name("alone")
     shutil.copytree(study, copy, ignore=shutil.ignore_patterns("derived", "logs", ".snakemake"))

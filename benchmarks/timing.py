@@ -1,4 +1,4 @@
-"""How long things take: the best of several runs, the least disturbed one on a noisy machine."""
+"""Wall times: the best of several runs, which other load disturbs least."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def best_s(action: Callable[[], object], *, runs: int = 5) -> float:
 
 
 def best_in_turn_s(actions: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
-    """Return the shortest wall time of each action, s: run in turns, so that a busy minute falls on all alike."""
+    """Return the shortest wall time of each action, s; they run in turns, so that other load affects all alike."""
     best = dict.fromkeys(actions, float("inf"))
     for _ in range(rounds):
         for name, action in actions.items():
@@ -34,10 +34,10 @@ def command_s(command: Sequence[str]) -> float:
 
 
 def output_of(command: Sequence[str]) -> str:
-    """Return what a command run in the project's folder prints.
+    """Return the output of a command run in the project's folder.
 
     Raises:
-        RuntimeError: it failed; with the end of what it said.
+        RuntimeError: the command failed; with the end of its output.
     """
     done = subprocess.run(command, cwd=HOUSE, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode:

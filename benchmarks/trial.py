@@ -1,7 +1,7 @@
-"""One walking trial from C3D to joint moments in one process, NetCDF aside, against ezc3d's parse of its file.
+"""One walk from C3D to joint moments in one process, without NetCDF, compared with ezc3d's parse of its file.
 
-``python -m benchmarks.trial [STUDY ...]``. All is wall time, since ``read`` parses in a child process; the first run,
-which starts it, does not count.
+``python -m benchmarks.trial [STUDY ...]`` measures wall time, because ``read`` parses in a child process. The first
+run, which starts the child, does not count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pipeline.tables import study_tables
 from pipeline.workflow import settings
 
 TITLE = "One trial, C3D to kinetics in one process"
-OTHERS = HOUSE.parent / "shared"  # recordings that are not the project's to give away; may be absent
+OTHERS = HOUSE.parent / "shared"  # public recordings that are not part of the project; may be absent
 STUDIES = (HOUSE / "data" / "demo", *(file.parent for file in sorted((OTHERS / "studies").glob("*/study.yaml"))))
 GENERATED: dict[str, dict[str, Any]] = {
     "generated, 2.5 s": {"duration_s": 2.5},
@@ -45,7 +45,7 @@ MOST_PARSES = 2.0
 
 
 def measure() -> list[Figure]:
-    """Return what each trial takes, as multiples of the parse of its file."""
+    """Return the time of each trial as a multiple of the parse of its file."""
     found = [figure for study in STUDIES for figure in ratios(study, name=study.name)]
     with tempfile.TemporaryDirectory() as folder:
         for name, options in GENERATED.items():
@@ -56,7 +56,7 @@ def measure() -> list[Figure]:
 
 
 def ratios(study: Path, *, name: str) -> list[Figure]:
-    """Return a study's first walking trial over the parse of its file."""
+    """Return the time of a study's first walk over the parse of its file."""
     cost = seconds(study)
     ms = "ms: " + ", ".join(f"{step} {1e3 * s:.1f}" for step, s in cost.items() if step not in {TO_KINETICS, TO_CYCLES})
     to_kinetics, to_cycles = cost[TO_KINETICS] / cost[PARSE], cost[TO_CYCLES] / cost[PARSE]
@@ -67,7 +67,7 @@ def ratios(study: Path, *, name: str) -> list[Figure]:
 
 
 def seconds(study: Path, *, rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the best wall time of the parse, of each step and of them together, for a study's first walk, s."""
+    """Return the best wall time of the parse, of each step and of all steps, for a study's first walk, s."""
     actions = first_trial(study)
     runs = [{name: best_s(action, runs=1) for name, action in actions.items()} for _ in range(1 + rounds)][1:]
     best = {name: min(run[name] for run in runs) for name in actions}
@@ -78,7 +78,7 @@ def seconds(study: Path, *, rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
-    """Return the parse of a study's first walk and its steps, in their order; each works on what those before left."""
+    """Return the parse of a study's first walk and its steps in order; each uses the results of those before."""
     chosen, model = settings.load_settings(settings.read_yaml(study / "study.yaml"), where="", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     segments = study_tables.read_segments(study / "segments.tsv", participants)

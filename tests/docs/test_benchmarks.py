@@ -1,10 +1,9 @@
-"""The benchmarks: what they generate and count is what they say, and a goal is met or not."""
+"""Benchmarks: generated studies, counted jobs, goals, and their page."""
 
 from __future__ import annotations
 
 import math
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -34,13 +33,13 @@ def test_goal_is_met_or_not(figure: Figure, met: bool | None) -> None:
     assert figure.met is met
 
 
-def test_growth_of_constant_and_share_is_one_and_of_squares_is_told() -> None:
+def test_linear_growth_meets_the_goal_and_quadratic_growth_fails() -> None:
     sizes = (5.0, 75.0, 300.0)
     assert grown("", {size: 40 + 3 * size for size in sizes}).value == pytest.approx(1)
     assert grown("", {size: 40 + size**2 for size in sizes}).met is False
 
 
-def test_generated_trial_is_as_asked(tmp_path: Path) -> None:
+def test_generated_trial_has_the_requested_size(tmp_path: Path) -> None:
     write_study(tmp_path, sessions=1, trials=1, duration_s=3.0, marker_hz=200, markers=40, plates=2)
     found = reader.read_c3d(tmp_path / "sub-0001" / "walk_01.c3d")
     assert (found.marker_rate_hz, found.analog_rate_hz) == (200, 1000)
@@ -48,16 +47,15 @@ def test_generated_trial_is_as_asked(tmp_path: Path) -> None:
     assert len(found.analog_units) == 2 * 6
 
 
-def test_jobs_are_counted_as_snakemake_plans_them(tmp_path: Path) -> None:
+def test_number_of_jobs_equals_that_planned_by_snakemake(tmp_path: Path) -> None:
     write_study(tmp_path, sessions=2, trials=3, duration_s=0.5)
-    snakemake = [sys.executable, "-m", "snakemake", "--snakefile", "benchmarks/per_trial.smk", "--dry-run"]
-    planned = output_of([*snakemake, "--cores", "1", "--directory", str(tmp_path)])
+    planned = output_of([*per_trial.SNAKEMAKE, "--dry-run", "--cores", "1", "--directory", str(tmp_path)])
     total = re.search(r"^total\s+(\d+)", planned, re.MULTILINE)
     assert total
-    assert int(total[1]) == per_trial.jobs(2, 3) + 1  # with the rule that asks for all
+    assert int(total[1]) == per_trial.jobs(2, 3) + 1  # and the rule all
 
 
-def test_page_has_a_place_for_each_part() -> None:
+def test_page_has_a_table_for_each_part() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     assert re.findall(r"<!-- results: (.*) -->", text) == list(parts(full=False))
     assert text.count("<!-- results: ") == text.count("<!-- end -->")
