@@ -37,10 +37,8 @@ def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:
         anterior, up, lateral = REGRESSIONS[method]({name: 1000 * value for name, value in sizes.items()})
     except KeyError as error:
         size = str(error.args[0]).replace("_mean", "")
-        raise UserError(
-            f"hip centre by {method} needs the {size.replace('_', ' ')}: add {size}_{side}_m to participants.tsv, "
-            "or choose another calibrate.hip_centre"
-        ) from None
+        remedy = f"add {size}_{side}_m to participants.tsv, or choose another calibrate.hip_centre"
+        raise UserError("", f"hip centre by {method} needs the {size.replace('_', ' ')}", remedy) from None
     return np.array([anterior, up, SIDE_SIGN[side] * lateral]) / 1000
 
 

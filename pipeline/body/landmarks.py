@@ -5,12 +5,12 @@ A landmark of each side is named ``heel_left``, ``heel_right``; one of the midli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import nearest
+from ..errors import Problem, nearest
 from .body_model import BodyModel, Names
 
 Array = NDArray[np.float64]
@@ -66,20 +66,22 @@ def seen_labels(labels: list[str], markers: Array) -> list[str]:
     return [label for i, label in enumerate(labels) if visible[:, i].any()]
 
 
-def missing(landmark: str, body_model: BodyModel, labels: Iterable[str]) -> str:
-    """Return one plain line about a landmark that a file lacks or never shows."""
-    known = body_model.landmarks
-    wanted = [" + ".join(group) for group in known[landmark]]
-    here = set(labels)
-    spoken = landmark.replace("_", " ")
-    if present := chosen_labels(body_model, here).get(landmark):
-        return f"{' + '.join(present)} ({spoken}) is in the file but never visible; use another file"
-    free = here - {label for groups in known.values() for group in groups for label in group}
-    hint = nearest(known[landmark][0][0], sorted(free))
-    return (
-        f"no marker for {spoken} (looked for {' or '.join(wanted)}); {f'{hint} ' * bool(hint)}"
-        "label it, or name its label in the body model"
-    )
+def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str]) -> list[Problem]:
+    """Return the problems of a file with these labels that lacks landmarks or never shows them."""
+    present, known = chosen_labels(body_model, labels), body_model.landmarks
+    free = sorted({*labels} - {label for groups in known.values() for group in groups for label in group})
+    problems = []
+    for name in absent:
+        spoken = name.replace("_", " ")
+        if name in present:
+            what = f"{' + '.join(present[name])} ({spoken}) is in the file but never visible"
+            problems.append(Problem("", what, "use another file"))
+            continue
+        wanted = " or ".join(" + ".join(group) for group in known[name])
+        hint = nearest(known[name][0][0], free)
+        remedy = f"{f'{hint} ' * bool(hint)}label it, or name its label in the body model"
+        problems.append(Problem("", f"no marker for {spoken} (looked for {wanted})", remedy))
+    return problems
 
 
 def point(points: Mapping[str, Array], names: Names, side: str) -> Array:

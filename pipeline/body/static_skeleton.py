@@ -75,7 +75,8 @@ def static_skeleton(
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
     for segment in FROM_PELVIS:
         if not np.isfinite(still.frames[segment]).all(axis=(1, 2)).any():
-            raise UserError(f"no frame shows all landmarks that the {side} {segment} is built from; use another trial")
+            what = f"no frame shows all landmarks that the {side} {segment} is built from"
+            raise UserError("", what, "use another static trial")
     return still, _calibrated(points | still.centres, still, body_model, rules, side, radius)
 
 
@@ -97,7 +98,7 @@ def _calibrated(
             technical[name] = mean_rotation(still.frames[name] @ np.swapaxes(built, -1, -2))
     carrier = {joint: rule.moves_with for joint, rule in rules.items()}
     carried = {
-        joint: _local(still, segment, known[f"{joint}_centre"]) if segment else np.full(3, np.nan)
+        joint: place_in_segment(still, segment, known[f"{joint}_centre"]) if segment else np.full(3, np.nan)
         for joint, segment in carrier.items()
     }
     return CalibratedSide(clusters, carrier, carried, technical, radius)
@@ -106,7 +107,7 @@ def _calibrated(
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
     column = f"{name}_{side}_m"
     if column not in sizes:
-        raise UserError(f"the body model needs the {name.replace('_', ' ')}: add {column} to participants.tsv")
+        raise UserError("", f"the body model needs the {name.replace('_', ' ')}", f"add {column} to participants.tsv")
     return sizes[column]
 
 
@@ -155,16 +156,16 @@ def _static_centre(known: Points, still: Skeleton, rule: CentreRule, side: str, 
 def _cluster(known: Points, still: Skeleton, segment: str, rule: SegmentRule, side: str) -> dict[str, Array]:
     """Return the position of each marker of a cluster in its segment, by name."""
     here = [name for name in rule.cluster if name in known or f"{name}_{side}" in known]
-    places = {name: _local(still, segment, point(known, (name,), side)) for name in here}
+    places = {name: place_in_segment(still, segment, point(known, (name,), side)) for name in here}
     seen = {name: place for name, place in places.items() if np.isfinite(place).all()}
     if len(seen) < FEWEST_CLUSTER_MARKERS:
-        wanted = ", ".join(rule.cluster)
-        raise UserError(f"the {side} {segment} has {len(seen)} of its cluster markers {wanted}; three are needed")
+        what = f"the {side} {segment} has {len(seen)} of its cluster markers {', '.join(rule.cluster)}, expected three"
+        raise UserError("", what, "label them, or use another static trial")
     return seen
 
 
-def _local(still: Skeleton, segment: str, position: Array) -> Array:
-    """Return a point, mean of the trial, in a segment's axes from the segment's origin."""
+def place_in_segment(still: Skeleton, segment: str, position: Array) -> Array:
+    """Return the mean place (3,) of a point (time, 3) in a segment's axes from its origin, m; NaN if never seen."""
     inside = np.einsum("tij,tj->ti", still.frames[segment], position - still.origins[segment])
     seen = inside[np.isfinite(inside).all(axis=1)]
     return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(3, np.nan)

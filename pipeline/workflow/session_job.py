@@ -68,7 +68,7 @@ def _attempt(trial: str, function: Callable[[], xr.Dataset], attributes: Mapping
         result = function()
     except UserError as error:
         log.warning("%s rejected: %s", trial, error)
-        return rejected(str(error), attributes)
+        return rejected("; ".join(map(str, error.problems)), attributes)
     result.attrs |= {name: value for name, value in attributes.items() if name in INHERITED}
     return result
 

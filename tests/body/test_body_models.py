@@ -205,7 +205,7 @@ def test_codamotion_centres_lie_half_a_width_inwards(side: str) -> None:
     close(np.linalg.norm(away), 0.05)
     lean = np.radians(8)  # more than the line from the knee marker to the hip leans
     assert away[2] * (1 if side == "right" else -1) > 0.05 * np.cos(lean)
-    with pytest.raises(UserError, match="knee width: add knee_width_left_m"):
+    with pytest.raises(UserError, match="knee width; add knee_width_left_m"):
         calibrated(body_model("codamotion"), standing(), participant={"participant_id": "x", "mass_kg": "70"})
 
 

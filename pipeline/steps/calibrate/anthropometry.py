@@ -45,10 +45,8 @@ def sizes_of(
         widths = [name for name, where in origin.items() if "_width_" in name and where == "participants.tsv"]
         origin |= dict.fromkeys(widths, f"participants.tsv, {source}")
     if "mass_kg" not in sizes:
-        raise UserError(
-            f"{participant['participant_id']} has no body mass: give mass_kg in participants.tsv "
-            "(the C3D files' PROCESSING group has none either)"
-        )
+        what = f"{participant['participant_id']} has no body mass, neither here nor in its C3D files"
+        raise UserError("participants.tsv", what, "give mass_kg")
     return sizes, origin
 
 

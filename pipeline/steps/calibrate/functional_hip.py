@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 SMALLEST_RANGE_DEG = 20.0
 FEWEST_FRAMES = 50
 LARGEST_RESIDUAL_M = 0.02
+OTHERWISE = "or choose another calibrate.hip_centre"
 
 
 class Sphere(NamedTuple):
@@ -103,28 +104,30 @@ def functional_hip(points: Points, body_model: BodyModel, side: str) -> Function
         pelvis = frame(body_model.segments["pelvis"].axes, points, {}, side)
         middle = point(points, ("asis_left", "asis_right"), side)
     except KeyError as error:
-        raise UserError(f"the pelvis is not seen: no {str(error.args[0]).replace('_', ' ')}") from None
+        what = f"the pelvis is not seen: no {str(error.args[0]).replace('_', ' ')}"
+        raise UserError("", what, f"label it, {OTHERWISE}") from None
     if not shown:
-        raise UserError(f"the {side} thigh is not seen: none of {', '.join(names)}")
+        raise UserError("", f"the {side} thigh is not seen: none of {', '.join(names)}", f"label them, {OTHERWISE}")
     inside = np.stack([np.einsum("tij,tj->ti", pelvis, points[name] - middle) for name in shown], axis=1)
     whole = inside[np.isfinite(inside).all(axis=(1, 2))]
     if len(whole) < FEWEST_FRAMES:
-        raise UserError(
-            f"{len(whole)} frames show the pelvis and {', '.join(shown)} together, expected {FEWEST_FRAMES} or more"
-        )
+        what = f"{len(whole)} frames show the pelvis and {', '.join(shown)} together, expected {FEWEST_FRAMES} or more"
+        raise UserError("", what, f"record it again, {OTHERWISE}")
     centre, residual_m = sphere_centre(whole)
     x, y, z = (whole.mean(axis=1) - centre).T
     sagittal, frontal = (_range_deg(np.arctan2(part, -y)) for part in (x, z))
     if min(sagittal, frontal) < SMALLEST_RANGE_DEG:
-        raise UserError(
+        what = (
             f"the {side} thigh moves by {sagittal:.0f} degrees forward and back and {frontal:.0f} to the sides, "
-            f"expected {SMALLEST_RANGE_DEG:.0f} or more of both: circle the leg wider"
+            f"expected {SMALLEST_RANGE_DEG:.0f} or more of both"
         )
+        raise UserError("", what, f"circle the leg wider, {OTHERWISE}")
     if residual_m > LARGEST_RESIDUAL_M:
-        raise UserError(
+        what = (
             f"the {side} thigh's markers stray from their spheres by {1000 * residual_m:.0f} mm, expected "
-            f"{1000 * LARGEST_RESIDUAL_M:.0f} or less: markers may be swapped, or slip"
+            f"{1000 * LARGEST_RESIDUAL_M:.0f} or less"
         )
+        raise UserError("", what, f"look for markers that are exchanged or slip, {OTHERWISE}")
     return FunctionalHip(centre, residual_m, sagittal, frontal, len(whole))
 
 
@@ -147,17 +150,15 @@ def functional_hips(
             recorded = read[trial]
             try:
                 if "rejected" in recorded.attrs:
-                    raise UserError(recorded.attrs["rejected"])
+                    raise UserError("", recorded.attrs["rejected"], OTHERWISE)
                 labels = [str(label) for label in recorded.marker.values]
                 points = positions(body_model, labels, recorded.marker_position.values)
                 hips[side] = functional_hip(points, body_model, side)
             except UserError as error:
-                raise UserError(f"functional trial {trial}: {error}; or choose another calibrate.hip_centre") from None
+                raise error.within(f"functional trial {trial}") from None
     if not hips:
-        raise UserError(
-            "calibrate.hip_centre is functional, but trials.tsv lists no trial of role functional and condition hip, "
-            "hip_left or hip_right"
-        )
+        remedy = f"list one with role functional and condition hip, hip_left or hip_right, {OTHERWISE}"
+        raise UserError("trials.tsv", "calibrate.hip_centre is functional, but no functional trial is listed", remedy)
     return hips
 
 

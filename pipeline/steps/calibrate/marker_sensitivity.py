@@ -7,7 +7,7 @@ distances of markers. They are those of the static trial's posture: a cluster ke
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,38 +21,25 @@ Array = NDArray[np.float64]
 STEP_M = 1e-5
 
 
-class Sensitivity(NamedTuple):
-    """What a marker's displacement does, in axes of the static trial's lab.
-
-    Attributes:
-        markers: the labels that matter.
-        turn: (side, pose, 3, marker, 3), turn of the segment in its own axes, rad per m; ``pose`` as
-            :data:`pipeline.conventions.FROM_PELVIS`.
-        origin: (side, pose, 3, marker, 3), displacement of the segment's origin in its own axes.
-        centre: (side, joint, 3, marker, 3), displacement of ankle, knee and hip centre in the axes of the segment
-            that carries it, or else of the proximal one.
-    """
-
-    markers: list[str]
-    turn: Array
-    origin: Array
-    centre: Array
-
-
-def sensitivity(
+def per_marker(
     body_model: BodyModel,
     calibrated: Mapping[str, CalibratedSide],
     labels: list[str],
     markers: Array,
     points: Points,
-) -> Sensitivity:
-    """Return what displacements of single markers do to the skeleton, by central differences.
+) -> dict[str, Any]:
+    """Return, as variables, what displacements of single markers do to the skeleton, by central differences.
 
     Args:
         body_model: the body model.
         calibrated: each side of the calibration.
         labels, markers: of the static trial, (time, marker, 3), m.
-        points: its landmarks (time, 3), those that other markers stand in for among them.
+        points: its landmarks (time, 3), with those that an alignment device shows.
+
+    Returns:
+        ``marker``, the labels that matter; ``segment_turn_per_marker`` (rad per m), ``segment_origin_per_marker`` and
+        ``joint_centre_per_marker``, (side, pose or joint, local_axis, marker, axis). Segments in their own axes, joint
+        centres in the axes of the segment that carries them, else of the proximal one; ``axis`` is of the lab.
     """
     groups = chosen_labels(body_model, seen_labels(labels, markers))
     groups |= {name: (name,) for name in points if name not in groups}
@@ -69,8 +56,14 @@ def sensitivity(
         np.moveaxis(np.array(part).reshape(len(SIDES), -1, *mean.shape, 3), -1, 2) for part in zip(*parts, strict=True)
     )
     matter = np.any([(part != 0).any(axis=(0, 1, 2, 4)) for part in (turn, origin, centre)], axis=0)
-    used = [name for name, counts in zip(names, matter, strict=True) if counts]
-    return Sensitivity(used, turn[:, :, :, matter], origin[:, :, :, matter], centre[:, :, :, matter])
+    dims = ("local_axis", "marker", "axis")
+    return {
+        "marker": np.array([name for name, counts in zip(names, matter, strict=True) if counts], dtype=str),
+        "axis": list("xyz"),
+        "segment_turn_per_marker": (("side", "pose", *dims), turn[:, :, :, matter]),
+        "segment_origin_per_marker": (("side", "pose", *dims), origin[:, :, :, matter]),
+        "joint_centre_per_marker": (("side", "joint", *dims), centre[:, :, :, matter]),
+    }
 
 
 def _of_leg(leg: Skeleton, carrier: Mapping[str, str]) -> tuple[list[Array], list[Array], list[Array]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...body.body_model import CentreRule
 from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
@@ -18,35 +19,55 @@ from .segment_parameters import SegmentParameters
 Array = NDArray[np.float64]
 
 
-def model_dataset(
-    still: Mapping[str, Skeleton],
-    calibrated: Mapping[str, CalibratedSide],
-    parameters: Mapping[str, Mapping[str, SegmentParameters]],
-) -> xr.Dataset:
-    """Return what is known of each side, the variables as told in :func:`pipeline.steps.calibrate.step.calibrate`.
+class Side(NamedTuple):
+    """One side of the static trial.
 
-    Args:
-        still: skeleton of each side, of the static trial.
-        calibrated: what motion needs of them.
-        parameters: body-segment parameters of each side's segments.
+    Attributes:
+        skeleton: frames and joint centres.
+        calibrated: what motion needs of it.
+        rules: the rule of each joint centre.
+        parameters: of each segment.
+        note: a note on these, or empty.
     """
+
+    skeleton: Skeleton
+    calibrated: CalibratedSide
+    rules: Mapping[str, CentreRule]
+    parameters: Mapping[str, SegmentParameters]
+    note: str
+
+
+def model_dataset(sides: Mapping[str, Side]) -> xr.Dataset:
+    """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`."""
+    legs = [sides[side].calibrated for side in SIDES]
+    of_joint, turn = ("side", "joint"), ("side", "pose", "local_axis")
     coordinates = {
         "side": list(SIDES),
         "segment": list(CHAIN),
         "joint": list(JOINTS),
-        "joint_carrier": (("side", "joint"), [[calibrated[side].carrier[joint] for joint in JOINTS] for side in SIDES]),
+        "joint_carrier": (of_joint, [[leg.carrier[joint] for joint in JOINTS] for leg in legs]),
         "pose": list(FROM_PELVIS),
         **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
     }
-    content = _of_segments(parameters) | _of_skeletons(still, calibrated)
-    return xr.Dataset(content, coordinates).merge(_of_clusters(calibrated))
+    carried = np.array([[leg.carried[joint] for joint in JOINTS] for leg in legs])
+    radius = np.array([[leg.chord_radius.get(joint, np.nan) for joint in JOINTS] for leg in legs])
+    technical = np.array([[leg.technical[name] for name in FROM_PELVIS] for leg in legs])
+    static = np.array([[mean_rotation(sides[side].skeleton.frames[name]) for name in FROM_PELVIS] for side in SIDES])
+    content = {
+        **_of_segments([sides[side].parameters for side in SIDES]),
+        "joint_position": ((*of_joint, "local_axis"), carried),
+        "chord_radius": (of_joint, radius),
+        "technical_rotation": ((*turn, "technical_axis"), technical),
+        "static_rotation": ((*turn, "axis"), static),
+    }
+    return xr.Dataset(content, coordinates).merge(_of_clusters(legs))
 
 
-def _of_segments(parameters: Mapping[str, Mapping[str, SegmentParameters]]) -> dict[str, Any]:
+def _of_segments(parameters: Sequence[Mapping[str, SegmentParameters]]) -> dict[str, Any]:
     """Return the body-segment parameters of each side as variables."""
 
     def stack(field: str) -> Array:
-        return np.array([[getattr(parameters[side][segment], field) for segment in CHAIN] for side in SIDES])
+        return np.array([[getattr(leg[segment], field) for segment in CHAIN] for leg in parameters])
 
     return {
         "segment_mass": (("side", "segment"), stack("mass_kg")),
@@ -56,33 +77,12 @@ def _of_segments(parameters: Mapping[str, Mapping[str, SegmentParameters]]) -> d
     }
 
 
-def _of_skeletons(still: Mapping[str, Skeleton], calibrated: Mapping[str, CalibratedSide]) -> dict[str, Any]:
-    """Return each side's joint centres and poses as variables."""
-
-    def stack(part: Callable[[str, str], Any], names: Sequence[str]) -> Array:
-        return np.array([[part(side, name) for name in names] for side in SIDES])
-
-    joint, turn = ("side", "joint"), ("side", "pose", "local_axis")
-    return {
-        "joint_position": ((*joint, "local_axis"), stack(lambda side, name: calibrated[side].carried[name], JOINTS)),
-        "chord_radius": (joint, stack(lambda side, name: calibrated[side].chord_radius.get(name, np.nan), JOINTS)),
-        "technical_rotation": (
-            (*turn, "technical_axis"),
-            stack(lambda side, name: calibrated[side].technical[name], FROM_PELVIS),
-        ),
-        "static_rotation": (
-            (*turn, "axis"),
-            stack(lambda side, name: mean_rotation(still[side].frames[name]), FROM_PELVIS),
-        ),
-    }
-
-
-def _of_clusters(calibrated: Mapping[str, CalibratedSide]) -> xr.Dataset:
+def _of_clusters(legs: Sequence[CalibratedSide]) -> xr.Dataset:
     """Return the places of the markers in their clusters."""
     rows = [
         (side, segment, marker, place)
-        for side in SIDES
-        for segment, cluster in calibrated[side].clusters.items()
+        for side, leg in zip(SIDES, legs, strict=True)
+        for segment, cluster in leg.clusters.items()
         for marker, place in cluster.items()
     ]
     side, segment, marker = (np.array([row[i] for row in rows], dtype=str) for i in range(3))

@@ -95,10 +95,8 @@ def _from_row(
     try:
         start, end = (points[name] for name in row["length"])
     except KeyError as error:
-        raise UserError(
-            f"the {segment}'s parameters need the landmark {error.args[0]}: add it to the body model, "
-            "choose another calibrate.segment_parameters, or give segments.tsv"
-        ) from None
+        remedy = "add it to the body model, choose another calibrate.segment_parameters, or write segments.tsv"
+        raise UserError("", f"the {segment}'s parameters need the landmark {error.args[0]}", remedy) from None
     length = float(np.linalg.norm(end - start))
     mirror = np.array([1.0, 1.0, SIDE_SIGN[side]])
     mass = body_mass_kg * row["mass"]
@@ -124,8 +122,7 @@ def from_measurement(row: Mapping[str, str]) -> SegmentParameters:
     inertia = np.array([[value[f"i{''.join(sorted(a + b))}_kg_m2"] for b in "xyz"] for a in "xyz"])
     moments = np.linalg.eigvalsh(inertia)
     if moments[0] <= 0 or moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
-        raise UserError(
-            f"segments.tsv: {row['participant_id']} {row['side']} {row['segment']}: the inertia tensor's principal "
-            f"moments {moments} are not those of a body (all positive, none above the sum of the others)"
-        )
+        where = f"segments.tsv: {row['participant_id']} {row['side']} {row['segment']}"
+        what = f"the inertia tensor's principal moments {moments} are not those of a body"
+        raise UserError(where, what, "correct it: all are positive, and none is above the sum of the others")
     return SegmentParameters(value["mass_kg"], np.array([value[f"com_{axis}_m"] for axis in "xyz"]), inertia, np.nan)

@@ -40,11 +40,12 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
     if pair := exchanged_throughout(some[:, columns], static):
         labels = clean.label.values
         one, other = (f"{labels[i]} ({here[i].replace('_', ' ')})" for i in columns[list(pair)])
-        raise UserError(
+        what = (
             f"{one} and {other} seem to be exchanged throughout, here or in the static trial: their distances from "
-            "other markers fit when they are exchanged; label them in the capture software and export again, or set "
-            "clean.exchanged_markers to ignore"
+            "other markers fit when they are exchanged"
         )
+        remedy = "label them in the capture software and export again, or set clean.exchanged_markers to ignore"
+        raise UserError("", what, remedy)
 
 
 def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | None:

@@ -57,7 +57,8 @@ def kinematics(
     rotation = _stack(legs, lambda leg: [leg.frames[segment] for segment in SEGMENTS])
     if not np.isfinite(rotation).any():
         absent = clean.attrs["landmarks_absent"] or "none; they are hidden"
-        raise UserError(f"no leg can be followed: too few markers of the body model are seen (absent: {absent})")
+        what = f"no leg can be followed: too few markers of the body model are seen (absent: {absent})"
+        raise UserError("", what, "label them, or exclude the trial")
     centre = _stack(legs, lambda leg: [leg.centres[f"{joint}_centre"] for joint in JOINTS])
     origin = _stack(legs, lambda leg: [leg.origins[segment] for segment in SEGMENTS])
     com = _centres_of_mass(rotation, origin, calibrate)
