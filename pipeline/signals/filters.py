@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dynamics.vectors import Array
 from ..errors import UserError
 
-Array = NDArray[np.float64]
 Section = tuple[Array, Array, Array]  # numerator, denominator, state
 
 
@@ -32,9 +32,8 @@ def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int) -> float:
     Dowling JJ (2003) J Electromyogr Kinesiol 13:569-573.
     """
     if not cutoff_hz < rate_hz / 2:
-        raise UserError(
-            f"cut-off {cutoff_hz:g} Hz is not below half the sampling rate ({rate_hz / 2:g} Hz): lower it, or null"
-        )
+        what = f"cut-off {cutoff_hz:g} Hz is not below half the sampling rate ({rate_hz / 2:g} Hz)"
+        raise UserError("", what, "lower it, or set it to null for no filter")
     correction = (np.sqrt(2) - 1) ** (1 / (2 * order))
     return float(rate_hz / np.pi * np.arctan(np.tan(np.pi * cutoff_hz / rate_hz) / correction))
 
@@ -42,12 +41,12 @@ def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int) -> float:
 def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: int) -> Array:
     """Filter each column forward and backward; missing samples stay missing.
 
-    Stretches between gaps are filtered each by itself; one too short for the filter is left out (NaN).
+    Each stretch between gaps is filtered by itself; one too short for the filter becomes NaN.
 
     Args:
         values: (time, ...), evenly sampled, NaN where missing.
         rate_hz: samples per second.
-        cutoff_hz: -3 dB point of the whole filter; None returns the values as they are.
+        cutoff_hz: -3 dB point of the whole filter; None returns the values unchanged.
         order: order of the whole filter, both passes together.
 
     Raises:
@@ -58,7 +57,7 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
     per_pass = order // 2
     sections = _sections(per_pass, design_cutoff_hz(cutoff_hz, rate_hz, order=per_pass), rate_hz)
     shortest = 3 * (2 * len(sections) + 1) + 1
-    # the response decays with the cut-off, more slowly for a higher order: pad by whole periods where there is room
+    # the response lasts longer at a lower cut-off and a higher order: pad by whole periods if long enough
     pad = int(np.ceil((per_pass + 1) * rate_hz / cutoff_hz))
 
     def filtered(stretch: Array) -> Array:
@@ -75,7 +74,7 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
 
 @functools.lru_cache(maxsize=64)
 def _sections(order: int, cutoff_hz: float, rate_hz: float) -> list[Section]:
-    """Return the second-order sections of one pass, each with its state when it has always seen the value 1."""
+    """Return the second-order sections of one pass, each with its steady state for the input 1."""
     from scipy.signal import butter, sosfilt_zi
 
     sections = butter(order, cutoff_hz, fs=rate_hz, output="sos")
@@ -83,7 +82,7 @@ def _sections(order: int, cutoff_hz: float, rate_hz: float) -> list[Section]:
 
 
 def _one_pass(sections: Sequence[Section], values: Array) -> Array:
-    """Return (columns, samples) filtered forward; as scipy.signal.sosfiltfilt does, at two thirds of its cost."""
+    """Filter (columns, samples) forward, as scipy.signal.sosfiltfilt does."""
     from scipy.signal import lfilter
 
     first = values[:, :1]
@@ -95,15 +94,15 @@ def _one_pass(sections: Sequence[Section], values: Array) -> Array:
 def by_stretches(function: Callable[[Array], Array], values: Array, *, outputs: int = 1) -> Array:
     """Apply a function of (time, columns) to the stretches without gaps; gaps stay NaN.
 
-    Columns with the same gaps are handled together, so that complete data are one call.
+    Columns with the same gaps are handled in one call.
 
     Args:
         function: maps (samples, columns) to as many, or to (outputs, samples, columns).
         values: (time, ...).
-        outputs: how many arrays the function gives.
+        outputs: number of arrays that the function returns.
 
     Returns:
-        (time, ...), or (outputs, time, ...) where there are several.
+        (time, ...), or (outputs, time, ...) if there are several.
     """
     flat = values.reshape(len(values), -1)
     shape = values.shape if outputs == 1 else (outputs, *values.shape)
@@ -118,7 +117,7 @@ def by_stretches(function: Callable[[Array], Array], values: Array, *, outputs: 
 
 
 def interval_s(time: Array) -> float:
-    """Return the time between samples at instants (time,), s; 0 of one alone."""
+    """Return the time between samples at instants (time,), s; 0 for one sample."""
     return float((time[-1] - time[0]) / max(len(time) - 1, 1))
 
 
@@ -129,6 +128,7 @@ def stretches(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _same_pattern(seen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
+    """Yield the columns with the same gaps."""
     complete = seen.all(axis=0)
     if complete.any():
         yield np.flatnonzero(complete)

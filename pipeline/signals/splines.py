@@ -1,26 +1,25 @@
-"""Time derivatives from a spline through the samples."""
+"""Splines: derivatives, angular rates, smoothing, and the noise of derivatives."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..dynamics.vectors import cross
+from ..dynamics.vectors import Array, cross, transpose
 from .filters import by_stretches
 
-FREQUENCIES = 4096
-
-
-Array = NDArray[np.float64]
-DEGREE = 5
+DEGREE = 5  # of the spline that is differentiated
+FREQUENCIES = 4096  # at which power spectra are summed
+# inner products of neighbouring B-splines of degree m - 1: the middle one and those to its right
+OVERLAPS = {2: (4 / 6, 1 / 6), 3: (66 / 120, 26 / 120, 1 / 120)}
+DIFFERENCE = {2: (1.0, -2.0, 1.0), 3: (-1.0, 3.0, -3.0, 1.0)}
 
 
 def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
-    """Return first and second time derivatives of evenly sampled values by a quintic interpolating spline.
+    """Return first and second time derivatives by a quintic interpolating spline.
 
     A central second difference misses (2 pi f h)^2 / 12 of the acceleration; the spline misses (2 pi f h)^4 / 720
     of it and (2 pi f h)^6 / 5040 of the velocity, more in the last few samples before an end. Each stretch
-    between gaps is treated by itself; one too short for the spline gives NaN.
+    between gaps has its own spline; a stretch of six samples or fewer gives NaN.
 
     Args:
         values: (time, ...), NaN where missing.
@@ -42,8 +41,8 @@ def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
         spline = make_interp_spline(instants, stretch, k=DEGREE)
         return np.stack([spline(instants, 1), spline(instants, 2)])
 
-    both = by_stretches(of_stretch, values, outputs=2)
-    return both[0], both[1]
+    first, second = by_stretches(of_stretch, values, outputs=2)
+    return first, second
 
 
 def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, Array]:
@@ -61,16 +60,11 @@ def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, 
 
     Source: Zatsiorsky VM (1998) Kinematics of Human Motion, section 3.1.
     """
-    columns, first, second = (np.swapaxes(matrix, -1, -2) for matrix in (rotation, first, second))
+    columns, first, second = (transpose(matrix) for matrix in (rotation, first, second))
     return cross(first, columns).sum(axis=-2) / 2, cross(second, columns).sum(axis=-2) / 2
 
 
-# inner products of neighbouring B-splines of degree m - 1: the middle one and those to its right
-OVERLAPS = {2: (4 / 6, 1 / 6), 3: (66 / 120, 26 / 120, 1 / 120)}
-DIFFERENCE = {2: (1.0, -2.0, 1.0), 3: (-1.0, 3.0, -3.0, 1.0)}
-
-
-def smoothing_of(cutoff_hz: float, rate_hz: float, *, half_order: int) -> float:
+def smoothing_weight(cutoff_hz: float, rate_hz: float, *, half_order: int) -> float:
     """Return the weight p of roughness, in samples^(2m - 1), for a gain of -3 dB at a frequency.
 
     Far from the ends the spline is the filter 1 / (1 + p (2 - 2 cos w)^m / r(w)), with r the transform of the
@@ -89,11 +83,11 @@ def smooth(values: Array, weight: float, *, half_order: int) -> tuple[Array, flo
 
     Args:
         values: (samples, columns), at least 2m samples.
-        weight: p.
+        weight: p, of :func:`smoothing_weight`.
         half_order: m; 3 is the quintic spline, 2 the cubic.
 
     Returns:
-        f, and the trace of the matrix that maps y to y - f: the samples' degrees of freedom that are noise.
+        f, and the trace of the matrix from y to y - f: the degrees of freedom of the samples that are noise.
     """
     from scipy.linalg import cho_solve_banded, cholesky_banded
 
@@ -116,12 +110,12 @@ def smooth(values: Array, weight: float, *, half_order: int) -> tuple[Array, flo
 
 
 def rate_covariance(cutoff_hz: float, rate_hz: float, *, order: int) -> Array:
-    """Return what filter and spline make of white noise: covariance (3, 3) of value, first and second derivative.
+    """Return the covariance (3, 3) of value, first and second derivative of filtered white noise.
 
-    Of noise with variance 1, per second and per second squared. The zero-lag Butterworth filter passes the share
-    1 / (1 + (tan(w/2) / tan(pi fd / fs))^order) of an angular frequency w per sample, and the quintic spline through
-    the samples has the derivatives of its B-spline. Noise at the same instant of value and first derivative is
-    independent, that of value and second derivative is not: where noise is up, it bends down.
+    The noise has variance 1; derivatives are per second and per second squared. The zero-lag Butterworth filter passes
+    the share 1 / (1 + (tan(w/2) / tan(pi fd / fs))^order) of an angular frequency w per sample, and the quintic spline
+    through the samples has the derivatives of its B-spline. At one instant the noise of value and first derivative is
+    independent, that of value and second derivative is negatively correlated.
 
     Args:
         cutoff_hz: -3 dB point of the whole filter; NaN for none.
@@ -134,7 +128,7 @@ def rate_covariance(cutoff_hz: float, rate_hz: float, *, order: int) -> Array:
     w = np.pi * (np.arange(FREQUENCIES) + 0.5) / FREQUENCIES
     passed = np.ones_like(w)
     if np.isfinite(cutoff_hz):
-        # -3 dB of both passes: see pipeline.signals.filters.design_cutoff_hz
+        # -3 dB after both passes, as in design_cutoff_hz
         designed = np.tan(np.pi * cutoff_hz / rate_hz) / (np.sqrt(2) - 1) ** (1 / order)
         passed = 1 / (1 + (np.tan(w / 2) / designed) ** order)
     value = (66 + 52 * np.cos(w) + 2 * np.cos(2 * w)) / 120

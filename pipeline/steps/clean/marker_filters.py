@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...signals.filters import by_stretches, low_pass
-from ...signals.splines import smooth, smoothing_of
+from ...signals.splines import smooth, smoothing_weight
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def gcv_spline(position: Array, *, rate_hz: float) -> tuple[Array, Array]:
     chosen = np.full(position.shape[1], np.nan)
     result = np.full_like(position, np.nan)
     for candidate in np.geomspace(LOWEST_HZ, 0.45 * rate_hz, CANDIDATES):
-        weight = smoothing_of(float(candidate), rate_hz, half_order=HALF_ORDER)
+        weight = smoothing_weight(float(candidate), rate_hz, half_order=HALF_ORDER)
 
         def smoothed_and_freedom(stretch: Array, weight: float = weight) -> Array:
             if len(stretch) < 2 * HALF_ORDER + 1:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import make_smoothing_spline
 
 from pipeline.signals.filters import low_pass
-from pipeline.signals.splines import smooth, smoothing_of
+from pipeline.signals.splines import smooth, smoothing_weight
 from pipeline.steps.clean.marker_filters import filter_markers, gcv_spline, residual_cutoffs_hz
 from tests.support.marker_walks import cleaned, generated
 
@@ -61,7 +61,7 @@ def test_polynomials_below_the_penalised_derivative_pass_unchanged(half_order: i
 @pytest.mark.parametrize("cutoff_hz", [3.0, 10.0, 30.0])
 def test_a_sine_at_the_cutoff_comes_out_3_db_smaller(half_order: int, cutoff_hz: float) -> None:
     wave = np.sin(2 * np.pi * cutoff_hz * TIME)[:, None]
-    weight = smoothing_of(cutoff_hz, RATE_HZ, half_order=half_order)
+    weight = smoothing_weight(cutoff_hz, RATE_HZ, half_order=half_order)
     inner = slice(150, 350)  # where the ends' response has died away
     smoothed, _ = smooth(wave, weight, half_order=half_order)
     np.testing.assert_allclose(smoothed[inner], np.sqrt(0.5) * wave[inner], rtol=0, atol=1e-4)
@@ -74,7 +74,7 @@ def test_cross_validation_finds_nearly_the_best_cutoff(deviation_m: float) -> No
     result, chosen = gcv_spline(recorded, rate_hz=RATE_HZ)
     flat = recorded.reshape(len(TIME), -1)
     errors = [
-        rms(smooth(flat, smoothing_of(hz, RATE_HZ, half_order=3), half_order=3)[0] - path.reshape(len(TIME), -1))
+        rms(smooth(flat, smoothing_weight(hz, RATE_HZ, half_order=3), half_order=3)[0] - path.reshape(len(TIME), -1))
         for hz in np.geomspace(1, 45, 60)
     ]
     assert rms(result - path) < 1.15 * min(errors)  # each marker's choice varies by chance
