@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-STEERING = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # turn the direction of what follows
-UNSEEN = ("Cc", "Cs", "Zl", "Zp")
-LONGEST_LINE, SHOWN_OF_ITS_END = 1000, 150  # characters
+DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
+INVISIBLE_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
+LONGEST_LINE, LONGEST_END = 1000, 150  # characters
 
 
 class Problem(NamedTuple):
@@ -29,9 +29,9 @@ class Problem(NamedTuple):
 
 
 class UserError(Exception):
-    """A problem that the user can fix; everything else that is raised is a defect and keeps its traceback.
+    """A problem that the user can fix. Any other exception is a defect and keeps its traceback.
 
-    The texts may quote a file: characters that would steer a terminal are shown as '?', long lines are shortened.
+    The texts may quote a file: invisible characters are shown as '?', long lines are shortened.
 
     Args:
         where: file, table row, trial, marker or setting.
@@ -62,28 +62,30 @@ class UserError(Exception):
 
 
 def hidden_in(text: str) -> str:
-    """Return the first character of a text that cannot be seen but does something, such as U+001B, or an empty text.
+    """Return the first invisible character of a text, such as ``U+001B``, or an empty text.
 
-    These are control characters, line and paragraph separators, directions of writing that last, and bytes of a file
+    Invisible are control characters, line and paragraph separators, marks of writing direction, and bytes of a file
     name that are not UTF-8.
     """
     return next((f"U+{ord(letter):04X}" for letter in text if _is_hidden(letter)), "")
 
 
 def printable(text: str) -> str:
-    """Return a text, line ends kept, with '?' for each character of :func:`hidden_in`."""
+    """Return a text with '?' for each invisible character except line ends."""
     return "".join("?" if letter != "\n" and _is_hidden(letter) else letter for letter in text)
 
 
 def _is_hidden(letter: str) -> bool:
-    return not letter.isprintable() and (letter in STEERING or unicodedata.category(letter) in UNSEEN)
+    if letter.isprintable():
+        return False
+    return letter in DIRECTION_MARKS or unicodedata.category(letter) in INVISIBLE_CATEGORIES
 
 
 def _shortened(line: str) -> str:
     if len(line) <= LONGEST_LINE:
         return line
     gap = " ... "
-    return line[: LONGEST_LINE - SHOWN_OF_ITS_END - len(gap)] + gap + line[-SHOWN_OF_ITS_END:]
+    return line[: LONGEST_LINE - LONGEST_END - len(gap)] + gap + line[-LONGEST_END:]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

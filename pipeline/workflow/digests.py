@@ -1,4 +1,4 @@
-"""Digests of sources and code: what makes a result stale, whatever the clock says."""
+"""Digests of recordings and code, which show whether a result is up to date regardless of timestamps."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def sha256(path: Path) -> str:
 
 
 def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
-    """Return the SHA-256 of each file, remembered in ``cache`` by size, mtime, ctime and inode.
+    """Return the SHA-256 of each file, stored in ``cache`` by size, mtime, ctime and inode.
 
-    A file changed within the last two seconds is hashed again each time: a second write within the
-    file system's clock tick would go unseen. A cache that cannot be written costs only time.
+    Files changed within the last two seconds are not stored: another change within a clock tick of the file system
+    would be missed. A cache that cannot be written costs only time.
     """
     try:
         known = json.loads(cache.read_text())
     except (OSError, ValueError):
         known = {}
-    known = known if isinstance(known, dict) else {}  # another program's
+    known = known if isinstance(known, dict) else {}  # from another program
     digests, entries = {}, {}
     for path in sorted(set(paths)):
         status = path.stat()
@@ -56,7 +56,7 @@ def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
 
 @functools.cache
 def imported_modules(*modules: str) -> frozenset[str]:
-    """Return some modules of this package and all that they import of it, as dotted names from ``pipeline``."""
+    """Return modules of this package and all modules of it that they import, as names from ``pipeline``."""
     found: set[str] = set()
     waiting = {*modules}
     while waiting:
@@ -78,7 +78,7 @@ def _direct_imports(module: str) -> frozenset[str]:
 
 @functools.cache
 def code_digest(*modules: str) -> str:
-    """Return a digest of the source of some modules and of all that they import of this package."""
+    """Return a digest of the source of :func:`imported_modules`."""
     digest = hashlib.sha256()
     for name in sorted(imported_modules(*modules)):
         digest.update(name.encode() + b"\0" + _source(name).read_bytes() + b"\0")  # type: ignore[union-attr]
@@ -90,10 +90,10 @@ def versions(distributions: Iterable[str]) -> dict[str, str]:
     return {name: _version(name) for name in distributions}
 
 
-_version = functools.cache(importlib.metadata.version)  # 4 ms a time, and every job of a study asks
+_version = functools.cache(importlib.metadata.version)
 
 
 def _source(module: str) -> Path | None:
-    """Return the file of a module of this package, named from ``pipeline``; None of a room or another package."""
+    """Return the file of a module of this package, None for a folder or another package."""
     path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
     return path if path.is_file() else None

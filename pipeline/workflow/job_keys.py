@@ -1,9 +1,8 @@
-"""What the Snakefile asks of a study: which sessions there are, from which files, and what each job depends on.
+"""The study as the Snakefile needs it: its sessions, their files, and the key of each job.
 
-A job's *key* is one JSON text with everything the step uses besides its input files: its settings, the table
-cells and body model it reads, the SHA-256 of the sources, the digest of its code and the versions of the
-libraries that do its numbers. Snakemake reruns a job when its key changes, and the bridge takes the step's
-arguments from it, so that a step cannot use what does not trigger it.
+The *key* of a job is a JSON text with everything that the step uses besides its input files: settings, table cells,
+body model, SHA-256 of the sources, digest of its code, versions of its libraries. Snakemake reruns a job when its key
+changes. The step gets its arguments from the key, so it cannot use anything that does not trigger it.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ STORAGE = ("xarray", "netCDF4", "h5py")
 
 
 def code_of(step: str) -> tuple[str, ...]:
-    """Return the modules that a job starts from; with all that they import, they are the code of its outputs."""
+    """Return the modules that a job calls; with all their imports they are the code behind its outputs."""
     job = f"{step}_job" if step in ("study", "report") else "session_job"
     return f"pipeline.steps.{step}.step", "pipeline.workflow.run_job", f"pipeline.workflow.{job}"
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study directory whose settings and tables have been found right."""
+    """A study directory with its checked settings and tables."""
 
     path: Path
     settings: Mapping[str, Any]
@@ -53,13 +52,13 @@ class Study:
     left_out: Sequence[tsv.Row] = ()
 
     def c3d_files(self, session: str) -> list[str]:
-        """Return the session's files that Snakemake is told of, relative to the study, each once.
+        """Return the session's files for the rule ``read``, relative to the study, each once.
 
-        It would take braces in a name for a wildcard, and end the run for a date in the future, as of a camera's
-        computer: what such a file holds stands in the key alone, which decides for all of them.
+        Files with a brace in the name (a wildcard to Snakemake) or with a date in the future (an error to Snakemake)
+        are left out. Every change of a file triggers its jobs all the same, because the key holds its SHA-256.
         """
-        there = dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256)
-        return [file for file in there if "{" not in file and (self.path / file).stat().st_mtime <= time.time()]
+        present = dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256)
+        return [file for file in present if "{" not in file and (self.path / file).stat().st_mtime <= time.time()]
 
     @property
     def people(self) -> list[str]:
@@ -74,9 +73,9 @@ class Study:
 
     @cached_property
     def memory_mb(self) -> dict[str, int]:
-        """Return what a cluster is asked for: for a job of the largest session, for one of the whole study.
+        """Return the memory to request on a cluster, for a job of the largest session and one of the study.
 
-        1.8 to 2.8 times the most that was measured, see docs/scale.md.
+        It is 1.8 to 2.8 times the largest measured value, see docs/scale.md.
         """
         mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
         of_sessions = ({row["file"] for row in rows} & mb.keys() for rows in self.sessions.values())
@@ -84,7 +83,7 @@ class Study:
         return {"session": round(400 + 25 * largest), "study": round(400 + 4 * sum(mb.values()))}
 
     def key(self, step: str) -> Callable[[Any], str]:
-        """Return the function of the wildcards that gives a job's key."""
+        """Return the function from the wildcards to a job's key."""
 
         def of_wildcards(wildcards: Any) -> str:
             session = getattr(wildcards, "session", None)
@@ -138,12 +137,12 @@ class Study:
     _kinematics_needs = _clean_needs
 
     def _contacts_needs(self, session: str) -> dict[str, Any]:
-        """Return the plates that trials.tsv gives each foot; a trial without any takes no argument."""
+        """Return the plates under each foot from trials.tsv; a trial without any gets no argument."""
         given = {row["trial"]: study_tables.given_plates(row) for row in self.sessions[session]}
         return {"by_trial": {trial: plates for trial, plates in given.items() if plates}}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:
-        """Return belt speeds, and the cycles that cycles.tsv leaves out; a trial without any takes no argument."""
+        """Return belt speeds and the cycles to leave out; a trial without such cycles gets no argument for them."""
         given: dict[str, dict[str, Any]] = {
             row["trial"]: {"belt_speed_m_s": tsv.number(row, "belt_speed_m_s", where="trials.tsv")}
             for row in self.sessions[session]

@@ -1,5 +1,4 @@
-"""The story of a cycle: frames as the C3D file counts them, what was done in them, plates, sources; checked against
-the recording itself, read by ezc3d, and against what was done to it."""
+"""``explain``: frame numbers, repairs, plates and sources agree with the recording, read by ezc3d."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from pipeline.results import netcdf
 from tests.support.outputs import write_outputs
 
 WALK = "sub-01/comfortable_02.c3d"
-HEEL = (205, 209)  # frames, as the file counts
+HEEL = (205, 209)  # frame numbers of the file
 PELVIS = (230, 234)
 EARLIER = (120, 124)
 FIRST, LAST = 61, 310
@@ -66,8 +65,8 @@ def number_of(results: xr.Dataset, trial: str, side: str, place: int) -> int:
 
 
 @pytest.fixture(scope="module")
-def told(study: Path, results: xr.Dataset) -> str:
-    """Return the story of the cycle that holds the hidden markers."""
+def text(study: Path, results: xr.Dataset) -> str:
+    """Return the explanation of the cycle with the hidden markers."""
     return explain(study / "derived/study.nc", cycle=number_of(results, "comfortable_02", "left", 1))
 
 
@@ -77,21 +76,21 @@ def rows_of(text: str, first_column: str) -> list[list[str]]:
     return [re.split(r"\s{2,}", line) for line in lines if line.startswith(first_column)]
 
 
-# --- what it says -----------------------------------------------------------------------------------------------------
+# --- content -----------------------------------------------------------------------------------------------------
 
 
-def test_frames_are_those_of_the_recording(study: Path, told: str) -> None:
+def test_frames_are_those_of_the_recording(study: Path, text: str) -> None:
     header = ezc3d.c3d(str(study / WALK))["header"]["points"]
     assert (header["first_frame"] + 1, header["last_frame"] + 1) == (FIRST, LAST)  # ezc3d counts from 0
-    assert f"frames {FIRST} to {LAST} at 100 Hz, plates at 1000 Hz" in told
+    assert f"frames {FIRST} to {LAST} at 100 Hz, plates at 1000 Hz" in text
 
 
-def test_events_are_those_of_the_recording_where_it_told_them(study: Path, told: str, results: xr.Dataset) -> None:
-    """Frame 1 is at 0 s: an event of the file at t stands at frame 1 + 100 t."""
+def test_events_from_the_file_are_those_of_the_recording(study: Path, text: str, results: xr.Dataset) -> None:
+    """Frame 1 is at 0 s: an event of the file at t is at frame 1 + 100 t."""
     events = ezc3d.c3d(str(study / WALK))["parameters"]["EVENT"]
     listed = zip(events["CONTEXTS"]["value"], events["LABELS"]["value"], events["TIMES"]["value"][1], strict=True)
     in_file = {(label.lower(), side.lower(), f"{time:.4f}", f"{1 + 100 * time:.1f}") for side, label, time in listed}
-    rows = [*rows_of(told, "foot strike"), *rows_of(told, "foot off")]
+    rows = [*rows_of(text, "foot strike"), *rows_of(text, "foot off")]
     from_file = {tuple(row[:4]) for row in rows if row[4] == "c3d"}
     assert from_file
     assert from_file <= in_file
@@ -102,63 +101,63 @@ def test_events_are_those_of_the_recording_where_it_told_them(study: Path, told:
     np.testing.assert_allclose(own, [cycle.start_time, cycle.end_time], rtol=0, atol=0.5e-4)
 
 
-def test_repairs_are_those_of_the_frames_that_were_hidden_in_this_cycle(told: str) -> None:
-    """A heel is rebuilt from its foot, a pelvis hidden whole by time alone; repairs before the cycle are not told."""
-    (heel,) = rows_of(told, "heel_right")
+def test_repairs_are_those_of_the_frames_that_were_hidden_in_this_cycle(text: str) -> None:
+    """A heel is rebuilt from its foot, a fully hidden pelvis by splines; repairs before the cycle are not listed."""
+    (heel,) = rows_of(text, "heel_right")
     assert heel == ["heel_right", "RHEE", "rigid cluster", f"{HEEL[0]}-{HEEL[1]}"]
     for landmark in ("asis_left", "asis_right", "psis_left", "psis_right"):
-        (row,) = rows_of(told, landmark)
+        (row,) = rows_of(text, landmark)
         assert row[2:] == ["spline", f"{PELVIS[0]}-{PELVIS[1]}"]
-    assert "no gap was filled" not in told
-    assert str(EARLIER[0]) not in told
+    assert "no gap filled" not in text
+    assert str(EARLIER[0]) not in text
 
 
-def test_another_cycle_tells_of_its_own_frames(study: Path, results: xr.Dataset) -> None:
+def test_another_cycle_lists_its_own_frames(study: Path, results: xr.Dataset) -> None:
     number = number_of(results, "comfortable_02", "left", 0)
     (heel,) = rows_of(explain(study / "derived/study.nc", cycle=number), "heel_right")
     assert heel[-1] == f"{EARLIER[0]}-{EARLIER[1]}"
     clean = number_of(results, "fast_02", "left", 0)
-    assert "no gap was filled, no spike taken out" in explain(study, cycle=clean)
+    assert "no gap filled, no spike removed" in explain(study, cycle=clean)
 
 
-def test_sources_are_told_with_what_became_of_them(copy: Path, told: str, results: xr.Dataset) -> None:
+def test_sources_are_listed_with_their_state(copy: Path, text: str, results: xr.Dataset) -> None:
     number = number_of(results, "comfortable_02", "left", 1)
     for name in (WALK, "sub-01/static.c3d"):
-        assert f"{name}: the file there is the same" in told
-        assert hashlib.sha256((copy / name).read_bytes()).hexdigest() in told
+        assert f"{name}: the file is unchanged" in text
+        assert hashlib.sha256((copy / name).read_bytes()).hexdigest() in text
     (copy / WALK).write_bytes((copy / WALK).read_bytes()[:-1] + b"x")
-    assert f"{WALK}: the file there is ANOTHER one now" in explain(copy, cycle=number)
+    assert f"{WALK}: the file has CHANGED" in explain(copy, cycle=number)
     (copy / "sub-01/static.c3d").unlink()
-    assert "sub-01/static.c3d: the file is no longer there" in explain(copy, cycle=number)
+    assert "sub-01/static.c3d: the file is gone" in explain(copy, cycle=number)
 
 
-def test_contact_and_its_force_are_those_of_the_trial(study: Path, told: str, results: xr.Dataset) -> None:
+def test_contact_and_its_force_are_those_of_the_trial(study: Path, text: str, results: xr.Dataset) -> None:
     cycle = results.isel(cycle=number_of(results, "comfortable_02", "left", 1))
     data = xr.load_dataset(study / "derived/sub-01/contacts.nc", group="comfortable_02")
     (i,) = np.flatnonzero(np.isclose(data.contact_start, cycle.start_time) & (data.contact_side.values == "left"))
-    assert f"on plate {data.plates.values[i]}\n" in told
-    assert "force accepted" in told
+    assert f"on plate {data.plates.values[i]}\n" in text
+    assert "force accepted" in text
     stance = data.ground_force.sel(time=slice(data.contact_start[i], data.contact_end[i]), side="left", axis="y")
     peak_n = float(stance.max())
-    assert f"vertical force up to {peak_n:.1f} N, {peak_n / (74.6 * 9.80665):.3f} body weights" in told
+    assert f"vertical force up to {peak_n:.1f} N, {peak_n / (74.6 * 9.80665):.3f} body weights" in text
 
 
-def test_person_and_model_are_told_with_their_origin(told: str) -> None:
-    assert rows_of(told, "mass_kg") == [["mass_kg", "74.6", "participants.tsv, estimate: plates"]]
-    assert rows_of(told, "marker_diameter_m") == [["marker_diameter_m", "0.014", "default"]]
-    assert "hip centre: harrington; moves with the pelvis" in told
-    assert "knee centre: midpoint: lateral_epicondyle, medial_epicondyle; moves with the shank" in told
-    assert "body-segment parameters: segments.tsv" in told
+def test_person_and_model_are_listed_with_their_sources(text: str) -> None:
+    assert rows_of(text, "mass_kg") == [["mass_kg", "74.6", "participants.tsv, estimate: plates"]]
+    assert rows_of(text, "marker_diameter_m") == [["marker_diameter_m", "0.014", "default"]]
+    assert "hip centre: harrington; moves with the pelvis" in text
+    assert "knee centre: midpoint: lateral_epicondyle, medial_epicondyle; moves with the shank" in text
+    assert "body-segment parameters: segments.tsv" in text
 
 
-def test_reasons_are_told(study: Path, results: xr.Dataset) -> None:
+def test_reasons_are_given(study: Path, results: xr.Dataset) -> None:
     number = number_of(results, "fast_02", "right", 0)
     text = explain(study, cycle=number)
     assert "kinetics left out: left out by hand: looked round" in text
     assert "verdict on the stance: left out by hand: looked round" in text
 
 
-def test_every_cycle_can_be_told_within_the_width(study: Path, results: xr.Dataset) -> None:
+def test_every_cycle_is_explained_within_the_width(study: Path, results: xr.Dataset) -> None:
     for number in results.cycle.values:
         text = explain(study, cycle=int(number))
         assert all(len(line) <= WIDTH for line in text.splitlines()[1:])  # the first holds the path
@@ -181,7 +180,7 @@ def wrong(copy: Path, capsys: pytest.CaptureFixture[str], *, file: str = "derive
     return line
 
 
-def test_mistakes_are_told_in_one_line(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_give_one_line(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no cycle 99; give 0 to 5" in wrong(copy, capsys, cycle="99")
     assert "no cycle -1" in wrong(copy, capsys, cycle="-1")
     assert "not a NetCDF file" in wrong(copy, capsys, file="derived/metrics.csv")

@@ -97,7 +97,7 @@ def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -
 
 def test_what_exists_is_kept(study: Path) -> None:
     (study / "trials.tsv").write_text("mine\n")
-    assert "Kept as they are: trials.tsv" in initialise(study)
+    assert "Not changed: trials.tsv" in initialise(study)
     assert (study / "trials.tsv").read_text() == "mine\n"
     before = {name: (study / name).read_bytes() for name in WRITTEN}
     assert "nothing written" in initialise(study)
@@ -146,7 +146,7 @@ def test_the_static_that_shows_more_is_taken(study: Path) -> None:
     rows = trials_of(study)
     assert rows["sub-01/static.c3d"]["role"] == "static"
     assert rows["sub-01/a_static.c3d"]["role"] == "exclude"
-    assert "another static serves the session" in summary
+    assert "the session has another static" in summary
 
 
 def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> Non
         assert rows[name]["role"] == "exclude"
         assert f"  {name}\n" in summary
     assert rows["nan_markers_no_forces.c3d"]["role"] == "static"  # the last of its two rows: no file stands still
-    assert "Its own static" in summary
+    assert "Also used as static" in summary
     assert "no force plate" in " ".join(finding.what for finding in check(study))
 
 
@@ -182,7 +182,7 @@ def test_unknown_labels_leave_the_roles_to_be_named_later(study: Path) -> None:
     for path in study.rglob("*.c3d"):
         rewrite(path, name_anew)
     summary = initialise(study)
-    assert "none knows these labels" in summary
+    assert "none has these labels" in summary
     roles = [row["role"] for row in trials_of(study).values()]
     assert roles.count("static") == 2
     assert roles.count("exclude") == 0
@@ -226,7 +226,7 @@ def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
         together(tmp_path / "data" / f"static_{name}.c3d", {name: folder / "static.c3d"}, Bodymass=70.0)
     for walk in ("comfortable_01", "fast_01"):
         both = {name: folder / f"{walk}.c3d" for name, folder in own.items()}
-        together(tmp_path / "data" / f"{walk}.c3d", both, Bodymass=99.0)  # whose?
+        together(tmp_path / "data" / f"{walk}.c3d", both, Bodymass=99.0)  # of which person?
     assert "Several people in one file" in initialise(tmp_path)
     people = study_tables.read_participants(tmp_path / "participants.tsv")
     assert {name: float(row["mass_kg"]) for name, row in people.items()} == {"A22": 70, "B07": 70}

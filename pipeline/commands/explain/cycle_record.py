@@ -1,4 +1,4 @@
-"""What the files of a study tell of one gait cycle, gathered."""
+"""Everything that the files of a study hold about one gait cycle."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ...errors import UserError
 from ...results import netcdf
 from ...workflow.open_study import SESSION_STEPS
 
-# a section of the story: texts, which are wrapped, and tables
+# a section: texts, which are wrapped, and tables
 Blocks = Iterator[str | list[list[str]]]
 
 
-class Story(NamedTuple):
-    """What the files tell of one cycle.
+class CycleRecord(NamedTuple):
+    """One cycle with the results of each step for its trial.
 
     Attributes:
         derived: the folder of the results.
         cycle: the cycle of study.nc, its coordinates as scalars.
-        steps: per step the trial's group; of ``calibrate`` the session's model.
+        steps: the trial's group by step; the session's model for ``calibrate``.
         static: the group of the static trial in read.nc.
         settings: of every step.
         rate_hz: of the markers.
@@ -49,20 +49,20 @@ class Story(NamedTuple):
         return float(self.cycle.start_time), float(self.cycle.end_time)
 
     def frame(self, time_s: float) -> float:
-        """Return the frame at an instant, as the C3D file counts; a plate's event may lie between two."""
+        """Return the frame number in the C3D file at an instant; the event of a plate may lie between two frames."""
         return round(1 + time_s * self.rate_hz, 1)
 
     def within(self, time: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which instants lie in the cycle, its ends included."""
+        """Return a mask of the instants within the cycle, ends included."""
         reach = 1e-6  # s, a rounding of times
         return np.asarray((time >= self.span_s[0] - reach) & (time <= self.span_s[1] + reach))
 
 
-def gathered(file: Path, study: xr.Dataset, number: int) -> Story:
-    """Return what the files of a cycle's session, beside ``study.nc``, tell of it.
+def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
+    """Return the record of a cycle from the session's files in the folder of ``study.nc``.
 
     Raises:
-        UserError: files of the session are gone, or of another run than ``study.nc``.
+        UserError: files of the session are missing, or from another run than ``study.nc``.
     """
     cycle = study.isel(cycle=int(np.flatnonzero(study.cycle.values == number)[0]))
     session, trial = str(cycle.session.item()), str(cycle.trial.item())
@@ -82,4 +82,4 @@ def gathered(file: Path, study: xr.Dataset, number: int) -> Story:
             raise UserError(str(files[step]), f"made from other recordings than {file.name}", "run the workflow again")
     steps = {step: trials[trial] for step, trials in groups.items()} | {"calibrate": model}
     static, rate_hz = groups["read"][model.attrs["static_trial"]], float(steps["read"].attrs["marker_rate_hz"])
-    return Story(file.parent, cycle, steps, static, json.loads(study.attrs["settings"]), rate_hz)
+    return CycleRecord(file.parent, cycle, steps, static, json.loads(study.attrs["settings"]), rate_hz)

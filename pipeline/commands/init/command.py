@@ -38,22 +38,22 @@ Models = Mapping[str, BodyModel]
 
 
 def initialise(folder: Path) -> str:
-    """Write those of participants.tsv, trials.tsv and study.yaml that a folder lacks.
+    """Write participants.tsv, trials.tsv and study.yaml into a folder; existing files are kept.
 
     Args:
         folder: holds C3D files at any depth, under any names.
 
     Returns:
-        A summary: what was found, what was guessed, what to do next.
+        A summary of the files found, the guesses and the next command.
 
     Raises:
-        UserError: no such folder, no C3D file in it, none that can be read, or it cannot be written to.
+        UserError: no such folder, no C3D file in it, none that can be read, or a folder that cannot be written to.
     """
     if not folder.is_dir():
         raise UserError(str(folder), "no such folder", "give the folder that holds the recordings")
     kept = [name for name in WRITTEN if (folder / name).exists()]
     if len(kept) == len(WRITTEN):
-        return f"{', '.join(WRITTEN)} are there already: nothing written.\n{_next(folder)}"
+        return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
     names = c3d_files(folder)
     if strange := {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}:
@@ -71,7 +71,7 @@ def initialise(folder: Path) -> str:
     rows, notes = trial_rows(files, model, models)
     for other, names in body_model_fit.strangers(files, models, model).items():
         notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
-        notes[f"markers of body model {other}, not of {model}: put them into a study of their own"] = names
+        notes[f"markers of body model {other}, not of {model}: move them to another study"] = names
     people = participant_rows(
         rows,
         {file.key: file for file in files},
@@ -93,7 +93,7 @@ def _candidates(folder: Path) -> dict[str, BodyModel]:
 
 
 def _look(folder: Path, name: str, models: Models) -> list[File]:
-    """Return what a file tells, of each person in it."""
+    """Return the facts of a file, once for each person in it."""
     try:
         return [_seen(name, opened(folder, name), models)]
     except SeveralSubjectsError as error:
@@ -119,7 +119,7 @@ def _seen(name: str, recording: Recording, models: Models) -> File:
 
 
 def _shown_mass(folder: Path, rows: Sequence[Row], model: BodyModel) -> Mass | None:
-    """Return the body mass that plates show in a person's trials: standing on them, else walking over them."""
+    """Return the body mass from force plates in a person's trials: standing on them, else walking over them."""
     facts: dict[str, list[Facts]] = defaultdict(list)
     for row in rows:
         if row["role"] in ("static", "gait"):
@@ -140,7 +140,7 @@ def _study_text(fits: Mapping[str, Fit]) -> str:
     lines = [
         "# Settings that differ from config/default.yaml; config/settings.schema.yaml describes them all.",
         "",
-        "# Guess: the body model whose needs the files meet best (markers, and sizes for its joint centres).",
+        "# Guess: the body model that fits the files best (markers, and sizes for its joint centres).",
         *(f"#   {line}" for line in table),
         f"body_model: {next(iter(fits))}",
         "",
@@ -152,7 +152,7 @@ def _table(rows: Sequence[Row]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), delimiter="\t", lineterminator="\n")
     writer.writeheader()
-    for row in rows:  # a spreadsheet would run a file name that is a formula
+    for row in rows:  # a spreadsheet would run a file name that looks like a formula
         file = row.get("file", "")
         writer.writerow(row | ({"file": f"./{file}"} if file.startswith(FORMULA) else {}))
     return text.getvalue()
@@ -184,10 +184,10 @@ def _summary(
         body_model_fit.as_table(fits, width=width),
         *_advice(fits),
         "",
-        *_said(notes),
-        f"Written: {new}." + (f" Kept as they are: {', '.join(kept)}." if kept else ""),
-        "Guesses to look over: the cells that the column 'guessed' names, and the body model in study.yaml.",
-        "Yours to fill in where you know it: sex, and each n/a.",
+        *_listed(notes),
+        f"Written: {new}." + (f" Not changed: {', '.join(kept)}." if kept else ""),
+        "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
+        "Fill in what you know: sex, and each n/a.",
     ]
     if not all(re.search(r"\d", row["participant_id"]) for row in people):
         lines.append("Participant ids come from folder names: change them if they are names of people.")
@@ -210,24 +210,22 @@ def _advice(fits: Mapping[str, Fit]) -> list[str]:
     if fit.fitted:
         return [f"Body model: {model}."]
     if not fit.seen:
-        return [
-            f"Body model: none knows these labels. Write one (docs/body_models.md) and name it in place of {model}."
-        ]
+        return [f"Body model: none has these labels. Write one (docs/body_models.md) and name it instead of {model}."]
     return [
-        f"Body model: {model}, but none fits well: copy the best (config/body_models) into the study and name your "
-        "labels in it."
+        f"Body model: {model}, but none fits well. Copy the best (config/body_models) into the study and enter your "
+        "labels."
     ]
 
 
-def _said(notes: Notes) -> list[str]:
-    said = []
+def _listed(notes: Notes) -> list[str]:
+    lines = []
     for text, names in notes.items():
         if not names:
             continue
         more = len(names) - MOST_LISTED
-        said += [f"{text[0].upper()}{text[1:]}:", *(f"  {name}" for name in names[:MOST_LISTED])]
-        said += [f"  and {more} more"] if more > 0 else []
-    return [*said, ""] if said else []
+        lines += [f"{text[0].upper()}{text[1:]}:", *(f"  {name}" for name in names[:MOST_LISTED])]
+        lines += [f"  and {more} more"] if more > 0 else []
+    return [*lines, ""] if lines else []
 
 
 def _next(folder: Path) -> str:

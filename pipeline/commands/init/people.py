@@ -1,4 +1,4 @@
-"""Who was recorded in which session, guessed from folders, file names and what the files call their subject."""
+"""Participants and sessions, guessed from folders, file names and subject names in the files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from .trial_roles import File, identifiers, is_role_word
 
 CODE = re.compile(r"[a-z]{0,12}[-_ ]?\d+[a-z]{0,2}", re.IGNORECASE)
-# folders that sort sessions, kinds of trial, groups or studies rather than people
+# names of folders for sessions, kinds of trial, groups or studies rather than people
 NOT_A_PERSON = re.compile(
     r"(new[-_ ]*)?(ses|session|visit|day|date|time|t|week|month|pre|post|base|follow)[a-z]*[-_ ]*\d*|[\d._-]{4,}"
     r"|(static|calib|func|dyn|walk|gait|run|trial|motion|treadmill|overground|barefoot|shod|fast|slow|normal)"
@@ -24,10 +24,10 @@ NOT_A_PERSON = re.compile(
 def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
     """Return participant and session of each file.
 
-    A level of folders that tells people apart names the participants, else the code that every file name begins
-    with (``S01_walk_1``), else what the files call their subject: its code; a text without digits may be a person's
-    name and only tells people apart. Who shares a file with others is told by the subject, in the folder's other
-    files too. Folders of one participant that have a static trial each are sessions.
+    Participants are named by a level of folders, else by the code that begins every file name (``S01_walk_1``), else
+    by the subject in the files if it is a code; a subject without digits may be a person's name and is replaced by a
+    number. In folders with several people in one file, the subject names the participant of every file. Folders of
+    one participant with a static trial each are sessions.
     """
     folders = [PurePosixPath(file.name).parent.parts for file in files]
     level = _person_level(folders)
@@ -52,10 +52,10 @@ def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
 
 
 def _person_level(folders: Sequence[tuple[str, ...]]) -> int | None:
-    """Return the level of folders that names people.
+    """Return the level of folders that names people, None if there is none.
 
-    The first whose names differ and are mostly codes, else the first whose names differ, else the deepest that may
-    name a person.
+    It is the first with different names that are mostly codes, else the first with different names, else the deepest
+    that may name a person.
     """
     differing, deepest = None, None
     for depth in range(max(map(len, folders), default=0)):
@@ -72,7 +72,7 @@ def _person_level(folders: Sequence[tuple[str, ...]]) -> int | None:
 
 
 def _named_by(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the folder of each file at a level; ``sub-01`` of two labs or groups are two people."""
+    """Return the folder of each file at a level; ``sub-01`` in two labs or groups is two people."""
     above = [tuple(name for name in parts[:level] if not NOT_A_PERSON.fullmatch(name)) for parts in folders]
     owners = defaultdict(set)
     for parts, group in zip(folders, above, strict=True):
@@ -86,7 +86,7 @@ def _named_by(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _by_subject_where_shared(files: Sequence[File], named: Sequence[str]) -> list[str]:
-    """Return the people's names; in a folder with a shared file by subject, who may have a folder of their own."""
+    """Return the people's names; in folders with a shared file, those of the subjects."""
     result = list(named)
     for folder in {name for file, name in zip(files, named, strict=True) if file.shared}:
         mine = [i for i, name in enumerate(named) if name == folder]
@@ -96,14 +96,14 @@ def _by_subject_where_shared(files: Sequence[File], named: Sequence[str]) -> lis
 
 
 def _codes(files: Sequence[File]) -> list[str]:
-    """Return the code that every file name begins with, or nothing where one has none."""
+    """Return the code that begins each file name; nothing if a name has none."""
     first = [re.split(r"[-_ ]+(?=[A-Za-z])", file.stem, maxsplit=1) for file in files]
     good = all(len(parts) == 2 and CODE.fullmatch(parts[0]) and not is_role_word(parts[0]) for parts in first)
     return [parts[0] for parts in first] if good else []
 
 
 def _subjects(files: Sequence[File]) -> list[str]:
-    """Return what each file calls its subject, a possible person's name replaced; blanks go with the only one."""
+    """Return the subject of each file, possible names replaced by numbers; a blank is the only subject, if one."""
     known = list(dict.fromkeys(file.subject for file in files if file.subject))
     if len(known) < 2 and not (known and _is_code(known[0])):
         return ["sub-01"] * len(files)

@@ -1,4 +1,4 @@
-"""The rows of participants.tsv and trials.tsv, guessed from what was seen in a folder's C3D files."""
+"""The rows of participants.tsv and trials.tsv, guessed from the C3D files of a folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...body.requirements import width_of_mass
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
-from . import trial_roles as guesses
+from . import trial_roles
 from .people import people_and_sessions
 from .trial_roles import File
 
@@ -24,35 +24,34 @@ Notes = dict[str, list[str]]
 
 
 class Mass(NamedTuple):
-    """A body mass that plates show, kg, and how, in words."""
+    """A body mass from force plates, kg, and how it was measured, in words."""
 
     mass_kg: float
     source: str
 
 
 def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[list[Row], Notes]:
-    """Return the rows of trials.tsv; and, by what is to be said, the files or sessions it is said about.
+    """Return the rows of trials.tsv, and notes: the files or sessions by text of the note.
 
-    A session without a file that stands still is calibrated by the walk that shows every marker, where one does: that
-    file gets a second row.
+    In a session without a static trial, a walk that shows every marker gets a second row as the static trial.
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
     sessions, roles = _sessions(files, model_name, notes)
     people = {file.key: person for (person, _), mine in sessions.items() for file in mine}
-    conditions = guesses.conditions({file.key: file for file in files}, roles, people)
+    conditions = trial_roles.conditions({file.key: file for file in files}, roles, people)
     for (person, session), mine in sessions.items():
-        static = guesses.best_static(
+        static = trial_roles.best_static(
             [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
         )
-        names = guesses.trial_names(mine)
+        names = trial_roles.trial_names(mine)
         for file, trial in zip(mine, names, strict=True):
             role = roles[file.key]
             if file.problem or role == "exclude":
                 notes[_why_excluded(file, model_name)].append(file.name)
             elif role == "static" and file is not static:
                 role = "exclude"
-                notes["left out, another static serves the session (for both, give each a session)"].append(file.name)
+                notes["left out, the session has another static (to use both, give each a session)"].append(file.name)
             elif role == "static" and not file.stands:
                 notes["static by its name, though its markers move"].append(file.name)
             condition = "n/a" if role == "exclude" else conditions[file.key]
@@ -61,13 +60,13 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
         if static is None and (own := _own_static(walks, model_name, models[model_name])):
             file, trial = own
             rows.append(_row(person, session, f"{trial}_as_static", file, "static", "static"))
-            notes["its own static, because it shows every marker and the session has no static"].append(file.name)
+            notes["also used as static: it shows every marker and the session has no static"].append(file.name)
         elif static is None and walks:
-            notes["no static, and no walk that shows every marker: only contacts will come out"].append(session)
+            notes["no static, and no walk that shows every marker: only contacts can be computed"].append(session)
     if all(row["session"] == row["participant_id"] for row in rows):
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
     if several := list(dict.fromkeys(file.name for file in files if file.shared)):
-        notes["several people in one file, a row for each; the column subject says whose markers"] += several
+        notes["several people in one file, a row for each; the column subject names the person"] += several
     else:
         rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
     return rows, notes
@@ -79,20 +78,20 @@ def participant_rows(
     needed: Sequence[str],
     mass_of: Callable[[Sequence[Row]], Mass | None],
 ) -> list[Row]:
-    """Return the rows of participants.tsv; sizes from the static file first, as the step ``calibrate`` has them.
+    """Return the rows of participants.tsv; sizes from the static file win, as in the step ``calibrate``.
 
     Args:
         trials: rows of trials.tsv.
         files: by key.
         needed: columns of sizes that the body model needs.
-        mass_of: the body mass that plates show in a person's trials, asked where no file states one.
+        mass_of: returns the body mass from force plates in a person's trials; called if no file has one.
     """
     people = []
     for person in dict.fromkeys(row["participant_id"] for row in trials):
         mine = [row for row in trials if row["participant_id"] == person]
         sizes: dict[str, float] = {}
         for row in sorted(mine, key=lambda row: row["role"] == "static"):
-            file = files[guesses.key_of(row["file"], row.get("subject", ""))]
+            file = files[trial_roles.key_of(row["file"], row.get("subject", ""))]
             sizes |= {name: value for name, value in file.sizes.items() if _plausible(name, value)}
         source = "C3D file" if "mass_kg" in sizes else "n/a"
         if source == "n/a" and (mass := mass_of(mine)):
@@ -113,27 +112,27 @@ def participant_rows(
 
 
 def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
-    """Return the joint widths, m, that a body model needs and no file states, by body mass, to the millimetre."""
+    """Return the missing joint widths that a body model needs, m, estimated from body mass to the millimetre."""
     if "mass_kg" not in sizes:
         return {}
-    guesses = {column: width_of_mass(column, sizes["mass_kg"]) for column in needed if column not in sizes}
-    return {column: round(width, 3) for column, width in guesses.items() if width}
+    estimates = {column: width_of_mass(column, sizes["mass_kg"]) for column in needed if column not in sizes}
+    return {column: round(width, 3) for column, width in estimates.items() if width}
 
 
 def _sessions(
     files: Sequence[File], model_name: str, notes: Notes
 ) -> tuple[dict[tuple[str, str], list[File]], dict[str, str]]:
-    """Return the files of each session, by participant and session, and the role of each file by its name."""
-    labelled = any(file.shows_a_foot(model_name) for file in files)  # else the labels are yet to be named
-    roles = {file.key: guesses.role(file, model_name, labelled=labelled) for file in files}
+    """Return the files of each session by (participant, session), and the role of each file by its key."""
+    labelled = any(file.shows_a_foot(model_name) for file in files)  # else no model has these labels
+    roles = {file.key: trial_roles.role(file, model_name, labelled=labelled) for file in files}
     folders: dict[tuple[str, str], list[File]] = defaultdict(list)
     for file, key in zip(files, people_and_sessions(files), strict=True):
         folders[key].append(file)
     sessions: dict[tuple[str, str], list[File]] = {}
     for (person, session), mine in folders.items():
-        groups = guesses.by_static(mine, roles)
+        groups = trial_roles.by_static(mine, roles)
         if len(groups) > 1:
-            notes["several sessions in one folder, each with the static whose name fits"].append(session)
+            notes["several sessions in one folder, paired with their statics by name"].append(session)
         for part, those in groups.items():
             sessions[person, "_".join(filter(None, (session, part)))] = those
     return sessions, roles
@@ -152,7 +151,7 @@ def _why_excluded(file: File, model_name: str) -> str:
 
 
 def _own_static(walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel) -> tuple[File, str] | None:
-    """Return the walk, file and trial, that can be its session's static: it shows every marker and most landmarks."""
+    """Return the walk (file, trial) that can be its session's static: it shows every marker and most landmarks."""
     complete = [walk for walk in walks if not requirements.lacking_when_static(model, walk[0].seen[model_name])]
     return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)
 

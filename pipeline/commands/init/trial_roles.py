@@ -1,4 +1,4 @@
-"""Guesses from the name and the motion of C3D files: which kind of trial, under which condition."""
+"""Role and condition of each trial, guessed from the name and the motion of its C3D file."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ CONDITION_WORD = re.compile(
     r"up|down|ramp|incline|decline|run\w*|jog\w*|turn\w*|dual|load\w*|left|right"
 )
 SHORT_FRAMES = 10
-LONGEST_IDENTIFIER = 50  # what tells equal ones apart comes to it
+LONGEST_IDENTIFIER = 50  # without the number added to equal ones
 
 
 @dataclass(frozen=True)
 class File:
-    """What a look into one C3D file tells.
+    """The facts of one C3D file, or of one person in it.
 
     Attributes:
         name: path relative to the study.
         problem: why it cannot be read, or None.
         frame_count: marker frames.
-        extent_m: how far its markers travel, see :func:`pipeline.commands.recording_facts.extent_m`.
-        seen: its landmarks by body model.
-        sizes: anthropometry it states, by participants.tsv column.
-        subject: SUBJECTS:NAMES, which may name a person: never to be printed or stored unless it has a digit.
-        shared: whether the file holds several people's markers, of which these are the subject's.
+        extent_m: travel of its markers, see :func:`pipeline.commands.recording_facts.extent_m`.
+        seen: visible landmarks by body model.
+        sizes: anthropometry in the file, by participants.tsv column.
+        subject: SUBJECTS:NAMES, which may name a person; never print or store it unless it has a digit.
+        shared: whether the file holds several people's markers; these are the subject's.
     """
 
     name: str
@@ -56,7 +56,7 @@ class File:
 
     @property
     def key(self) -> str:
-        """The file's name, and of a shared file whose markers: unique in a study."""
+        """The file's name, for a shared file with the subject; unique in a study."""
         return key_of(self.name, self.subject if self.shared else "")
 
     @property
@@ -79,23 +79,23 @@ class File:
         return self.extent_m < STANDING_M
 
     def shows_a_foot(self, model_name: str) -> bool:
-        """Return whether heel and toe of a side are seen, without which no file can be used."""
+        """Return whether heel and toe of a side are visible; otherwise the file cannot be used."""
         seen = self.seen.get(model_name, frozenset())
         return any({f"heel_{side}", f"toe_{side}"} <= seen for side in SIDES)
 
 
 def key_of(name: str, subject: str) -> str:
-    """Return :attr:`File.key` of a file's name and of a shared file's subject."""
+    """Return :attr:`File.key` of a file's name and a shared file's subject."""
     return f"{name}:{subject}" if subject else name
 
 
 def role(file: File, model_name: str, *, labelled: bool) -> str:
-    """Return static, functional or gait by motion, then by name; exclude what cannot be used.
+    """Return static, functional or gait by motion, then by name; exclude for a file that cannot be used.
 
     Args:
         file: a file of the study.
         model_name: key of :attr:`File.seen`.
-        labelled: whether the model's labels are those of the study, so that a file without a foot is no trial.
+        labelled: whether the model has the study's labels, so that a file without a foot is no trial.
     """
     if file.problem or (labelled and not file.shows_a_foot(model_name)):
         return "exclude"
@@ -109,7 +109,7 @@ def role(file: File, model_name: str, *, labelled: bool) -> str:
 
 
 def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> File | None:
-    """Return the static that shows most of what is needed, stands still, is called static, is not very short."""
+    """Return the static that lacks fewest landmarks; then a still, named and not very short one is preferred."""
 
     def doubts(file: File) -> tuple[int, bool, bool, bool]:
         lacking = requirements.lacking_when_static(model, file.seen[model_name])
@@ -119,9 +119,9 @@ def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> Fil
 
 
 def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list[File]]:
-    """Return the files of a session by the name of their own static, where names pair them; else all under ``""``.
+    """Split the files of a session into sessions with a static each, if the names pair them; else ``{"": files}``.
 
-    ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions, pre and post, in one folder.
+    ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions in one folder, pre and post.
     """
     tails = {file.key: _tail(file) for file in files}
     used = [file for file in files if roles[file.key] != "exclude"]
@@ -138,10 +138,10 @@ def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list
 
 
 def conditions(files: Mapping[str, File], roles: Mapping[str, str], people: Mapping[str, str]) -> dict[str, str]:
-    """Return the condition of each file that is used.
+    """Return the condition of each file.
 
-    ``static``; the joint of a functional trial; of a walk its name without person and number where several walks
-    share that or it holds a word like slow or barefoot, else ``walk``.
+    It is ``static``, the joint of a functional trial, or for a walk its name without person and number if several
+    walks share it or it holds a word like slow or barefoot, else ``walk``.
 
     Args:
         files, roles, people: file, role and participant by the file's key.
@@ -162,7 +162,7 @@ def conditions(files: Mapping[str, File], roles: Mapping[str, str], people: Mapp
 
 
 def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
-    """Return a valid identifier for each text; none stands twice, whatever the letter case."""
+    """Return a valid identifier for each text, unique regardless of letter case."""
     found: dict[Key, str] = {}
     taken: set[str] = set()
     for key, text in texts.items():
@@ -176,7 +176,7 @@ def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
 
 
 def identifier(text: str, default: str) -> str:
-    """Return a text as letters, digits, '-' and '_': accents dropped, the rest made '-'."""
+    """Return a text as letters, digits, '-' and '_': accents are dropped, other characters become '-'."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_")[:LONGEST_IDENTIFIER] or default
 
@@ -187,7 +187,7 @@ def trial_names(files: Iterable[File]) -> list[str]:
 
 
 def is_role_word(text: str) -> bool:
-    """Return whether a part of a name says which kind of trial it is, whatever its number: ``walk01``, ``Static``."""
+    """Return whether a part of a name is only the role of the trial and a number: ``walk01``, ``Static``."""
     words = _words(text)
     patterns = (STATIC_WORD, FUNCTIONAL_WORD, GAIT_WORD)
     return bool(words) and all(any(pattern.fullmatch(word) for pattern in patterns) for word in words)
@@ -202,12 +202,12 @@ def _parts(text: str) -> list[str]:
 
 
 def _tail(file: File) -> tuple[str, ...]:
-    """Return the parts of a name that say neither kind nor number of the trial."""
+    """Return the parts of a name that are neither the role nor the number of the trial."""
     return tuple(part for part in _parts(file.stem) if not part.isdigit() and not is_role_word(part))
 
 
 def _joint(file: File) -> str:
-    """Return the joint, and where it is said the side, of a functional trial: ``hip_left``."""
+    """Return the joint and, if named, the side of a functional trial: ``hip_left``."""
     words = set(file.words)
     for word in file.words:  # LHJC: left hip joint centre
         if short := re.fullmatch(r"([lr]?)([hka])jc", word):
@@ -218,7 +218,7 @@ def _joint(file: File) -> str:
 
 
 def _bare(file: File, person: str) -> str:
-    """Return a name without person and number; ``walk`` where nothing or a code is left."""
+    """Return a name without person and number; ``walk`` if nothing or only a code is left."""
     text = re.sub(rf"^{re.escape(person)}(?![A-Za-z0-9])", "", identifier(file.stem, "walk"), flags=re.IGNORECASE)
     text = re.sub(r"[-_]*\d*$", "", text).strip("-_")
     return "walk" if not text or re.fullmatch(r"[a-z]{0,4}\d+[a-z]{0,2}", text, re.IGNORECASE) else text
