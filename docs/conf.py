@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of this folder: ``make docs`` writes it to docs/_build, complete in itself."""
+"""Sphinx settings of this site: ``make docs`` writes it to docs/_build, for use without network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
 
-# the side bar; index.md has the same pages in words
+# the side bar; index.md describes the same pages
 navigation = {
     "Tutorial": ["tutorial"],
     "How-to": ["how_to", "study_directory", "body_models", "statistics", "other_languages", "scale", "speed", "audit"],

@@ -1,7 +1,7 @@
-"""What the site needs beyond Sphinx: formulas without scripts, source files as pages, the side bar.
+"""Extensions of Sphinx: formulas without scripts, source files as pages, the side bar.
 
-The pages in this folder are plain Markdown, to be read on GitHub too. So a link to a source file is its path, and
-the table of contents stands in conf.py.
+The pages in this folder are plain Markdown and must also work on GitHub. So a link to a source file is its path, and
+the table of contents is in conf.py.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ logger = logging.getLogger(__name__)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register all with Sphinx."""
+    """Register the extensions with Sphinx."""
     app.add_config_value("navigation", {}, "env")
     app.add_html_math_renderer("mathml", (inline_math, None), (display_math, None))
     app.connect("source-read", add_navigation)
-    app.connect("doctree-read", link_sources, priority=400)  # before Sphinx collects the files for download
+    app.connect("doctree-read", link_sources, priority=400)  # before Sphinx collects downloads
     app.connect("html-collect-pages", source_pages)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
 
@@ -45,19 +45,19 @@ def inline_math(writer: Any, node: nodes.Element) -> None:
 
 
 def display_math(writer: Any, node: nodes.Element) -> None:
-    """Write a formula on a line of its own, which scrolls where it is too wide."""
+    """Write a formula on a separate line, which scrolls if it is too wide."""
     writer.body.append(f'<div class="formula">{mathml(node, as_block=True)}</div>\n')
     raise nodes.SkipNode
 
 
 def mathml(node: nodes.Element, *, as_block: bool) -> str:
-    """Return a formula of LaTeX as MathML; one that cannot be translated is a warning."""
-    text = node.astext().replace(r"\dots", r"\ldots").replace(r"\textstyle", "")  # which the translator lacks
-    text = ACCENT_WITH_INDEX.sub(r"{{}\1}_", text)  # else the translator puts the index below the letter
+    """Return a LaTeX formula as MathML; warn if it cannot be translated."""
+    text = node.astext().replace(r"\dots", r"\ldots").replace(r"\textstyle", "")  # unknown to the translator
+    text = ACCENT_WITH_INDEX.sub(r"{{}\1}_", text)  # the translator would put the index below the letter
     try:
         return FUNCTION_OF.sub('<mspace width="0.17em"></mspace>', latex2mathml.tex2mathml(text, as_block=as_block))
-    except Exception as error:  # its errors are of several kinds
-        logger.warning("formula not understood: %s: %s", text, error, location=node)
+    except Exception as error:  # it raises errors of several types
+        logger.warning("cannot translate formula: %s: %s", text, error, location=node)
         return ""
 
 
@@ -65,28 +65,28 @@ def mathml(node: nodes.Element, *, as_block: bool) -> str:
 
 
 def link_sources(app: Sphinx, doctree: nodes.document) -> None:
-    """Turn links to files outside the pages into links to a page of that file, at the function that is named."""
+    """Turn links to files outside the pages into links to a page with their source, at the named function."""
     page = app.env.docname
     folder = app.env.doc2path(page).parent
     sources = app.env.__dict__.setdefault("linked_sources", set())
     for link in list(doctree.findall(addnodes.download_reference)):
         path = (folder / link["reftarget"]).resolve().relative_to(HOUSE).as_posix()
         sources.add(path)
-        app.env.note_dependency(str(HOUSE / path))  # where the function stands may change
+        app.env.note_dependency(str(HOUSE / path))  # the function's line may change
         line = line_of(HOUSE / path, link.astext())
         target = app.builder.get_relative_uri(page, f"source/{path}") + (f"#line-{line}" if line else "")
         link.replace_self(nodes.reference("", "", *link.children, internal=True, refuri=target))
 
 
 def line_of(path: Path, name: str) -> int | None:
-    """Return the line at which a function or class of this name begins."""
+    """Return the first line of the function or class of this name."""
     text = path.read_text(encoding="utf-8")
     found = next((match for match in DEFINITION.finditer(text) if match[1] == name), None)
     return text.count("\n", 0, found.start()) + 1 if found else None
 
 
 def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Give a page for each source file that is linked to."""
+    """Yield a page for each linked source file."""
     for path in sorted(app.env.__dict__.get("linked_sources", ())):
         text = (HOUSE / path).read_text(encoding="utf-8")
         code = app.builder.highlighter.highlight_block(text, LEXERS.get(Path(path).suffix, "text"), lineanchors="line")  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 
 def add_navigation(app: Sphinx, page: str, content: list[str]) -> None:
-    """Append the tables of contents to the first page, hidden."""
+    """Append the hidden tables of contents to the first page."""
     if page == "index":
         for caption, pages in app.config.navigation.items():
             content[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"

@@ -1,16 +1,16 @@
-"""Ankle and knee of one frame of walking, as one system of twelve equations.
+"""Ankle and knee in one frame of walking, as one system of twelve equations.
 
-A walk of the demonstration study is worked through as far as the joint moments (or read, if ``make demo`` has stored
-it). At the frame where the ground pushes hardest on the right foot the equations of Newton and Euler of foot and shank
-are written out as in section 10 of docs/theory.md: twelve unknowns, the forces F and the moments M that the shank
-applies to the foot and the thigh to the shank, in the order F1, M1, F2, M2; twelve equations; and four right-hand sides
-at once, of inertia, velocity, gravity and ground.
+The example computes a walk of the demonstration study up to the joint moments, or reads it if ``make demo`` has stored
+it. At the frame of the largest ground force on the right foot it writes the Newton-Euler equations of foot and shank as
+in section 10 of docs/theory.md. The twelve unknowns are the forces F and moments M that the shank applies to the foot
+and the thigh to the shank, in the order F1, M1, F2, M2. There are four right-hand sides: inertia, velocity, gravity and
+ground.
 
-1. The matrix has ones on its diagonal and nothing above it: its determinant is 1.
-2. A solver for any dense system finds what the step ``kinetics`` found for the whole walk by forward substitution, to
-   rounding, and term by term. That the thigh follows, which ``kinetics`` solved too, changes nothing below it.
-3. While the foot is on the ground, the ground makes the moments: 108 N m of plantarflexion at the ankle in this frame.
-   Inertia, velocity and weight of foot and shank together never add 2 N m at the ankle or 4 N m at the knee.
+1. The matrix has ones on its diagonal and zeros above it, so its determinant is 1.
+2. A general dense solver gives the same numbers as the step ``kinetics``, which uses forward substitution: equal to
+   rounding, term by term. The thigh, which ``kinetics`` also includes, does not change the segments below it.
+3. During stance the ground causes the moments: 108 N m of plantarflexion at the ankle in this frame. Inertia, velocity
+   and weight of foot and shank together stay below 2 N m at the ankle and 4 N m at the knee.
 
 ``python docs/examples/ankle_and_knee.py [output.svg]`` draws the matrix and, by term, the moments about the
 mediolateral axes, positive towards dorsiflexion and towards extension.
@@ -40,7 +40,7 @@ from pipeline.steps.contacts.step import contacts  # noqa: E402
 from pipeline.steps.kinematics.step import kinematics  # noqa: E402
 from pipeline.steps.kinetics.step import kinetics  # noqa: E402
 from pipeline.steps.read.step import read  # noqa: E402
-from pipeline.tables import study_tables  # noqa: E402 (the package stands in the folder above)
+from pipeline.tables import study_tables  # noqa: E402 (after sys.path)
 from pipeline.workflow import settings  # noqa: E402
 
 Array = NDArray[np.float64]
@@ -51,7 +51,7 @@ GRAVITY = np.array([0, -9.80665, 0])
 
 
 def steps(study: Path) -> dict[str, xr.Dataset]:
-    """Return contacts, kinematics, kinetics and calibration of the walk: stored ones, or else made here."""
+    """Return contacts, kinematics, kinetics and calibration of the walk, stored or computed here."""
     derived = study / "derived" / PERSON
     names = ("contacts", "kinematics", "kinetics")
     if all((derived / f"{name}.nc").exists() for name in (*names, "calibrate")):
@@ -86,9 +86,9 @@ def system(walk: dict[str, xr.Dataset], frame: int) -> tuple[Array, Array]:
     body = walk["calibrate"].sel(side=SIDE, segment=SEGMENTS)
     motion, joint = moved.sel(segment=SEGMENTS), moved.joint_centre.sel(joint=JOINTS).values
     rotation, com = motion.rotation.values, motion.com_position.values
-    distal = np.stack([com[0], joint[0]])  # the foot has no joint below; what stands for it is not used
+    distal = np.stack([com[0], joint[0]])  # the foot has no distal joint; this value is not used
     force, moment = np.zeros((2, 3)), np.zeros((2, 3))
-    force[0] = ground.ground_force  # ground_moment is about the lab's origin and has the plate's free moment in it
+    force[0] = ground.ground_force  # ground_moment is about the lab's origin and includes the free moment
     moment[0] = ground.ground_moment - np.cross(com[0], force[0])
     segments = Segments(
         rotation, body.segment_mass.values, body.segment_inertia.values, motion.com_acceleration.values,
@@ -123,7 +123,7 @@ def draw(output: Path, matrix: Array, walk: dict[str, xr.Dataset], frame: int) -
 
 
 def stance(walk: dict[str, xr.Dataset], frame: int) -> slice:
-    """Return the frames around one while which the ground pushes."""
+    """Return the frames of the stance that contains a frame."""
     pushes = walk["contacts"].ground_force.sel(side=SIDE, axis="y").values > 0
     off = np.flatnonzero(~pushes)
     return slice(int(off[off < frame].max(initial=-1)) + 1, int(off[off > frame].min(initial=len(pushes))))

@@ -1,18 +1,18 @@
-"""Two conditions compared over the whole gait cycle, by statistical parametric mapping.
+"""Compare two conditions over the whole gait cycle by statistical parametric mapping.
 
 Where in the cycle does the ankle moment differ between comfortable and fast walking? A t test at each of 101 percents
-would find a difference somewhere in far more than 5 % of studies without any. Statistical parametric mapping (Friston
-et al. 2007; for gait Pataky 2010) asks how high the largest t of the whole curve climbs by chance, given how smooth
-the curves are, and takes that as the threshold.
+finds a difference in far more than 5 % of studies without any. Statistical parametric mapping (Friston et al. 2007; for
+gait Pataky 2010) uses as threshold the largest t that curves of this smoothness reach by chance.
 
 1. A person is one sample. Cycles are averaged first, by participant, side and condition: fifteen cycles of one person
-   are not fifteen people, and taken for such they find "effects" in most studies without any.
-2. Unequal counts: every person weighs the same, however many cycles were measured. A side counts only where the person
-   has it under both conditions, so that the difference is never one of sides, and a person only who has such a side.
-3. The made-up study of 12 people has a difference between 40 and 60 % and nowhere else: the test finds it there.
-4. Each further curve that is compared is another chance to be wrong: with k curves divide ALPHA by k (Bonferroni).
+   are not fifteen people. Counting them as such gives "effects" in many studies without any.
+2. Unequal counts: every person has the same weight, however many cycles were measured. A side counts only if the person
+   has it under both conditions, so that the difference is never one between sides. A person without such a side is left
+   out.
+3. The simulated study of 12 people has a difference between 40 and 60 % only; the test finds it there.
+4. Each further curve increases the risk of a false result: for k curves divide ALPHA by k (Bonferroni).
 
-``python docs/examples/compare_curves.py [output.svg] [STUDY]`` draws the figure, of a made-up study or of yours.
+``python docs/examples/compare_curves.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from matplotlib.figure import Figure
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline import load_study  # noqa: E402 (the package stands in the folder above)
+from pipeline import load_study  # noqa: E402 (after sys.path)
 from pipeline.demo.group import group_study  # noqa: E402
 from pipeline.errors import UserError  # noqa: E402
 from pipeline.results.averages import mean_curves  # noqa: E402
 
-# yours to change
+# change these for your study
 VARIABLE, JOINT, ANGLE = "joint_moment_jcs", "ankle", "flexion"
 CONDITIONS = ("comfortable", "fast")
 ALPHA = 0.05
 
 
 def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
-    """Return one curve per person and condition, ``(condition, participant, phase)``, of people who have both.
+    """Return one curve per person and condition, ``(condition, participant, phase)``, of people with both conditions.
 
     Raises:
-        UserError: fewer than three people have both; with two there is nothing to estimate chance from.
+        UserError: fewer than three people have both, too few for a test.
     """
     there = np.isin(curve.condition, conditions)
     means = mean_curves(curve.isel(cycle=there))
@@ -55,11 +55,12 @@ def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
         means = means.where(on_both).mean("side").dropna("participant")
         if means.sizes["participant"] >= 3:
             return means.transpose("condition", "participant", "phase")
-    raise UserError(f"fewer than 3 participants walked {' and '.join(conditions)} with valid cycles of one side")
+    what = f"fewer than 3 participants walked {' and '.join(conditions)} with valid cycles of one side"
+    raise UserError("study.nc", what, "choose other CONDITIONS")
 
 
 def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
-    """Draw the figure and return who was compared, the threshold and the clusters above it."""
+    """Draw the figure and return the participants, the threshold and the clusters above it."""
     study = group_study() if study is None else study
     curve = study[VARIABLE].sel(joint=JOINT, angle=ANGLE)
     means = paired(curve, CONDITIONS)

@@ -1,14 +1,14 @@
-"""A double pendulum: what is known of it before it is simulated, and what a poor integration invents.
+"""A double pendulum: known solutions, and the errors of a poor integration.
 
 Two point masses of 1 kg hang one below the other on massless links of half a metre.
 
-1. Small swings are two simple ones at once, together and opposite, with omega^2 = g / l (2 -+ sqrt(2)): periods of 1.85
-   and 0.77 s.
-2. Large swings have no such formula, but their energy must not change. The eighth-order rule of ``simulate`` keeps
-   the 14.7 J of a pendulum let go with both links level to within 1e-8 J for 20 s.
-3. Explicit Euler, q += q' dt, gains energy all the time. In the first second half the step makes half the error.
-4. No rule helps against chaos: two pendulums let go a millionth of a radian apart have nothing in common after
-   15 s. Each motion is one that Newton allows; which of them it will be, no one can say beforehand.
+1. Small swings are the sum of two simple ones, in phase and in opposite phase, with omega^2 = g / l (2 -+ sqrt(2)):
+   periods of 1.85 and 0.77 s.
+2. Large swings have no such formula, but their energy is constant. The eighth-order rule of ``simulate`` keeps the
+   14.7 J of a pendulum released with both links horizontal to within 1e-8 J for 20 s.
+3. Explicit Euler, q += q' dt, gains energy all the time. During the first second, half the step gives half the error.
+4. The motion is chaotic: two pendulums released a millionth of a radian apart have unrelated positions after 15 s.
+   Each motion obeys Newton's laws; a more accurate rule cannot predict which one occurs.
 
 ``python docs/examples/double_pendulum.py [output.svg]`` draws the figure.
 """
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline.dynamics.teaching import pendulum  # noqa: E402 (the package stands in the folder above)
+from pipeline.dynamics.teaching import pendulum  # noqa: E402 (after sys.path)
 from pipeline.dynamics.teaching.equations_of_motion import explicit_euler, simulate  # noqa: E402
 from pipeline.dynamics.teaching.planar import point_masses  # noqa: E402
 
@@ -40,7 +40,7 @@ STEPS_S = (0.001, 0.0005)
 
 
 def free(_: float, theta: Array, rate: Array) -> Array:
-    """Return the accelerations of pendulums, two angles each, that nobody holds."""
+    """Return the accelerations of free pendulums, two angles each."""
     theta, rate = theta.reshape(-1, 2), rate.reshape(-1, 2)
     return pendulum.forward_dynamics(LINKS, theta, rate, gravity_m_s2=GRAVITY).ravel()
 
@@ -54,8 +54,8 @@ def main(output: Path) -> dict[str, Any]:
     """Draw the figure and return the numbers above."""
     omega, _ = pendulum.normal_modes(LINKS, gravity_m_s2=GRAVITY)
     time = np.linspace(0, 20, 2001)
-    beside = LEVEL + np.array([1e-6, 0])
-    both = simulate(free, np.append(LEVEL, beside), np.zeros(4), time, tolerance=1e-11)
+    shifted = LEVEL + np.array([1e-6, 0])
+    both = simulate(free, np.append(LEVEL, shifted), np.zeros(4), time, tolerance=1e-11)
     (theta, rate), neighbour = (part[:, :2] for part in both), both[0][:, 2:]
     by_euler = {step: explicit_euler(free, LEVEL, REST, np.linspace(0, 1, round(1 / step) + 1)) for step in STEPS_S}
 

@@ -1,15 +1,14 @@
 """The mean curve of a group with its 95 % confidence band, by condition.
 
 1. A person is one sample: cycles are averaged by side, sides by person, and the band is over people.
-2. The band says how well the mean is known; it narrows with more people. The standard deviation, which the report
-   draws, says how people differ; it does not.
-3. The dark band holds the true mean at each single percent with 95 %. Somewhere along the cycle the mean leaves it in
-   far more than 5 % of studies. The light band holds the whole curve with 95 %: wider by the threshold of random field
-   theory (Pataky 2010) over that of t.
-4. Bands that overlap are no test of a difference where the same people walked under both conditions: compare_curves.py
-   is.
+2. The band shows how certain the mean is; it narrows with more people. The standard deviation in the report shows how
+   people differ; it does not narrow.
+3. The dark band contains the true mean at each single percent with 95 %. Somewhere along the cycle the mean leaves it
+   in far more than 5 % of studies. The light band contains the whole curve with 95 %: it is wider by the threshold of
+   random field theory (Pataky 2010) over that of t.
+4. Overlapping bands are not a test if the same people walked under both conditions; use compare_curves.py.
 
-``python docs/examples/group_means.py [output.svg] [STUDY]`` draws the figure, of a made-up study or of yours.
+``python docs/examples/group_means.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from scipy import stats
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline import load_study  # noqa: E402 (the package stands in the folder above)
+from pipeline import load_study  # noqa: E402 (after sys.path)
 from pipeline.demo.group import group_study  # noqa: E402
 from pipeline.results.averages import mean_curves  # noqa: E402
 
 Array = NDArray[np.float64]
 
-# yours to change
+# change these for your study
 VARIABLE, JOINT, ANGLE = "joint_moment_jcs", "ankle", "flexion"
 LEVEL = 0.95
 
@@ -59,7 +58,7 @@ def band(curves: Array) -> Band:
 
 
 def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Band]:
-    """Draw the figure and return the band of each condition that at least three people walked under."""
+    """Draw the figure and return the band of each condition with at least three people."""
     study = group_study() if study is None else study
     curve = study[VARIABLE].sel(joint=JOINT, angle=ANGLE)
     means = mean_curves(curve).mean("side")

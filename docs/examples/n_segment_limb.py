@@ -1,26 +1,26 @@
-"""The load on a joint is the same for whoever looks, though each observer explains it differently.
+"""The joint load is the same for every observer, although each explains it differently.
 
 A limb of three segments, 0.8, 0.6 and 0.4 m long, turns in a plane without gravity, at 1, 2 and 4 rad/s, each segment
-against the one before. Each is a point mass (0.7, 0.5 and 0.3 kg) in the middle of a massless rod. Wanted is the wrench
-that the second segment applies to the third at their joint.
+relative to the one before. Each is a point mass (0.7, 0.5 and 0.3 kg) in the middle of a massless rod. The example
+computes the wrench that the second segment applies to the third at their joint.
 
 Three observers ride on the segments, A on the first, B on the second, C on the third, with their origins in the
-proximal joints. Each writes what he sees, m a, minus the fictitious wrenches of his own motion:
+proximal joints. Each adds the visible inertia, m a, and the negative fictitious wrenches of his own motion:
 
-- A turns about a fixed point: nothing of D'Alembert, but centrifugal and Coriolis wrenches.
-- To B the mass circles about the joint: what he sees and Coriolis' force point along the segment, and the moment is
+- A turns about a fixed point: centrifugal and Coriolis wrenches, no D'Alembert wrench.
+- B sees the mass circle about the joint: the visible and the Coriolis force point along the segment, so the moment is
   centrifugal and D'Alembert's.
-- To C nothing moves, the centrifugal force points along the segment, and the moment is D'Alembert's alone.
+- C sees no motion, and the centrifugal force points along the segment, so the moment is D'Alembert's alone.
 
-Nobody needs Euler's wrench: no observer here turns faster or slower.
+No observer has an Euler wrench, because all turn at constant rates.
 
 All find, in the axes of C (x across the third segment, y along it), the same force and moment::
 
     f = -(81/50 sin 4t + 6/25 sin 6t,  81/50 cos 4t + 6/25 cos 6t + 147/50)   N
     m =  81/250 sin 4t + 6/125 sin 6t                                         N m
 
-and so does the block matrix, which knows no observer. The example is that of Mielke F (2020) "The N-segment piglet
-limb", mielke-bio.info/falk.
+The block matrix, in lab axes, gives the same. The example is that of Mielke F (2020) "The N-segment piglet limb",
+mielke-bio.info/falk.
 
 ``python docs/examples/n_segment_limb.py [output.svg]`` draws the figure of the moment.
 """
@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline.dynamics import block_matrix, wrenches  # noqa: E402 (the package stands in the folder above)
+from pipeline.dynamics import block_matrix, wrenches  # noqa: E402 (after sys.path)
 from pipeline.dynamics.kernel import Segments  # noqa: E402
 from pipeline.dynamics.vectors import rotate  # noqa: E402
 from pipeline.dynamics.wrenches import Body, Observer, Wrench  # noqa: E402
@@ -47,7 +47,7 @@ from pipeline.dynamics.wrenches import Body, Observer, Wrench  # noqa: E402
 Array = NDArray[np.float64]
 
 LENGTH, MASS, RATE = np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.5, 0.3]), np.array([1.0, 2, 4])
-TIME = np.linspace(0, np.pi, 201)  # s; the load repeats itself after this
+TIME = np.linspace(0, np.pi, 201)  # s; one period of the load
 NO_GRAVITY = np.zeros(3)
 
 
@@ -68,7 +68,7 @@ def limb() -> tuple[Body, Array, list[Observer]]:
 
 
 def by_observer(bodies: Body, joint: Array, observer: Observer, to_axes: Array) -> dict[str, Wrench]:
-    """Return what the observer adds up to the wrench on the third segment, at its joint, in axes ``to_axes``."""
+    """Return the observer's parts of the wrench on the third segment, at its joint, in axes ``to_axes``."""
     body = wrenches.seen(bodies, observer)
     fictitious = wrenches.fictitious(body, observer)
     parts = {"seen": wrenches.dynamic(body)} | {name: wrenches.opposite(load) for name, load in fictitious.items()}
@@ -80,7 +80,7 @@ def by_observer(bodies: Body, joint: Array, observer: Observer, to_axes: Array) 
 
 
 def by_block_matrix(bodies: Body, joint: Array, to_axes: Array) -> tuple[Array, Array]:
-    """Return force and moment on the third segment in axes ``to_axes``, from the whole limb at once in lab axes."""
+    """Return force and moment on the third segment in axes ``to_axes``, solved for the whole limb in lab axes."""
     lab, nothing = np.broadcast_to(np.eye(3), (*joint.shape, 3)), np.zeros(joint.shape)
     distal = np.concatenate([joint[:, :1], joint[:, :-1]], axis=1)
     segments = Segments(
@@ -93,16 +93,16 @@ def by_block_matrix(bodies: Body, joint: Array, to_axes: Array) -> tuple[Array, 
 
 
 def main(output: Path) -> dict[str, Any]:
-    """Draw the figure; return the moment (N m) by observer and part, and how far all answers are apart (N, N m)."""
+    """Draw the figure; return the moments by observer and part (N m), and the errors of all answers (N, N m)."""
     bodies, joint, observers = limb()
     to_axes = observers[2].rotation
-    told = {name: by_observer(bodies, joint, on, to_axes) for name, on in zip("ABC", observers, strict=True)}
+    parts_of = {name: by_observer(bodies, joint, on, to_axes) for name, on in zip("ABC", observers, strict=True)}
     s4, c4, s6, c6 = np.sin(4 * TIME), np.cos(4 * TIME), np.sin(6 * TIME), np.cos(6 * TIME)
     force = -np.stack([81 / 50 * s4 + 6 / 25 * s6, 81 / 50 * c4 + 6 / 25 * c6 + 147 / 50, 0 * s4], axis=-1)
     moment = np.outer(81 / 250 * s4 + 6 / 125 * s6, [0, 0, 1])
 
     figure = Figure((11, 3.4), layout="constrained")
-    for panel, (name, parts) in zip(figure.subplots(1, 3, sharey=True), told.items(), strict=True):
+    for panel, (name, parts) in zip(figure.subplots(1, 3, sharey=True), parts_of.items(), strict=True):
         for width, (part, wrench) in zip((7, 5, 4, 3, 2), parts.items(), strict=True):
             panel.plot(TIME, wrench.moment[:, 2], linewidth=width, label=part)
         panel.plot(TIME, moment[:, 2], "k--", label="sum")
@@ -111,7 +111,7 @@ def main(output: Path) -> dict[str, Any]:
     with mpl.rc_context({"svg.hashsalt": "n_segment_limb"}):
         figure.savefig(output, metadata={"Date": None})
 
-    whole = {f"observer {name}": wrenches.total(*parts.values()) for name, parts in told.items()}
+    whole = {f"observer {name}": wrenches.total(*parts.values()) for name, parts in parts_of.items()}
     answers = {name: (wrench.force, wrench.moment) for name, wrench in whole.items()}
     answers["block matrix"] = by_block_matrix(bodies, joint, to_axes)
     away = {
@@ -120,7 +120,7 @@ def main(output: Path) -> dict[str, Any]:
     }
     largest = {
         f"{name}, largest moment {part}": np.abs(wrench.moment[:, 2]).max()
-        for name, parts in told.items()
+        for name, parts in parts_of.items()
         for part, wrench in parts.items()
     }
     return away | largest

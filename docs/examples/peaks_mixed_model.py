@@ -1,18 +1,18 @@
-"""Two conditions compared on a peak, by a mixed model of every cycle.
+"""Compare a peak between two conditions by a mixed model of every cycle.
 
-How much larger is the ankle's push-off moment in fast walking? Each cycle is a row. The model has the effect of the
-condition, what is the person's own (random intercept), how much more or less than others the person responds (random
-slope), and what is the cycle's own.
+How much larger is the push-off moment of the ankle in fast walking? Each cycle is a row. The model has the effect of
+the condition, the level of each person (random intercept), the response of each person (random slope), and the
+variation between cycles.
 
-1. Without the random slope the cycles of a person would count as independent samples of the response, and the
-   interval would be too narrow (Barr et al. 2013).
-2. Unequal counts need no care: a person with many cycles is known better, and weighs only as much more as that tells
-   about people. Someone who walked under one condition only still helps.
-3. The response varies between people, so it is known as well as a mean of that many people: p and interval are of t
-   with one degree of freedom less than people, not of the normal distribution that is printed by default. Where all
-   have equally many cycles this is the paired t test on the people's means.
+1. Without the random slope, the cycles of a person would count as independent samples of the response, and the interval
+   would be too narrow (Barr et al. 2013).
+2. Unequal counts are no problem: a person with many cycles is known better, and gets only the additional weight that
+   this justifies. A person with only one condition still contributes.
+3. The response varies between people, so its uncertainty is that of a mean of that many people: p and interval use t
+   with one degree of freedom less than people, not the normal distribution that is printed by default. If all have
+   equally many cycles this is the paired t test on the people's means.
 
-``python docs/examples/peaks_mixed_model.py [output.svg] [STUDY]`` draws the figure, of a made-up study or of yours.
+``python docs/examples/peaks_mixed_model.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from scipy import stats
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline import load_study  # noqa: E402 (the package stands in the folder above)
+from pipeline import load_study  # noqa: E402 (after sys.path)
 from pipeline.demo.group import group_study  # noqa: E402
 from pipeline.errors import UserError  # noqa: E402
 
-# yours to change
+# change these for your study
 METRIC = "peak_ankle_plantarflexor_moment"
 CONDITIONS = ("comfortable", "fast")
 
@@ -52,9 +52,10 @@ def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
     rows["second"] = (rows.condition == CONDITIONS[1]).astype(float)
     people = int((rows.groupby("participant").condition.nunique() == 2).sum())
     if people < 3:
-        raise UserError(f"fewer than 3 participants have {METRIC} in {' and '.join(CONDITIONS)}")
+        what = f"fewer than 3 participants have {METRIC} in {' and '.join(CONDITIONS)}"
+        raise UserError("study.nc", what, "choose other CONDITIONS")
 
-    # in units of the spread, so that the optimiser meets numbers near one whatever the metric
+    # in units of the standard deviation, which suits the optimiser
     scale = rows[METRIC].std()
     rows["scaled"] = (rows[METRIC] - rows[METRIC].mean()) / scale
     fit = smf.mixedlm("scaled ~ second", rows, groups="participant", re_formula="~second").fit()

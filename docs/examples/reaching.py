@@ -1,18 +1,16 @@
-"""A reach, slow and fast: what speed costs, and what gravity costs at any speed.
+"""A slow and a fast reach: torques that depend on speed, and gravity, which does not.
 
 The arm of a person of 70 kg and 1.75 m, shoulder to hand (Winter 2009, table 4.1: upper arm, forearm and hand), moves
-the hand across the body on the smoothest straight way from rest to rest (Flash and Hogan 1985), once within 4 s and
-once within 0.5 s.
+the hand across the body on the smoothest straight path from rest to rest (Flash and Hogan 1985), in 4 s and in 0.5 s.
 
-1. The path and the angles along it are the same, at another pace: velocities are 8 times, accelerations 64 times as
-   large in the fast reach.
-2. On a table (horizontal plane) every torque is 64 times as large, that of inertia, M q'', and that of velocity alike:
-   both have 1 / T^2 in them. The fast torques are the slow ones, scaled, so someone who can do one need only turn it
-   up.
-3. Upright, gravity asks for the same torque at any pace: at the shoulder's peak 99 % of the slow torque, 50 % of the
-   fast one. The rule of 64 holds for the rest.
-4. The links pull at each other: of the torque at the elbow some is there only because the shoulder accelerates, and
-   the velocity term at the shoulder only because the elbow turns (Hollerbach and Flash 1982).
+1. Path and angles are the same, at another pace: in the fast reach velocities are 8 times and accelerations 64 times as
+   large.
+2. On a table (horizontal plane) every torque is 64 times as large, the inertia torque M q'' and the velocity torque
+   alike: both are proportional to 1 / T^2. The fast torques are the slow ones, scaled.
+3. Upright, gravity needs the same torque at any pace: at the shoulder's peak 99 % of the slow torque, 50 % of the fast
+   one. The factor 64 holds for the rest.
+4. The links act on each other: a part of the elbow torque exists only because the shoulder accelerates, and the
+   velocity torque at the shoulder only because the elbow turns (Hollerbach and Flash 1982).
 
 ``python docs/examples/reaching.py [output.svg]`` draws the figure.
 """
@@ -31,7 +29,7 @@ from numpy.typing import NDArray
 HOUSE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(HOUSE))
 
-from pipeline.dynamics.teaching import planar  # noqa: E402 (the package stands in the folder above)
+from pipeline.dynamics.teaching import planar  # noqa: E402 (after sys.path)
 from pipeline.dynamics.teaching.reaching import reach  # noqa: E402
 
 Array = NDArray[np.float64]

@@ -1,8 +1,8 @@
-# Peaks, group means and whole curves compared between two conditions, in R; needs the package ncdf4.
+# Compare peaks, group means and whole curves between two conditions, in R; needs the package ncdf4.
 #
 #   Rscript docs/examples/statistics.R path/to/study.nc
 #
-# A person is one sample: cycles are averaged by participant, side and condition first. A side counts where the person
+# A person is one sample: cycles are averaged by participant, side and condition first. A side counts if the person
 # has it under both conditions.
 
 library(ncdf4)
@@ -11,7 +11,7 @@ conditions <- c("comfortable", "fast")
 arguments <- commandArgs(trailingOnly = TRUE)
 file <- if (length(arguments)) arguments[1] else "data/demo/derived/study.nc"
 
-# --- the file: dimensions come in the opposite order of Python's, labels as text --------------------------------------
+# --- the file: dimensions are in the opposite order of Python's, labels are text --------------------------------------
 study <- nc_open(file)
 of_cycle <- function(name) as.vector(ncvar_get(study, name))
 cycles <- data.frame(
@@ -60,20 +60,20 @@ band <- function(x) {
 bands <- list(band(first[, -1]), band(second[, -1]))
 cat("largest half width of the bands", sapply(bands, function(b) max(b$high - b$mean)), units, "\n")
 
-# --- whole curves: the largest paired t of the curve against that of every change of sign of the differences
+# --- whole curves: the largest paired t of the curve, compared with those of all sign changes of the differences
 #     (Nichols and Holmes 2002); exact, without assumptions on smoothness; needs 6 people for p < 0.05 --------------
 difference <- second[, -1] - first[, -1]
 t_of <- function(x) colMeans(x) / (apply(x, 2, sd) / sqrt(nrow(x)))
 set.seed(0)
 all_signs <- if (people <= 12) as.matrix(expand.grid(rep(list(c(1, -1)), people))) else
   rbind(1, matrix(sample(c(1, -1), 4095 * people, replace = TRUE), ncol = people))
-squares <- colSums(difference^2)                                                  # no change of sign changes them
+squares <- colSums(difference^2)                                                  # independent of the signs
 sums <- all_signs %*% difference
 variance <- sweep(-sums^2 / people, 2, squares, "+") / (people - 1)
 largest <- apply(abs(sums / sqrt(people * variance)), 1, max)
 threshold <- sort(largest)[ceiling(0.95 * length(largest))]
 cat("threshold of t", threshold, "\n")
-above <- abs(t_of(difference)) > threshold * (1 + 1e-9)                           # beyond rounding
+above <- abs(t_of(difference)) > threshold * (1 + 1e-9)                           # more than rounding
 runs <- rle(above)
 ends <- cumsum(runs$lengths)
 starts <- ends - runs$lengths + 1

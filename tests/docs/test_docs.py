@@ -1,7 +1,7 @@
-"""The documentation: in step with schema and vocabulary, no dead links, its code runs, its examples work.
+"""The documentation: generated tables are current, no dead links, its code runs, its examples work.
 
-Convention: every block fenced as ``python`` in README.md and docs/ runs as it stands, page by page, from the
-project's folder after ``make demo``.
+Convention: every block fenced as ``python`` in README.md and docs/ runs unchanged, page by page, in the project's
+folder after ``make demo``.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def anchors(path: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as on GitHub."""
     headings = re.findall(r"^#+ (.*)$", without_code(path), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
-def test_reference_is_in_step(name: str) -> None:
+def test_generated_tables_are_current(name: str) -> None:
     assert reference.page(name) == text_of(name), "run: python docs/reference.py"
-    # a page whose marks are lost would be in step with anything
+    # a page without marks would pass otherwise
     assert all(
         f"| `{word}` |" in text_of(name) for word in {"settings.md": ["clean.max_gap_s"]}.get(name, ["rotation"])
     )
@@ -85,7 +85,7 @@ def test_no_link_and_no_file_name_is_dead(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_functions_stand_where_the_page_says(page: Path) -> None:
+def test_linked_functions_are_in_the_linked_file(page: Path) -> None:
     for name, link in FUNCTION.findall(page.read_text()):
         tree = ast.parse((page.parent / link).read_text())
         assert name in {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}, link
@@ -113,7 +113,7 @@ def test_every_column_and_key_is_explained() -> None:
     assert all(f"`{name}`" in text_of("body_models.md") for name in settings.shipped_body_models())
 
 
-def test_reasons_are_those_of_the_code() -> None:
+def test_listed_reasons_occur_in_the_code() -> None:
     listed = re.findall(r"^\| `([^`]+)` \|", text_of("study_directory.md").split("The reasons:")[1], re.MULTILINE)
     rooms = [HOUSE / "pipeline" / "steps" / step for step in ("contacts", "cycles")]
     code = "".join(path.read_text() for room in rooms for path in room.glob("*.py"))
@@ -131,7 +131,7 @@ def test_version_is_the_same_everywhere() -> None:
 
 @pytest.fixture(scope="module")
 def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder whose data/demo is one person's two walks of the demonstration study, run."""
+    """Return a folder with results in data/demo: two walks of one person of the demonstration study."""
     house = tmp_path_factory.mktemp("house")
     study = copy_study(DEMO, house / "data" / "demo")
     shutil.copytree(DEMO / "truth", study / "truth")
@@ -142,7 +142,7 @@ def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (study / "trials.tsv").write_text("\n".join([rows[0], *kept]) + "\n")
     result = snakemake(study)
     assert result.returncode == 0, result.stdout + result.stderr
-    (house / "my_study").symlink_to(study)  # as the tutorial calls it
+    (house / "my_study").symlink_to(study)  # its name in the tutorial
     return house
 
 
@@ -173,7 +173,7 @@ def commands(page: Path) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
 
 
-def test_commands_of_the_tutorial_print_what_it_says(
+def test_commands_of_the_tutorial_print_the_shown_output(
     after_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "data").symlink_to(after_demo / "data")
@@ -186,7 +186,7 @@ def test_commands_of_the_tutorial_print_what_it_says(
             continue
         if words[:3] == ["python", "-m", "pipeline"]:
             assert main(words[3:]) == 0
-            # how many body models the table leaves out is no matter of the tutorial
+            # the number of body models that the table leaves out may change
             printed = re.sub(r"^\d+ more( +)less$", r"15 more\1less", capsys.readouterr().out, flags=re.MULTILINE)
             assert printed == output, command
         else:
@@ -195,8 +195,8 @@ def test_commands_of_the_tutorial_print_what_it_says(
     assert done == ["mkdir", "cp", "python", "cat", "python"]
 
 
-def test_jobs_of_the_tutorial_are_those_that_run(after_demo: Path, tmp_path: Path) -> None:
-    """All steps at first, and after its change of a filter those that the dry run names; per person and once."""
+def test_dry_run_of_the_tutorial_lists_the_planned_jobs(after_demo: Path, tmp_path: Path) -> None:
+    """First all steps, after the change of a filter those of the dry run."""
     outputs = [output for command, output in commands(DOCS / "tutorial.md") if "Job stats" in output]
     (after_change,) = (dict(re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)) for output in outputs)
     assert f"{2 * len(STEPS) - 2} steps to do in 2 sessions" in (DOCS / "tutorial.md").read_text()
@@ -209,7 +209,7 @@ def test_jobs_of_the_tutorial_are_those_that_run(after_demo: Path, tmp_path: Pat
     assert after_change == expected | {"total": str(sum(map(int, expected.values())))}
 
 
-def test_settings_and_body_model_of_the_answers_are_taken(tmp_path: Path) -> None:
+def test_settings_and_body_model_of_the_answers_are_valid(tmp_path: Path) -> None:
     for block in blocks(DOCS / "how_to.md", "yaml"):
         written = yaml.safe_load(block)
         if "extends" in written:
@@ -218,7 +218,7 @@ def test_settings_and_body_model_of_the_answers_are_taken(tmp_path: Path) -> Non
         settings.load_settings({"body_model": "plug_in_gait"} | written, where="how_to.md", study_path=tmp_path)
 
 
-def test_tables_of_the_answers_are_taken(tmp_path: Path) -> None:
+def test_tables_of_the_answers_are_valid(tmp_path: Path) -> None:
     for name, block in zip(("trials.tsv", "cycles.tsv"), blocks(DOCS / "how_to.md", "text"), strict=True):
         (tmp_path / name).write_text(block)
     sessions, problems = study_tables.trials_of(tmp_path / "trials.tsv", None)
@@ -268,11 +268,11 @@ def test_body_model_of_the_page_finds_the_joints_of_a_shipped_one(tmp_path: Path
         name: trial.assign_coords(marker=[labels.get(str(label), str(label)) for label in trial.marker.values])
         for name, trial in recorded.items()
     }
-    renamed["walk"] = renamed["walk"].drop_sel(marker=["lft_mt1", "rgt_mt1"])  # it falls off anyway
+    renamed["walk"] = renamed["walk"].drop_sel(marker=["lft_mt1", "rgt_mt1"])  # removed after the static trial
     ours, theirs = motion_of("coast_lab.yaml", tmp_path, renamed), motion_of("isb_clusters", tmp_path, recorded)
-    # clusters of three markers instead of four, each marker with 0.2 mm of noise, at arm's length from the joint
+    # clusters of three markers instead of four, 0.2 mm of noise per marker, some distance from the joint
     away = ours.joint_centre - theirs.joint_centre
     assert float(np.sqrt((away**2).sum("axis", skipna=False)).max()) < 0.003
-    # the technical foot is carried by heel and fifth metatarsal alone and follows the shank in inversion
+    # the technical axes of the foot use heel and fifth metatarsal only, and follow the shank in inversion
     turned = (ours.joint_angle - theirs.joint_angle).sel(angle="flexion")
     assert float(np.abs(turned).max(skipna=False)) < 3

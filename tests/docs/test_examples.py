@@ -1,4 +1,4 @@
-"""The examples of docs/examples: each runs, draws its figure, and what its narrative claims is so."""
+"""The examples of docs/examples: each runs and draws its figure, and the numbers in its text are right."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_double_pendulum(tmp_path: Path) -> None:
     coarse, fine = found["energy gained by Euler in 1 s, J"]
     assert coarse > fine > 0
     coarse, fine = found["error of Euler after 1 s, rad"]
-    assert coarse / fine == pytest.approx(2, rel=0.05)  # the next order is a step, 1 ms, against the 0.1 s of a swing
+    assert coarse / fine == pytest.approx(2, rel=0.05)  # the next order is 1 ms over 0.1 s of it
     start, end = found["neighbours apart, first 5 s and last 5 s, rad"]
     assert start < 1e-3
     assert end > 1
@@ -72,7 +72,7 @@ def test_ankle_and_knee(tmp_path: Path) -> None:
     assert (made["largest of all but the ground in stance, ankle and knee"] < [2, 4]).all()
 
 
-def test_ankle_and_knee_reads_what_the_workflow_stores(tmp_path: Path) -> None:
+def test_ankle_and_knee_reads_stored_results(tmp_path: Path) -> None:
     steps = ankle_and_knee.steps(ankle_and_knee.DEMO)
     derived = tmp_path / "derived" / ankle_and_knee.PERSON
     for name, dataset in steps.items():
@@ -86,7 +86,7 @@ def test_ankle_and_knee_reads_what_the_workflow_stores(tmp_path: Path) -> None:
         close(found[name], value)
 
 
-def test_figures_are_drawn_alike_each_time(tmp_path: Path) -> None:
+def test_figures_are_reproducible(tmp_path: Path) -> None:
     for example in (n_segment_limb, reaching):
         once, twice = tmp_path / "once.svg", tmp_path / "twice.svg"
         example.main(once)
@@ -105,8 +105,8 @@ def test_example_runs_from_anywhere_as_a_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_tells_what_it_shows_and_has_its_figure(example: Path) -> None:
-    told = ast.get_docstring(ast.parse(example.read_text()))
-    assert told is not None
-    assert f"python docs/examples/{example.name} [output.svg]" in told
+def test_example_has_a_docstring_and_a_figure(example: Path) -> None:
+    text = ast.get_docstring(ast.parse(example.read_text()))
+    assert text is not None
+    assert f"python docs/examples/{example.name} [output.svg]" in text
     assert (HOUSE / "docs" / "images" / f"{example.stem}.svg").exists()

@@ -1,4 +1,4 @@
-"""The site that ``make docs`` makes: built without a warning, asking no other host, no link dead, formulas drawn."""
+"""The site of ``make docs``: no warning, no request to other hosts, no dead link, formulas without script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCS = HOUSE / "docs"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the pages of the site that ``make docs`` makes, by path; every warning is an error."""
+    """Return the pages of the site by path; every warning is an error."""
     for tool in ("sphinx", "myst_parser", "furo", "ziamath"):
         pytest.importorskip(tool, reason="the docs extra is not installed")
     target = tmp_path_factory.mktemp("site")
@@ -29,8 +29,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {path.relative_to(target / "html").as_posix(): path.read_text() for path in texts}
 
 
-def test_site_asks_no_other_host(site: dict[str, str]) -> None:
-    """Links lead elsewhere where a reader follows them; nothing else does."""
+def test_site_loads_nothing_from_other_hosts(site: dict[str, str]) -> None:
+    """Only links that the reader follows lead to other hosts."""
     loaded = re.compile(r"""(?:src=|<link[^>]*href=|url\(|@import)\s*["']?(?:https?:)?//""")
     assert {path: loaded.findall(text) for path, text in site.items() if loaded.search(text)} == {}
 
@@ -60,7 +60,7 @@ def test_formulas_are_drawn_without_a_script(site: dict[str, str]) -> None:
     assert "$" not in re.sub(r"<script.*?</script>|<pre>.*?</pre>", "", site["theory.html"], flags=re.DOTALL)
 
 
-def test_a_function_of_the_page_leads_to_its_definition(site: dict[str, str]) -> None:
+def test_link_of_a_function_leads_to_its_definition(site: dict[str, str]) -> None:
     path = "source/pipeline/signals/filters.py.html"
     link = re.search(rf'href="({re.escape(path)})#line-(\d+)">(?:<[^>]*>)*low_pass<', site["theory.html"])
     assert link is not None
