@@ -1,4 +1,4 @@
-"""The mass of the leg that the ground meets at foot strike."""
+"""Effective mass of the leg at foot strike."""
 
 from __future__ import annotations
 
@@ -24,23 +24,21 @@ def at_foot_strikes(
     clean: xr.Dataset,
     calibrate: xr.Dataset,
 ) -> Array:
-    """Return the effective foot mass (strike,) kg at the lower one of heel and toe marker.
+    """Return the effective foot mass (strike,) kg at the lower of heel and toe marker.
 
     Args:
         strikes: side and instant in s of each foot strike.
         kinematics, contacts, clean: the trial.
-        calibrate: the session's body-segment parameters.
+        calibrate: the session's body model.
     """
     if not strikes:
         return np.empty(0)
     frames = [int(np.abs(clean.time.values - instant).argmin()) for _, instant in strikes]
     legs = legs_of(_at(frames, kinematics), _at(frames, contacts), calibrate, gravity_m_s2=0.0)
     names, position = clean.marker.values.tolist(), clean.marker_position.values[frames]
-    nowhere = np.full((len(frames), 3), np.nan)
+    unseen = np.full((len(frames), 3), np.nan)
     heel, toe = (
-        np.stack(
-            [position[:, names.index(f"{name}_{s}")] if f"{name}_{s}" in names else nowhere for s in SIDES], axis=1
-        )
+        np.stack([position[:, names.index(f"{name}_{s}")] if f"{name}_{s}" in names else unseen for s in SIDES], axis=1)
         for name in ("heel", "toe")
     )
     lower = np.where((toe[..., 1] < heel[..., 1])[..., None], toe, heel)
@@ -49,7 +47,7 @@ def at_foot_strikes(
 
 
 def _at(frames: Sequence[int], trial: xr.Dataset) -> xr.Dataset:
-    """Return some frames of what a trial has along time; ``isel`` takes longer than all the rest of this."""
+    """Return some frames of a trial's variables along time."""
     along = {name: variable for name, variable in trial.variables.items() if variable.dims[:1] == ("time",)}
     taken = {name: (variable.dims, variable.values[frames]) for name, variable in along.items() if name != "time"}
     names = {dim: trial.variables[dim] for dim in ("segment",) if dim in trial.variables}
@@ -57,19 +55,19 @@ def _at(frames: Sequence[int], trial: xr.Dataset) -> xr.Dataset:
 
 
 def effective_foot_mass(legs: Legs, point: Array) -> Array:
-    """Return by how much mass a point of the foot resists a vertical push, (time, side), kg.
+    """Return the effective mass (time, side) of a point of the foot for a vertical impact, kg.
 
     It is the task-space inertia of the leg along the vertical, 1 / (J M^-1 J^T), with J the vertical velocity of the
-    point per hinge rate of hip, knee and ankle: joints free to turn, pelvis held. A foot that strikes with a stretched
-    leg above it meets the ground with more mass than one with a bent knee. NaN where a segment is not seen, where the
-    hinges cannot be told apart, or where none of them yields to the push.
+    point per hinge rate of hip, knee and ankle; the joints turn freely, the pelvis is fixed. It is larger with an
+    extended than with a flexed knee. NaN where a segment is not seen, in gimbal lock, or where no hinge moves the point
+    vertically.
 
     Args:
-        legs: the frames to look at.
-        point: (time, side, 3), place on the foot, lab axes, m.
+        legs: the frames.
+        point: (time, side, 3), point on the foot, lab axes, m.
 
-    Source: Khatib O (1987) IEEE J Robot Autom 3:43-53; Chi KJ, Schmitt D (2005) J Biomech 38:1387-1395, for the
-    effective mass of foot strike.
+    Source: Khatib O (1987) IEEE J Robot Autom 3:43-53; Chi KJ, Schmitt D (2005) J Biomech 38:1387-1395 (effective
+    mass at foot strike).
     """
     axes, centre, com, turn = (
         part[:, :, OUTWARDS] for part in (legs.axes, legs.centre, legs.com, legs.rotation[:, :, :-1])
@@ -85,7 +83,7 @@ def effective_foot_mass(legs: Legs, point: Array) -> Array:
     still = np.zeros(matrix.shape[-1])
     try:
         inertia, _ = task_space(matrix[known], still, jacobian[known], 0 * jacobian[known], still)
-    except np.linalg.LinAlgError:  # a segment without any inertia about an axis
+    except np.linalg.LinAlgError:  # a segment has no inertia about an axis
         return result
     result[known] = inertia[..., 0, 0]
     return result

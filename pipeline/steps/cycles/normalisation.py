@@ -1,7 +1,7 @@
-"""Curves that a study has on request: joint moments in other axes, of the other sign or by body size, ...
+"""Curves and metrics in other forms: other axes, the other sign, per body height, dimensionless (Hof 1996).
 
-Of the usual curves there is also one over stance, 0 at foot strike and 100 at foot off, named with :data:`IN_STANCE`;
-the step ``cycles`` cuts these.
+The curves are those of the setting ``further_curves``. Each curve also has a form over stance, 0 at foot strike and 100
+at foot off, with a name that ends in :data:`IN_STANCE`; the step ``cycles`` cuts it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
 from ...dynamics.vectors import rotate
 
+Array = NDArray[np.float64]
 IN_STANCE = "_in_stance"
-SOURCES = {  # of the curve's values, or of its dimensions
+SOURCES = {  # variable with the values, or the dimensions, of the curve
     "joint_moment_distal": "joint_moment",
     "joint_moment_proximal": "joint_moment",
     "joint_moment_lab": "joint_force",
@@ -30,12 +31,12 @@ SOURCES = {  # of the curve's values, or of its dimensions
 def further(
     names: Sequence[str], kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset
 ) -> dict[str, xr.Variable]:
-    """Return the quantities (time, side, joint, ...) of the names, still to be divided by body mass.
+    """Return the named quantities (time, side, joint, ...), not yet divided by body mass.
 
-    ``joint_moment_distal``, ``_proximal`` and ``_lab`` are one vector in three sets of axes; ``external_moment_jcs``
-    is the opposite of ``joint_moment_jcs``, what ground, weight and inertia do and the joint resists.
-    ``joint_moment_per_height`` is ``joint_moment_jcs`` over body height; ``joint_moment_dimensionless`` is over
-    g l and ``joint_power_dimensionless`` over g sqrt(g l), l the leg length of the side (Hof 1996).
+    ``joint_moment_distal``, ``_proximal`` and ``_lab`` are one vector in three sets of axes. ``external_moment_jcs``
+    is the opposite of ``joint_moment_jcs``. ``joint_moment_per_height`` is ``joint_moment_jcs`` divided by body height,
+    ``joint_moment_dimensionless`` by g l, and ``joint_power_dimensionless`` is power divided by g sqrt(g l), with l the
+    leg length of the side (Hof 1996).
     """
     return {name: _quantity(name, kinetics, kinematics, calibrate) for name in names}
 
@@ -56,13 +57,10 @@ def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate
     return source.copy(data=moment if name == "joint_moment_lab" else rotate(rotation[:, :, 1:], moment))
 
 
-Array = NDArray[np.float64]
-
-
 def leg_lengths(kinematics: xr.Dataset) -> Array:
-    """Return the length (side,) of the legs in m, hip to knee to ankle centre, median of the trial.
+    """Return the length (side,) of the legs in m: hip to knee to ankle centre, median over the trial.
 
-    It is known wherever joint angles are, and measured alike for everybody; sole to ankle is not in it.
+    It is known wherever joint angles are. It does not include the height of the ankle.
     """
     names = kinematics.joint.values.tolist()
     centre = kinematics.joint_centre.values[:, :, [names.index(name) for name in JOINTS]]
@@ -71,7 +69,7 @@ def leg_lengths(kinematics: xr.Dataset) -> Array:
 
 
 def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[str, Array]:
-    """Return leg length and dimensionless speed, lengths, stride time and cadence of cycles, all (cycle,)."""
+    """Return leg length and dimensionless speed, lengths, stride time and cadence (Hof 1996), all (cycle,)."""
     time_s = np.sqrt(leg_length_m / STANDARD_GRAVITY_M_S2)
     return {
         "leg_length": leg_length_m,
@@ -85,5 +83,5 @@ def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[
 
 
 def per_height(metrics: Mapping[str, Array], *, height_m: float) -> dict[str, Array]:
-    """Return stride and step length of cycles over body height; NaN without one."""
+    """Return stride and step length divided by body height; NaN if the height is not known."""
     return {f"{name}_per_height": metrics[name] / height_m for name in ("stride_length", "step_length")}

@@ -1,4 +1,4 @@
-"""Metrics of gait cycles: times and distances."""
+"""Spatio-temporal metrics of gait cycles: times, distances, support."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ OTHER = {"left": "right", "right": "left"}
 
 
 class Heels(NamedTuple):
-    """The heels of a trial: time (time,) in s and position (time, 3) by side in m, NaN where unseen.
+    """The heels of a trial: time (time,) in s and position (time, 3) by side in m, NaN where not seen.
 
-    The first coordinate is the direction of travel: who walks backwards covers distance too.
+    The first coordinate is positive in the direction of travel, also in backward walking.
     """
 
     time: Array
@@ -25,10 +25,8 @@ class Heels(NamedTuple):
     def of(cls, clean: xr.Dataset) -> Heels:
         """Return the heels of a trial of the step ``clean``."""
         names, position = list(clean.marker.values), clean.marker_position.values
-        nowhere = np.full((len(position), 3), np.nan)
-        heel = {
-            side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else nowhere for side in OTHER
-        }
+        unseen = np.full((len(position), 3), np.nan)
+        heel = {side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else unseen for side in OTHER}
         ahead = np.array([-1.0 if clean.attrs["direction_of_travel"] == "backwards" else 1.0, 1.0, 1.0])
         return cls(clean.time.values, {side: position * ahead for side, position in heel.items()})
 
@@ -41,9 +39,9 @@ class Heels(NamedTuple):
 
 
 def belt_speed(heels: Heels, contacts: xr.Dataset, direction_of_travel: str) -> float:
-    """Return the speed of the treadmill belt in m/s, from the feet in mid-stance; 0 over ground.
+    """Return the speed of the treadmill belt in m/s, from the heels in mid-stance; 0 over ground.
 
-    Whoever walks without travelling stands on a belt that moves backwards at the speed of the heel.
+    A person who walks without travelling is on a treadmill; a heel in mid-stance moves back with the belt.
     """
     if direction_of_travel != "none":
         return 0.0
@@ -67,7 +65,7 @@ def spatiotemporal(
         heels: the trial's heels.
         side: (...), side of the cycle.
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
-        belt_speed_m_s: speed of the treadmill, added to the distance that the heel covers.
+        belt_speed_m_s: speed of the treadmill, added to the speed of the heel.
     """
     start, stance = np.asarray(start_s), np.subtract(off_s, start_s)
     stride = np.subtract(end_s, start)
@@ -90,11 +88,11 @@ def spatiotemporal(
 def support(
     contacts: xr.Dataset, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike
 ) -> dict[str, Array]:
-    """Return the time (...) of the step that ends each cycle, s, and the shares of single and double support, percent.
+    """Return step time (...) in s, and single and double support (...) in percent of the cycle.
 
-    The step is the one of the cycle's side: from the other foot's strike to the strike at the end. Double support is
-    both parts together: until the other foot is off, and from its strike on. Who runs has none. NaN where the other
-    foot's strike and foot off are not each seen once in the cycle.
+    The step is that of the cycle's side: from the other foot's strike to the strike at the end of the cycle. Double
+    support is the sum of both phases: until the other foot is off, and from its strike on; 0 in running. NaN unless the
+    other foot has exactly one strike and one foot off in the cycle.
 
     Args:
         contacts: the trial's events.
@@ -106,8 +104,8 @@ def support(
     within = (time > start[..., None]) & (time < end[..., None])
     within &= contacts.event_side.values != np.asarray(side)[..., None]
 
-    def only(what: str) -> Array:
-        seen = within & (kind == what)
+    def only(event: str) -> Array:
+        seen = within & (kind == event)
         return np.where(seen.sum(axis=-1) == 1, np.where(seen, time, 0).sum(axis=-1), np.nan)
 
     strike, other_off = only("foot_strike"), only("foot_off")

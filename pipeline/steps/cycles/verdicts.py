@@ -75,7 +75,7 @@ class Stances:
 
 
 def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, str]:
-    """Return the strikes whose cycles the user leaves out, with the reasons.
+    """Return the strikes of the cycles that the user leaves out, with the reasons.
 
     Args:
         strikes: strikes at which the trial's cycles begin.
