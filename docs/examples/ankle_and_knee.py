@@ -28,21 +28,19 @@ import xarray as xr
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gaitlab.pipeline.dynamics import block_matrix
+from gaitlab.pipeline.dynamics.kernel import TERMS, Segments
+from gaitlab.pipeline.results import netcdf
+from gaitlab.pipeline.steps.calibrate.step import calibrate
+from gaitlab.pipeline.steps.clean.step import clean
+from gaitlab.pipeline.steps.contacts.step import contacts
+from gaitlab.pipeline.steps.kinematics.step import kinematics
+from gaitlab.pipeline.steps.kinetics.step import kinetics
+from gaitlab.pipeline.steps.read.step import read
+from gaitlab.pipeline.tables import study_tables
+from gaitlab.pipeline.workflow import settings
+
 HOUSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HOUSE))
-
-from pipeline.dynamics import block_matrix  # noqa: E402
-from pipeline.dynamics.kernel import TERMS, Segments  # noqa: E402
-from pipeline.results import netcdf  # noqa: E402
-from pipeline.steps.calibrate.step import calibrate  # noqa: E402
-from pipeline.steps.clean.step import clean  # noqa: E402
-from pipeline.steps.contacts.step import contacts  # noqa: E402
-from pipeline.steps.kinematics.step import kinematics  # noqa: E402
-from pipeline.steps.kinetics.step import kinetics  # noqa: E402
-from pipeline.steps.read.step import read  # noqa: E402
-from pipeline.tables import study_tables  # noqa: E402 (after sys.path)
-from pipeline.workflow import settings  # noqa: E402
-
 Array = NDArray[np.float64]
 
 DEMO, PERSON, TRIAL = HOUSE / "data" / "demo", "sub-01", "comfortable_01"

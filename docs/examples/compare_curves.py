@@ -27,13 +27,11 @@ import spm1d
 import xarray as xr
 from matplotlib.figure import Figure
 
-HOUSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HOUSE))
+from gaitlab import load_study, mean_curves
+from gaitlab.pipeline.demo.group import group_study
+from gaitlab.pipeline.errors import UserError
 
-from pipeline import load_study  # noqa: E402 (after sys.path)
-from pipeline.demo.group import group_study  # noqa: E402
-from pipeline.errors import UserError  # noqa: E402
-from pipeline.results.averages import mean_curves  # noqa: E402
+HOUSE = Path(__file__).resolve().parents[2]
 
 # change these for your study
 VARIABLE, JOINT, ANGLE = "joint_moment_jcs", "ankle", "flexion"

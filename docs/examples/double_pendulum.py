@@ -24,13 +24,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gaitlab.pipeline.dynamics.teaching import pendulum
+from gaitlab.pipeline.dynamics.teaching.equations_of_motion import explicit_euler, simulate
+from gaitlab.pipeline.dynamics.teaching.planar import point_masses
+
 HOUSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HOUSE))
-
-from pipeline.dynamics.teaching import pendulum  # noqa: E402 (after sys.path)
-from pipeline.dynamics.teaching.equations_of_motion import explicit_euler, simulate  # noqa: E402
-from pipeline.dynamics.teaching.planar import point_masses  # noqa: E402
-
 Array = NDArray[np.float64]
 
 GRAVITY, LENGTH = 9.81, 0.5

@@ -25,13 +25,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
+from gaitlab import load_study, mean_curves
+from gaitlab.pipeline.demo.group import group_study
+
 HOUSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HOUSE))
-
-from pipeline import load_study  # noqa: E402 (after sys.path)
-from pipeline.demo.group import group_study  # noqa: E402
-from pipeline.results.averages import mean_curves  # noqa: E402
-
 Array = NDArray[np.float64]
 
 # change these for your study

@@ -36,14 +36,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gaitlab.pipeline.dynamics import block_matrix, wrenches
+from gaitlab.pipeline.dynamics.kernel import Segments
+from gaitlab.pipeline.dynamics.vectors import rotate
+from gaitlab.pipeline.dynamics.wrenches import Body, Observer, Wrench
+
 HOUSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HOUSE))
-
-from pipeline.dynamics import block_matrix, wrenches  # noqa: E402 (after sys.path)
-from pipeline.dynamics.kernel import Segments  # noqa: E402
-from pipeline.dynamics.vectors import rotate  # noqa: E402
-from pipeline.dynamics.wrenches import Body, Observer, Wrench  # noqa: E402
-
 Array = NDArray[np.float64]
 
 LENGTH, MASS, RATE = np.array([0.8, 0.6, 0.4]), np.array([0.7, 0.5, 0.3]), np.array([1.0, 2, 4])

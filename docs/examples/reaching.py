@@ -26,12 +26,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gaitlab.pipeline.dynamics.teaching import planar
+from gaitlab.pipeline.dynamics.teaching.reaching import reach
+
 HOUSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HOUSE))
-
-from pipeline.dynamics.teaching import planar  # noqa: E402 (after sys.path)
-from pipeline.dynamics.teaching.reaching import reach  # noqa: E402
-
 Array = NDArray[np.float64]
 
 # upper arm; forearm and hand, with the tip in the hand: fractions of mass, and of the length from joint to joint

@@ -104,7 +104,7 @@ def _command(folder: Path) -> str:
         forced = ""
     except UserError:
         forced = " --forceall"
-    return f"snakemake --cores all --directory {shlex.quote(str(folder))}{forced}"
+    return f"gaitlab run {shlex.quote(str(folder))}{forced}"
 
 
 def _digests(files: Iterable[Path]) -> dict[Path, str]:

@@ -46,7 +46,7 @@ def study_path(path: str | Path) -> Path:
     if file.is_dir():
         file = file / "derived" / "study.nc"
     if not file.is_file():
-        raise UserError(str(file), "no such file", "create it with: snakemake --cores all --directory STUDY")
+        raise UserError(str(file), "no such file", "create it with: gaitlab run STUDY")
     return file
 
 

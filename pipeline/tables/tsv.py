@@ -118,7 +118,7 @@ def _lines(path: Path) -> list[list[str]]:
         with path.open(encoding="utf-8-sig", newline="") as handle:
             lines = [[cell.strip() for cell in line] for line in csv.reader(handle, delimiter="\t")]
     except FileNotFoundError:
-        raise UserError(path.name, f"missing from {path.parent}", "'python -m pipeline init' writes one") from None
+        raise UserError(path.name, f"missing from {path.parent}", "'gaitlab init' writes one") from None
     except OSError as error:
         raise UserError(path.name, f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:

@@ -58,7 +58,7 @@ def look_at(
     if not (path / "study.yaml").is_file():
         if not path.is_dir():
             raise UserError(str(path), "no such folder", "give the folder of a study")
-        raise UserError(str(path), "no study.yaml there", "give a study's folder; 'python -m pipeline init' writes one")
+        raise UserError(str(path), "no study.yaml there", "give a study's folder; 'gaitlab init' writes one")
     problems: list[Problem] = []
 
     def collect(result: tuple[Any, list[Problem]]) -> Any:

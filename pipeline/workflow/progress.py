@@ -26,7 +26,7 @@ SOME_FAILED = (
 )
 LOCKED = (
     "The study is locked: another run uses it, or a run was killed. "
-    "If no run is active, 'python -m pipeline recover STUDY' unlocks it and continues the run."
+    "If no run is active, 'gaitlab recover STUDY' unlocks it and continues the run."
 )
 OF_A_FAILED_JOB = ("RuleException", "WorkflowError")  # Snakemake logs them besides the job's failure itself
 

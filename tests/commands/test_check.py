@@ -1,4 +1,4 @@
-"""``python -m pipeline check``: silence where nothing is wrong, all faults at once, and how both are told."""
+"""``gaitlab check``: silence where nothing is wrong, all faults at once, and how both are told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m pipeline check``: what is wrong with a study's files and with the rows that name them is found."""
+"""``gaitlab check``: what is wrong with a study's files and with the rows that name them is found."""
 
 from __future__ import annotations
 

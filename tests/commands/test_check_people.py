@@ -1,4 +1,4 @@
-"""``python -m pipeline check``: masses, sizes and sex are held against files and plates, and names are warned of."""
+"""``gaitlab check``: masses, sizes and sex are held against files and plates, and names are warned of."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from scipy import stats
 
 import pipeline
 from docs.examples import compare_curves, group_means, peaks_mixed_model
+from gaitlab.pipeline.errors import UserError as ErrorOfExamples
 from pipeline.__main__ import main
 from pipeline.commands.export import long_table
 from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
@@ -63,7 +64,7 @@ def test_kinetics_only_leaves_out_the_other_cycles(stored: Path) -> None:
 
 
 def test_what_is_no_study_is_said(stored: Path) -> None:
-    with pytest.raises(UserError, match=r"nowhere.* no such file; create it with: snakemake"):
+    with pytest.raises(UserError, match=r"nowhere.* no such file; create it with: gaitlab run"):
         load_study(stored / "nowhere")
     netcdf.save(stored / "other.nc", xr.Dataset({"x": ("time", [1.0])}))
     with pytest.raises(UserError, match=r"other.nc: not a study.nc"):
@@ -189,9 +190,9 @@ def test_pairs_are_of_the_same_people_and_sides() -> None:
     assert [*pairs.participant.values] == ["p01", "p03", "p04", "p05"]
     own = (study.participant == "p03") & (study.side == "right") & (study.condition == "comfortable")
     close(pairs.sel(participant="p03", condition="comfortable"), curve[own.values].mean("cycle"))
-    with pytest.raises(UserError, match="fewer than 3 participants"):
+    with pytest.raises(ErrorOfExamples, match="fewer than 3 participants"):
         compare_curves.paired(curve[np.isin(study.participant, ["p01", "p02", "p03"])], CONDITIONS)
-    with pytest.raises(UserError, match="comfortable and uphill"):
+    with pytest.raises(ErrorOfExamples, match="comfortable and uphill"):
         compare_curves.paired(curve, ("comfortable", "uphill"))
 
 
@@ -238,7 +239,7 @@ def test_mixed_model_with_unequal_counts_and_without_effect(tmp_path: Path) -> N
     assert people > cycles > response > 0
     start, end = peaks_mixed_model.main(tmp_path / "x.svg", group_study(effect_n_m_kg=0))["95 % interval"]
     assert start < 0 < end
-    with pytest.raises(UserError, match="fewer than 3 participants have peak_ankle"):
+    with pytest.raises(ErrorOfExamples, match="fewer than 3 participants have peak_ankle"):
         peaks_mixed_model.main(tmp_path / "x.svg", group_study(participants=2))
 
 

@@ -1,4 +1,4 @@
-"""``python -m pipeline init``: from bare C3D files back to the tables that a careful person would write."""
+"""``gaitlab init``: from bare C3D files back to the tables that a careful person would write."""
 
 from __future__ import annotations
 

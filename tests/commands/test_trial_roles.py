@@ -1,4 +1,4 @@
-"""What ``python -m pipeline init`` takes names and motion for: people, sessions, roles, conditions and trials."""
+"""What ``gaitlab init`` takes names and motion for: people, sessions, roles, conditions and trials."""
 
 from __future__ import annotations
 

@@ -230,11 +230,11 @@ def test_the_commands_can_be_copied(study: Path, capsys: pytest.CaptureFixture[s
     assert main(["verify", str(spaced)]) == 1
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert f"rm '{spaced}/derived/study.nc'" in lines
-    assert f"snakemake --cores all --directory '{spaced}'" in lines
+    assert f"gaitlab run '{spaced}'" in lines
     assert sum(line.startswith("rm ") for line in lines) == 1
     shutil.rmtree(spaced / ".snakemake")
     assert main(["verify", str(spaced)]) == 1
-    assert f"snakemake --cores all --directory '{spaced}' --forceall" in capsys.readouterr().out
+    assert f"gaitlab run '{spaced}' --forceall" in capsys.readouterr().out
 
 
 def test_a_study_without_results_or_with_wrong_tables_gives_plain_lines(
@@ -242,7 +242,7 @@ def test_a_study_without_results_or_with_wrong_tables_gives_plain_lines(
 ) -> None:
     shutil.rmtree(study / "derived")
     assert main(["verify", str(study)]) == 1
-    assert "derived: no results; snakemake" in capsys.readouterr().err
+    assert "derived: no results; gaitlab run" in capsys.readouterr().err
     (study / "study.yaml").write_text("body_model: isb_clusterz\n")
     assert main(["verify", str(study)]) == 1
     assert "did you mean 'isb_clusters'?" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -98,7 +99,8 @@ def test_figures_are_reproducible(tmp_path: Path) -> None:
 def test_example_runs_from_anywhere_as_a_script(tmp_path: Path) -> None:
     script = HOUSE / "docs" / "examples" / "n_segment_limb.py"
     command = [sys.executable, str(script), "limb.svg"]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(HOUSE)}  # this checkout, even if another one is installed
+    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "block matrix" in result.stdout
     assert (tmp_path / "limb.svg").exists()

@@ -257,7 +257,7 @@ def test_damage_is_found_named_by_the_step_that_meets_it_and_mended(
     path.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert main(["verify", str(study)]) == 1
-    assert f"  rm {path}\n  snakemake --cores all --directory {study}\n" in capsys.readouterr().out
+    assert f"  rm {path}\n  gaitlab run {study}\n" in capsys.readouterr().out
     result = snakemake(study, "--config", "report={title: Another}")
     assert result.returncode != 0
     assert "report failed: derived/study.nc: damaged (not the bytes that were written); remove it and run again" in (

@@ -65,7 +65,7 @@ def as_text(findings: Sequence[Finding], folder: Path) -> str:
     lines = [aligned(rows, width=text_width()), ""] if findings else []
     lines.append(f"{folder}: {total or 'nothing wrong found'}.")
     if not counts["error"]:
-        lines.append(f"Next: snakemake --cores all --directory {shlex.quote(str(folder))}")
+        lines.append(f"Next: gaitlab run {shlex.quote(str(folder))}")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""``python -m pipeline init``: the tables of a study, guessed from a folder of C3D files.
+"""``gaitlab init``: the tables of a study, guessed from a folder of C3D files.
 
 Nothing that exists is overwritten. The column ``guessed`` of each table names the cells that were guessed.
 """
@@ -229,4 +229,4 @@ def _listed(notes: Notes) -> list[str]:
 
 
 def _next(folder: Path) -> str:
-    return f"Next: python -m pipeline check {shlex.quote(str(folder))}"
+    return f"Next: gaitlab check {shlex.quote(str(folder))}"
