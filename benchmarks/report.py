@@ -20,7 +20,7 @@ from benchmarks.timing import HOUSE
 from pipeline.results import netcdf, schema
 from pipeline.results.hdf5 import Part
 from pipeline.steps.report.step import report
-from pipeline.steps.study.step import LABELS, TOLD, per_participant, study
+from pipeline.steps.study.step import LABELS, USED_ATTRIBUTES, per_participant, study
 from pipeline.tables.csv_files import csv_of
 from pipeline.workflow import report_job
 
@@ -80,7 +80,7 @@ def _gathering_s(derived: Path, *, sessions: int) -> float:
 
 def _cycles(derived: Path, sessions: list[str]) -> dict[str, dict[str, Part]]:
     files = {session: derived / session / "cycles.nc" for session in sessions}
-    loaded = netcdf.load_parts(files, schema.VARIABLES["cycles"], attributes=TOLD, once=LABELS)
+    loaded = netcdf.load_parts(files, schema.VARIABLES["cycles"], attributes=USED_ATTRIBUTES, once=LABELS)
     return {session: groups for session, (groups, _) in loaded.items()}
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ..results import netcdf, schema
 from ..results.study_file import differences
-from ..steps.study.step import LABELS, TOLD, per_participant
+from ..steps.study.step import LABELS, USED_ATTRIBUTES, per_participant
 from ..tables.csv_files import csv_of
 from .run_job import Files, load_reference, provenance
 
@@ -22,7 +22,7 @@ def run(
 ) -> None:
     """Run the job of the study; arguments as of :func:`pipeline.workflow.run_job.run`."""
     files = {file.parent.name: file for file in inputs["cycles"]}
-    loaded = netcdf.load_parts(files, schema.VARIABLES["cycles"], attributes=TOLD, once=LABELS)
+    loaded = netcdf.load_parts(files, schema.VARIABLES["cycles"], attributes=USED_ATTRIBUTES, once=LABELS)
     own = provenance(key, [root for _, root in loaded.values()])
     if arguments["reference"]:
         own["reference_sha256"] = key["reference"]

@@ -15,7 +15,7 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.schema import VARIABLES
-from pipeline.steps.study.step import LABELS, TOLD, study
+from pipeline.steps.study.step import LABELS, USED_ATTRIBUTES, study
 from pipeline.workflow.open_study import open_study
 from tests.support.outputs import write_outputs
 
@@ -95,7 +95,8 @@ def test_a_study_of_parts_is_that_of_datasets(tmp_path: Path, monkeypatch: pytes
     key: dict[str, Any] = json.loads(open_study(Path(), forced=True).key("study")(SimpleNamespace()))
     settings = key["settings"] | key["arguments"]
     file = Path("derived") / "sub-01" / "cycles.nc"
-    parts, _ = netcdf.load_parts({"sub-01": file}, VARIABLES["cycles"], attributes=TOLD, once=LABELS)["sub-01"]
+    loaded = netcdf.load_parts({"sub-01": file}, VARIABLES["cycles"], attributes=USED_ATTRIBUTES, once=LABELS)
+    parts, _ = loaded["sub-01"]
     whole, _ = netcdf.load_tree(file)
     assert {"rejected" in group.attrs for group in whole.values()} == {True, False}
     (cycles, *tables), (as_cycles, *as_tables) = (study({"sub-01": groups}, **settings) for groups in (parts, whole))

@@ -1,9 +1,9 @@
-"""How far somebody's gait is from other people's: Gait Profile Score and Gait Deviation Index.
+"""Gait Profile Score and Gait Deviation Index: distance of a gait from that of a reference group.
 
-Both compare nine angles at every second percent of the gait cycle, 51 instants, with those of a reference.
+Both compare nine angles with those of the reference at every second percent of the gait cycle, 51 instants.
 
-Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait Posture 30:265-269. Written in words
-there; the equations stand in Baker R et al. (2012) Gait Posture 35:612-615.
+Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait Posture 30:265-269; equations in
+Baker R et al. (2012) Gait Posture 35:612-615.
 Schwartz MH, Rozumalski A (2008) The Gait Deviation Index: a new comprehensive index of gait pathology. Gait Posture
 28:351-357.
 """
@@ -29,13 +29,13 @@ FEWEST_PEOPLE = 2
 
 
 class ReferenceGait(NamedTuple):
-    """The nine angles, degrees, of the people with whom gait is compared.
+    """The nine angles of the reference group, degrees.
 
     Attributes:
         mean: (9, 51), NaN where a table of means does not reach.
-        cycles: (cycle, 9, 51); none where only the means are known.
-        weight: (cycle,), of sum 1, each person the same.
-        people: how many.
+        cycles: (cycle, 9, 51); empty if only the means are known.
+        weight: (cycle,), sum 1, equal for each person.
+        people: number of people.
     """
 
     mean: Array
@@ -45,19 +45,23 @@ class ReferenceGait(NamedTuple):
 
 
 def reference_gait(reference: xr.Dataset | str) -> ReferenceGait:
-    """Return the reference from the study.nc of other people, or from the text of a table of mean curves.
+    """Return the reference from a study.nc, or from the text of a table of mean curves.
 
     Raises:
-        UserError: the dataset is no study, or has no cycle with all nine angles; what the table is refused for.
+        UserError: the dataset is not a study.nc or has no cycle with all nine angles; the table has errors.
     """
     if isinstance(reference, str):
         return _from_means(reference_of(reference, where="study.reference"))
     if "cycle" not in reference.dims or "participant" not in reference.coords:
-        raise UserError("study.reference: is no study.nc; give the one of another study's derived folder")
+        raise UserError("study.reference", "not a study.nc", "give the study.nc in another study's derived folder")
     gait = nine_angles(reference)
     whole = np.isfinite(gait).all(axis=(1, 2))
     if not whole.any():
-        raise UserError("study.reference: no gait cycle in it has all nine angles")
+        raise UserError(
+            "study.reference",
+            "no gait cycle has all nine angles of pelvis, hip, knee, ankle and foot",
+            "give a study with complete cycles",
+        )
     _, person, count = np.unique(reference.participant.values[whole], return_inverse=True, return_counts=True)
     weight = 1 / count[person] / len(count)
     return ReferenceGait(np.tensordot(weight, gait[whole], 1), gait[whole], weight, len(count))
@@ -88,9 +92,9 @@ def _from_means(curves: Mapping[Key, Reference]) -> ReferenceGait:
 
 
 def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | None) -> dict[str, Array]:
-    """Return what :data:`pipeline.results.metrics.SCORES` names, (cycle,), with people's also the deviation index.
+    """Return the scores (cycle,) of :data:`pipeline.results.metrics.SCORES`; NaN if a cycle lacks a sample of an angle.
 
-    The share of the features only where they are counted. NaN where an angle is missing anywhere in the cycle.
+    The deviation index needs the cycles of at least two people as reference, its share a number of features.
     """
     gait = nine_angles(study)
     profile = profiles(gait, reference)
@@ -118,7 +122,7 @@ def _mean_square_root(values: Array) -> Array:
 
 
 def _overall(profile: Array, study: xr.Dataset) -> Array:
-    """Return (cycle,) the GPS of both sides: nine scores of the left, of the right the six below the pelvis."""
+    """Return (cycle,) the GPS of both sides: nine scores of the left, the six below the pelvis of the right."""
     other = _partners(study)
     left = (study.side.values == "left")[:, None]
     of_left = np.where(left, profile, profile[other])
@@ -127,7 +131,7 @@ def _overall(profile: Array, study: xr.Dataset) -> Array:
 
 
 def _partners(study: xr.Dataset) -> NDArray[np.intp]:
-    """Return (cycle,) the cycle of the trial's other side that overlaps most in time; -1 where none does."""
+    """Return (cycle,) the cycle of the trial's other side that overlaps most in time; -1 if none overlaps."""
     found = np.full(study.sizes["cycle"], -1, dtype=np.intp)
     start, end, side = (study[name].values for name in ("start_time", "end_time", "side"))
     trials: dict[tuple[str, str], list[int]] = {}
@@ -143,16 +147,16 @@ def _partners(study: xr.Dataset) -> NDArray[np.intp]:
 def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | None) -> tuple[Array, Array]:
     """Return the Gait Deviation Index (cycle,), and the share of the squared difference within its features, percent.
 
-    GDI = 100 - 10 z, z that of ln |c - c_ref| among the reference's own cycles, c the components of the 459 numbers of
-    a cycle along the features: left singular vectors of the matrix of strides, not centred (Schwartz and Rozumalski
-    2008). Theirs were 6702 strides with and without pathology; here they are the reference's. What of a difference lies
-    outside the features the index does not see: hence the share. With all directions it is what is called GDI*, the
-    logarithm of the GPS in the scale of the GDI.
+    GDI = 100 - 10 z, with z the z-score of ln |c - c_ref| among the cycles of the reference. c are the components of
+    the 459 angles of a cycle along the features: left singular vectors of the matrix of strides, not centred (Schwartz
+    and Rozumalski 2008). They used 6702 strides with and without pathology; here the strides are the reference's.
+    The index ignores differences outside the features, hence the share. With all directions it is the GDI*, the
+    logarithm of the GPS on the scale of the GDI.
 
     Args:
         gait: (cycle, 9, 51), degrees.
         reference: of at least two people.
-        features: how many; None for all directions, where |c - c_ref| is the GPS times sqrt(459).
+        features: number of features; None for all directions, for which |c - c_ref| is the GPS times sqrt(459).
     """
     controls, mean = reference.cycles.reshape(len(reference.cycles), -1), reference.mean.ravel()
     basis = np.eye(len(mean)) if features is None else _features(controls, reference.weight, features)
@@ -167,7 +171,7 @@ def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | No
 
 
 def _features(controls: Array, weight: Array, count: int) -> Array:
-    """Return (feature, 459) the directions that hold most of the controls (cycle, 459), weighted."""
+    """Return (feature, 459) the first singular vectors of the weighted controls (cycle, 459)."""
     _, size, directions = np.linalg.svd(np.sqrt(weight)[:, None] * controls, full_matrices=False)
     return np.asarray(directions[:count][size[:count] > 1e-9 * size[0]])
 

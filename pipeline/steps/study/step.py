@@ -1,4 +1,4 @@
-"""Step ``study``: the cycles of every session in one dataset, the metrics and the quality as tables."""
+"""Step ``study``: the gait cycles of all sessions in one dataset, with tables of metrics and quality."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ QUALITY = (
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
     "energy_closure_w", *REPAIRS,
 )  # fmt: skip
-LABELS = {dim for variable in CYCLES.values() for dim in variable.dims} | {"metric_units"}  # of all trials alike
+LABELS = {dim for variable in CYCLES.values() for dim in variable.dims} | {"metric_units"}  # the same in all trials
 STANCE = ("side", "start", "end", "plates", "reason", "disagreement", "forward_closure", "energy_closure")
-TOLD = ("rejected", *REPAIRS)  # attributes of a trial in cycles.nc that are used
-NOT_COORDINATES = ("participant_id", "guessed")
+USED_ATTRIBUTES = ("rejected", *REPAIRS)  # of a trial in cycles.nc
+NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
 
 
 def study(
@@ -35,20 +35,19 @@ def study(
     reference: xr.Dataset | str | None,
     gdi_features: int | None,
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
-    """Gather every session.
+    """Gather the cycles of all sessions.
 
     Args:
-        cycles: trials by name, by session; a rejected trial is a group with the attribute ``rejected``.
+        cycles: trials by name, by session; a rejected trial has the attribute ``rejected``.
         sessions: per session the participant's row of participants.tsv and, per trial, its condition and role.
-        reference: other people's study.nc, or the text of a table of their mean curves, for the gait scores.
+        reference: for the gait scores, the study.nc of other people or the text of a table of their mean curves.
         gdi_features: number of features of the Gait Deviation Index; None for all directions.
 
     Returns:
         study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
         validity and every column of participants.tsv as coordinates. metrics.csv: one row per cycle.
-        quality.csv: one row per trial, side and stance, used or rejected and why, with the largest disagreement of
-        the formulations of the trial, the closures of the side, and how many marker samples of the trial were mended
-        and how; a rejected trial is one row.
+        quality.csv: one row per stance, or per rejected trial: used or rejected, the reason, the largest disagreement
+        of the trial's formulations, the closures of the side, and the counts of repaired marker samples of the trial.
 
     Raises:
         UserError: the reference cannot be used.
@@ -71,13 +70,13 @@ def study(
         dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
     names = [*METRICS, *(name for name in SCORES if name in dataset)]
     order = ["cycle", *IDENTITY, *columns, *names]
-    # of a study without cycles nobody's columns are known
+    # a study without cycles lacks the columns of participants.tsv
     known = {name: dataset.variables[name].values for name in order if name in dataset.variables}
     return dataset, pd.DataFrame(known).reindex(columns=order), _quality(cycles, sessions)
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return participants.csv, means of each side, and symmetry.csv, the symmetry index, from metrics.csv."""
+    """Return participants.csv (means by side) and symmetry.csv (symmetry indices) from metrics.csv."""
     names = [*METRICS, *(name for name in SCORES if name in metrics)]
     means = participant_means(metrics, names)
     return means, symmetry(means, names)
@@ -95,8 +94,8 @@ def _gathered(
     sessions: Mapping[str, Mapping[str, Any]],
     columns: Sequence[str],
 ) -> xr.Dataset:
-    """Return the cycles of all trials, session, trial and variables, one after the other, and whose they are."""
-    about = [
+    """Return the cycles of all trials (session, trial, variables), concatenated, with their identity."""
+    identity = [
         {
             "participant": sessions[session]["participant"]["participant_id"],
             "session": session,
@@ -105,8 +104,8 @@ def _gathered(
         }
         for session, trial, _ in used
     ]
-    whose = {name: np.array([row[name] for row in about]) for name in about[0]}
-    whose |= {name: _typed([str(sessions[session]["participant"][name]) for session, *_ in used]) for name in columns}
+    cells = {name: np.array([row[name] for row in identity]) for name in identity[0]}
+    cells |= {name: _typed([str(sessions[session]["participant"][name]) for session, *_ in used]) for name in columns}
     count = [len(trial["start_time"]) for *_, trial in used]
     variables: dict[Any, Any] = {}
     coordinates: dict[Any, Any] = {name: each for name, each in labels.items() if name not in ("segment", "metric")}
@@ -115,13 +114,13 @@ def _gathered(
             values = np.concatenate([trial[name].values for *_, trial in used])
             (coordinates if name in IDENTITY else variables)[name] = (first.dims, values)
     variables |= separate_metrics(labels["metric"].values, variables.pop("metric_value")[1])
-    coordinates |= {name: ("cycle", np.repeat(cells, count)) for name, cells in whose.items()}
+    coordinates |= {name: ("cycle", np.repeat(column, count)) for name, column in cells.items()}
     coordinates["cycle"] = np.arange(sum(count), dtype=np.int32)
     return xr.Dataset(variables, coordinates)
 
 
 def _typed(cells: list[str]) -> Any:
-    """Return a column as numbers where all its cells are numbers or absent, else as text."""
+    """Return a column as numbers if all its cells are numbers or absent, else as text."""
     try:
         return np.array([np.nan if cell.lower() in ABSENT else float(cell) for cell in cells])
     except ValueError:
@@ -134,8 +133,8 @@ def _quality(cycles: Mapping[str, Mapping[str, Group]], sessions: Mapping[str, M
         about = sessions[session]
         own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if "rejected" in group.attrs:
-            nothing = [pd.NA] * (len(QUALITY) - 10)
-            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *nothing])
+            unknown = [pd.NA] * (len(QUALITY) - 10)
+            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *unknown])
             continue
         sides, starts, ends, plates, reasons, disagreements, forward, energy = (
             group.variables[f"stance_{name}"].values for name in STANCE
@@ -143,7 +142,7 @@ def _quality(cycles: Mapping[str, Mapping[str, Group]], sessions: Mapping[str, M
         checks = np.column_stack([disagreements, forward, np.fmax.reduce(energy, axis=1)])
         rows += [
             [*own, side, round(start, 4), round(end, 4), plate, "rejected" if reason else "used", reason]
-            + [float(f"{check:.2e}") for check in found]  # the digits that mean something
+            + [float(f"{check:.2e}") for check in found]  # significant digits
             + [group.attrs.get(name, pd.NA) for name in REPAIRS]
             for side, start, end, plate, reason, found in zip(
                 *(values.tolist() for values in (sides, starts, ends, plates, reasons, checks)), strict=True

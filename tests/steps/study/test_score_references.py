@@ -60,9 +60,9 @@ def test_the_band_of_a_study_is_that_of_its_people() -> None:
 
 
 def test_a_reference_that_cannot_be_used_is_said() -> None:
-    with pytest.raises(UserError, match=r"no study\.nc"):
+    with pytest.raises(UserError, match=r"not a study\.nc"):
         reference_gait(xr.Dataset({"time": ("time", [0.0])}))
-    with pytest.raises(UserError, match="no gait cycle in it has all nine angles"):
+    with pytest.raises(UserError, match="no gait cycle has all nine angles"):
         reference_gait(changed(CONTROLS, PLACES[4], np.nan))
     settings = [{"kinematics": {"static_offset": offset}, "body_model": "cast"} for offset in ("keep", "subtract")]
     there, here = ({"settings": json.dumps(made)} for made in settings)
