@@ -63,7 +63,7 @@ class CentreRule:
         axes: the axes of the shift.
         shift: forward, up and lateral, as fractions of a length.
         size: the participant's size that it needs, as ``knee_width``; empty for none.
-        span: the two points whose distance is the length, where no size is.
+        span: the two points that define the length by their distance, if it is no size.
     """
 
     method: str
@@ -150,9 +150,9 @@ class BodyModel:
         name: of its file.
         landmarks: ``heel_left``, ``heel_right``, or ``sacrum`` on the midline: alternatives, the first one that a file
             has is used; each is the labels that the landmark is the mean of.
-        joint_centres: by joint, the ways to find the centre; the first whose landmarks are seen is used.
+        joint_centres: by joint, the ways to find the centre; the first that the seen landmarks allow is used.
         segments: by segment.
-        virtual: landmarks that an alignment device stands for in the static trial: the ends of its three rods.
+        virtual: landmarks that an alignment device replaces in the static trial: the markers of its three rods.
         description: for whom it is and where it comes from.
         settings: settings that it prefers to the defaults.
         definition: what it was built from, without the settings: plain JSON, for the keys of jobs.
@@ -192,7 +192,7 @@ class BodyModel:
 
 
 def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
-    """Return what a body model names but does not have, and what its joint-centre rules lack."""
+    """Return names in a model that it does not define, and keys that its joint-centre rules lack."""
     model = BodyModel.of(definition)
     points = {*CENTRES, *definition["landmarks"]}
     problems, named = [], []

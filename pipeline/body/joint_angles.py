@@ -1,11 +1,11 @@
-"""Joint coordinate systems: angles and axes of hip, knee and ankle.
+"""Angles of hip, knee and ankle, of the pelvis and of the foot in the lab.
 
 Cardan sequence Z-X-Y of the distal segment against the proximal one (Grood ES, Suntay WJ (1983) J Biomech Eng
 105:136-144; Wu G et al. (2002) J Biomech 35:543-548): e1 = z of the proximal segment (flexion), e3 = y of the
 distal segment (rotation), e2 = e3 x e1 floating (adduction). Flexion (of the ankle: dorsiflexion), adduction
 (of the ankle: inversion) and internal rotation are positive on both sides.
 
-Plug-in Gait turns the ankle in another order, Z-Y-X, so that inversion is about the long axis of the foot.
+Plug-in Gait uses the sequence Z-Y-X for the ankle, so that inversion is about the long axis of the foot.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from ..dynamics.vectors import cross, dot, unit
 
 Array = NDArray[np.float64]
 
-CONVENTIONS = ("isb", "plug_in_gait")
-
 
 def signs(joint: str, side: str) -> Array:
-    """Return (3,): what turns right-handed rotations about e1, e2, e3 into clinical ones."""
+    """Return the signs (3,) that make right-handed angles about e1, e2, e3 clinical."""
     return np.array([FLEXION_SIGN[joint], SIDE_SIGN[side], SIDE_SIGN[side]])
 
 
@@ -46,8 +44,8 @@ def angles(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> 
 def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> Array:
     """Return the right-handed Cardan angles Z-Y-X of the distal segment against the proximal one.
 
-    Arguments and order of the result (about z, x, y) as of :func:`angles`.
-    Source: Plug-in Gait's ankle; found by comparison with its stored angles.
+    Arguments and result (about z, x, y) as in :func:`angles`.
+    Source: the ankle of Plug-in Gait, found by comparison with its stored angles.
     """
     x, z = distal[..., 0, :], proximal[..., 2, :]
     second = -np.arcsin(np.clip(dot(z, x), -1, 1))
@@ -57,7 +55,7 @@ def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_a
 
 
 def _unless_locked(z: Array, x: Array, y: Array, free: NDArray[np.bool_]) -> Array:
-    """Return three angles as one array (..., 3), NaN where the axes are not free."""
+    """Return three angles as one array (..., 3), NaN in gimbal lock."""
     result = np.moveaxis(np.array([z, x, y]), 0, -1)
     result[~free] = np.nan
     return result
@@ -81,7 +79,7 @@ def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float
 
     Args:
         rotation: (time, side, 4, 3, 3) of foot, shank, thigh and pelvis, v_segment = rotation @ v_lab.
-        convention: one of :data:`pipeline.body.joint_angles.CONVENTIONS`.
+        convention: ``isb``, or ``plug_in_gait`` with its sequence of the ankle.
         smallest_floating_axis: cosine of the second angle below which angles are NaN.
     """
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :3]
@@ -97,8 +95,8 @@ def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float
 def pelvis_angles(rotation: Array, smallest_floating_axis: float) -> Array:
     """Return (time, side, 3): anterior tilt, obliquity (this side up) and internal rotation (this side forward).
 
-    Cardan sequence Z-X-Y of the pelvis (time, side, 3, 3) in the lab, as Plug-in Gait has it (Davis RB et al. 1991, Hum
-    Mov Sci 10:575-587).
+    Cardan sequence Z-X-Y of the pelvis (time, side, 3, 3) in the lab, as in Plug-in Gait (Davis RB et al. 1991, Hum Mov
+    Sci 10:575-587).
     """
     lab = np.broadcast_to(np.eye(3), rotation.shape)
     angle = angles(lab, rotation, smallest_floating_axis=smallest_floating_axis)
@@ -106,9 +104,9 @@ def pelvis_angles(rotation: Array, smallest_floating_axis: float) -> Array:
 
 
 def foot_progression(rotation: Array, smallest_floating_axis: float) -> Array:
-    """Return (time, side): the turn of the foot's long axis from lab x in the horizontal plane, toes inwards positive.
+    """Return (time, side): the angle of the foot's long axis from lab x, seen from above, toes inwards positive.
 
-    NaN where the foot stands so steeply that its horizontal part is below ``smallest_floating_axis``.
+    NaN where the foot is so steep that its horizontal part is below ``smallest_floating_axis``.
     """
     forward, right = rotation[..., 0, 0], rotation[..., 0, 2]
     level = np.hypot(forward, right) >= smallest_floating_axis

@@ -1,4 +1,4 @@
-"""Joint centres from surface markers: hip regressions, the chord function, predictive shifts, alignment device.
+"""Joint centres from markers: hip regressions, chord function, predictive shift, alignment device.
 
 Lengths in metres. Pelvis axes: origin midway between the anterior superior iliac spines (ASIS), x anterior,
 y up, z to the right.
@@ -99,7 +99,7 @@ REGRESSIONS: dict[str, Callable[[Mapping[str, float]], tuple[float, float, float
     "bell": _bell,
     "hara": _hara,
     "davis": _davis,
-    "functional": _harrington,  # on a side without a usable functional trial
+    "functional": _harrington,  # for a side without a functional trial
 }
 
 
@@ -108,7 +108,7 @@ def chord(proximal: Array, lateral: Array, wand: Array, distance_m: float) -> Ar
 
     The centre lies in the plane of the three points, at ``distance_m`` from the lateral marker, on the other
     side of the line proximal-lateral than the wand, so that the angle proximal centre - centre - lateral marker
-    is a right one.
+    is 90 degrees.
 
     Args:
         proximal: proximal joint centre (..., 3), m.
@@ -152,8 +152,8 @@ def shifted(start: Array, axes: Array, shift: tuple[float, float, float], length
 def device_corner(markers: tuple[Array, Array, Array], to_right: Array, side: str) -> Array:
     """Return the corner of a knee alignment device, where its three equal rods meet at right angles.
 
-    There the lateral marker of the knee would sit (Davis RB et al. 1991). Rods of length d put their ends d sqrt(2)
-    apart, and the corner d / sqrt(3) from the ends' plane, on the side of the knee.
+    This is the place of the lateral knee marker (Davis RB et al. 1991). The ends of rods of length d are d sqrt(2)
+    apart; the corner is d / sqrt(3) from their plane, towards the knee.
 
     Args:
         markers: the ends of the rods (..., 3), m, in any order.

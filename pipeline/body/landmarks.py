@@ -1,4 +1,4 @@
-"""Marker labels to landmarks: the one place where a lab's names become the project's.
+"""Landmarks of a recording, found by the labels of its markers.
 
 A landmark of each side is named ``heel_left``, ``heel_right``; one of the midline (``sacrum``) has its bare name.
 """
@@ -18,9 +18,9 @@ Points = dict[str, Array]
 
 
 def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Names]:
-    """Return the labels, as the file spells them, of each landmark; landmarks that the file lacks are left out.
+    """Return the labels, as the file spells them, of each landmark that the file has.
 
-    A label that differs from the model's in letter case or blanks alone will do where just one does.
+    A label may differ from the model's in letter case or blanks if only one label of the file does.
     """
     spelt = _speller(present)
     chosen = {}
@@ -34,7 +34,7 @@ def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
 
 
 def _speller(present: Iterable[str]) -> Callable[[str], str]:
-    """Return the function from a model's label to the file's, empty where the file has none or several."""
+    """Return the function from a model's label to the file's; it returns "" where the file has none or several."""
 
     def folded(label: str) -> str:
         return "".join(label.split()).casefold()
@@ -52,7 +52,7 @@ def _speller(present: Iterable[str]) -> Callable[[str], str]:
 
 
 def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Points:
-    """Return the position (time, 3) of each landmark that is seen at all, m, from markers (time, marker, 3)."""
+    """Return the position (time, 3) of each landmark that is ever seen, m, from markers (time, marker, 3)."""
     index = {label: i for i, label in enumerate(labels)}
     return {
         landmark: markers[:, [index[label] for label in group]].mean(axis=1)
@@ -61,13 +61,13 @@ def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Point
 
 
 def seen_labels(labels: list[str], markers: Array) -> list[str]:
-    """Return the labels whose marker is seen at least once: files list markers that were never tracked."""
+    """Return the labels of markers that are ever seen; files also list markers that were never tracked."""
     visible = np.asarray(np.isfinite(markers).all(axis=-1))
     return [label for i, label in enumerate(labels) if visible[:, i].any()]
 
 
 def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str]) -> list[Problem]:
-    """Return the problems of a file with these labels that lacks landmarks or never shows them."""
+    """Return one problem for each landmark that a file with these labels lacks or never shows."""
     present, known = chosen_labels(body_model, labels), body_model.landmarks
     free = sorted({*labels} - {label for groups in known.values() for group in groups for label in group})
     problems = []
@@ -85,12 +85,12 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
 
 
 def point(points: Mapping[str, Array], names: Names, side: str) -> Array:
-    """Return the point that a rule of a body model names, for one side; of several names their mean.
+    """Return the point of one side that a rule of a body model names; the mean point of several names.
 
     Args:
         points: positions (..., 3) by name.
         names: landmarks or joint centres.
-        side: the side meant by names that carry none.
+        side: the side of names that carry none.
 
     Raises:
         KeyError: the name of the first point that is not there.

@@ -1,4 +1,4 @@
-"""Both legs of a trial as arrays: what the equations of motion need of kinematics, contacts and calibration."""
+"""Both legs of a trial as arrays: the inputs of the equations of motion."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..dynamics.vectors import rotate
 from . import joint_angles
 
 Array = NDArray[np.float64]
-# what the equations of motion need of kinematics and of contacts
+# variables of kinematics and of contacts that Legs is built from
 MOTION = (
     "rotation", "angular_velocity", "angular_acceleration", "com_position", "com_velocity", "com_acceleration",
     "joint_centre", "joint_centre_velocity", "joint_centre_acceleration",
 )  # fmt: skip
 LOADS = ("ground_force", "ground_moment")
-OUTWARDS = slice(None, None, -1)  # from the foot up to from the hip out, along segments or joints
+OUTWARDS = slice(None, None, -1)  # reverses segments or joints: from the hip down, not from the foot up
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Legs:
         centre, centre_velocity, centre_acceleration: (time, side, 3, 3), ankle, knee and hip centre.
         axes: (time, side, 3, 3, 3), joint coordinate axes as rows.
         angle: (time, side, 3, 3), right-handed joint angles about these axes, rad; NaN in gimbal lock.
-        locked: (time, side, 3), whether the joint's axes cannot be told apart (gimbal lock).
-        signs: (side, 3, 3), what turns right-handed turns about these axes into clinical ones.
+        locked: (time, side, 3), whether the joint is in gimbal lock.
+        signs: (side, 3, 3), the signs that make these angles clinical.
         mass: (side, 3); inertia: (side, 3, 3, 3), about the centres of mass, segment axes.
         ground_force, ground_moment: (time, side, 3), on the foot, the moment about the lab origin.
         gravity: (3,), acceleration of gravity.
@@ -70,7 +70,7 @@ def legs_of(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset,
     axes = joint_angles.axes(proximal, distal)
     angle = joint_angles.angles(proximal, distal, smallest_floating_axis=kinematics.attrs["smallest_floating_axis"])
 
-    known = np.isfinite(axes[..., ::2, :]).all(axis=(-1, -2))  # where e1 and e3 are one line, e2 is 0 / 0
+    known = np.isfinite(axes[..., ::2, :]).all(axis=(-1, -2))  # e2 is 0 / 0 where e1 and e3 are parallel
 
     def masses(name: str) -> Array:
         return np.asarray(kinematics[name].values[:, :, order[:-1]])

@@ -1,6 +1,6 @@
-"""Distances between markers, and which exchange of labels mends them.
+"""Distances between markers, and the exchanges of labels that change them.
 
-Markers of one segment, and neighbours across a joint, keep their distance; markers of the two legs do not.
+Markers of one segment, and neighbours across a joint, keep their distance; markers of different legs do not.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ SCREEN = 4  # every fourth frame is looked at first
 RIGID_M = 0.012  # robust spread of a distance that counts as constant
 FARTHEST_M = 0.6  # markers of one segment or of its neighbour
 COMPANIONS = 4
-TIMES_STEADIER = 3.0  # a marker keeps its distance so much better to the leg that it is on
-WRONG_M = 0.015  # misfit of a pair that is looked at
-CURE = 0.4  # largest share of the misfit that is left where exchanging two labels explains it
+TIMES_STEADIER = 3.0  # by which a marker's distance to its own leg is steadier than to the other
+WRONG_M = 0.015  # mean misfit of a marker from which its label may be exchanged
+CURE = 0.4  # largest share of the misfit that remains after an exchange which explains it
 
 
 def steadiness(position: Array) -> tuple[Array, Array]:
     """Return median and robust standard deviation of the distance of every two markers (marker, marker), m.
 
-    From some frames; NaN where fewer than a third of them show both.
+    Computed from some frames; NaN where fewer than a third of them show both.
     """
     some = position[:: max(1, len(position) // LOOKS)]
     one, other = np.triu_indices(position.shape[1], 1)
@@ -43,30 +43,30 @@ def steadiness(position: Array) -> tuple[Array, Array]:
 
 def _distances(position: Array, one: Numbers, other: Numbers) -> Array:
     """Return the distances (pair, time) of pairs of markers, given by their numbers, m."""
-    paths = np.ascontiguousarray(np.moveaxis(position, 0, -1))  # frames last, so that pairs are copied by the row
+    paths = np.ascontiguousarray(np.moveaxis(position, 0, -1))
     away = paths[one] - paths[other]
     return np.asarray(np.sqrt(np.einsum("pxt,pxt->pt", away, away)))
 
 
 def _medians(values: Array) -> Array:
-    """Return the median of each row (row, ...) over what is known of it, NaN for nothing; faster than numpy's."""
+    """Return the median of the finite values of each row (row, ...), NaN without any."""
     ordered, known = np.sort(values, axis=1), np.isfinite(values).sum(axis=1)
     both = np.stack([(known - 1) // 2, known // 2], axis=1)  # NaN is sorted to the end
     return np.asarray(np.take_along_axis(ordered, both, axis=1).mean(axis=1))
 
 
 def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the pairs (numbers) that move with the other leg than most.
+    """Return the left-right pairs, by number, that are exchanged against most of the others.
 
-    Two pairs that keep their distance within a leg are labelled alike; if they keep it across the legs, one is
-    exchanged. The surest of these statements link all pairs (a maximum spanning tree), which parts them in two.
+    Two pairs that keep their distances within a leg are labelled alike; if they keep them across the legs, one is
+    exchanged. The clearest of these comparisons link all pairs (a maximum spanning tree) and divide them in two groups.
     """
     if len(legs) < 2:
         return []
     left, right = np.array(legs).T
     same = spread[np.ix_(left, left)] + spread[np.ix_(right, right)]
     across = spread[np.ix_(left, right)] + spread[np.ix_(right, left)]
-    floor = 1e-4  # m: recordings without any error have no spread at all
+    floor = 1e-4  # m: exact recordings have no spread
     with np.errstate(invalid="ignore"):
         lead = np.log((across + floor) / (same + floor))
         sure = (np.minimum(same, across) < 4 * RIGID_M) & (np.abs(lead) > np.log(TIMES_STEADIER))
@@ -91,16 +91,16 @@ def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int
 def best_exchange(
     position: Array, median: Array, spread: Array, front: tuple[int, int] | None
 ) -> tuple[int, int, Frames] | None:
-    """Return the exchange that mends most of the distances to companions: which two markers, in which frames.
+    """Return the exchange that corrects most distances to companions: two markers, and in which frames.
 
-    How the pelvis is labelled is settled before: it is what the legs are judged by.
+    The labels of the pelvis (``front``) are settled before, because the legs are judged by them.
     """
     steady = np.where((median < FARTHEST_M) & (spread < RIGID_M), spread, np.inf)
     np.fill_diagonal(steady, np.inf)
     nearest = np.argsort(steady, axis=1, kind="stable")[:, :COMPANIONS]
     usable = np.isfinite(np.take_along_axis(steady, nearest, axis=1))
     companions = {i: nearest[i][usable[i]] for i in np.flatnonzero(usable.sum(axis=1) >= 2).tolist()}
-    # a look at some frames first; what is shorter jumps, and is found by that
+    # some frames first: jumps_exchanged finds exchanges of fewer frames
     looked = _misfits(position[::SCREEN], median, companions)
     companions = {i: others for i, others in companions.items() if (looked[i] > WRONG_M).any()}
     if len(companions) < 2:
@@ -126,7 +126,7 @@ def best_exchange(
 
 
 def _misfits(position: Array, median: Array, companions: Mapping[int, Numbers]) -> dict[int, Array]:
-    """Return per marker how far, on average, it is from the distances to its companions (time,), m; 0 where unseen."""
+    """Return, by marker, the mean error (time,) of the distances to its companions, m; 0 where unseen."""
     if not companions:
         return {}
     counts = [len(others) for others in companions.values()]
@@ -139,7 +139,7 @@ def _misfits(position: Array, median: Array, companions: Mapping[int, Numbers]) 
 
 
 def _misfit(position: Array, new: int, companions: Numbers, median: Array, old: int) -> Array:
-    """Return how far marker ``new`` is, on average, from the distances that ``old`` keeps to its companions."""
+    """Return the mean error (time,) of the distances from ``new`` to the companions of ``old``, m."""
     others = [int(k) for k in companions if k not in (new, old)]
     off = np.abs(np.linalg.norm(position[:, [new]] - position[:, others], axis=-1) - median[others])
     known = np.isfinite(off)
@@ -148,7 +148,7 @@ def _misfit(position: Array, new: int, companions: Numbers, median: Array, old: 
 
 
 def bends(position: Array) -> Array:
-    """Return how far second differences are from zero (time - 2, marker), m, of (time, marker, 3); NaN at gaps."""
+    """Return the lengths (time - 2, marker) of second differences of (time, marker, 3), m; NaN at gaps."""
     second = position[2:] - position[1:-1]
     second -= position[1:-1] - position[:-2]
     return np.asarray(np.sqrt(np.einsum("tmx,tmx->tm", second, second)))
@@ -157,7 +157,7 @@ def bends(position: Array) -> Array:
 def jumps_exchanged(position: Array, median: Array) -> list[tuple[int, int, Frames]]:
     """Return the exchanges of near markers that swap places from one frame to the next, and back.
 
-    Distances do not tell these where the markers lie symmetrically to the others. The shorter part of the trial
+    Distances do not show these where the two markers lie symmetrically to the others. The shorter part of the trial
     counts as exchanged.
     """
     bend = bends(position)

@@ -25,7 +25,7 @@ def virtual_landmarks(body_model: BodyModel, seen: Collection[str]) -> dict[str,
 
 
 def chosen_rules(body_model: BodyModel, seen: Collection[str], side: str) -> dict[str, CentreRule]:
-    """Return the rule of each joint centre: the first whose landmarks a static trial shows, else the first of all."""
+    """Return the rule of each joint centre: the first that a static trial showing ``seen`` allows, else the first."""
     shown = {*seen, *virtual_landmarks(body_model, seen)}
     return {
         joint: next((rule for rule in rules if shown >= {*body_model.of_side(rule.points, side)}), rules[0])
@@ -37,7 +37,7 @@ def chosen_rules(body_model: BodyModel, seen: Collection[str], side: str) -> dic
 def lacking_landmarks(body_model: BodyModel, seen: Collection[str], side: str) -> list[str]:
     """Return the landmarks of one side that a static trial lacks, those of clusters left out.
 
-    The markers of an alignment device count; so does the landmark that it shows.
+    The markers of an alignment device are needed too; a landmark that they show is not lacking.
     """
     named = [
         *(rule.points for rule in chosen_rules(body_model, seen, side).values()),
@@ -98,14 +98,14 @@ def _lacking_clusters(body_model: BodyModel, seen: Collection[str]) -> list[str]
     return list(dict.fromkeys(lacking))
 
 
-# m per cube root of kg: people of any size of one shape. Least deviation from the 507 adults, mostly young and active,
-# of Heinz G, Peterson LJ, Johnson RW, Kerk CJ (2003) J Stat Educ 11(2), knee and ankle diameters pressed to the bone:
+# m per cube root of kg, as for bodies of one shape. Least deviation from the 507 adults, mostly young and active, of
+# Heinz G, Peterson LJ, Johnson RW, Kerk CJ (2003) J Stat Educ 11(2), knee and ankle diameters pressed to the bone:
 # standard deviation 4.4 mm (knee) and 4.2 mm (ankle), means of men and women within 0.4 and 2 %.
 M_PER_CUBE_ROOT_KG = {"knee": 0.0230, "ankle": 0.0170}
 SOURCE = "estimate: body mass"
 
 
 def width_of_mass(column: str, mass_kg: float) -> float | None:
-    """Return the width, m, that a column of participants.tsv (``knee_width_left_m``) is for; None of other columns."""
+    """Return the joint width, m, that body mass suggests for a column ``knee_width_left_m``; None for other columns."""
     joint = re.fullmatch(r"(knee|ankle)_width_(left|right)_m", column)
     return M_PER_CUBE_ROOT_KG[joint[1]] * mass_kg ** (1 / 3) if joint else None

@@ -1,4 +1,4 @@
-"""Segment frames by the axis rules of a body model.
+"""Poses of segments: from the axis rules of a body model, or fitted to a marker cluster.
 
 Axes of every segment: x anterior, y proximal, z to the subject's right, on both sides.
 """
@@ -53,7 +53,7 @@ def _direction(rule: AxisRule, points: Mapping[str, Array], frames: Mapping[str,
     return SIDE_SIGN[side] * direction if rule.mediolateral else direction
 
 
-THINNEST = 1e-3  # (width / length)^2 of the thinnest cluster: the turn of a thinner one about its line would be noise
+THINNEST = 1e-3  # (width / length)^2 of the thinnest cluster; below, rotation about its line is noise
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
 COFACTORS = [np.ix_(i, j) for i, j in ((NEXT, NEXT), (LAST, LAST), (NEXT, LAST), (LAST, NEXT))]
 
@@ -75,7 +75,7 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     Source: Soederkvist I, Wedin PA (1993) J Biomech 26:1473-1477; Kabsch W (1976) Acta Cryst A32:922.
     """
     shape = measured.shape[:-2]
-    # frames come last, so that every operation runs along memory: points (point, axis, frame), vectors (axis, frame)
+    # frames last: points (point, axis, frame), vectors (axis, frame)
     points = np.ascontiguousarray(np.moveaxis(measured.reshape(-1, *reference.shape), 0, -1))
     seen = np.asarray(np.isfinite(points).all(axis=1))
     count = np.where((count := seen.sum(axis=0)) >= 3, count, np.nan)
@@ -85,7 +85,7 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
     middle = reference.mean(axis=0)
     local = reference - middle
     local_centre = local.T @ seen / count
-    # the middle of one of the two sets is enough: the other's arms add up to nothing
+    # the arms of the measured points sum to zero, so that the reference needs no weighted centre here
     to_segment = nearest_rotation((local.T @ arms.reshape(len(local), -1)).reshape(3, *centre.shape))
     carried = (local @ to_segment.reshape(3, -1)).reshape(points.shape)
     offset = (local_centre[:, None] * to_segment).sum(axis=0)
@@ -100,13 +100,13 @@ def fit_pose(reference: Array, measured: Array) -> tuple[Array, Array, Array]:
 
 
 def nearest_rotation(matrix: Array) -> Array:
-    r"""Return the proper rotations R that maximise the trace of R^T A, NaN where A leaves a turn nearly free.
+    r"""Return the proper rotations R that maximise the trace of R^T A, NaN where A hardly determines one.
 
     With the singular values s of A, that of the third pair negative where det A is, R is the polynomial of A that
     maps each s to 1: ((p^2 - q) A + p cof A - A A^T A) / (p q - r), with p, q, r the elementary symmetric functions
     of s. These follow without any s from |A|^2 = p^2 - 2 q, |cof A|^2 = q^2 - 2 p r and det A = r by Newton's
     method for q, which falls onto its largest root from above; p q - r is the product of the sums of every two s.
-    Exact to rounding, that of the thinnest clusters to 1e-11; several times faster than singular value decompositions.
+    Exact to rounding; to 1e-11 for the thinnest clusters.
 
     Args:
         matrix: A (3, 3, frame).
@@ -134,6 +134,6 @@ def nearest_rotation(matrix: Array) -> Array:
 def mean_rotation(rotation: Array) -> Array:
     """Return the rotation nearest to the mean of rotations (time, 3, 3), NaN frames left out.
 
-    The one that maximises the trace with the mean (chordal mean: Hartley R et al. 2013, Int J Comput Vis 103:267-305).
+    It maximises the trace with the mean (chordal mean: Hartley R et al. 2013, Int J Comput Vis 103:267-305).
     """
     return nearest_rotation(np.nanmean(rotation, axis=0)[..., None])[..., 0]

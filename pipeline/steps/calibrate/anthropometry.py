@@ -1,4 +1,4 @@
-"""The sizes of a session's person, mass and height among them, and where each comes from."""
+"""The participant's sizes, with mass and height, and the source of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_MARKER_DIAMETER_M = 0.014
 def sizes_of(
     participant: Mapping[str, str], static: str, read: Mapping[str, xr.Dataset]
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Return sizes in kg and m and where each comes from; the table first, then the files, the static one first.
+    """Return sizes in kg and m, and the source of each: the table, then the static file, then the other files.
 
     Args:
         participant: cells of participants.tsv.
@@ -51,7 +51,7 @@ def sizes_of(
 
 
 def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, Any]:
-    """Return sizes and their origin as calibrate.nc says them."""
+    """Return sizes and their sources as attributes of calibrate.nc."""
     return {
         "body_mass_kg": sizes["mass_kg"],
         "body_mass_source": origin["mass_kg"],
@@ -62,11 +62,11 @@ def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> di
 
 
 def note_on_widths(participant: Mapping[str, str]) -> str:
-    """Return what is to be said of joint widths that nobody measured."""
+    """Return a note on estimated joint widths, or an empty text."""
     source = participant.get("width_source", "")
     return f"joint widths are an {source}" if _guessed(source) else ""
 
 
 def _guessed(source: str) -> bool:
-    """Return whether a cell mass_source or width_source says that the size is an estimate, as ``init`` writes it."""
+    """Return whether mass_source or width_source marks an estimate, as ``init`` writes it."""
     return source.startswith("estimate")

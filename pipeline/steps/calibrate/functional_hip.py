@@ -59,18 +59,18 @@ def sphere_centre(points: Array, *, repetitions: int = 20) -> Sphere:
         2 sum(mean(v v^T) - v_bar v_bar^T) c = sum(mean(v |v|^2) - v_bar mean(|v|^2)).
 
     Noise of variance s2 in each coordinate adds 2 s2 to each marker's part of the matrix and 2 s2 v_bar to that of
-    the right-hand side, which draws the centre towards the markers. Both are taken off again, s2 being the radial
-    misfit (Halvorsen K 2003, J Biomech 36:999-1008), until s2 no longer changes.
+    the right-hand side, which shifts the centre towards the markers. Both are subtracted repeatedly, with s2 the radial
+    misfit (Halvorsen K 2003, J Biomech 36:999-1008).
 
     Args:
         points: (time, marker, 3), m; NaN where unseen, in the axes of the segment that holds the centre.
-        repetitions: of the correction.
+        repetitions: number of corrections.
     """
     seen = np.asarray(np.isfinite(points).all(axis=-1))
     some = seen.any(axis=0)
     points, seen = points[:, some], seen[:, some]
     count = seen.sum(axis=0)
-    origin = np.nanmean(points, axis=(0, 1))  # squares of small numbers keep their digits
+    origin = np.nanmean(points, axis=(0, 1))  # near zero, squares keep their digits
     v = np.where(seen[..., None], points - origin, 0.0)
     square = (v**2).sum(axis=-1)
     mean = v.sum(axis=0) / count[:, None]
@@ -92,7 +92,7 @@ def functional_hip(points: Points, body_model: BodyModel, side: str) -> Function
 
     Args:
         points: landmarks (time, 3), m.
-        body_model: says which landmarks show pelvis and thigh.
+        body_model: the body model.
         side: ``left`` or ``right``.
 
     Raises:
@@ -138,7 +138,7 @@ def functional_hips(
 
     Args:
         read: the session's trials.
-        functional: condition of each functional trial: ``hip``, ``hip_left``, ``hip_right``; others are passed by.
+        functional: condition of each functional trial: ``hip``, ``hip_left``, ``hip_right``; others are ignored.
         body_model: the body model.
 
     Raises:
@@ -163,13 +163,13 @@ def functional_hips(
 
 
 def hip_sides(condition: str) -> list[str]:
-    """Return whose hip a functional trial is for, by its condition: ``hip``, ``hip_left``, ``hip_right``; else none."""
+    """Return the sides of the hips that a functional trial shows: ``hip`` both, ``hip_left``, ``hip_right``."""
     words = set(re.findall("[a-z]+", condition.lower()))
     return [side for side in SIDES if side in words] or list(SIDES) if "hip" in words else []
 
 
 def hip_text(hip: FunctionalHip | None, method: str) -> str:
-    """Return how a hip centre was found; None stands for a side without a functional trial."""
+    """Return how a hip centre was found, as a text; ``hip`` is None without a functional trial of the side."""
     if hip is None:
         return method if method != "functional" else "harrington, no functional trial of this side"
     return (
@@ -179,7 +179,7 @@ def hip_text(hip: FunctionalHip | None, method: str) -> str:
 
 
 def _thigh_markers(body_model: BodyModel) -> list[str]:
-    """Return the landmarks that show the thigh: its cluster, else those that its axes and the knee are built from."""
+    """Return the landmarks of the thigh: its cluster, else those of its axes and of the knee centre."""
     thigh, knee = body_model.segments["thigh"], body_model.joint_centres["knee"]
     named = thigh.cluster or (*thigh.points, *(name for rule in knee for name in rule.points))
     return list(dict.fromkeys(name for name in named if name not in CENTRES))

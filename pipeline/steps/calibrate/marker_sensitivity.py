@@ -1,7 +1,7 @@
-"""What noise of the markers becomes: of poses and joint centres by the body model, of rates by filter and spline.
+"""Sensitivity of poses and joint centres to marker displacements, for the uncertainty of ``kinetics``.
 
-Both are exact first derivatives, of the very functions that the motion is computed with; noise is small beside the
-distances of markers. They are those of the static trial's posture: a cluster keeps its shape in any other.
+First derivatives of the functions that compute the motion, in the posture of the static trial: noise is small against
+the distances between markers, and a cluster keeps its shape in other postures.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def per_marker(
     markers: Array,
     points: Points,
 ) -> dict[str, Any]:
-    """Return, as variables, what displacements of single markers do to the skeleton, by central differences.
+    """Return, as variables, the effect of single markers on the skeleton, by central differences.
 
     Args:
         body_model: the body model.
@@ -37,9 +37,10 @@ def per_marker(
         points: its landmarks (time, 3), with those that an alignment device shows.
 
     Returns:
-        ``marker``, the labels that matter; ``segment_turn_per_marker`` (rad per m), ``segment_origin_per_marker`` and
-        ``joint_centre_per_marker``, (side, pose or joint, local_axis, marker, axis). Segments in their own axes, joint
-        centres in the axes of the segment that carries them, else of the proximal one; ``axis`` is of the lab.
+        ``marker``, the labels that have an effect; ``segment_turn_per_marker`` (rad per m),
+        ``segment_origin_per_marker`` and ``joint_centre_per_marker``, (side, pose or joint, local_axis, marker, axis).
+        Segments in their own axes, joint centres in the axes of the segment that carries them, else of the proximal
+        one; ``axis`` is of the lab.
     """
     groups = chosen_labels(body_model, seen_labels(labels, markers))
     groups |= {name: (name,) for name in points if name not in groups}
@@ -55,14 +56,14 @@ def per_marker(
     turn, origin, centre = (
         np.moveaxis(np.array(part).reshape(len(SIDES), -1, *mean.shape, 3), -1, 2) for part in zip(*parts, strict=True)
     )
-    matter = np.any([(part != 0).any(axis=(0, 1, 2, 4)) for part in (turn, origin, centre)], axis=0)
+    effective = np.any([(part != 0).any(axis=(0, 1, 2, 4)) for part in (turn, origin, centre)], axis=0)
     dims = ("local_axis", "marker", "axis")
     return {
-        "marker": np.array([name for name, counts in zip(names, matter, strict=True) if counts], dtype=str),
+        "marker": np.array([name for name, counts in zip(names, effective, strict=True) if counts], dtype=str),
         "axis": list("xyz"),
-        "segment_turn_per_marker": (("side", "pose", *dims), turn[:, :, :, matter]),
-        "segment_origin_per_marker": (("side", "pose", *dims), origin[:, :, :, matter]),
-        "joint_centre_per_marker": (("side", "joint", *dims), centre[:, :, :, matter]),
+        "segment_turn_per_marker": (("side", "pose", *dims), turn[:, :, :, effective]),
+        "segment_origin_per_marker": (("side", "pose", *dims), origin[:, :, :, effective]),
+        "joint_centre_per_marker": (("side", "joint", *dims), centre[:, :, :, effective]),
     }
 
 

@@ -78,7 +78,7 @@ def _of_segments(parameters: Sequence[Mapping[str, SegmentParameters]]) -> dict[
 
 
 def _of_clusters(legs: Sequence[CalibratedSide]) -> xr.Dataset:
-    """Return the places of the markers in their clusters."""
+    """Return the positions of the markers in their clusters."""
     rows = [
         (side, segment, marker, place)
         for side, leg in zip(SIDES, legs, strict=True)
@@ -98,7 +98,7 @@ def _of_clusters(legs: Sequence[CalibratedSide]) -> xr.Dataset:
 
 
 def static_distances(points: Points) -> xr.DataArray:
-    """Return the distances (landmark, landmark_2) in a static trial, m: the median over its frames, NaN where unseen.
+    """Return the median distances (landmark, landmark_2) in a static trial, m; NaN where never seen together.
 
     Args:
         points: landmarks (time, 3), m.

@@ -44,18 +44,17 @@ def from_table(
     """Return a segment's parameters from a table of config/segment_parameters.yaml.
 
     Args:
-        table: the table; its entry for the sex, or the mean of both where ``sex`` is n/a.
+        table: the table; ``sex`` n/a takes the mean of both entries.
         segment: ``foot``, ``shank`` or ``thigh``.
-        side: on the left the lateral component of the centre of mass and the products with z change sign.
+        side: on the left, the z component of the centre of mass and products with z change sign.
         sex: ``M``, ``F`` or ``n/a``.
         body_mass_kg: body mass.
         landmarks: points (3,) in the segment's own axes from its proximal joint centre, m.
 
-    A table whose tensor belongs to axes of its own is turned from them to the segment's, where the landmarks show
-    them (:func:`has_its_axes`).
+    Parameters in the table's own axes are rotated to the segment's if the landmarks show these (:func:`has_its_axes`).
 
     Raises:
-        UserError: a landmark that the table measures the segment by is not there.
+        UserError: a landmark of the segment's length is absent.
     """
     if "n/a" in table:
         rows = [table["n/a"][segment]]
@@ -70,12 +69,12 @@ def from_table(
 
 
 def has_its_axes(table: Mapping[str, Any], segment: str, landmarks: Mapping[str, Array]) -> bool:
-    """Return whether the landmarks show the axes that the table's tensor belongs to; so too where it names none."""
+    """Return whether the landmarks show the axes of the table's tensor; true if it has no axes of its own."""
     return all(np.isfinite(landmarks.get(name, np.nan)).all() for name in _own(table, segment).points)
 
 
 def _own(table: Mapping[str, Any], segment: str) -> SegmentRule:
-    """Return the axes that the table's tensor belongs to; none where it names none."""
+    """Return the table's own axes of a segment, without any if it has none."""
     return SegmentRule.of({"axes": table.get("axes", {}).get(segment, ())})
 
 
@@ -103,7 +102,7 @@ def _from_row(
     if isinstance(row["com"], list):
         com = np.array(row["com"]) * length * mirror
     else:
-        # the foot of Dempster lies between ankle centre and toe, though its length is taken from the malleolus
+        # Dempster's foot is between ankle centre and toe, but its length is from the malleolus
         origin = np.zeros(3) if row["length"][0] == "lateral_malleolus" else start
         com = origin + row["com"] * (end - origin)
     inertia = np.diag((np.array(row["radii"]) * length) ** 2)
@@ -116,7 +115,7 @@ def from_measurement(row: Mapping[str, str]) -> SegmentParameters:
     """Return measured parameters from a row of segments.tsv.
 
     Raises:
-        UserError: the tensor is not one of a rigid body.
+        UserError: no rigid body has this tensor.
     """
     value = {name: float(row[name]) for name in row if name not in ("participant_id", "side", "segment")}
     inertia = np.array([[value[f"i{''.join(sorted(a + b))}_kg_m2"] for b in "xyz"] for a in "xyz"])

@@ -1,6 +1,6 @@
-"""Step ``calibrate``: one model of the session's person from the static trial.
+"""Step ``calibrate``: the session's model of the person, from the static trial.
 
-Joint centres, marker clusters and body-segment parameters in segment axes; motion then only carries them.
+It holds joint centres, marker clusters and body-segment parameters in segment axes, which move with the segments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .model_dataset import Side, model_dataset, static_distances
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 
 Array = NDArray[np.float64]
-# variables of its inputs that the step uses; the bridge loads no others
+# variables of its inputs that the step uses; no others are loaded
 USES = {"read": ("marker_position",)}
 
 
@@ -46,20 +46,20 @@ def calibrate(
     Args:
         read: the session's trials, the static one among them.
         body_model: the body model.
-        participant: cells of participants.tsv; what they lack is looked up in the PROCESSING group of the
-            static trial, then of the other trials.
-        segments: the participant's rows of segments.tsv, which win over the table.
-        segment_table: table of body-segment parameters, of config/segment_parameters.yaml.
+        participant: cells of participants.tsv; absent sizes are read from the PROCESSING group of the static trial,
+            then of the other trials.
+        segments: the participant's rows of segments.tsv, which replace the table's.
+        segment_table: table of config/segment_parameters.yaml.
         segment_parameters: its name.
         hip_centre: name of a regression, see :mod:`pipeline.body.joint_centres`, or ``functional``.
         functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
 
     Returns:
         A flat dataset. Per segment: ``segment_mass``, ``segment_com`` (from the proximal joint centre, segment
-        axes), ``segment_inertia``, ``segment_length``. For the motion: ``cluster_position`` of the markers that
-        show each segment's pose, ``joint_position`` of each joint centre in the segment that carries it,
-        ``technical_rotation`` from the axes built in motion to the anatomical ones, ``chord_radius``;
-        ``static_rotation``, the posture of the static trial, ``static_distance`` between its landmarks.
+        axes), ``segment_inertia``, ``segment_length``. For motion: ``cluster_position`` of the markers of each segment,
+        ``joint_position`` of each joint centre in the segment that carries it, ``technical_rotation`` from the axes
+        built in motion to the anatomical ones, ``chord_radius``; ``static_rotation``, the posture of the static trial;
+        ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`).
 
     Raises:
         UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
@@ -80,7 +80,7 @@ def calibrate(
         hip = hips[side].centre if side in hips else hip_centre
         still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip)
         own = {segment: parameters for (of, segment), parameters in measured.items() if of == side}
-        found = _tabled(points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"])
+        found = _parameters(points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"])
         return Side(still, calibrated, rules, *found)
 
     sides = _both_sides(calibrated_side, where=static.attrs.get("source", name))
@@ -103,7 +103,7 @@ def calibrate(
     return dataset
 
 
-def _tabled(
+def _parameters(
     points: Points,
     still: Skeleton,
     own: Mapping[str, SegmentParameters],

@@ -1,6 +1,6 @@
-"""Labels exchanged throughout a trial: told by the distances between markers in the static trial.
+"""Labels exchanged throughout a trial, found by the distances between markers in the static trial.
 
-Within the trial nothing jumps, and markers that are exchanged from first to last frame keep steady, wrong distances.
+Markers that are exchanged from first to last frame do not jump; they keep steady but wrong distances.
 """
 
 from __future__ import annotations
@@ -9,21 +9,19 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.marker_distances import FARTHEST_M, LOOKS, RIGID_M, steadiness
+from ...body.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...errors import UserError
 
 Array = NDArray[np.float64]
 
 FEWEST = 2  # distances by which each of two markers is judged
-WRONG_M = 0.015  # how far off they are at least, on average
-CURE = 0.4  # largest share of that which is left where exchanging two labels explains it
 
 
 def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
-    """Stop where two markers of a trial are exchanged against the static trial.
+    """Raise a UserError if two markers of a trial are exchanged against the static trial.
 
     Args:
-        clean: the trial; its setting ``exchanged_markers``, if ``ignore``, holds here too.
+        clean: the trial; not checked if its setting ``exchanged_markers`` is ``ignore``.
         calibrate: the session's calibration.
 
     Raises:
@@ -35,9 +33,7 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
     shared = [(here.index(name), there.index(name)) for name in here if name in there]
     columns, rows = np.array(shared, dtype=int).reshape(-1, 2).T
     static = calibrate.static_distance.values[np.ix_(rows, rows)]
-    position = clean.marker_position.values
-    some = position[:: max(1, len(position) // LOOKS)]  # of which no more are looked at anyway
-    if pair := exchanged_throughout(some[:, columns], static):
+    if pair := exchanged_throughout(clean.marker_position.values[:, columns], static):
         labels = clean.label.values
         one, other = (f"{labels[i]} ({here[i].replace('_', ' ')})" for i in columns[list(pair)])
         what = (
@@ -49,16 +45,16 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
 
 
 def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | None:
-    """Return the two markers whose exchange makes the distances of a trial most like those of the static trial.
+    """Return the exchange of two markers that best fits the distances of a trial to those of the static trial.
 
-    Of each marker those distances count that keep steady in the trial, to markers of its segment or of the next one.
+    Only distances that are steady in the trial count, to markers of the same segment or the next.
 
     Args:
         position: (time, marker, 3), m, NaN where unseen.
         static: (marker, marker) median distances in the static trial, m, NaN where it does not show both.
 
     Returns:
-        Numbers of the markers; None where the labels explain the distances as well as any exchange.
+        Numbers of the markers; None where no exchange explains the distances.
     """
     median, spread = steadiness(position)
     np.fill_diagonal(spread, np.nan)

@@ -1,4 +1,4 @@
-"""Step ``kinematics``: poses, angular velocity and acceleration, joint centres and angles, centres of mass."""
+"""Step ``kinematics``: poses with angular velocity and acceleration, joint centres and angles, centres of mass."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body import joint_angles as segment_angles
 from ...body.body_model import BodyModel
+from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.skeleton import Skeleton, calibrated_sides, moving_legs
 from ...conventions import ANGLES, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
@@ -19,7 +19,7 @@ from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 
 Array = NDArray[np.float64]
-# variables of its inputs that the step uses; the bridge loads no others
+# variables of its inputs that the step uses; no others are loaded
 USES = {"clean": ("marker_position",)}
 
 
@@ -39,7 +39,7 @@ def kinematics(
         calibrate: the session's calibration.
         body_model: the model of the calibration.
         smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
-        angle_convention: ``isb``, or ``plug_in_gait``, which turns the ankle in another order.
+        angle_convention: ``isb``, or ``plug_in_gait`` with its sequence of the ankle.
         static_offset: ``keep``, or ``subtract`` the static trial's joint angles.
 
     Returns:
@@ -47,7 +47,7 @@ def kinematics(
         ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
         ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (time, side, angle) and
         ``foot_progression`` (time, side) in degrees; ``fit_residual`` (time, side, segment) of marker clusters.
-        What markers do not show is NaN.
+        NaN where markers are not seen.
 
     Raises:
         UserError: no segment of either side can be followed, or two markers are exchanged against the static trial.
@@ -91,7 +91,7 @@ def kinematics(
 
 @functools.cache
 def _names() -> xr.Coordinates:
-    """Return the coordinates that are the same in every trial; xarray takes longer to make them than a step may."""
+    """Return the coordinates that are the same in every trial."""
     names = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz"}
     return xr.Coordinates({name: list(values) for name, values in {**names, "angle": ANGLES}.items()})
 
@@ -104,20 +104,20 @@ def _legs(clean: xr.Dataset, calibrate: xr.Dataset, body_model: BodyModel) -> di
 
 
 def _cutoff_hz(clean: xr.Dataset) -> float:
-    """Return the cut-off of the markers' filter, the median where the data chose one for each; NaN for none."""
+    """Return the median cut-off of the markers' filter; NaN for none."""
     cutoffs_hz = clean.cutoff_hz.values
     known = cutoffs_hz[np.isfinite(cutoffs_hz)]
     return float(np.median(known)) if known.size else np.nan
 
 
 def _stack(legs: Mapping[str, Skeleton], parts: Callable[[Skeleton], list[Array]]) -> Array:
-    """Return (time, side, part, ...) of what each leg has, in memory with time last: that is how it is worked on."""
+    """Return (time, side, part, ...) of parts of each leg (time, ...), with time last in memory."""
     every = np.stack([np.moveaxis(part, 0, -1) for side in SIDES for part in parts(legs[side])])
     return np.moveaxis(every.reshape(len(SIDES), -1, *every.shape[1:]), -1, 0)
 
 
 def _centres_of_mass(rotation: Array, origin: Array, calibrate: xr.Dataset) -> Array:
-    """Return (time, side, segment, 3) m; a centre of mass rides on its own segment's markers. NaN for the pelvis."""
+    """Return the centres of mass (time, side, segment, 3), m, NaN for the pelvis."""
     local = np.full((len(SIDES), len(SEGMENTS), 3), np.nan)
     local[:, :3] = calibrate.segment_com.values
     return origin + sum(local[..., i, None] * rotation[..., i, :] for i in range(3))
@@ -132,9 +132,9 @@ class _Rate(NamedTuple):
 
 
 def _derivatives(rotation: Array, com: Array, centre: Array, time: Array) -> tuple[_Rate, _Rate]:
-    """Return first and second derivatives: one spline for all that has no gaps.
+    """Return first and second derivatives by splines.
 
-    The pelvis is on both sides the same, so that its derivatives are taken once; it has no centre of mass.
+    The pelvis, the same on both sides and without a centre of mass, is differentiated once.
     """
     count = len(rotation)
     parts = [np.moveaxis(part, 0, -1) for part in (rotation[:, :, :-1], rotation[:, 0, -1], com[:, :, :-1], centre)]
@@ -155,13 +155,13 @@ def _derivatives(rotation: Array, com: Array, centre: Array, time: Array) -> tup
 def _angles(
     rotation: Array, calibrate: xr.Dataset, convention: str, static_offset: str, smallest_floating_axis: float
 ) -> dict[str, Any]:
-    """Return the angles as variables; those of the joints less the static trial's where ``subtract`` says so."""
-    angle = segment_angles.joint_angles(rotation, convention, smallest_floating_axis)
+    """Return the angles as variables; ``subtract`` takes the static trial's joint angles off."""
+    angle = joint_angles(rotation, convention, smallest_floating_axis)
     if static_offset == "subtract":
         static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
-        angle = angle - segment_angles.joint_angles(static[None], convention, smallest_floating_axis)
-    pelvis = segment_angles.pelvis_angles(rotation[:, :, -1], smallest_floating_axis)
-    foot = segment_angles.foot_progression(rotation[:, :, 0], smallest_floating_axis)
+        angle = angle - joint_angles(static[None], convention, smallest_floating_axis)
+    pelvis = pelvis_angles(rotation[:, :, -1], smallest_floating_axis)
+    foot = foot_progression(rotation[:, :, 0], smallest_floating_axis)
     return {
         "joint_angle": (("time", "side", "joint", "angle"), angle),
         "pelvis_angle": (("time", "side", "angle"), pelvis),
