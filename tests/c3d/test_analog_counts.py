@@ -1,4 +1,4 @@
-"""Analog channels as files store them: integer counts, signed or not, with offsets, scales and a common gain."""
+"""Analog channels stored as integers, signed or unsigned, with offsets, scales and a common gain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCALES, GAIN = [0.5, -0.25], 2.0
 
 
 def with_counts(path: Path, *, offset: int, unsigned: bool) -> Path:
-    """Write a file of 16-bit integers: ezc3d writes real numbers, which are counts here, and they are rewritten."""
+    """Write a file of 16-bit integers by converting the real numbers that ezc3d writes."""
     file = ezc3d.c3d()
     point, analog = file["parameters"]["POINT"], file["parameters"]["ANALOG"]
     point["LABELS"]["value"], point["UNITS"]["value"] = ["A"], ["mm"]
@@ -42,7 +42,7 @@ def with_counts(path: Path, *, offset: int, unsigned: bool) -> Path:
 @pytest.mark.parametrize(
     ("offset", "unsigned"), [(0, False), (2048, False), (32767, True), (32768, True), (30000, True)]
 )
-def test_counts_become_the_values_they_stand_for(tmp_path: Path, offset: int, unsigned: bool) -> None:
+def test_counts_are_converted_to_values(tmp_path: Path, offset: int, unsigned: bool) -> None:
     recording = read_c3d(with_counts(tmp_path / "counts.c3d", offset=offset, unsigned=unsigned))
     np.testing.assert_allclose(recording.analog.T, VALUES, rtol=0, atol=1e-9)  # whole counts, exact scales
     np.testing.assert_allclose(recording.markers, 0.1, rtol=0, atol=1e-6)

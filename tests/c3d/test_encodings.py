@@ -1,4 +1,4 @@
-"""C3D files of other machines and of long trials: they hold what the plain ones hold."""
+"""C3D files of DEC and MIPS machines and of long trials read like ordinary ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.c3d_recordings import channels, write_c3d
 from tests.support.recordings import LABELS, Rectangle, markers, walk, wrenches
 
 Z_UP = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], dtype=float)
-LONG = 70000  # frames: more than 65535, the most that the header can count
+LONG = 70000  # frames; the header counts up to 65535
 RATE_HZ = 100.0
 
 
@@ -28,7 +28,7 @@ def recorded(path: Path, content: bytes) -> Recording:
 
 
 def assert_same(found: Recording, expected: Recording) -> None:
-    """Every number of a C3D file is exact in all three forms: a power of two apart, or the same bytes in turn."""
+    """Compare exactly: the encodings differ by a power of two or in byte order."""
     for name in ("labels", "marker_rate_hz", "first_frame", "analog_rate_hz", "events", "processing", "analog_units"):
         assert getattr(found, name) == getattr(expected, name), name
     np.testing.assert_array_equal(found.markers, expected.markers)
@@ -39,7 +39,7 @@ def assert_same(found: Recording, expected: Recording) -> None:
 
 
 @pytest.mark.parametrize("processor", [DEC, MIPS])
-def test_a_walk_with_plates_and_events_reads_the_same_from_every_machine(tmp_path: Path, processor: int) -> None:
+def test_a_walk_with_plates_and_events_from_every_machine(tmp_path: Path, processor: int) -> None:
     known, plate = walk(strides=1), Rectangle(0.3, 0.8, -0.05, 0.25)
     force, moment = wrenches(known, (plate,), known.times(1000.0))
     points = {LABELS[name]: path @ Z_UP.T for name, path in markers(known).items()}
@@ -57,7 +57,7 @@ def test_a_walk_with_plates_and_events_reads_the_same_from_every_machine(tmp_pat
 
 @pytest.mark.parametrize("processor", [DEC, MIPS])
 @pytest.mark.parametrize("unsigned", [False, True])
-def test_integers_read_the_same_from_every_machine(tmp_path: Path, processor: int, unsigned: bool) -> None:
+def test_integers_from_every_machine(tmp_path: Path, processor: int, unsigned: bool) -> None:
     path = with_counts(tmp_path / "counts.c3d", offset=30000, unsigned=unsigned)
     expected = read_c3d(path)
     assert np.ptp(expected.analog) > 1000
@@ -66,16 +66,16 @@ def test_integers_read_the_same_from_every_machine(tmp_path: Path, processor: in
 
 # --- long trials -----------------------------------------------------------------------------------------------
 
-HEIGHT_MM: NDArray[np.float64] = np.arange(1, LONG + 1) / 16  # exact, and each frame's own
+HEIGHT_MM: NDArray[np.float64] = np.arange(1, LONG + 1) / 16  # exact and different in each frame
 
 
 def long_trial(folder: Path, *, last: int, counted: int, end: int = 0, count: float = 0, name: str = "") -> bytes:
-    """Return a trial of one marker whose height tells the frame.
+    """Return a trial of one marker at a height that identifies the frame.
 
     Args:
-        last, counted: the header's last frame and POINT:FRAMES, as words hold them.
-        end: TRIAL:ACTUAL_END_FIELD, unless it is 0.
-        count, name: a parameter of POINT, a real number.
+        last, counted: the header's last frame and POINT:FRAMES, 16 bits each.
+        end: TRIAL:ACTUAL_END_FIELD, or 0 for none.
+        count, name: a real number and its name in POINT.
     """
     file = ezc3d.c3d()
     point = file["parameters"]["POINT"]
@@ -101,13 +101,13 @@ WAYS: dict[str, dict[str, Any]] = {
     "Vicon": VICON,
     "Motion Analysis, Qualisys": {"last": 65535, "counted": 65535, "name": "LONG_FRAMES", "count": LONG},
     "POINT:FRAMES as a real number": {"last": 65535, "counted": 0, "name": "FRAMES", "count": LONG},
-    "words that ran over": {"last": LONG % 65536, "counted": LONG % 65536, "end": LONG},
+    "overflow of 16 bits": {"last": LONG % 65536, "counted": LONG % 65536, "end": LONG},
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_long_trial_is_read_to_its_end(tmp_path: Path, way: str) -> None:
-    """Bare ezc3d reads 65535 frames, or the 4464 that the words say, without a word."""
+    """ezc3d alone reads 65535 frames, or 4464 after an overflow, without a warning."""
     content = long_trial(tmp_path, **WAYS[way])
     long = recorded(tmp_path / "long.c3d", content)
     np.testing.assert_array_equal(long.markers[:, 0, 2], HEIGHT_MM * 1e-3)
@@ -117,14 +117,14 @@ def test_a_long_trial_is_read_to_its_end(tmp_path: Path, way: str) -> None:
         read_c3d(tmp_path / "cut.c3d")
 
 
-def test_a_long_trial_may_come_from_another_machine(tmp_path: Path) -> None:
+def test_a_long_trial_from_another_machine(tmp_path: Path) -> None:
     content = converted(long_trial(tmp_path, **VICON), MIPS)
     long = recorded(tmp_path / "long.c3d", content)
     np.testing.assert_array_equal(long.markers[:, 0, 2], HEIGHT_MM * 1e-3)
 
 
-def test_empty_frames_at_the_end_of_a_long_trial_stay(tmp_path: Path) -> None:
-    """The marker is out of sight in frames 32000 to 32999, over the seam of two pieces, and at the end."""
+def test_empty_frames_of_a_long_trial_are_kept(tmp_path: Path) -> None:
+    """The marker is not seen in frames 32000 to 32999, where two pieces meet, and at the end."""
     content = long_trial(tmp_path, **VICON)
     start = data_at(content)
     data = np.frombuffer(content[start:], "<f4").reshape(LONG, 4).copy()
@@ -134,25 +134,25 @@ def test_empty_frames_at_the_end_of_a_long_trial_stay(tmp_path: Path) -> None:
     assert list(np.flatnonzero(np.isnan(height))) == [*range(32000, 33000), LONG - 1]
 
 
-def test_a_long_trial_whose_length_no_parameter_tells_is_refused(tmp_path: Path) -> None:
-    """As ezc3d 1.7.2 itself writes them."""
+def test_a_long_trial_without_stated_length_is_refused(tmp_path: Path) -> None:
+    """ezc3d 1.7.2 writes such files."""
     with pytest.raises(UserError, match=r"no parameter states more than the 65535 frames"):
         recorded(tmp_path / "long.c3d", long_trial(tmp_path, last=65535, counted=65535))
 
 
-def test_a_trial_of_just_the_most_frames_that_the_header_counts(tmp_path: Path) -> None:
+def test_a_trial_with_the_largest_count_of_the_header(tmp_path: Path) -> None:
     content = long_trial(tmp_path, last=65535, counted=65535)
     assert len(recorded(tmp_path / "most.c3d", content[: data_at(content) + 16 * 65535]).markers) == 65535
 
 
-def test_a_stale_length_of_another_trial_does_no_harm(tmp_path: Path) -> None:
-    """Programs that cut a trial may leave TRIAL as it was."""
+def test_a_stale_length_is_ignored(tmp_path: Path) -> None:
+    """Programs that trim a trial may leave TRIAL unchanged."""
     content = long_trial(tmp_path, last=1000, counted=1000, end=LONG)
     assert len(recorded(tmp_path / "cut.c3d", content[: data_at(content) + 16 * 1000]).markers) == 1000
 
 
-def test_the_first_frame_may_be_beyond_the_header_too(tmp_path: Path) -> None:
-    """Frames 66000 to 66999: events count from the beginning of the recording."""
+def test_a_first_frame_beyond_the_header(tmp_path: Path) -> None:
+    """Frames 66000 to 66999 of a recording."""
     content = long_trial(tmp_path, last=66999 % 65536, counted=1000, end=66999)
     content = put_header(put(content, "TRIAL", "ACTUAL_START_FIELD", "<2H", 66000 % 65536, 1), 6, "<H", 66000 % 65536)
     assert recorded(tmp_path / "late.c3d", content[: data_at(content) + 16 * 1000]).first_frame == 65999

@@ -1,4 +1,4 @@
-"""What a C3D file's bytes promise, checked before it is parsed: damage is refused by name, good files are not."""
+"""Checks of C3D files before they are parsed: damaged files are refused by name, good ones are read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def refusal(path: Path, content: bytes) -> str:
 
 # --- good files ------------------------------------------------------------------------------------------------
 
-# what is to become of each strange file, and why; "" where it is read
+# why each unusual file is refused; "" if it is read
 ODD = {
     "16bit_unsigned_analog": "",
     "MyCube_1frame": "",
@@ -52,7 +52,7 @@ ODD = {
     "sample18_bad_parameter_section": "damaged: the record 'LABELS' at byte 5564 points beyond the parameters",
     "sample20_zero_frames": "damaged: the parameter POINT:USED is missing or empty",
     "type3_bad_scale_24kN": "",
-    # bare ezc3d reads these, and takes values of one channel for the next one's
+    # ezc3d alone reads these with values in wrong channels
     "evart_fp_channel_not_filled": "out of step: the header counts 476 analog values per frame",
     "type1_no_analog_sample28_type1": "out of step: the header counts 6 analog values per frame",
     "labels_all_starred_10plates": "holds no marker frames",
@@ -60,7 +60,7 @@ ODD = {
 }
 
 
-def test_every_strange_file_ends_as_its_bytes_say(shared: Path) -> None:
+def test_every_unusual_file_is_read_or_refused_for_its_reason(shared: Path) -> None:
     assert set(ODD) == {path.stem for path in (shared / "data" / "odd").glob("*.c3d")}
     for name, reason in ODD.items():
         path = shared / "data" / "odd" / f"{name}.c3d"
@@ -71,8 +71,8 @@ def test_every_strange_file_ends_as_its_bytes_say(shared: Path) -> None:
             read_c3d(path)
 
 
-def test_no_real_file_that_a_lab_could_use_is_refused(shared: Path) -> None:
-    """Each holds what bare ezc3d finds: Vicon, Motion Analysis, Qualisys, Codamotion, OpenSim's and more."""
+def test_no_usable_real_file_is_refused(shared: Path) -> None:
+    """The content equals that of ezc3d alone: Vicon, Motion Analysis, Qualisys, Codamotion, OpenSim and more."""
     files = [path for path in sorted(shared.rglob("*.[cC]3[dD]")) if not ODD.get(path.stem)]
     files.remove(shared / "data" / "odd" / "type3_bad_scale_24kN.c3d")
     files = [path for path in files if "bts_type1" not in path.parts]  # ezc3d reads these out of step
@@ -91,8 +91,8 @@ def test_no_real_file_that_a_lab_could_use_is_refused(shared: Path) -> None:
         assert recording.analog.size == bare["data"]["analogs"].size
 
 
-def test_a_file_that_counts_a_point_too_many_reads_by_its_header(shared: Path, tmp_path: Path, walk: bytes) -> None:
-    """Bare ezc3d puts markers out of place from the second frame on: metres from one frame to the next."""
+def test_a_file_with_too_large_a_point_count_is_read_by_its_header(shared: Path, tmp_path: Path, walk: bytes) -> None:
+    """ezc3d alone misplaces the markers by metres from the second frame on."""
     strange = read_c3d(shared / "data" / "odd" / "type3_bad_scale_24kN.c3d").markers
     assert strange.shape[:2] == (152, 11)
     assert np.nanmax(np.abs(np.diff(strange, axis=0))) < 0.15, "m in 1/60 s: 9 m/s"
@@ -105,11 +105,11 @@ def test_a_file_that_counts_a_point_too_many_reads_by_its_header(shared: Path, t
 
 
 @pytest.mark.parametrize("name", ["static", "fast_01"])
-def test_a_cut_file_is_refused_wherever_it_is_cut(tmp_path: Path, name: str) -> None:
-    """Bare ezc3d reads most of these as shorter trials."""
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path, name: str) -> None:
+    """ezc3d alone reads most of these as shorter trials."""
     content, rng = (DEMO / f"{name}.c3d").read_bytes(), np.random.default_rng(1)
     header = refuse_damaged(DEMO / f"{name}.c3d")
-    end = header.data_at + header.frames * header.frame_bytes  # what follows fills the last block
+    end = header.data_at + header.frames * header.frame_bytes  # the rest fills the last block
     cut = tmp_path / "cut.c3d"
     for size in {0, 1, 511, 512, 515, 1024, header.data_at, end - 1, *rng.integers(end, size=300).tolist()}:
         cut.write_bytes(content[:size])
@@ -131,7 +131,7 @@ def header_edited(at: int, form: str, *values: float) -> Change:
 
 
 def emptied(group: str, name: str) -> Change:
-    """Make a number an empty list, its bytes the description: the parser takes the first of it all the same."""
+    """Make a number an empty list and its bytes the description; the parser still takes the first number."""
 
     def change(content: bytes) -> bytes:
         at, size = (record := place(content, group, name)).data_at, record.kind
@@ -144,7 +144,7 @@ def emptied(group: str, name: str) -> Change:
 
 
 def retyped(group: str, name: str, kind: int, *shape: int) -> Change:
-    """Give a parameter another type and dimensions, whatever follows."""
+    """Change type and dimensions of a parameter."""
 
     def change(content: bytes) -> bytes:
         changed, at = bytearray(content), place(content, group, name).link_at + 2
@@ -168,7 +168,7 @@ def relinked(group: str, name: str, link: int) -> Change:
 
 
 def without_end(content: bytes) -> bytes:
-    """Let the last record's link lead to one byte before the data, where another record seems to begin."""
+    """Let the last record link to one byte before the data, as if another record began there."""
     *_, last = places(content)
     changed = bytearray(put_header(content, last.link_at, "<H", data_at(content) - 1 - last.link_at))
     changed[data_at(content) - 1] = 9
@@ -236,8 +236,8 @@ def test_damage_is_refused_at_its_byte_record_or_parameter(tmp_path: Path, walk:
     assert re.search(reason, refusal(tmp_path / "walk.c3d", change(walk)))
 
 
-def test_no_text_of_the_file_stands_in_a_refusal(tmp_path: Path, walk: bytes) -> None:
-    """Damaged links make names of whatever stands there, which may be a person's."""
+def test_messages_hold_no_text_of_the_file(tmp_path: Path, walk: bytes) -> None:
+    """Damaged links turn any text into a record name, even that of a person."""
     named = walk.replace(b"DESCRIPTIONS", b"Doe__Jane___", 1)
     text = refusal(tmp_path / "walk.c3d", relinked("POINT", "Doe__Jane___", 60000)(named))
     assert "points beyond the parameters" in text
@@ -247,13 +247,13 @@ def test_no_text_of_the_file_stands_in_a_refusal(tmp_path: Path, walk: bytes) ->
 
 
 def test_real_numbers_need_no_scale(tmp_path: Path, walk: bytes) -> None:
-    """Where the data are real numbers its sign alone counts: -1 in the header, -0.01 among the parameters."""
+    """For real numbers only the sign of the scale counts: -1 in the header, -0.01 among the parameters."""
     path = tmp_path / "walk.c3d"
     path.write_bytes(put(walk, "POINT", "SCALE", "<f", -0.01))
     np.testing.assert_array_equal(read_c3d(path).markers, read_c3d(DEMO / "fast_01.c3d").markers)
 
 
-def test_a_rate_that_the_header_rounds_or_leaves_out_is_no_damage(tmp_path: Path, walk: bytes) -> None:
+def test_a_rounded_or_missing_rate_in_the_header_is_accepted(tmp_path: Path, walk: bytes) -> None:
     for rate_hz in (0.0, 100.4):
         path = tmp_path / "walk.c3d"
         path.write_bytes(put_header(walk, 20, "<f", rate_hz))
@@ -263,7 +263,7 @@ def test_a_rate_that_the_header_rounds_or_leaves_out_is_no_damage(tmp_path: Path
 # --- what was parsed -------------------------------------------------------------------------------------------
 
 
-def test_readings_that_are_no_numbers_are_missing(tmp_path: Path, walk: bytes) -> None:
+def test_invalid_readings_are_missing(tmp_path: Path, walk: bytes) -> None:
     header = refuse_damaged(DEMO / "fast_01.c3d")
     first = header.data_at + 16 * header.points
     content = put_header(put_header(walk, first, "<f", NAN), first + 4, "<f", 1e30)
@@ -272,7 +272,7 @@ def test_readings_that_are_no_numbers_are_missing(tmp_path: Path, walk: bytes) -
     assert list(zip(*np.nonzero(np.isnan(read_c3d(path).analog)), strict=True)) == [(0, 0), (0, 1)]
 
 
-def test_a_rate_that_no_camera_has_is_refused(tmp_path: Path, walk: bytes) -> None:
+def test_an_impossible_rate_is_refused(tmp_path: Path, walk: bytes) -> None:
     content = put_header(put(walk, "POINT", "RATE", "<f", 1e-9), 20, "<f", 1e-9)
     content = put(content, "ANALOG", "RATE", "<f", 1e-8)
     assert "POINT:RATE is 1e-09 frames a second" in refusal(tmp_path / "walk.c3d", content)

@@ -1,4 +1,4 @@
-"""Point labels of C3D files to marker names, and marker names to the labels of a body model."""
+"""Marker names from point labels of C3D files, and labels of a body model from marker names."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from tests.support.geometry import body_model
 NAMES = ["LASI", "RASI", "LKNE", "RKNE", "LHEE", "RHEE"]
 
 
-def names(labels: list[str], *, subjects: tuple[str, ...] = (), **whose: str) -> list[str]:
-    markers, _ = markers_of({"LABELS": labels}, subjects, [True] * len(labels), **whose)
+def names(labels: list[str], *, subjects: tuple[str, ...] = (), **person: str) -> list[str]:
+    markers, _ = markers_of({"LABELS": labels}, subjects, [True] * len(labels), **person)
     return [marker.name for marker in markers]
 
 
 @pytest.mark.parametrize("pattern", ["A22:{}", "Subject1_{}", "walk.{}", "{}_pos", "A22:{}-1", "lab {}"])
-def test_prefixes_and_suffixes_are_taken_off(pattern: str) -> None:
+def test_prefixes_and_suffixes_are_removed(pattern: str) -> None:
     assert names([pattern.format(name) for name in NAMES]) == NAMES
 
 
 @pytest.mark.parametrize("text", ["L_IAS R_IAS L_FLE R_FLE", "L_IAS L_IPS L_FLE L_FME", "HEE_L TOE_L ANK_L KNE_L"])
-def test_a_side_is_no_prefix(text: str) -> None:
+def test_a_side_is_not_a_prefix(text: str) -> None:
     assert names(text.split()) == text.split()
 
 
-def test_a_named_subjects_prefix_goes_though_others_have_none() -> None:
+def test_a_named_subjects_prefix_is_removed_if_others_have_none() -> None:
     assert names(["Ann_LKNE", "Ann_RKNE", "wall", "door", "lamp"], subjects=("Ann",)) == [
         "LKNE", "RKNE", "wall", "door", "lamp"
     ]  # fmt: skip
 
 
-def test_unlabelled_trajectories_and_model_outputs_are_no_markers() -> None:
+def test_unlabelled_trajectories_and_model_outputs_are_ignored() -> None:
     point = {"LABELS": ["*12", "LKNE", "", "LKneeAngles"], "LABELS2": ["RKNE", "*300"], "ANGLES": ["LKneeAngles"]}
     markers, _ = markers_of(point, (), [True] * 6)
     assert [(marker.column, marker.name) for marker in markers] == [(1, "LKNE"), (4, "RKNE")]
 
 
-def test_of_a_label_that_stands_twice_the_first_with_data_is_taken_and_said() -> None:
+def test_a_repeated_label_uses_the_first_with_data_and_is_noted() -> None:
     markers, notes = markers_of({"LABELS": ["LKNE", "RKNE", "LKNE", "LKNE"]}, (), [False, True, True, True])
     assert {marker.name: marker.column for marker in markers} == {"LKNE": 2, "RKNE": 1}
     assert notes == ["LKNE occurs 3 times (points 1, 3, 4): point 3 is used"]
@@ -53,16 +53,16 @@ def test_of_a_label_that_stands_twice_the_first_with_data_is_taken_and_said() ->
 TWO = [f"{owner}:{name}" for owner in ("Ann", "Bob") for name in NAMES]
 
 
-@pytest.mark.parametrize("whose", [{"subject": "Bob"}, {"subject": "bob"}, {"participant": "bob"},
+@pytest.mark.parametrize("person", [{"subject": "Bob"}, {"subject": "bob"}, {"participant": "bob"},
                                    {"participant": "Ann", "subject": "Bob"}])  # fmt: skip
-def test_of_several_subjects_the_one_that_is_meant(whose: dict[str, str]) -> None:
-    markers, _ = markers_of({"LABELS": TWO}, (), [True] * len(TWO), **whose)
+def test_the_chosen_one_of_several_subjects(person: dict[str, str]) -> None:
+    markers, _ = markers_of({"LABELS": TWO}, (), [True] * len(TWO), **person)
     assert [marker.column for marker in markers] == list(range(6, 12))
     assert [marker.name for marker in markers] == NAMES
 
 
-def test_several_subjects_are_refused_where_nothing_tells_which() -> None:
-    """Codes are told, with the nearest; what may be people's names is not."""
+def test_several_subjects_are_refused_without_a_choice() -> None:
+    """The message lists codes, with the nearest one, but not possible names of people."""
     with pytest.raises(UserError, match=r"holds several subjects \(2 not shown.*\); name one in the column 'subject'"):
         names(TWO, participant="sub-01")
     coded = [label.replace("Ann", "Ann1").replace("Bob", "Bob2") for label in TWO]
@@ -72,7 +72,7 @@ def test_several_subjects_are_refused_where_nothing_tells_which() -> None:
         names(coded, subject="Bob3")
 
 
-def test_things_in_the_lab_are_no_second_subject() -> None:
+def test_other_objects_are_not_a_second_subject() -> None:
     assert names([*(f"Ann:{name}" for name in NAMES), "Treadmill:front", "Treadmill:back"], participant="x") == [
         *NAMES, "front", "back"
     ]  # fmt: skip
@@ -85,7 +85,7 @@ def test_a_file_of_two_people(tmp_path: Path) -> None:
         read_c3d(path)
 
 
-def test_case_and_blanks_do_not_matter_where_one_label_is_meant() -> None:
+def test_case_and_blanks_do_not_matter_if_one_label_matches() -> None:
     model = body_model("bts_davis")
     found = chosen_labels(model, ["R ASIS", "lasi", "r knee1", "R_MET", "r heel", "R Heel", "RBAR1", "r bar 1"])
     assert found["asis_right"] == ("R ASIS",)
@@ -97,7 +97,7 @@ def test_case_and_blanks_do_not_matter_where_one_label_is_meant() -> None:
     assert "heel_right" not in chosen_labels(model, ["R heel", "R Heel"]), "which of the two?"
 
 
-def test_real_duplicates_are_said(shared: Path) -> None:
+def test_real_duplicates_are_noted(shared: Path) -> None:
     recording = read_c3d(shared / "data" / "odd" / "duplicate_labels.c3d")
     assert len(set(recording.labels)) == len(recording.labels)
     assert recording.label_notes

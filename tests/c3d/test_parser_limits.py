@@ -1,4 +1,4 @@
-"""The child process that parses: whatever a file does to it, or is named, costs that file alone, in one line."""
+"""Limits of the parser's child process: a harmful file costs itself alone; any file name is read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_memory_has_a_limit(tmp_path: Path) -> None:
     assert reads_on()
 
 
-def test_the_walk_before_refuses_all_three(tmp_path: Path) -> None:
+def test_the_integrity_check_refuses_all_three(tmp_path: Path) -> None:
     for harm in (CRASH, HANG, GLUTTON):
         with pytest.raises(UserError, match="the parameter 'LABELS' at byte"):
             refuse_damaged(deadly(tmp_path / "harm.c3d", *harm))
@@ -72,11 +72,11 @@ def test_a_parser_that_refuses_says_why(tmp_path: Path) -> None:
         parse(tmp_path / "text.c3d")
 
 
-# ---- answers of a parser that was taken over
+# ---- answers of a compromised parser
 
 
-def test_an_answer_cannot_make_the_parent_run_anything(tmp_path: Path) -> None:
-    """A file that takes the parser over could answer with a pickle that calls."""
+def test_an_answer_cannot_run_code_in_the_parent(tmp_path: Path) -> None:
+    """A compromised parser could answer with a pickle that calls a function."""
 
     class Evil:
         def __reduce__(self) -> tuple[object, tuple[str]]:
@@ -88,12 +88,12 @@ def test_an_answer_cannot_make_the_parent_run_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", ["text", ({}, {"points": ("many",)}), ({}, {"points": (1 << 60,)}), ({}, None)])
-def test_an_answer_that_is_none_is_said(answer: object) -> None:
+def test_an_invalid_answer_is_refused(answer: object) -> None:
     with answering(answer), pytest.raises(UserError, match="damaged: its parser gave no answer"):
         parse(WALK)
 
 
-def test_arrays_that_are_cut_off_are_no_answer() -> None:
+def test_arrays_that_are_cut_off_are_refused() -> None:
     promised: tuple[object, ...] = ({}, {"points": (4, 2, 3)})
     ended = pytest.raises(UserError, match="damaged: its parser crashed")
     with answering(promised, arrays=bytes(100), then="sys.stdin.buffer.read(1)"), ended:
@@ -111,7 +111,7 @@ def test_arrays_that_are_cut_off_are_no_answer() -> None:
     ],
 )  # fmt: skip
 def test_any_file_name_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """From where it stands, too, in a folder named as strangely."""
+    """By absolute and relative path, in a folder with a similar name, and as a link."""
     folder = tmp_path / f"study {name[:20]}"
     folder.mkdir()
     (folder / name).write_bytes(WALK.read_bytes())
@@ -125,7 +125,7 @@ def test_any_file_name_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_labels_of_any_alphabet_are_text(tmp_path: Path) -> None:
-    """In UTF-8 or, of older programs, Latin-1; what would steer a terminal is a blank."""
+    """In UTF-8 or Latin-1; unprintable characters become blanks."""
     content, path = WALK.read_bytes(), tmp_path / "labels.c3d"
     label = read_c3d(WALK).labels[0].encode()
     for stored, read in (("Ü".encode(), "Ü"), (b"\xdc", "Ü"), (b"\x1b", "")):

@@ -1,4 +1,4 @@
-"""The child process that parses: it serves its parent, is replaced when it is gone, and ends with the parent."""
+"""Life of the parser's child process: it serves its parent, is replaced after its end, and ends with the parent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.c3d_children import (
 from tests.support.checkout import HOUSE
 
 
-def test_one_child_serves_many_files_and_is_replaced_when_it_is_gone() -> None:
+def test_one_child_serves_many_files_and_is_replaced_after_its_end() -> None:
     assert reads_on()
     first = child_id()
     assert reads_on()
@@ -39,8 +39,8 @@ def test_one_child_serves_many_files_and_is_replaced_when_it_is_gone() -> None:
     assert child_id() != first
 
 
-def test_a_child_killed_from_outside_is_no_fault_of_the_file(tmp_path: Path) -> None:
-    """As the kernel does where a machine runs out of memory: the trial must not be rejected for it."""
+def test_a_child_killed_from_outside_does_not_reject_the_file(tmp_path: Path) -> None:
+    """As the kernel does when memory runs out."""
     assert reads_on()
     code = f"import os, time; time.sleep(0.7); os.kill({child_id()}, 9)"
     with subprocess.Popen([sys.executable, "-c", code]), pytest.raises(RuntimeError, match="killed from outside"):
@@ -48,7 +48,7 @@ def test_a_child_killed_from_outside_is_no_fault_of_the_file(tmp_path: Path) -> 
     assert reads_on()
 
 
-def test_a_parser_that_does_not_start_is_no_fault_of_the_file() -> None:
+def test_a_parser_that_does_not_start_does_not_reject_the_file() -> None:
     refused = pytest.raises(RuntimeError, match=r"the C3D parser does not start.* ended with 3")
     with another_child("raise SystemExit(3)"), refused:
         parse(WALK)
@@ -68,7 +68,7 @@ def test_an_interruption_leaves_no_answer_for_the_next_file(tmp_path: Path, monk
     assert len(read_c3d(tmp_path / "static.c3d").markers) != len(read_c3d(WALK).markers)
 
 
-def test_control_c_reaches_the_parent_alone() -> None:
+def test_ctrl_c_does_not_end_the_child() -> None:
     assert reads_on()
     first = child_id()
     os.kill(first, signal.SIGINT)
@@ -99,7 +99,7 @@ PARENT = (
 )
 
 
-def test_the_child_ends_with_its_parent_even_if_that_is_killed() -> None:
+def test_the_child_ends_if_its_parent_is_killed() -> None:
     with run(PARENT + "time.sleep(60)", str(WALK)) as parent:
         child = int(str(parent.stdout and parent.stdout.readline()))
         assert is_alive(child)
@@ -107,7 +107,7 @@ def test_the_child_ends_with_its_parent_even_if_that_is_killed() -> None:
     assert ends_within(child, 5)
 
 
-def test_a_child_that_hangs_ends_after_its_parent_too(tmp_path: Path) -> None:
+def test_a_hanging_child_ends_after_its_parent(tmp_path: Path) -> None:
     hang = deadly(tmp_path / "hang.c3d", *HANG)
     code = (
         "from pipeline.c3d import parser_process; import sys\n"
@@ -122,7 +122,7 @@ def test_a_child_that_hangs_ends_after_its_parent_too(tmp_path: Path) -> None:
     assert ends_within(child, 5)
 
 
-def test_a_parent_that_ends_well_leaves_nobody_and_says_nothing(tmp_path: Path) -> None:
+def test_a_parent_that_ends_normally_leaves_no_child_and_no_output(tmp_path: Path) -> None:
     crash = deadly(tmp_path / "crash.c3d", *CRASH)
     code = PARENT + (
         "from pipeline.c3d.integrity import refuse_damaged; from pipeline.errors import UserError\n"
@@ -139,7 +139,7 @@ def test_a_parent_that_ends_well_leaves_nobody_and_says_nothing(tmp_path: Path) 
     assert ends_within(int(second), 5)
 
 
-def test_nothing_is_imported_from_where_a_study_lies(tmp_path: Path) -> None:
+def test_nothing_is_imported_from_the_study_directory(tmp_path: Path) -> None:
     for name in ("numpy", "pickle", "ezc3d", "pipeline", "signal"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('imported')")
     code = "import sys; sys.path[:1] = []\n" + PARENT

@@ -1,4 +1,4 @@
-"""Results in a copy of a C3D file: read back, compared, and set beside what Plug-in Gait wrote into the same file."""
+"""Copies of C3D files with results, compared to the source and to the Plug-in Gait outputs in real files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SINGLE = 1e-6  # a C3D file holds numbers of 32 bits
 
 
 def made_up(frames: int) -> list[Output]:
-    """Return an output of each group; the third frame of the first is not known."""
+    """Return an output of each group; the third frame of the first is missing."""
     rng = np.random.default_rng(0)
     outputs = [
         Output(group, f"L{group.capitalize()}", rng.normal(size=(frames, 3)) * 50, f"{group} of the test")
@@ -55,7 +55,7 @@ def real_files(shared: Path) -> list[Path]:
 
 
 def assert_carried_over(source: Path, target: Path) -> None:
-    """What was in the file is in the copy: markers, analog channels, plates, rates, sizes; but for the events."""
+    """Compare markers, analog channels, plates, rates and sizes of a copy with its source."""
     before, after = read_c3d(source), read_c3d(target)
     assert after.labels == before.labels
     np.testing.assert_array_equal(np.isnan(after.markers), np.isnan(before.markers))
@@ -89,13 +89,13 @@ def check_copy(source: Path, target: Path) -> None:
     assert not list(target.parent.glob(".*partial*"))
 
 
-def test_a_copy_has_everything_and_the_results(tmp_path: Path) -> None:
+def test_a_copy_has_the_sources_data_and_the_results(tmp_path: Path) -> None:
     check_copy(DEMO / "fast_01.c3d", tmp_path / "new" / "copy.c3d")
 
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_copy_of_a_real_file(number: int, shared: Path, tmp_path: Path) -> None:
-    """More than 255 labels, files of Vicon with outputs of their own, and one in which first_frame is not 1."""
+    """More than 255 labels, Vicon files with their own outputs, and a file with another first_frame than 1."""
     check_copy(real_files(shared)[number], tmp_path / "copy.c3d")
 
 
@@ -112,7 +112,7 @@ def test_a_second_writing_replaces_the_first(tmp_path: Path) -> None:
     assert_carried_over(once, twice)
 
 
-def test_a_recording_is_never_written_to(tmp_path: Path) -> None:
+def test_a_recording_is_never_overwritten(tmp_path: Path) -> None:
     source = tmp_path / "walk.c3d"
     source.write_bytes((DEMO / "fast_01.c3d").read_bytes())
     (tmp_path / "link.c3d").symlink_to(source)
@@ -122,8 +122,8 @@ def test_a_recording_is_never_written_to(tmp_path: Path) -> None:
     assert source.read_bytes() == (DEMO / "fast_01.c3d").read_bytes()
 
 
-def test_outputs_stand_beside_those_of_plug_in_gait(shared: Path, tmp_path: Path) -> None:
-    """The same names, axes, signs and units: each component follows the file's own one with a slope near 1.
+def test_outputs_agree_with_those_of_plug_in_gait(shared: Path, tmp_path: Path) -> None:
+    """Names, axes, signs and units agree: each component follows the file's own with a slope near 1.
 
     The own ones come from other joint centres and filters, hence the room; a wrong sign, axis or unit has none.
     """
@@ -163,7 +163,7 @@ def test_outputs_stand_beside_those_of_plug_in_gait(shared: Path, tmp_path: Path
 
 
 def test_moments_resist_positive_angles_on_both_sides() -> None:
-    """Push-off, an extending knee, a hip held up by its abductors: positive on the left as on the right."""
+    """Plantarflexor, knee extensor and hip abductor moments are positive on both sides."""
     axes = {"joint": ["ankle", "knee", "hip"], "local_axis": list("xyz")}
     right = [
         [-1.0, -2, -3],
@@ -183,7 +183,7 @@ def test_moments_resist_positive_angles_on_both_sides() -> None:
         ([], "kinematics.nc: no such file; run the workflow first"),
     ],
 )
-def test_what_cannot_be_written_is_said(
+def test_errors_of_the_command(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("study.yaml", "participants.tsv", "trials.tsv", "segments.tsv"):

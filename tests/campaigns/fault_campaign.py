@@ -1,8 +1,7 @@
-"""Faults of known dose, one at a time, in generated and real walks, and what the pipeline makes of each: one table.
+"""Single faults of known dose in generated and real walks, and their outcomes in a table.
 
 ``python -m tests.campaigns.fault_campaign [FOLDER]`` prints the table of docs/validation.md: 20 doses of each fault,
-200 clean
-walks, and the real walks of the folder (see conftest.py), if any. ``tests/campaigns/test_fault_campaign.py`` holds it.
+200 clean walks, and the real walks of the folder, if any (see conftest.py). ``test_fault_campaign.py`` tests it.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from tests.support.checkout import SHARED
 from tests.support.generated_walks import raw_walk
 from tests.support.geometry import BODY_MODELS
 from tests.support.injected_markers import marker_rows
-from tests.support.injected_plates import RIGHTLY, judged, plate_rows
+from tests.support.injected_plates import CORRECTLY_REJECTED, judged, plate_rows
 from tests.support.injected_sizes import Weighed, sessions, size_rows, weighed
-from tests.support.outcomes import ALL, FLAGGED, MENDED, REFUSED, Row
+from tests.support.outcomes import ALL, FLAGGED, REFUSED, REPAIRED, Row
 from tests.support.real_walks import FILES, raw_walks
 
 CLEAN_WALKS = 200
-# a recording of raw markers: three spikes in it, each seen by eye
+# a recording of raw markers with three spikes, confirmed by eye
 SPIKES = "sub-01/FunctionalWalk.c3d"
 
 
 class Real(NamedTuple):
-    """Real walks: as ``read`` leaves them, by file; with all markers; and sessions with a known mass."""
+    """Real walks of step ``read`` by file; trials with all markers; sessions of known mass."""
 
     plates: dict[str, xr.Dataset]
     markers: list[tuple[str, xr.Dataset, BodyModel]]
@@ -49,13 +48,13 @@ def real_in(shared: Path) -> Real:
 
 
 def faults(folder: Path, real: Real, doses: Sequence[int] = ALL, *, every: int = 1) -> Iterator[Row]:
-    """Return a row for each fault.
+    """Yield a row for each fault.
 
     Args:
-        folder: for files that are written and read.
+        folder: for temporary files.
         real: real walks.
         doses: numbers of the doses put into generated walks.
-        every: of the real plates and walks, one in so many has the faults.
+        every: use one in so many of the real plates and walks.
     """
     yield from plate_rows(folder, doses, real.plates, every)
     yield from marker_rows(doses, [(trial, model) for _, trial, model in real.markers[::every]])
@@ -63,7 +62,7 @@ def faults(folder: Path, real: Real, doses: Sequence[int] = ALL, *, every: int =
 
 
 def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[str, tuple[list[str], int]]:
-    """Return by what is looked at the false alarms and the number of clean trials, generated and real."""
+    """Return, by kind of check, the false alarms and the number of clean trials."""
     found: dict[str, tuple[list[str], int]] = {}
     stances = {str(number): judged(raw_walk(folder, number)) for number in range(clean_walks)}
     wrong = [name for name, rows in stances.items() if len(rows) != 3 or any(row.reason for row in rows)]
@@ -74,7 +73,7 @@ def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[
     wrong = [
         name
         for name, rows in stances.items()
-        if any(row.reason and (Path(name).stem, row.side, row.reason) not in RIGHTLY for row in rows)
+        if any(row.reason and (Path(name).stem, row.side, row.reason) not in CORRECTLY_REJECTED for row in rows)
     ]
     found["plates, real"] = wrong, len(stances)
     walks = [(str(seed), *marker_walks.generated(BODY_MODELS[seed % 4], seed)) for seed in range(clean_walks)]
@@ -82,12 +81,12 @@ def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[
         found[name] = [which for which, trial, model in trials if _touched(which, trial, model)], len(trials)
     people = [weighed(folder, 5000 + number) for number in range(clean_walks)]
     for name, weighings in (("mass, generated", people), ("mass, real", real.sizes)):
-        found[name] = [told for one in weighings if (told := one.told(1.0))], len(weighings)
+        found[name] = [findings for one in weighings if (findings := one.findings(1.0))], len(weighings)
     return found
 
 
 def _touched(name: str, trial: xr.Dataset, model: BodyModel) -> bool:
-    """Return whether the step ``clean`` thinks that labels are exchanged, or finds a spike where there is none."""
+    """Return whether step ``clean`` finds exchanged labels or spikes where there are none."""
     try:
         after = marker_walks.cleaned(trial, model)
     except UserError:
@@ -97,7 +96,7 @@ def _touched(name: str, trial: xr.Dataset, model: BodyModel) -> bool:
 
 def as_markdown(rows: Iterable[Row], false: Mapping[str, tuple[list[str], int]]) -> str:
     """Return the campaign as a table."""
-    kinds = {FLAGGED: "flagged", MENDED: "mended", REFUSED: "refused otherwise"}
+    kinds = {FLAGGED: "flagged", REPAIRED: "repaired", REFUSED: "refused otherwise"}
     lines = ["| fault | doses | generated walks | real walks |", "|---|---|---|---|"]
     for row in rows:
         cells = []

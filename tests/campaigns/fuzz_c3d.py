@@ -1,9 +1,8 @@
-"""Damaged C3D files, thousands of them, and how each ends: one table.
+"""Thousands of damaged C3D files and their outcomes in a table.
 
-``python -m tests.campaigns.fuzz_c3d [MUTANTS [TRUNCATIONS [SEED]]]`` prints the table of docs/reliability.md, from
-the generated
-study and, where they are, real files of several vendors (see conftest.py). It ends with 1 where a file ends otherwise
-than read or refused by name, and keeps such files. ``tests/campaigns/test_c3d_fuzz.py`` holds a short campaign.
+``python -m tests.campaigns.fuzz_c3d [MUTANTS [TRUNCATIONS [SEED]]]`` prints the table of docs/reliability.md, from the
+generated study and real files of several vendors, if any (see conftest.py). It exits with 1 if a file is neither read
+nor refused by name, and keeps such files. ``test_c3d_fuzz.py`` runs a short campaign.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ READ, SAME, CONTAINED, HARM = "read", "read, all as before", "refused: parser en
 
 
 class Outcome(NamedTuple):
-    """How a file ended, after how long, and what it said."""
+    """Outcome of reading a file, its time and message."""
 
     end: str
     took_s: float
@@ -52,12 +51,12 @@ class Outcome(NamedTuple):
 
 
 def seeds() -> list[Path]:
-    """Return the files that mutants are made from."""
+    """Return the files to damage."""
     return [*GENERATED, *(path for path in (SHARED / name for name in REAL.values()) if path.is_file())]
 
 
 def mutant(content: bytes, header: Header, rng: np.random.Generator) -> tuple[str, bytes]:
-    """Return a kind of damage and a file with it."""
+    """Return a kind of damage and the damaged file."""
     changed = bytearray(content)
     first, last = {"header": (0, 30), "parameters": (512, header.data_at), "anywhere": (0, len(content))}[
         str(rng.choice(ZONES))
@@ -81,9 +80,9 @@ def mutant(content: bytes, header: Header, rng: np.random.Generator) -> tuple[st
 
 
 def used(path: Path) -> Recording:
-    """Read a file and everything that the pipeline takes from its parameters."""
+    """Read a file and all that the pipeline uses of it."""
     recording = read_c3d(path)
-    with warnings.catch_warnings(action="ignore"):  # of numpy, about readings that are all missing
+    with warnings.catch_warnings(action="ignore"):  # of numpy, if all readings are missing
         plate_wrenches(recording, np.eye(3))
     zero_frames(recording.force_platform)
     anthropometry(recording.processing)
@@ -91,7 +90,7 @@ def used(path: Path) -> Recording:
 
 
 def outcome(path: Path, expected: Recording) -> Outcome:
-    """Use a file; whatever is raised that is no refusal by name is harm."""
+    """Read a file; any error other than a refusal by name is harm."""
     start = time.monotonic()
     try:
         found = used(path)
@@ -101,7 +100,7 @@ def outcome(path: Path, expected: Recording) -> Outcome:
         end, text = SAME if same else READ, ""
     except UserError as error:
         whole, text = str(error), str(error).removeprefix(f"{path}: ")
-        end = "refused: parser said no" if "not readable as C3D" in text else "refused: numbers make no recording"
+        end = "refused: by the parser" if "not readable as C3D" in text else "refused: numbers make no recording"
         if "its parser" in text:
             end = CONTAINED
         elif "damaged" in text or "cut off" in text or "no C3D header" in text:
@@ -127,7 +126,7 @@ def campaign(
             if number < mutants:
                 kind, damaged = mutant(content, header, rng)
             else:
-                end = header.data_at + header.frames * header.frame_bytes  # what follows fills the last block
+                end = header.data_at + header.frames * header.frame_bytes  # the rest fills the last block
                 kind, damaged = "cut off", content[: int(rng.integers(end))]
             path.write_bytes(damaged)
             result = outcome(path, expected)
@@ -139,7 +138,7 @@ def campaign(
 
 
 def table(results: list[tuple[str, Outcome]]) -> str:
-    """Return the tallies: a row per kind of damage, a column per end."""
+    """Return the counts: a row per kind of damage, a column per outcome."""
     tally = Counter((kind, result.end) for kind, result in results)
     kinds, ends = sorted({kind for kind, _ in tally}), sorted({end for _, end in tally})
     lines = ["| damage | n | " + " | ".join(ends) + " |", "|---" * (len(ends) + 2) + "|"]
@@ -150,7 +149,7 @@ def table(results: list[tuple[str, Outcome]]) -> str:
 
 
 def peak_bytes() -> int:
-    """Return the most memory that this process or a child of it has held."""
+    """Return the peak memory of this process and its children."""
     parser_process._dismiss()
     return 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 

@@ -1,4 +1,4 @@
-"""A short campaign of damaged C3D files, from the generated study alone; ``make fuzz`` runs the long one."""
+"""A short campaign of damaged C3D files of the generated study; ``make fuzz`` runs the long one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the table of faults in docs/validation.md promises. ``FULL=1`` runs all of it, else some doses of each fault."""
+"""The table of faults in docs/validation.md: all of it with ``FULL=1``, else some doses of each fault."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_in
-from tests.support.outcomes import ALL, FLAGGED, MENDED
+from tests.support.outcomes import ALL, FLAGGED, REPAIRED
 
 FULL = bool(os.environ.get("FULL"))
 DOSES, EVERY, CLEAN = (ALL, 1, CLEAN_WALKS) if FULL else ((0, 1, 9, 19), 5, 8)
-LEAST_TOLD, MOST_FALSE = 0.95, 0.01
-LEAST_TOLD_REAL = {  # why less, see docs/validation.md
+LEAST_FOUND, MOST_FALSE = 0.95, 0.01
+LEAST_FOUND_REAL = {  # reasons in docs/validation.md
     "plate shifted": 0.6,
     "one plate out of time": 0.93,
     "plate jumps under load": 0.75,
@@ -26,24 +26,24 @@ def real(shared: Path) -> Real:
     return real_in(shared)
 
 
-def told(results: list[str]) -> float:
-    return sum(result in (FLAGGED, MENDED) for result in results) / len(results)
+def share_found(results: list[str]) -> float:
+    return sum(result in (FLAGGED, REPAIRED) for result in results) / len(results)
 
 
 def enough(results: list[str], least: float) -> float:
-    """Return the share that must be told: of a few doses, the smallest one may be missed."""
+    """Return the share that must be found; if there are few doses, one may be missed."""
     return least if FULL else min(least, 1 - 1 / len(results))
 
 
-def test_faults_in_generated_walks_are_told_or_mended(tmp_path: Path) -> None:
+def test_faults_in_generated_walks_are_flagged_or_repaired(tmp_path: Path) -> None:
     for row in faults(tmp_path, NOTHING_REAL, DOSES):
-        assert told(row.generated) >= enough(row.generated, LEAST_TOLD), row
+        assert share_found(row.generated) >= enough(row.generated, LEAST_FOUND), row
 
 
-def test_faults_in_real_walks_are_told_or_mended(real: Real, tmp_path: Path) -> None:
+def test_faults_in_real_walks_are_flagged_or_repaired(real: Real, tmp_path: Path) -> None:
     for row in faults(tmp_path, real, DOSES[:1], every=EVERY):
         if row.real:
-            assert told(row.real) >= enough(row.real, LEAST_TOLD_REAL.get(row.fault, LEAST_TOLD)), row
+            assert share_found(row.real) >= enough(row.real, LEAST_FOUND_REAL.get(row.fault, LEAST_FOUND)), row
 
 
 def test_no_alarm_on_clean_walks(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an unloaded plate reads: offsets and drifts of known size under known loads, and real plates."""
+"""Baselines of plates: known offsets and drifts under known loads, and real plates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CORNERS = MIDDLE + np.array([[0.3, 0, 0.2], [-0.3, 0, 0.2], [-0.3, 0, -0.2], [0.
 SPOT = MIDDLE + np.array([0.1, 0, -0.05])
 DRIFT = np.array([0.3, 1.0, -0.2, 0.05, -0.02, 0.04])  # force, and moment about the middle, per newton of dose
 NOISE_N, NOISE_N_M = 0.5, 0.02
-CLOSE_N = 0.5  # means of 150 samples with a deviation of 0.5 N, three of them beside a load
+CLOSE_N = 0.5  # means of 150 samples with a deviation of 0.5 N, three of them next to a load
 
 
 def steps(*spans: tuple[float, float]) -> Array:
@@ -49,7 +49,7 @@ def rest(wrench: Array, **settings: slice) -> tuple[Array, float]:
 
 
 def left(load: Array, wrench: Array) -> Array:
-    """Return what of the drift is left: force, and moment about the middle, largest over the trial (6,)."""
+    """Return the largest rest of the drift over the trial (6,): force, and moment about the middle."""
     difference = wrench - rest(wrench)[0] - load
     difference[:, 3:] -= np.cross(MIDDLE, difference[:, :3])
     return np.asarray(np.abs(difference).max(axis=0))
@@ -61,21 +61,21 @@ SHAPES = {"straight": TIME / TIME[-1], "bent": (1 - np.exp(-TIME)) / (1 - np.exp
 
 
 @pytest.mark.parametrize("dose", [5, 10, 20, 30, 60, 100, -30, -100])
-def test_a_drift_that_runs_straight_is_taken_off(dose: float) -> None:
+def test_a_linear_drift_is_subtracted(dose: float) -> None:
     wrench = drifted(WALK, dose * SHAPES["straight"], noise=0)
     assert left(WALK, wrench).max() < 1e-6  # a straight line through means of a straight line
     assert rest(wrench)[1] < 1e-6
 
 
 @pytest.mark.parametrize("dose", [5, 10, 20, 30, 60, -30, -60])
-def test_so_it_is_on_a_belt(dose: float) -> None:
-    """Swings of 0.4 s are rest enough; a load at the trial's end takes part in the drift as far as can be told."""
+def test_a_linear_drift_is_subtracted_on_a_belt(dose: float) -> None:
+    """Swings of 0.4 s suffice; under a load at an end of the trial the drift is extrapolated."""
     wrench = drifted(BELT, dose * SHAPES["straight"], noise=0)
     assert left(BELT, wrench)[1] < 0.02 * abs(dose)
     assert rest(wrench)[1] < 0.2 * abs(dose)
 
 
-def test_noise_costs_little() -> None:
+def test_noise_has_little_effect() -> None:
     white = drifted(WALK, 0 * TIME) - WALK
     residual = drifted(WALK, 30 * SHAPES["straight"])
     difference = residual - rest(residual)[0] - WALK - white
@@ -83,21 +83,21 @@ def test_noise_costs_little() -> None:
 
 
 @pytest.mark.parametrize("dose", [10, 20, 30])
-def test_a_bent_drift_is_taken_off_in_pieces(dose: float) -> None:
-    """Between rests 0.8 s apart a curve with a time constant of 1 s leaves its chord by a share of 0.08 at most."""
+def test_a_curved_drift_is_subtracted_piecewise(dose: float) -> None:
+    """A curve with a time constant of 1 s deviates from chords of 0.8 s by a share of 0.08 at most."""
     residual = left(WALK, drifted(WALK, dose * SHAPES["bent"], noise=0))
     assert residual[1] < 0.1 * dose
     assert residual[1] > 0.005 * dose, "the curve is bent"
 
 
 @pytest.mark.parametrize("dose", [15, 30, 60, 120, -15, -30, -120])
-def test_a_jump_under_load_is_told(dose: float) -> None:
+def test_a_jump_under_load_is_unknown_drift(dose: float) -> None:
     size = abs(dose) * np.linalg.norm(DRIFT[:3])
-    assert rest(drifted(WALK, dose * (TIME > 1.0)))[1] == pytest.approx(size, abs=3)  # what noisy slopes foretell
+    assert rest(drifted(WALK, dose * (TIME > 1.0)))[1] == pytest.approx(size, abs=3)  # prediction of noisy slopes
 
 
-def test_a_jump_at_rest_is_no_worry() -> None:
-    """One between steps, while the plate shows it, costs nothing but the samples around it."""
+def test_a_jump_without_load_is_subtracted() -> None:
+    """A jump between steps affects only the samples around it."""
     dose = 30.0 * (TIME > 1.65)
     wrench = drifted(WALK, dose, noise=0)
     loaded = WALK[:, 1] > 1
@@ -106,16 +106,16 @@ def test_a_jump_at_rest_is_no_worry() -> None:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_under_a_load_at_an_end_the_drift_goes_on_and_is_told(backwards: bool) -> None:
+def test_drift_under_a_load_at_an_end_is_extrapolated_and_unknown(backwards: bool) -> None:
     order = slice(None, None, -1) if backwards else slice(None)
     load = steps((1.0, 1.6), (2.4, 3.4))[order]
     wrench = drifted(load, (60 * SHAPES["straight"])[order], noise=0)
-    told = rest(wrench)[1]
-    assert told == pytest.approx(0.6 * 20 * np.linalg.norm(DRIFT[:3]), rel=0.15)  # 20 N/s, over 0.6 s less a block
+    unknown = rest(wrench)[1]
+    assert unknown == pytest.approx(0.6 * 20 * np.linalg.norm(DRIFT[:3]), rel=0.15)  # 20 N/s, over 0.6 s less a block
     assert left(load, wrench)[1] < 0.1, "if it went on as straight as before"
 
 
-def test_without_drift_one_mean_is_taken_off() -> None:
+def test_without_drift_one_mean_is_subtracted() -> None:
     wrench = drifted(WALK, np.full(len(TIME), 12.0))
     found, unknown = rest(wrench)
     assert found.shape == (1, 6)
@@ -129,13 +129,13 @@ def test_large_offsets(offset: float) -> None:
     np.testing.assert_allclose((wrench - rest(wrench)[0])[:, 1], WALK[:, 1], rtol=0, atol=1e-9)
 
 
-def test_a_plate_upside_down_rests_where_nobody_is_on_it() -> None:
-    """Its load is negative: the lowest level is the load, not the rest. Somebody else has to say that it is wrong."""
+def test_an_upside_down_plate_is_unloaded_at_its_highest_level() -> None:
+    """Its load is negative, so the lowest level is the load. Another check reports the wrong sign."""
     wrench = drifted(-WALK, np.full(len(TIME), 5.0), noise=0)
     np.testing.assert_allclose((wrench - rest(wrench)[0])[:, 1], -WALK[:, 1], rtol=0, atol=1e-9)
 
 
-def test_a_light_touch_is_no_rest() -> None:
+def test_a_light_touch_is_a_load() -> None:
     touch = np.where((TIME > 1.55) & (TIME < 1.75), 40 * np.sin(np.pi * (TIME - 1.55) / 0.2), 0.0)
     load = WALK + touch[:, None] * [0, 1, 0, 0, 0, 0]
     load[:, 3:] = np.cross(SPOT, load[:, :3])
@@ -143,7 +143,7 @@ def test_a_light_touch_is_no_rest() -> None:
 
 
 @pytest.mark.parametrize("level", [25.0, 120.0, 600.0])
-def test_who_stands_on_a_plate_throughout_keeps_the_weight(level: float) -> None:
+def test_a_person_on_a_plate_throughout_keeps_the_weight(level: float) -> None:
     sway = 0.1 * level * np.sin(2 * np.pi * 0.5 * TIME)
     force = (level + sway)[:, None] * [0.0, 1, 0]
     found, unknown = rest(np.hstack([force, np.cross(SPOT, force)]))
@@ -151,17 +151,17 @@ def test_who_stands_on_a_plate_throughout_keeps_the_weight(level: float) -> None
     assert np.isnan(unknown)
 
 
-def test_frames_that_the_file_names_count_where_no_longer_rest_is_seen() -> None:
+def test_named_frames_are_used_without_a_longer_unloaded_stretch() -> None:
     load = steps((0.04, 4.0))  # 40 ms of rest, less than a block
     load[40:, 1] += 100
     wrench = drifted(load, np.full(len(TIME), 8.0), noise=0)
     np.testing.assert_array_equal(rest(wrench)[0], 0)
     named, _ = rest(wrench, named=slice(0, 40))
     np.testing.assert_allclose(named[0, 1], 8, rtol=0, atol=1e-9)
-    assert not rest(wrench, named=slice(1000, 1040))[0].any(), "somebody stands there"
+    assert not rest(wrench, named=slice(1000, 1040))[0].any(), "a person is on the plate"
 
 
-def test_missing_samples_are_no_rest_and_stay_missing() -> None:
+def test_missing_samples_are_not_unloaded_and_stay_missing() -> None:
     wrench = drifted(WALK, np.full(len(TIME), 12.0), noise=0)
     wrench[200:300] = np.nan
     found = wrench - rest(wrench)[0]
@@ -171,7 +171,7 @@ def test_missing_samples_are_no_rest_and_stay_missing() -> None:
     assert np.isnan(found[200:300]).all()
 
 
-def test_each_plate_has_its_own() -> None:
+def test_each_plate_has_its_own_baseline() -> None:
     wrench = np.stack([drifted(WALK, 30 * SHAPES["straight"], noise=0), drifted(BELT, 5 + 0 * TIME, noise=0)], axis=1)
     found, baseline, drift = subtract_baseline(
         wrench[..., :3], wrench[..., 3:], np.stack([CORNERS, CORNERS]), rate_hz=RATE_HZ
@@ -185,8 +185,8 @@ def test_each_plate_has_its_own() -> None:
 # ---- real plates
 
 
-def test_real_plates_with_large_offsets_rest_at_zero(shared: Path) -> None:
-    """Two plates of this file read -212 and -181 N with nobody on them."""
+def test_real_plates_with_large_offsets_read_zero_when_unloaded(shared: Path) -> None:
+    """Two plates of this file read -212 and -181 N unloaded."""
     recording = read_c3d(shared / "data/c3dorg_sample10_types/TYPE-3.c3d")
     force, moment, corners, _, _ = plate_wrenches(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     assert np.percentile(force[..., 1], 2, axis=0).min() < -200
@@ -197,6 +197,6 @@ def test_real_plates_with_large_offsets_rest_at_zero(shared: Path) -> None:
     assert drift.max() < 10
 
 
-def test_no_real_walk_has_a_drift_that_matters(shared: Path) -> None:
+def test_no_real_walk_has_a_large_drift(shared: Path) -> None:
     worst = {file: float(trial.plate_drift.max()) for file, trial in cleaned_walks(shared).items()}
     assert max(worst.values()) < 10, worst

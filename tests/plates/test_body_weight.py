@@ -1,4 +1,4 @@
-"""Body weight from plates: of walks whose weight is known."""
+"""Body weight from plates in walks of known weight."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def walk(starts_s: tuple[float, ...], shares: tuple[float, ...] = (1.0, 1.0)) ->
 
 
 @pytest.mark.parametrize("drift_n", [0.0, 40.0, -70.0])
-def test_two_steps_tell_the_weight(drift_n: float) -> None:
+def test_two_steps_give_the_weight(drift_n: float) -> None:
     plates = np.array([[[0, 0.5, 0], [0.5, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]] * 2)  # z into the floor
     force = (walk((0.5, 0.5 + STRIDE_S / 2)) + drift_n)[..., None] * [0, 0, 1]
     good, rough = walking_weights_n(vertical_forces(force, plates), RATE_HZ)
-    # a threshold at 4 % of the peak makes a stance 2 % shorter than it is
+    # a threshold at 4 % of the peak shortens a stance by 2 %
     assert good == pytest.approx([WEIGHT_N], rel=0.02)
     assert rough == pytest.approx([WEIGHT_N] * 2, rel=0.04)
 
 
-def test_a_foot_half_on_its_plate_tells_nothing_well() -> None:
+def test_a_foot_half_on_its_plate_gives_a_rough_weight() -> None:
     good, rough = walking_weights_n(walk((0.5, 0.5 + STRIDE_S / 2), (1.0, 0.6)), RATE_HZ)
     assert good == []
     assert rough == pytest.approx([WEIGHT_N], rel=0.04)  # the whole step alone

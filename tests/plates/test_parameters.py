@@ -1,4 +1,4 @@
-"""What a file says about its plates, and what it may lack: a plate that cannot be decoded costs no other."""
+"""Plates from FORCE_PLATFORM: good ones are kept if others cannot be decoded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def with_second(name: str, value: Any) -> dict[str, Any]:
     return parameters
 
 
-def test_padding_of_the_channel_table_is_dropped() -> None:
+def test_padding_of_the_channel_table_is_ignored() -> None:
     plates = plates_from_parameters(two_plates(), channel_count=12)
     assert [plate.problem for plate in plates] == [None, None]
     assert [list(plate.channels) for plate in plates] == [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]
@@ -59,7 +59,7 @@ def test_padding_of_the_channel_table_is_dropped() -> None:
         (with_second("TYPE", 3) | {"ORIGIN": np.zeros((3, 2))}, "lacks the sensor distances a and b"),
     ],
 )
-def test_a_plate_that_cannot_be_decoded_says_why_and_costs_no_other(parameters: dict[str, Any], reason: str) -> None:
+def test_a_plate_with_a_problem_does_not_affect_the_other(parameters: dict[str, Any], reason: str) -> None:
     if "sensor distances" in reason:
         parameters["CHANNEL"][:, 1] = np.arange(5, 13)
     first, second = plates_from_parameters(parameters, channel_count=12)
@@ -81,7 +81,7 @@ def test_a_plate_after_an_unusable_one_is_kept(kind: float) -> None:
 
 @pytest.mark.parametrize("unit_m", [1e-3, 1.0])
 @pytest.mark.parametrize("wrong", [1e-3, 1e3])
-def test_corners_in_another_unit_are_seen(unit_m: float, wrong: float) -> None:
+def test_corners_in_another_unit_are_refused(unit_m: float, wrong: float) -> None:
     parameters = Bench(2, 4, unit_m).parameters()
     assert not plates_from_parameters(parameters, length_unit_m=unit_m)[0].problem
     parameters["CORNERS"] = parameters["CORNERS"] * wrong
@@ -89,7 +89,7 @@ def test_corners_in_another_unit_are_seen(unit_m: float, wrong: float) -> None:
     assert "give FORCE_PLATFORM:CORNERS in POINT:UNITS" in str(plate.problem)
 
 
-def test_one_corner_left_at_zero_is_seen() -> None:
+def test_one_corner_left_at_zero_is_refused() -> None:
     parameters = Bench(2, 3).parameters()
     parameters["CORNERS"][:, 2] = 0
     assert "rectangle" in str(plates_from_parameters(parameters)[0].problem)
@@ -100,11 +100,11 @@ def test_more_plates_used_than_described() -> None:
     assert [bool(plate.problem) for plate in plates] == [False, False, True]
 
 
-def test_a_damaged_number_of_plates_does_not_run_away() -> None:
+def test_a_damaged_number_of_plates_is_limited() -> None:
     assert len(plates_from_parameters({"USED": np.array([30000])})) == 255  # what a C3D array can hold
 
 
-def test_where_used_is_missing_the_types_count() -> None:
+def test_without_used_the_types_are_counted() -> None:
     values = two_plates()
     del values["USED"]
     assert [plate.problem for plate in plates_from_parameters(values, channel_count=12)] == [None, None]
@@ -140,7 +140,7 @@ def test_real_files_that_ezc3d_cannot_decode(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [2, 3, 4])
-def test_a_positive_origin_z_is_put_right(kind: int) -> None:
+def test_a_positive_origin_z_is_corrected(kind: int) -> None:
     bench = Bench(kind, seed=5)
     parameters = bench.parameters()
     turned = [1, 1, -1] if kind == 3 else [-1, -1, -1]
@@ -148,7 +148,7 @@ def test_a_positive_origin_z_is_put_right(kind: int) -> None:
     assert_close(bench.decode(parameters)[1], bench.moment)
 
 
-def test_a_matrix_stored_by_row_is_turned() -> None:
+def test_a_matrix_stored_by_row_is_transposed() -> None:
     bench = Bench(4, seed=6)
     parameters = bench.parameters() | {"CAL_MATRIX": bench.cal_matrix.T[:, :, None], "MATRIX_STORE": ["BYROW"]}
     assert_close(bench.decode(parameters)[1], bench.moment)

@@ -1,4 +1,4 @@
-"""Force plates decoded: against ezc3d, OpenSim and c3d.org's worked example, and against statics on made plates."""
+"""Decoding of force plates against ezc3d, OpenSim, c3d.org's worked example, and statics of generated plates."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_worked_example_of_a_type_4_plate(shared: Path) -> None:
 
 
 def test_one_trial_stored_as_type_2_and_as_type_4_agrees(shared: Path) -> None:
-    """Type 2 has no place for cross-talk: it equals type 4 with the diagonal of its matrix, to the scales' digits."""
+    """Type 2 has no cross-talk: it equals type 4 with the diagonal of its matrix, to the scales' precision."""
     folder = shared / "data/c3dorg_sample10_types"
     (two, values_two, unit, _), (four, values_four, _, _) = (
         open_c3d(folder / name, with_platforms=False) for name in ("TYPE-2a.c3d", "TYPE-4a.c3d")
@@ -137,7 +137,7 @@ def test_one_trial_stored_as_type_2_and_as_type_4_agrees(shared: Path) -> None:
         assert np.abs(free[0] - free[1]).max() < 0.05
 
 
-# ---- made plates
+# ---- generated plates
 
 KINDS = pytest.mark.parametrize("kind", sorted(CHANNELS_OF_TYPE))
 
@@ -157,8 +157,8 @@ def test_a_known_load_is_decoded_in_any_pose(kind: int, length_unit_m: float) ->
 
 
 @pytest.mark.parametrize("first_corner", range(4))
-def test_the_same_load_is_the_same_whatever_the_plate(first_corner: int) -> None:
-    """Types 1 to 4, corners counted from any of the four on, in a plate that stands, lies or leans anywhere."""
+def test_the_same_load_on_any_plate(first_corner: int) -> None:
+    """Types 1 to 4, corners counted from any of the four, plates in any pose."""
     for seed in range(10):
         plain = np.hstack(Bench(2, seed).decode())
         for kind in CHANNELS_OF_TYPE:
@@ -166,7 +166,7 @@ def test_the_same_load_is_the_same_whatever_the_plate(first_corner: int) -> None
 
 
 @KINDS
-def test_channels_may_stand_anywhere_in_the_file(kind: int) -> None:
+def test_channels_in_any_order(kind: int) -> None:
     bench = Bench(kind, seed=3)
     columns = np.random.default_rng(kind).permutation(20)[: bench.readings.shape[1]]
     elsewhere = np.full((len(bench.readings), 20), np.nan)
@@ -177,7 +177,7 @@ def test_channels_may_stand_anywhere_in_the_file(kind: int) -> None:
 
 
 def test_a_mirrored_lab_mirrors_the_wrench() -> None:
-    """Everything mirrored, corners counted the other way round: forces are vectors, moments pseudovectors."""
+    """With corners counted the other way round; forces are vectors, moments pseudovectors."""
     bench, mirror = Bench(2, seed=11), np.diag([1.0, -1.0, 1.0])
     plate = plates_from_parameters(bench.parameters())[0]
     force, moment = bench.decode()
@@ -191,7 +191,7 @@ def test_a_mirrored_lab_mirrors_the_wrench() -> None:
 
 @KINDS
 def test_a_written_file_reads_the_same_by_ezc3d(kind: int, tmp_path: Path) -> None:
-    """Any pose, all types, a baseline window set: ezc3d takes none off; its type 1 moment has the opposite sign."""
+    """Any pose, all types, with a baseline window, which ezc3d ignores; its type 1 moment has the opposite sign."""
     Bench(kind, seed=kind).write(tmp_path / "plate.c3d")
     analog, values, unit, [platform] = open_c3d(tmp_path / "plate.c3d")
     assert zero_frames(values) == (1, 10)
@@ -204,7 +204,7 @@ def test_a_written_file_reads_the_same_by_ezc3d(kind: int, tmp_path: Path) -> No
     assert_close(cop, platform["center_of_pressure"].T * unit)
 
 
-def test_a_missing_sample_is_missing_and_no_other() -> None:
+def test_only_a_missing_sample_is_missing() -> None:
     bench = Bench(2, seed=7)
     bench.readings[3, 4] = np.nan
     force, moment = bench.decode()
@@ -212,7 +212,7 @@ def test_a_missing_sample_is_missing_and_no_other() -> None:
     assert np.isnan([force[3], moment[3]]).all()
 
 
-def test_no_pressure_no_centre() -> None:
+def test_without_pressure_the_centre_is_missing() -> None:
     bench = Bench(2, seed=8)
     bench.force[0] = 0
     cop, free = centre_of_pressure(bench.force, bench.moment, bench.corners_m)
@@ -237,14 +237,14 @@ def test_centre_of_pressure_takes_any_leading_shape() -> None:
         (1e-3, "Nmm", 1e-3),
         (1e-3, "V", 1e-3),
         (1e-3, "", 1e-3),
-        (1e-3, "N.m", 1e-3),  # the label lies
+        (1e-3, "N.m", 1e-3),  # the label is wrong
         (1e-3, "Nm", 1.0),
-        (1e-3, "", 1.0),  # nothing said
+        (1e-3, "", 1.0),  # no label
         (1e-3, "V", 1.0),
         (1.0, "", 1e-3),
         (1.0, "Nm", 1.0),
         (1.0, "Nmm", 1e-3),
-        (1.0, "N*mm", 1.0),  # the label lies
+        (1.0, "N*mm", 1.0),  # the label is wrong
     ],
 )
 @pytest.mark.parametrize("kind", [2, 4])

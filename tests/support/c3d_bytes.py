@@ -1,4 +1,4 @@
-"""C3D files changed byte by byte, with a walk of their own that knows nothing of the pipeline's. Intel files only."""
+"""Byte-wise changes of Intel C3D files, independent of the pipeline's parser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INTEL, DEC, MIPS = 84, 85, 86
 
 
 class Place(NamedTuple):
-    """Where a record of an Intel file stands: its first byte, its link to the next, its type, its numbers."""
+    """Places of a record of an Intel file: its first byte, its link to the next, its type, its numbers."""
 
     name: str
     at: int
@@ -62,7 +62,7 @@ def put_header(content: bytes, at: int, form: str, *values: float) -> bytes:
 
 
 def inserted(content: bytes, group: str, name: str, form: str, shape: tuple[int, ...], *values: float) -> bytes:
-    """Return the file with one parameter more, in a group that it has or a new one; ``form`` as of struct."""
+    """Return the file with one more parameter, in an existing or a new group; ``form`` as in struct."""
     groups = {record.name: 256 - content[record.at + 1] for record in places(content) if record.kind == 0}
     number = groups.get(group, max(groups.values()) + 1)
     data = struct.pack(form, *values)
@@ -82,7 +82,7 @@ def data_at(content: bytes) -> int:
 
 
 def converted(content: bytes, processor: int) -> bytes:
-    """Return an Intel file as a DEC or MIPS machine would have written it."""
+    """Convert an Intel file to one of a DEC or MIPS machine."""
     changed = bytearray(content)
     changed[512 * (content[0] - 1) + 3] = processor
     start = data_at(content)

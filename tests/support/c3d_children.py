@@ -1,4 +1,4 @@
-"""Files that harm the child process which parses C3D, and what becomes of the child."""
+"""Files that harm the parser's child process, and replacements of that process."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.support.checkout import DEMO
 WALK = DEMO / "sub-01" / "fast_01.c3d"
 HASTY = "import pipeline.c3d.parser as parser; parser.LONGEST_S, parser.LONGEST_S_PER_BYTE = 1.0, 0.0; parser.main()"
 CRASH: tuple[int, ...] = (-1,)  # a text without dimensions
-HANG = (2, 255, 255, 255, 255, 255, 255, 0)  # an empty table, looked for in 10^14 rows
+HANG = (2, 255, 255, 255, 255, 255, 255, 0)  # an empty table of 10^14 rows
 GLUTTON = (4, 255, 255, 255, 255)  # 4 x 10^9 numbers
 
 
 def deadly(path: Path, kind: int, *shape: int) -> Path:
-    """Write a walk whose POINT:LABELS promises what ezc3d trusts, and the walk over the records would refuse."""
+    """Write a walk with a harmful POINT:LABELS, which the integrity check would refuse."""
     content = bytearray(WALK.read_bytes())
     at = place(bytes(content), "POINT", "LABELS").link_at + 2
     content[at : at + 2 + len(shape)] = bytes([kind % 256, len(shape), *shape])
@@ -57,13 +57,13 @@ def ends_within(process: int, seconds: float) -> bool:
 
 
 def parse(path: Path) -> object:
-    """Have a file parsed without the walk over its records, which may refuse it."""
+    """Parse a file without the integrity check."""
     return parser_process.parse(path, refuse_damaged(WALK))
 
 
 @contextmanager
 def another_child(code: str) -> Iterator[None]:
-    """Let the next children be ones that run other code."""
+    """Let the next child processes run other code."""
     parser_process._dismiss()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parser_process, "COMMAND", [sys.executable, "-P", "-c", code])
@@ -74,6 +74,6 @@ def another_child(code: str) -> Iterator[None]:
 
 
 def answering(answer: object, *, arrays: bytes = b"", then: str = "input()") -> AbstractContextManager[None]:
-    """Let the next children answer with an object and what should be its arrays, and then do something else."""
+    """Let the next child processes answer with an object and bytes of arrays, then run other code."""
     answers = pickle.dumps("ready") + pickle.dumps(answer) + arrays
     return another_child(f"import sys; sys.stdout.buffer.write({answers!r}); sys.stdout.flush(); {then}")

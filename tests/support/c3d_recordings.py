@@ -1,4 +1,4 @@
-"""C3D files of known points, plates and events; known walks are in :mod:`recordings`."""
+"""Writing of C3D files with known points, plates and events; :mod:`recordings` has known walks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Array = NDArray[np.float64]
 
 
 class Channels(NamedTuple):
-    """A plate as a file holds it: corners (4, 3), m, and its channels (sample, 6), N and N m, file and plate axes."""
+    """A type 2 plate: corners (4, 3), m, file axes, and channels (sample, 6), N and N m, plate axes."""
 
     corners: Array
     readings: Array
 
 
 def channels(plate: Rectangle, force: Array, moment: Array, turn: Array, *, depth_m: float = 0.02) -> Channels:
-    """Return a plate whose sensor lies below its top, from its wrench (time, 3) about the lab origin.
+    """Return a plate with its sensor below the top, from its wrench (time, 3) about the lab origin.
 
     Args:
         turn: (3, 3) rotation from ISB lab axes to the file's.
@@ -84,7 +84,7 @@ def write_c3d(
 def _add_plates(
     file: ezc3d.c3d, plates: Sequence[Channels], per_m: float, depth_m: float, zero: tuple[int, int]
 ) -> None:
-    """Set the existing parameters: ``add_parameter`` would make floats of integers, which ezc3d refuses."""
+    """Set existing parameters; ``add_parameter`` would make floats of integers, which ezc3d refuses."""
     count = len(plates)
     scale = np.repeat([1.0, per_m], 3)
     file["data"]["analogs"] = np.hstack([plate.readings * scale for plate in plates]).T[None]

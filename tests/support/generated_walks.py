@@ -1,4 +1,4 @@
-"""Walks of known truth over plates of their own, and what may go wrong with a plate."""
+"""Generated walks over plates, and faults of plates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipeline.steps.read.step import read
 Array = NDArray[np.float64]
 Fault = Callable[[xr.Dataset, int, float], xr.Dataset]
 
-STEPS = (0, 1, 2)  # those that have a plate
+STEPS = (0, 1, 2)  # with a plate
 BODY_MODEL = BodyModel.of(
     {
         "name": "pelvis_and_feet",
@@ -32,7 +32,7 @@ BODY_MODEL = BodyModel.of(
 
 
 def any_walk(seed: int) -> tuple[Walk, str]:
-    """Return a walk of somebody at some speed with some step length, and where it goes in file axes."""
+    """Return a walk of a random person, speed and step length, and its direction in file axes."""
     rng = np.random.default_rng([seed, 77])
     height_m = rng.uniform(1.5, 1.95)
     speed_m_s = rng.uniform(0.9, 1.6)
@@ -46,7 +46,7 @@ def any_walk(seed: int) -> tuple[Walk, str]:
 
 
 def own_plates(walk: Walk, direction: str) -> tuple[Plate, ...]:
-    """Return a plate under each of three steps, which reaches halfway to the feet before and after."""
+    """Return a plate under each of three steps, reaching halfway to the feet before and after."""
     prints = [_print(walk, number, direction) for number in range(STEPS[0] - 1, STEPS[-1] + 2)]
     plates = []
     for before, own, after in zip(prints, prints[1:], prints[2:], strict=False):
@@ -90,7 +90,7 @@ def written(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str,
 
 
 def recorded(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str, *, seed: int) -> xr.Dataset:
-    """Return what the step ``read`` makes of the walk's file."""
+    """Return the result of step ``read`` for the walk's file."""
     path = written(folder, walk, plates, direction, seed=seed)
     dataset = read(path, body_model=BODY_MODEL, lab_axes="quarter_turn")
     path.unlink()
@@ -98,12 +98,12 @@ def recorded(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str
 
 
 def raw_walk(folder: Path, number: int) -> xr.Dataset:
-    """Return a walk over three plates of its own, as the step ``read`` leaves it."""
+    """Return a walk over three plates as a result of step ``read``."""
     walk, direction = any_walk(number)
     return recorded(folder, walk, own_plates(walk, direction), direction, seed=number)
 
 
-# --- faults: of a plate, with a dose; of trials as the step `read` or `clean` leaves them -----------------------
+# --- faults of a plate with a dose, in trials of step `read` or `clean` -----------------------------------------
 
 
 def late(trial: xr.Dataset, plate: int, seconds: float) -> xr.Dataset:
@@ -120,7 +120,7 @@ def late(trial: xr.Dataset, plate: int, seconds: float) -> xr.Dataset:
 
 
 def drifting(trial: xr.Dataset, plate: int, newtons: float) -> xr.Dataset:
-    """Return the trial with a baseline that runs away evenly, from start to end."""
+    """Return the trial with a linear drift of a plate's baseline."""
     return _loaded_with(trial, plate, newtons * np.linspace(0, 1, trial.sizes["plate_time"]))
 
 
@@ -141,7 +141,7 @@ def _loaded_with(trial: xr.Dataset, plate: int, vertical: Array) -> xr.Dataset:
 
 
 def shifted(trial: xr.Dataset, plate: int, by: Array) -> xr.Dataset:
-    """Return the trial with one plate where it is not: the file states its corners wrongly."""
+    """Return the trial with wrong corners of one plate."""
     trial = trial.copy(deep=True)
     trial.plate_corner.values[plate] += by
     trial.plate_moment.values[:, plate] += np.cross(by, trial.plate_force.values[:, plate])
@@ -149,7 +149,7 @@ def shifted(trial: xr.Dataset, plate: int, by: Array) -> xr.Dataset:
 
 
 def reread(trial: xr.Dataset, plate: int, order: list[int]) -> xr.Dataset:
-    """Return the trial with the corners of a plate in another order: what it measured turns with its axes."""
+    """Return the trial with the corners of a plate in another order, which turns its wrench."""
     before = trial.plate_corner.values[plate]
     turn = plate_axes(before[order]) @ plate_axes(before).T
     result = _turned(trial, plate, turn, turn)
@@ -158,19 +158,19 @@ def reread(trial: xr.Dataset, plate: int, order: list[int]) -> xr.Dataset:
 
 
 def mirrored(trial: xr.Dataset, plate: int, axis: int) -> xr.Dataset:
-    """Return the trial with one horizontal axis of a plate turned round in its channels."""
+    """Return the trial with one horizontal axis of a plate's channels reversed."""
     turned = plate_axes(trial.plate_corner.values[plate])[:, axis]
     mirror = np.eye(3) - 2 * np.outer(turned, turned)
     return _turned(trial, plate, mirror, -mirror)
 
 
 def negative(trial: xr.Dataset, plate: int) -> xr.Dataset:
-    """Return the trial with the signs of all channels of a plate turned round."""
+    """Return the trial with the signs of all channels of a plate reversed."""
     return _turned(trial, plate, -np.eye(3), -np.eye(3))
 
 
 def _turned(trial: xr.Dataset, plate: int, of_force: Array, of_moment: Array) -> xr.Dataset:
-    """Return the trial with force, and moment about the middle, of one plate under two matrices (3, 3)."""
+    """Return the trial with two matrices (3, 3) applied to force and moment, about the middle, of one plate."""
     trial = trial.copy(deep=True)
     middle = trial.plate_corner.values[plate].mean(axis=0)
     force, moment = trial.plate_force.values[:, plate], trial.plate_moment.values[:, plate]

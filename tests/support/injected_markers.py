@@ -1,4 +1,4 @@
-"""Faults of markers, in generated and real walks, through the step ``clean``."""
+"""Faults of markers in generated and real walks, for step ``clean``."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pipeline.steps.clean.marker_repair import EXCHANGED
 from tests.steps.clean.test_label_swaps import exchanged, sided, stretch
 from tests.support import marker_walks
 from tests.support.geometry import BODY_MODELS
-from tests.support.outcomes import ALL, FLAGGED, MENDED, MISSED, Row
+from tests.support.outcomes import ALL, FLAGGED, MISSED, REPAIRED, Row
 
-MENDED_M = 0.02  # of a rebuilt marker: see the table of gaps in validation.md
+REPAIRED_M = 0.02  # largest error of a rebuilt marker, see the table of gaps in validation.md
 
 MarkerTrial = tuple[xr.Dataset, BodyModel]
 
 
 def marker_rows(doses: Sequence[int], real: Sequence[MarkerTrial]) -> Iterator[Row]:
-    """Return the rows of exchanged and of dropped markers, each real trial with the dose of its number."""
+    """Yield the rows of exchanged and of dropped markers; a real trial gets the dose of its number."""
     generated = {dose: marker_walks.generated(BODY_MODELS[dose % 4], 1000 + dose) for dose in doses}
     shares, dropped = np.linspace(0.05, 0.9, len(ALL)), np.linspace(0.05, 1, len(ALL))
     both = (generated, dict(enumerate(real)))
@@ -34,7 +34,7 @@ def marker_rows(doses: Sequence[int], real: Sequence[MarkerTrial]) -> Iterator[R
 
 
 def _ankle(chosen: Mapping[str, tuple[str, ...]]) -> str:
-    return "lateral_malleolus" if "lateral_malleolus_left" in chosen else "heel"  # shown in the static trial only
+    return "lateral_malleolus" if "lateral_malleolus_left" in chosen else "heel"  # or in the static trial only
 
 
 def _with(trial: xr.Dataset, points: Mapping[str, np.ndarray]) -> xr.Dataset:
@@ -43,11 +43,11 @@ def _with(trial: xr.Dataset, points: Mapping[str, np.ndarray]) -> xr.Dataset:
 
 
 def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int, *, leg: bool) -> str:
-    """Return whether labels exchanged in a stretch are put back to the frame, or the trial is rejected for it."""
+    """Return the outcome for labels exchanged in a stretch: repaired to the frame, or the trial rejected."""
     points, chosen = marker_walks.used(trial, model)
     frames = stretch(len(trial.time), share, seed)
     pairs = sided(chosen) if leg else [(chosen[f"{_ankle(chosen)}_left"][0], chosen[f"{_ankle(chosen)}_right"][0])]
-    if leg and model.name == "gait2354":  # whose toe is the middle of two markers
+    if leg and model.name == "gait2354":  # its toe is the middle of two markers
         pairs = [*pairs, *zip(chosen["toe_left"], chosen["toe_right"], strict=True)]
     faulty = points
     for pair in dict.fromkeys(pairs):
@@ -59,11 +59,11 @@ def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int
     right = marker_walks.cleaned(trial, model)
     same = np.array_equal(after.marker_position, right.marker_position, equal_nan=True)
     marked = ((after.fill == EXCHANGED).any("marker").values == frames).all()
-    return MENDED if same and marked else MISSED
+    return REPAIRED if same and marked else MISSED
 
 
 def _after_drop(trial: xr.Dataset, model: BodyModel, share: float, seed: int) -> str:
-    """Return whether a marker that is missing is rebuilt and marked so, or stays missing and is said to be."""
+    """Return the outcome for a missing marker: rebuilt and flagged as such, or stored as missing."""
     points, chosen = marker_walks.used(trial, model)
     name = f"{_ankle(chosen)}_{'left' if seed % 2 else 'right'}"
     gone = stretch(len(trial.time), share, seed)
@@ -72,10 +72,10 @@ def _after_drop(trial: xr.Dataset, model: BodyModel, share: float, seed: int) ->
     after = marker_walks.cleaned(_with(trial, {chosen[name][0]: hidden}), model)
     if name in after.attrs["landmarks_absent"].split():
         return FLAGGED
-    mine, was = after.sel(marker=name), right.sel(marker=name)
-    rebuilt = gone & np.isfinite(mine.marker_position.values).all(axis=-1)
-    close = np.abs(mine.marker_position.values - was.marker_position.values)[rebuilt].max(initial=0.0) < MENDED_M
-    told = abs(float(was.measured_share - mine.measured_share) - gone.mean()) < 1 / len(gone)
-    if not (close and told and (mine.fill.values[rebuilt] > 0).all()):
+    now, was = after.sel(marker=name), right.sel(marker=name)
+    rebuilt = gone & np.isfinite(now.marker_position.values).all(axis=-1)
+    close = np.abs(now.marker_position.values - was.marker_position.values)[rebuilt].max(initial=0.0) < REPAIRED_M
+    recorded = abs(float(was.measured_share - now.measured_share) - gone.mean()) < 1 / len(gone)
+    if not (close and recorded and (now.fill.values[rebuilt] > 0).all()):
         return MISSED
-    return MENDED if rebuilt[gone].all() else FLAGGED
+    return REPAIRED if rebuilt[gone].all() else FLAGGED

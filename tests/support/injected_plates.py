@@ -1,4 +1,4 @@
-"""Faults of force plates, in generated and real walks, through the steps ``clean`` and ``contacts``."""
+"""Faults of force plates in generated and real walks, for steps ``clean`` and ``contacts``."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from tests.support.generated_walks import (
     reread,
     shifted,
 )
-from tests.support.outcomes import ALL, FLAGGED, MENDED, MISSED, REFUSED, Row
+from tests.support.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
 from tests.support.real_walks import CHOSEN, FILES
 from tests.support.stances import found
 
-# what may be left of a fault under load: a few means of the noise, of 0.5 N
-MENDED_N, MENDED_N_M, LOADED_N = 2.0, 0.5, 20.0
+# largest rest of a repaired fault under load: a few standard errors of noise of 0.5 N
+REPAIRED_N, REPAIRED_N_M, LOADED_N = 2.0, 0.5, 20.0
 WRENCH = ("plate_force", "plate_moment")
-# real stances that are rightly refused: heel 16 cm behind the plate; the other foot 4 cm on it
-RIGHTLY = {
+# real stances that are correctly rejected: heel 16 cm behind the plate; the other foot 4 cm on it
+CORRECTLY_REJECTED = {
     ("walking2", "left", PARTLY_OFF),
     ("PiG_Motion-FlatFoot-Hole", "right", TWO_FEET),
 }
@@ -47,7 +47,7 @@ class Stance(NamedTuple):
 
 
 class PlateFault(NamedTuple):
-    """What is done to a plate of a trial, by the number of the dose, and the words of a right reason."""
+    """A fault of a plate: its name, doses, injection by dose number, and words of the right reason."""
 
     name: str
     doses: str
@@ -89,7 +89,7 @@ PLATE_FAULTS = (
 
 
 def on_plates(cleaned: xr.Dataset, **settings: Any) -> list[Stance]:
-    """Return the stances on plates of a trial as the step ``clean`` leaves it."""
+    """Return the stances on plates of a trial of step ``clean``."""
     trial = found(cleaned, **settings)
     rows = zip(trial.contact_side.values, trial.plates.values, trial.reason.values, strict=True)
     return [Stance(str(side), str(plates), str(reason)) for side, plates, reason in rows if plates]
@@ -100,17 +100,17 @@ def judged(raw: xr.Dataset, model: BodyModel = BODY_MODEL) -> list[Stance]:
 
 
 def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: BodyModel = BODY_MODEL) -> str:
-    """Return what becomes of the stances on a plate with a fault."""
+    """Return the outcome for the stances on a plate with a fault."""
     right, faulty = (clean(t, body_model=model, **CHOSEN["clean"]) for t in (raw, fault.inject(raw, plate, dose)))
-    mine = [s.reason for s in on_plates(faulty) if str(raw.plate.values[plate]) in s.plates.split()]
-    if mine and all(mine):
-        return FLAGGED if any(fault.words in reason for reason in mine) else REFUSED
+    reasons = [s.reason for s in on_plates(faulty) if str(raw.plate.values[plate]) in s.plates.split()]
+    if reasons and all(reasons):
+        return FLAGGED if any(fault.words in reason for reason in reasons) else REFUSED
     loaded = right.plate_force.values[:, plate, 1] > LOADED_N
     middle = raw.plate_corner.values[plate].mean(axis=0)
     was, now = ([trial[name].values[loaded, plate] for name in WRENCH] for trial in (right, faulty))
     force, moment = (after - before for before, after in zip(was, now, strict=True))
-    left = max(np.abs(force).max() / MENDED_N, np.abs(moment - np.cross(middle, force)).max() / MENDED_N_M)
-    return MENDED if mine and not any(mine) and left < 1 else MISSED
+    left = max(np.abs(force).max() / REPAIRED_N, np.abs(moment - np.cross(middle, force)).max() / REPAIRED_N_M)
+    return REPAIRED if reasons and not any(reasons) and left < 1 else MISSED
 
 
 def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset], every: int) -> Iterator[Row]:
@@ -124,7 +124,7 @@ def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset
     for fault in PLATE_FAULTS:
         row = Row(fault.name, fault.doses)
         row.generated = [outcome(fault, raw, dose % 3, dose) for dose, raw in walks.items()]
-        for i, (file, plate) in enumerate(good):  # two doses each, so that all are used and every plate goes both ways
+        for i, (file, plate) in enumerate(good):  # two doses each, so that all doses and both directions are used
             two = ((2 * i) % len(ALL), (2 * i + 1) % len(ALL)) if fault.doses else (0,)
             row.real += [outcome(fault, real[file], plate, dose, FILES[file]) for dose in two]
         yield row
@@ -132,7 +132,7 @@ def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset
 
 
 def _other_foot(folder: Path, dose: int) -> str:
-    """Return whether the heel of the next foot, or the toes of the last one, are seen on the plate."""
+    """Return the outcome for the heel of the next foot, or the toes of the last one, on the plate."""
     walk, direction = any_walk(2000 + dose)
     plate = plate_reaching(walk, direction, 1, (0.04 + 0.005 * dose) * (1 if dose % 2 else -1))
     stances = judged(recorded(folder, walk, (plate,), direction, seed=2000 + dose))

@@ -1,4 +1,4 @@
-"""Faults of body masses in the table, as ``check`` finds them by what files state and plates show."""
+"""Wrong body masses in participants.tsv, which ``check`` detects from files and plates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
 
 
 class Weighed(NamedTuple):
-    """A session as ``check`` sees it, and the true mass."""
+    """A session for ``check``, and the true mass."""
 
     rows: list[tsv.Row]
     facts: dict[str, Facts]
@@ -28,8 +28,8 @@ class Weighed(NamedTuple):
     chosen: dict[str, Any]
     model: BodyModel | None
 
-    def told(self, factor: float) -> str:
-        """Return what is said of sizes where the table has the mass times a factor."""
+    def findings(self, factor: float) -> str:
+        """Return the findings on sizes if the table has the mass times a factor."""
         row = {**self.person, "mass_kg": f"{factor * float(self.person['mass_kg']):.4g}"}
         participants = {self.rows[0]["participant_id"]: row}
         findings = of_sizes(self.rows, self.facts, participants, self.chosen, self.model)
@@ -42,17 +42,17 @@ def size_rows(folder: Path, doses: Sequence[int], real: Sequence[Weighed]) -> It
     for sessions, in_pounds, off in ((people, pounds.generated, wrong.generated), (real, pounds.real, wrong.real)):
         for i, session in enumerate(sessions):
             for dose in (doses[i],) if sessions is people else doses:
-                told = session.told(POUNDS_PER_KG * (0.95 + 0.1 * dose / (len(ALL) - 1)))
-                in_pounds.append(FLAGGED if "pounds?" in told else MISSED)
+                findings = session.findings(POUNDS_PER_KG * (0.95 + 0.1 * dose / (len(ALL) - 1)))
+                in_pounds.append(FLAGGED if "pounds?" in findings else MISSED)
                 for sign in (1, -1):
-                    told = session.told(1 + sign * (0.15 + 0.03 * dose))
-                    off.append(FLAGGED if "mass_kg is" in told else MISSED)
+                    findings = session.findings(1 + sign * (0.15 + 0.03 * dose))
+                    off.append(FLAGGED if "mass_kg is" in findings else MISSED)
     yield pounds
     yield wrong
 
 
 def weighed(folder: Path, number: int) -> Weighed:
-    """Return a generated walk, of which the plates alone tell the mass."""
+    """Return a generated walk with the mass shown by its plates alone."""
     walk, direction = any_walk(number)
     path = written(folder, walk, own_plates(walk, direction), direction, seed=number)
     facts = replace(facts_of(read_c3d(path), BODY_MODEL), sizes={})
@@ -62,7 +62,7 @@ def weighed(folder: Path, number: int) -> Weighed:
 
 
 def sessions(shared: Path) -> list[Weighed]:
-    """Return the real sessions whose mass is known, each with and without what its files state of it."""
+    """Return the real sessions of known mass, each with and without the mass stated in its files."""
     result = []
     for name in STUDIES:
         study = shared / "studies" / name

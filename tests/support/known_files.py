@@ -1,4 +1,4 @@
-"""Known walks of :mod:`recordings` as the points and plates of a C3D file in any lab's axes, and read back from it."""
+"""Known walks of :mod:`recordings` written to C3D files in any lab's axes, and read back."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.support.recordings import ANALOG_HZ, BODY_MODEL, LABELS, Rectangle, W
 
 Array = NDArray[np.float64]
 
-Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # ISB lab axes in a file whose z is up, for who walks along its x
+Z_UP = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # ISB lab axes in a file with z up, walking along x
 PLATES = (Rectangle(0.3, 0.8, -0.05, 0.25), Rectangle(1.0, 1.5, -0.25, 0.05))
 SINGLE_M = 1e-6  # the file holds millimetres in single precision: 2e-7 m at 3 m, twice that for a turn
-SINGLE_N = 1e-4  # 3e-5 N at 800 N, and corners of that precision in the moment
+SINGLE_N = 1e-4  # single precision: 3e-5 N at 800 N
 
 
 def recorded(known: Walk, turn: Array = Z_UP, *, names: dict[str, str] = LABELS) -> dict[str, Array]:
@@ -31,7 +31,7 @@ def on_plates(known: Walk) -> tuple[Array, Array]:
 
 
 def recorded_plates(known: Walk, turn: Array = Z_UP) -> list[Channels]:
-    """Return what :data:`PLATES` record of a walk."""
+    """Return the channels of :data:`PLATES` in a walk."""
     force, moment = on_plates(known)
     return [channels(plate, force[:, i], moment[:, i], turn) for i, plate in enumerate(PLATES)]
 

@@ -1,4 +1,4 @@
-"""Noisy walks of the person of :mod:`geometry` and real ones, as the step ``read`` gives them."""
+"""Noisy walks of the person of :mod:`geometry`, and real walks, as results of step ``read``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULTS = settings.read_yaml(settings.CONFIG / "default.yaml")["clean"]
 
 @cache
 def generated(name: str, seed: int) -> tuple[xr.Dataset, BodyModel]:
-    """Return a noisy walk as the step ``read`` does: from any phase, at any usual rate, straight or somewhat across."""
+    """Return a noisy walk like step ``read``, at a random phase, usual rate and direction."""
     rng = np.random.default_rng(seed)
     rate_hz, start_s = rng.choice([60.0, 100.0, 120.0]), rng.uniform(0, 3)
     time = start_s + np.arange(round(rng.uniform(2, 4) * rate_hz)) / rate_hz
@@ -36,7 +36,7 @@ def generated(name: str, seed: int) -> tuple[xr.Dataset, BodyModel]:
 
 
 def with_no_plate(trial: xr.Dataset, rate_hz: float) -> xr.Dataset:
-    """Add what ``clean`` takes besides markers."""
+    """Add the variables without markers that ``clean`` needs."""
     plate = ("plate_time", "plate", "axis")
     nothing = {name: (plate, np.empty((0, 0, 3))) for name in ("plate_force", "plate_moment")}
     nothing |= {"plate_corner": (("plate", "corner", "axis"), np.empty((0, 4, 3)))}

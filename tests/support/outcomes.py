@@ -1,17 +1,17 @@
-"""What becomes of an injected fault."""
+"""Outcomes of injected faults."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 ALL = tuple(range(20))  # numbers of the doses
-FLAGGED, MENDED = "flagged with the right reason", "mended"
+FLAGGED, REPAIRED = "flagged with the right reason", "repaired"
 REFUSED, MISSED = "refused for another reason", "missed"
 
 
 @dataclass
 class Row:
-    """A fault, its doses, and what became of each, by where it was put."""
+    """A fault, its doses, and the outcomes in generated and in real walks."""
 
     fault: str
     doses: str

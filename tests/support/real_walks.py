@@ -1,4 +1,4 @@
-"""Real walks over plates: one file of each laboratory and person, with the landmarks that tell which foot is where."""
+"""Real walks over plates: one file of each laboratory and person, with labels of pelvis and feet."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ CHOSEN = read_yaml(HOUSE / "config" / "default.yaml")
 
 
 def raw_walks(shared: Path) -> dict[str, xr.Dataset]:
-    """Return every walk as the step ``read`` leaves it."""
+    """Return the results of step ``read`` for all walks."""
     return {file: read(shared / file, body_model=model, **CHOSEN["read"]) for file, model in FILES.items()}
 
 
 def cleaned_walks(shared: Path) -> dict[str, xr.Dataset]:
-    """Return every walk as the step ``clean`` leaves it."""
+    """Return the results of step ``clean`` for all walks."""
     return {file: clean(raw, body_model=FILES[file], **CHOSEN["clean"]) for file, raw in raw_walks(shared).items()}

@@ -1,9 +1,9 @@
-"""Known walks, as the step ``clean`` leaves them; as C3D files, for the steps before it, see :mod:`c3d_recordings`.
+"""Known walks as results of step ``clean``; :mod:`c3d_recordings` writes C3D files for the steps before it.
 
-A walk is a list of footfalls. A foot stands still from strike to off, or moves with a belt. Its vertical force is half
-a sine in time. It passes evenly from one point of the sole, 3 cm before the heel, to another, 17 cm before it; the
-plate under a point carries its part. It brakes, then drives, on a cosine, and pushes the foot inwards throughout. So
-every crossing, centre of pressure and distance has a closed form. ISB lab axes (x forward, y up, z right), m, s, N.
+A walk is a list of footfalls. From strike to off a foot rests or moves with a belt. Its vertical force is half a sine
+in time and moves linearly from one point of the sole, 3 cm in front of the heel, to another, 17 cm in front of it; the
+plate under a point carries its part. It brakes, then drives, by a cosine, and pushes the foot inwards. So events,
+centres of pressure and distances have closed forms. ISB lab axes (x forward, y up, z right), m, s, N.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 MARKER_HZ, ANALOG_HZ = 100, 1000
 SPEED_M_S, STRIDE_S, STANCE_S, FIRST_STRIKE_S = 1.2, 1.1, 0.7, 0.2
-HALF_WIDTH_M, FOOT_M, AHEAD_M = 0.08, 0.2, 0.25  # foot from the midline; heel to toe; heel before pelvis at strike
+HALF_WIDTH_M, FOOT_M, AHEAD_M = 0.08, 0.2, 0.25  # foot to midline; heel to toe; heel to pelvis at strike
 SOLE_M = (0.03, 0.17)
 PEAK_N = 800.0
 DRIVE, INWARDS = 0.2, 0.05  # force per vertical force: forwards at off (backwards at strike), and towards the midline
@@ -49,7 +49,7 @@ class Footfall(NamedTuple):
 
 
 class Rectangle(NamedTuple):
-    """A plate in the floor: its extent forward and to the right, m."""
+    """A plate in the floor, its extent forward and to the right, m."""
 
     back: float
     front: float
@@ -70,7 +70,7 @@ class Rectangle(NamedTuple):
 
 @dataclass(frozen=True)
 class Walk:
-    """Footfalls in order of time; ``belt_m_s`` is how fast the ground carries a standing foot backwards."""
+    """Footfalls in order of time; ``belt_m_s`` is the backward speed of the ground."""
 
     steps: tuple[Footfall, ...]
     end_s: float
@@ -86,7 +86,7 @@ class Walk:
         return [step for step in self.steps if self.start_s < step.start_s and step.end_s < self.end_s]
 
     def times(self, rate_hz: float) -> Array:
-        """Return the instants of a trial sampled at a rate, s."""
+        """Return the sample times of a trial, s."""
         return self.start_s + np.arange(round((self.end_s - self.start_s) * rate_hz)) / rate_hz
 
 
@@ -146,7 +146,7 @@ def vertical(step: Footfall, time: Array) -> Array:
 
 
 def pressed(step: Footfall, time: Array) -> Array:
-    """Return how far before the heel the centre of pressure of a footfall is (time,), m."""
+    """Return how far in front of the heel the centre of pressure of a footfall is (time,), m."""
     share = (time - step.start_s) / (step.end_s - step.start_s)
     return SOLE_M[0] + share * (SOLE_M[1] - SOLE_M[0])
 
@@ -189,7 +189,7 @@ def cleaned(
     noise_n: float = 0.0,
     plates_left_out: str = "",
 ) -> xr.Dataset:
-    """Return a walk as the step ``clean`` does; events are (time, label, side); white noise is on vertical forces."""
+    """Return a walk like step ``clean``; events are (time, label, side); vertical forces have white noise."""
     paths, time = markers(known), known.times(ANALOG_HZ if plates else 0)
     force, moment = wrenches(known, plates, time)
     force[..., 1] += noise_n * np.random.default_rng(1).normal(size=force.shape[:2])

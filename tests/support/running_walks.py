@@ -1,4 +1,4 @@
-"""A run of closed form: short stances with flight between them, and forces of two and a half body weights."""
+"""A run in closed form: short stances, flights, forces of two and a half body weights."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STANCE_S, FLIGHT_S = 0.25, 0.1
 SPEED_M_S = 3.0
 MASS_KG, GRAVITY_M_S2 = 70.0, 9.81
 PEAK_BODY_WEIGHTS = 2.5
-REACH_M = SPEED_M_S * STANCE_S / 2  # the foot lands so far before the pelvis as it leaves behind it
+REACH_M = SPEED_M_S * STANCE_S / 2  # distance from the pelvis at landing, in front, and at take-off, behind
 
 
 def run(*, belt: bool = False) -> Walk:
-    """Return the footfalls, right first; on a belt the runner stays where he is."""
+    """Return the footfalls, right first; on a belt the runner does not travel."""
     travel_m_s = 0.0 if belt else SPEED_M_S
     steps = []
     for number in range(-4, 12):
@@ -30,7 +30,7 @@ def run(*, belt: bool = False) -> Walk:
 
 
 def run_cleaned(known: Walk, plates: Sequence[Rectangle] = ()) -> xr.Dataset:
-    """Return a run as the step ``clean`` leaves it, the pelvis at the runner's speed."""
+    """Return a run like step ``clean``, with the pelvis at the runner's speed."""
     trial = cleaned(known, plates)
     names = ("plate_force", "plate_moment", "vertical_force")
     stronger = PEAK_BODY_WEIGHTS * MASS_KG * GRAVITY_M_S2 / PEAK_N

@@ -1,4 +1,4 @@
-"""Walks of closed form through the step ``contacts``, and what is looked up in its result."""
+"""Step ``contacts`` on walks of closed form, and look-ups in its result."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 
 SETTINGS: dict[str, Any] = read_yaml(HOUSE / "config" / "default.yaml")["contacts"]
 THRESHOLD_N = float(SETTINGS["threshold_n"])
-SAMPLE_S = 1 / ANALOG_HZ + 1e-9  # a crossing is found at the next sample
+SAMPLE_S = 1 / ANALOG_HZ + 1e-9  # a crossing is detected at the next sample
 FRAME_S = 1 / MARKER_HZ + 1e-9
-ROUNDING = 1e-9  # double arithmetic of some 1000 N
+ROUNDING = 1e-9  # double precision at 1000 N
 
 
 def found(trial: xr.Dataset, **settings: Any) -> xr.Dataset:
@@ -28,12 +28,12 @@ def found(trial: xr.Dataset, **settings: Any) -> xr.Dataset:
 
 
 def under(step: Footfall, *, back_m: float = 0.1, front_m: float = 0.1) -> Rectangle:
-    """Return a plate that one footfall has for itself."""
+    """Return a plate under one footfall."""
     return Rectangle(step.x - back_m, step.x + FOOT_M + front_m, step.z - 0.07, step.z + 0.07)
 
 
 def stance(trial: xr.Dataset, step: Footfall) -> dict[str, Any]:
-    """Return the one row of ``contact`` that is a footfall's."""
+    """Return the row of ``contact`` of a footfall."""
     middle = (step.start_s + step.end_s) / 2
     rows = [
         i
@@ -60,7 +60,7 @@ def within(trial: xr.Dataset, start_s: float, end_s: float) -> NDArray[np.bool_]
 
 
 def is_unknown(trial: xr.Dataset, step: Footfall) -> bool:
-    """Whether no wrench is stored in the stance, and zero in the swing that follows within the trial."""
+    """Return whether no wrench is stored in the stance."""
     inside = within(trial, step.start_s + 0.02, step.end_s)
     parts = [side_of(trial, name, step.side)[inside] for name in ("ground_force", "ground_moment")]
     return all(np.isnan(part).all() for part in parts)

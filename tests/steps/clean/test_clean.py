@@ -43,7 +43,7 @@ def trial(
     *,
     zero_frames: tuple[int, int] | None = None,
 ) -> xr.Dataset:
-    """Return a trial as ``read`` does: labels -> (time, 3) and one plate, still and at rest where not given."""
+    """Return a trial like ``read``: labels -> (time, 3) and one plate, by default at rest and unloaded."""
     points = {"LHEE": np.ones((len(TIME), 3))} | dict(points or {})
     force = np.zeros((len(PLATE_TIME), 3)) if force is None else force
     moment = np.zeros_like(force) if moment is None else moment
@@ -83,7 +83,7 @@ def heel(read: xr.Dataset, **settings: Any) -> Array:
 
 @pytest.mark.parametrize("order", [2, 4, 8])
 @pytest.mark.parametrize(("rate_hz", "cutoff_hz"), [(60, 6), (100, 10), (250, 10), (1000, 20), (100, 45)])
-def test_the_response_is_butterworths_with_the_stated_cutoff(order: int, rate_hz: float, cutoff_hz: float) -> None:
+def test_the_response_is_butterworth_with_the_stated_cutoff(order: int, rate_hz: float, cutoff_hz: float) -> None:
     """Two passes of order n/2 that are -3 dB together: 1 / (1 + (sqrt 2 - 1) (tan(pi f/fs) / tan(pi fc/fs))^n)."""
     narrow_hz = min(cutoff_hz, rate_hz / 2 - cutoff_hz)
     samples = int(40 * rate_hz / narrow_hz) | 1  # long enough for the response to die away at both ends
@@ -94,7 +94,7 @@ def test_the_response_is_butterworths_with_the_stated_cutoff(order: int, rate_hz
     phases = 2 * np.pi * np.outer(frequency, np.arange(samples) - samples // 2) / rate_hz
     gain, lag = np.cos(phases) @ response, np.sin(phases) @ response
     warped = np.tan(np.pi * frequency / rate_hz) / np.tan(np.pi * cutoff_hz / rate_hz)
-    edges = 1e-6  # what is left of the response after 20 periods of the cut-off
+    edges = 1e-6  # the rest of the response after 20 periods of the cut-off
     np.testing.assert_allclose(gain, 1 / (1 + (np.sqrt(2) - 1) * warped**order), rtol=0, atol=edges)
     np.testing.assert_allclose(lag, 0, atol=edges)
     at_cutoff = np.cos(2 * np.pi * cutoff_hz * (np.arange(samples) - samples // 2) / rate_hz) @ response
@@ -102,12 +102,12 @@ def test_the_response_is_butterworths_with_the_stated_cutoff(order: int, rate_hz
 
 
 def test_a_sine_at_the_cutoff_comes_out_3_db_smaller_and_in_phase() -> None:
-    """The settings reach the markers and the plates: 10 Hz of markers, 20 Hz of forces, away from the ends."""
+    """10 Hz for markers and 20 Hz for forces, away from the ends."""
     wave = np.outer(np.sin(2 * np.pi * 10 * TIME), [0.01, 0.02, 0.03])
     load = np.outer(np.sin(2 * np.pi * 20 * PLATE_TIME), [1.0, 2, 3])
     result = cleaned(trial({"LHEE": 1 + wave}, load, 0.1 * load), marker_cutoff_hz=10, force_cutoff_hz=20)
     inner, inner_plate = slice(50, 150), slice(500, 1500)
-    ends = 1e-3  # relative: the ends ring for a few periods
+    ends = 1e-3  # relative; the ends oscillate for a few periods
     np.testing.assert_allclose(
         result.marker_position[inner, 0], 1 + np.sqrt(0.5) * wave[inner], rtol=0, atol=0.03 * ends
     )
@@ -121,14 +121,14 @@ def test_a_constant_and_a_straight_line_pass_unchanged_to_the_ends(order: int) -
     line = np.stack([np.full_like(TIME, 0.3), 1 + 2 * TIME, -3 * TIME], axis=1)
     result = low_pass(line, rate_hz=100, cutoff_hz=6, order=order)
     np.testing.assert_allclose(result[:, 0], line[:, 0], rtol=0, atol=ROUNDING)
-    padding = 1e-6  # m: what the finite padding leaves of a lag of 30 cm
+    padding = 1e-6  # m, the rest of a lag of 30 cm with finite padding
     np.testing.assert_allclose(result, line, rtol=0, atol=padding)
 
 
-def test_null_turns_the_filters_off() -> None:
+def test_null_switches_the_filters_off() -> None:
     rng = np.random.default_rng(0)
     points = rng.normal(size=(len(TIME), 3))
-    load = rng.normal(loc=(0, 500, 0), size=(len(PLATE_TIME), 3))  # loaded throughout: no baseline either
+    load = rng.normal(loc=(0, 500, 0), size=(len(PLATE_TIME), 3))  # loaded throughout, so no baseline
     result = cleaned(trial({"LHEE": points}, load))
     np.testing.assert_array_equal(result.marker_position[:, 0], points)
     np.testing.assert_array_equal(result.plate_force[:, 0], load)
@@ -143,7 +143,7 @@ def test_a_cutoff_at_half_the_rate_is_refused(name: str, cutoff_hz: float) -> No
         cleaned(trial(), **settings)
 
 
-def test_filtering_does_not_reach_over_a_gap() -> None:
+def test_filters_do_not_cross_a_gap() -> None:
     before = np.cumsum(np.random.default_rng(1).normal(size=(len(TIME), 3)), axis=0)
     before[90:110] = np.nan
     after = before.copy()
@@ -155,7 +155,7 @@ def test_filtering_does_not_reach_over_a_gap() -> None:
     assert np.isfinite(a[:90]).all()
 
 
-def test_a_stretch_too_short_to_filter_is_left_out() -> None:
+def test_a_stretch_too_short_to_filter_is_missing() -> None:
     points = np.ones((len(TIME), 3))
     points[50:70], points[74:100] = np.nan, np.nan
     kept = np.isfinite(heel(trial({"LHEE": points}), marker_cutoff_hz=10))[:, 0]
@@ -191,23 +191,23 @@ def step_on(start_s: float = 0.6, end_s: float = 1.3) -> tuple[Array, Array]:
     return force, np.cross(SPOT, force)
 
 
-def test_a_constant_offset_is_taken_off() -> None:
+def test_a_constant_offset_is_subtracted() -> None:
     force, moment = step_on()
     noise = np.random.default_rng(2).normal(size=(2, *force.shape)) * [[[1.0]], [[0.02]]]
     result = cleaned(trial(None, force + noise[0] + OFFSET[:3], moment + noise[1] + OFFSET[3:]))
-    sampled = 0.15  # four standard errors of a median over some 1000 samples with a deviation of 1 N
+    sampled = 0.15  # four standard errors of a median over about 1000 samples with a deviation of 1 N
     np.testing.assert_allclose(result.plate_baseline[0], OFFSET[:3], rtol=0, atol=sampled)
     np.testing.assert_allclose(result.plate_force[:, 0], force + noise[0], rtol=0, atol=sampled)
     np.testing.assert_allclose(result.plate_moment[:, 0], moment + noise[1], rtol=0, atol=0.02 * sampled)
     np.testing.assert_array_equal(result.vertical_force, result.plate_force[..., 1])
 
 
-def test_a_plate_that_nobody_touches_reads_zero() -> None:
+def test_an_unloaded_plate_reads_zero() -> None:
     result = cleaned(trial(None, np.tile(OFFSET[:3], (len(PLATE_TIME), 1))))
     np.testing.assert_allclose(result.plate_force, 0, atol=ROUNDING)
 
 
-def test_who_stands_on_a_plate_throughout_is_not_taken_off() -> None:
+def test_the_weight_of_a_person_on_a_plate_throughout_is_kept() -> None:
     sway = 15 * np.sin(2 * np.pi * 0.5 * PLATE_TIME)[:, None]
     force = (350 + sway) * [0.0, 1, 0]
     result = cleaned(trial(None, force, np.cross(SPOT, force), zero_frames=(1, 10)))
@@ -215,14 +215,14 @@ def test_who_stands_on_a_plate_throughout_is_not_taken_off() -> None:
     np.testing.assert_array_equal(result.plate_baseline, 0)
 
 
-def test_who_stands_first_and_then_leaves_keeps_the_weight() -> None:
+def test_the_weight_of_a_person_who_leaves_the_plate_is_kept() -> None:
     force = np.where(PLATE_TIME < 1.4, 700.0, 0.0)[:, None] * [0.0, 1, 0]
     result = cleaned(trial(None, force + OFFSET[:3], zero_frames=(1, 10)))
     np.testing.assert_allclose(result.plate_force[:, 0], force, rtol=0, atol=ROUNDING)
 
 
-def test_a_drift_is_taken_off_and_the_part_of_it_that_is_not_known_is_told() -> None:
-    """Once evenly over the trial, once all of it at a time that nobody knows, under load."""
+def test_a_drift_is_subtracted_and_its_unknown_part_stored() -> None:
+    """Once linear over the trial, once a jump under load."""
     force, moment = step_on()
     even = 30 * np.linspace(0, 1, len(PLATE_TIME))
     jump = np.where(PLATE_TIME > 1.0, 30.0, 0.0)
@@ -232,22 +232,22 @@ def test_a_drift_is_taken_off_and_the_part_of_it_that_is_not_known_is_told() -> 
         result = cleaned(trial(None, force + extra, moment + np.cross(middle, extra)))
         unknown = float(result.plate_drift[0])
         if known:
-            # knots 0.15 s apart on a straight line: rounding, and the bend where the trial's ends are held
+            # knots 0.15 s apart on a straight line: rounding, and the extrapolation at the trial's ends
             np.testing.assert_allclose(result.plate_force[:, 0], force, rtol=0, atol=1.0)
             assert unknown < 1
         else:
             assert unknown == pytest.approx(30, abs=1)
 
 
-def test_zero_frames_in_which_somebody_stands_on_the_plate_do_not_count() -> None:
+def test_loaded_zero_frames_are_ignored() -> None:
     force, _ = step_on(0.0, 0.9)
     force += 8.0
     result = cleaned(trial(None, force, zero_frames=(30, 50)))
     np.testing.assert_allclose(result.plate_baseline[0], 8.0, rtol=0, atol=ROUNDING)
 
 
-def test_filtering_keeps_the_centre_of_pressure_of_a_load_at_rest() -> None:
-    """Force and moment about a fixed point are filtered alike, so their ratio stays; a filtered quotient would not."""
+def test_filtering_keeps_the_centre_of_pressure_of_a_fixed_load() -> None:
+    """Force and moment are filtered alike, so their ratio is kept."""
     force, moment = step_on()
     result = cleaned(trial(None, force, moment), force_cutoff_hz=10)
     smooth = result.plate_force.values[:, 0]
@@ -262,7 +262,7 @@ def test_no_centre_of_pressure_is_stored_to_be_filtered() -> None:
     assert not [name for name in cleaned(trial()).variables if "pressure" in str(name)]
 
 
-def test_a_trial_without_plates_and_events_stays_without() -> None:
+def test_a_trial_without_plates_and_events() -> None:
     bare = trial().isel(plate=slice(0), plate_time=slice(0), event=slice(0))
     result = cleaned(bare, force_cutoff_hz=10, marker_cutoff_hz=10)
     assert (result.sizes["plate"], result.sizes["plate_time"], result.sizes["event"]) == (0, 0, 0)

@@ -1,4 +1,4 @@
-"""Gaps of markers, through the step ``clean``: known motions with a part hidden, and real ones."""
+"""Gap filling in step ``clean``: known and real motions with a part hidden."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def with_gap(points: Array, start: int, stop: int) -> Array:
     return result
 
 
-def test_the_spline_fills_a_cubic_exactly_and_says_where() -> None:
+def test_the_spline_fills_a_cubic_exactly_and_flags_it() -> None:
     result = cleaned(trial({"LHEE": with_gap(cubic(), 60, 68)}))
     np.testing.assert_allclose(result.marker_position[:, 0], cubic(), rtol=0, atol=ROUNDING)
     assert list(np.flatnonzero(result.fill[:, 0] == 1)) == list(range(60, 68))
@@ -42,7 +42,7 @@ def test_the_spline_fills_a_cubic_exactly_and_says_where() -> None:
 
 
 def test_zeros_and_negative_residuals_are_gaps(tmp_path: Path) -> None:
-    """Both ways in which files say that a marker is not seen; one zero coordinate is a place like any other."""
+    """The two ways in which files mark a missing marker; a single zero coordinate is not missing."""
     points = {label: 0.5 + cubic() for label in ("LASI", "RASI", "LHEE", "LTOE")}
     points["LHEE"][60:64] = 0
     points["LHEE"][100, 1] = 0
@@ -58,8 +58,8 @@ def test_zeros_and_negative_residuals_are_gaps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("frames", "is_filled"), [(10, True), (11, False)])
-def test_the_longest_gap_filled_is_the_stated_one(frames: int, is_filled: bool) -> None:
-    """0.1 s at 100 frames a second."""
+def test_the_longest_gap_filled_is_that_of_the_settings(frames: int, is_filled: bool) -> None:
+    """0.1 s at 100 frames per second."""
     result = cleaned(trial({"LHEE": with_gap(cubic(), 60, 60 + frames)}))
     gap = result.marker_position[60 : 60 + frames, 0]
     assert np.isfinite(gap).all() if is_filled else np.isnan(gap).all()
@@ -112,7 +112,7 @@ def test_a_rigid_cluster_fills_a_long_gap_exactly() -> None:
 
 
 def test_two_hidden_markers_of_four_leave_a_long_gap() -> None:
-    """Two points do not tell a rotation."""
+    """Two points do not define a rotation."""
     points = rigid_motion()
     hidden = points | {label: with_gap(points[label], 40, 120) for label in ("LS1", "LS2")}
     result = cleaned(trial(hidden), model=CLUSTER_MODEL)
@@ -120,11 +120,11 @@ def test_two_hidden_markers_of_four_leave_a_long_gap() -> None:
     assert not result.fill.any()
 
 
-def test_what_a_cluster_rebuilds_joins_the_path_without_a_step() -> None:
-    """Skin carries one marker away from the rest by up to 12 mm, linearly in time: the joints take all of it up."""
+def test_a_path_from_a_cluster_meets_the_measured_path() -> None:
+    """One marker moves relative to the others by up to 12 mm, linearly in time, which the shift corrects."""
     points = rigid_motion()
     origin = points["LS1"] - rigid_motion()["LS1"][0]
-    points = {label: rigid_motion()[label][0] + origin for label in points}  # no turn, so that the answer is exact
+    points = {label: rigid_motion()[label][0] + origin for label in points}  # without rotation the answer is exact
     points["LS2"] = points["LS2"] + np.outer(TIME - 1, [0.012, 0, 0])
     result = cleaned(trial(points | {"LS2": with_gap(points["LS2"], 40, 120)}), model=CLUSTER_MODEL)
     found = result.marker_position.sel(marker="shank_2_left")
@@ -164,7 +164,7 @@ def test_markers_that_do_not_move_together_do_not_fill_each_other() -> None:
 
 
 def test_neighbours_fill_real_gaps_to_a_centimetre(shared: Path) -> None:
-    """0.2 s anywhere in a real walk: half to 6 mm, nine in ten to 15 mm; a spline is 20 mm and more off."""
+    """Gaps of 0.2 s in real walks: half within 6 mm, nine in ten within 15 mm; a spline is off by 20 mm and more."""
     path = shared / "studies/plug_in_gait/sub-02/HC002D06.c3d"
     raw = read(path, body_model=body_model("plug_in_gait"), lab_axes="quarter_turn")
     labels = ("LKNE", "LTIB", "LANK", "LHEE", "LTOE", "LTHI")
@@ -189,22 +189,22 @@ def test_shares_of_frames_measured_and_filled_add_up() -> None:
     assert float(result.filled_share[0]) == pytest.approx(8 / 200)
 
 
-def test_what_was_done_is_written_as_flags() -> None:
+def test_repairs_are_stored_as_flags() -> None:
     fill = described("clean", cleaned(trial({"LHEE": with_gap(cubic(), 60, 68)}))).fill
     meanings = dict(zip(fill.attrs["flag_values"].tolist(), fill.attrs["flag_meanings"].split(), strict=True))
     assert fill.attrs["flag_values"].dtype == fill.dtype
     assert {meanings[code] for code in np.unique(fill).tolist()} == {"none", "spline"}
 
 
-def test_what_was_done_is_counted() -> None:
-    """Eight frames hidden, one 5 cm off its path for a frame."""
+def test_repairs_are_counted() -> None:
+    """Eight hidden frames, and a spike of 5 cm in one frame."""
     points = with_gap(cubic(), 60, 68)
     points[120] += 0.05
     attributes = cleaned(trial({"LHEE": points}), spike_m=0.02).attrs
     assert [attributes[name] for name in REPAIRS] == [8, 0, 0, 1, 0]
 
 
-def test_a_landmark_made_of_two_markers_is_filled_marker_by_marker() -> None:
+def test_a_landmark_of_two_markers_is_filled_marker_by_marker() -> None:
     model = BodyModel.of(BODY_MODEL.definition | {"landmarks": OWN | {"toe": [["{side}M1", "{side}M5"]]}})
     points = {"LM1": with_gap(cubic(), 60, 65), "LM5": -cubic() + 1}
     result = cleaned(trial(points), model=model)

@@ -1,4 +1,4 @@
-"""Exchanged labels: injected into walks of known truth and into real ones, and never found where there are none."""
+"""Exchanged labels, injected into generated and real walks; none are found in clean walks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_left_and_right_exchanged_are_found_to_the_frame(name: str, landmark: st
 
 @pytest.mark.parametrize("name", BODY_MODELS)
 def test_neighbours_of_one_segment_exchanged_are_found(name: str) -> None:
-    """Up to 30 % of the trial, in which it is sure that the shorter part is the wrong one."""
+    """In up to 30 % of the trial, when the shorter part is certainly wrong."""
     hits = []
     for dose, share in enumerate(np.linspace(0.02, 0.28, 20)):
         trial, model = generated(name, 2000 + dose)
@@ -108,7 +108,7 @@ def test_a_hidden_companion_does_not_hide_an_exchange() -> None:
     np.testing.assert_array_equal(found[frozenset(("LANK", "RANK"))], frames)
 
 
-# --- what becomes of them --------------------------------------------------------------------------------------
+# --- repair and rejection --------------------------------------------------------------------------------------
 
 
 def faulty_trial(share: float, one: str = "LANK", other: str = "RANK") -> tuple[xr.Dataset, xr.Dataset, np.ndarray]:
@@ -121,7 +121,7 @@ def faulty_trial(share: float, one: str = "LANK", other: str = "RANK") -> tuple[
     return trial, trial.assign(marker_position=(("time", "marker", "axis"), where)), frames
 
 
-def test_a_repaired_trial_is_the_one_without_the_fault_and_says_so() -> None:
+def test_a_repaired_trial_equals_the_correct_one_and_records_the_repair() -> None:
     trial, faulty, frames = faulty_trial(0.3)
     model = body_model("plug_in_gait")
     right, repaired = cleaned(trial, model), cleaned(faulty, model)
@@ -143,7 +143,7 @@ def test_reject_and_ignore() -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [("LANK", "RANK"), ("LHEE", "RHEE"), ("LHEE", "LTOE")])
-def test_labels_exchanged_in_the_whole_trial_are_the_users_to_mend(one: str, other: str) -> None:
+def test_labels_exchanged_in_the_whole_trial_reject_it(one: str, other: str) -> None:
     _, faulty, _ = faulty_trial(1.0, one, other)
     with pytest.raises(UserError, match=f"{one} and {other} in all frames"):
         cleaned(faulty, body_model("plug_in_gait"))
@@ -160,14 +160,14 @@ def test_a_leg_exchanged_throughout_is_refused() -> None:
         repair_markers(position, list(points), chosen, model, first_frame=1, spike_m=None, exchanged_markers="repair")
 
 
-def test_which_half_is_wrong_is_not_guessed_within_a_side() -> None:
+def test_an_uncertain_exchange_within_a_side_rejects_the_trial() -> None:
     _, faulty, _ = faulty_trial(0.45, "LANK", "LHEE")
     with pytest.raises(UserError, match=r"LANK and LHEE in frames .* or in all others"):
         cleaned(faulty, body_model("plug_in_gait"))
 
 
-def test_exchanges_do_not_depend_on_where_the_lab_faces() -> None:
-    """Turned by a right angle about the vertical, as another lab would record it."""
+def test_exchanges_do_not_depend_on_the_direction_of_the_lab() -> None:
+    """The trial is turned by a right angle about the vertical."""
     _, faulty, _ = faulty_trial(0.2)
     model = body_model("plug_in_gait")
     points, chosen = used(faulty, model)

@@ -1,4 +1,4 @@
-"""Marker filters: the smoothing spline against scipy's and its closed forms, chosen cut-offs against known noise."""
+"""Marker filters: the smoothing spline against scipy and closed forms, chosen cut-offs against known noise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 
 
 def noisy(deviation_m: float, *, seed: int = 0) -> tuple[Array, Array]:
-    """Return a motion with harmonics up to 4 Hz (time, 8, 3), and it with white noise."""
+    """Return a motion with harmonics up to 4 Hz (time, 8, 3), without and with white noise."""
     rng = np.random.default_rng(seed)
     phase, size = rng.uniform(0, 6, (4, 8, 3)), 0.3 / np.arange(1, 5)[:, None, None] ** 2
     turns = 2 * np.pi * np.arange(1, 5)[:, None, None, None] * TIME[:, None, None]
@@ -37,7 +37,7 @@ def rms(values: Array) -> float:
 
 
 @pytest.mark.parametrize("weight", [1e-3, 1.0, 1e4])
-def test_the_cubic_one_is_scipys(weight: float) -> None:
+def test_the_cubic_spline_equals_scipys(weight: float) -> None:
     samples = np.random.default_rng(0).normal(size=(60, 2)).cumsum(axis=0)
     ours, _ = smooth(samples, weight, half_order=2)
     theirs = make_smoothing_spline(np.arange(60.0), samples, lam=weight)(np.arange(60.0))
@@ -45,7 +45,7 @@ def test_the_cubic_one_is_scipys(weight: float) -> None:
 
 
 @pytest.mark.parametrize("half_order", [2, 3])
-def test_the_trace_is_that_of_the_matrix(half_order: int) -> None:
+def test_the_trace_equals_that_of_the_matrix(half_order: int) -> None:
     matrix, trace = smooth(np.eye(50), 20.0, half_order=half_order)
     assert trace == pytest.approx(50 - np.trace(matrix), rel=1e-6)  # a central difference with a step of 1e-4
 
@@ -62,14 +62,14 @@ def test_polynomials_below_the_penalised_derivative_pass_unchanged(half_order: i
 def test_a_sine_at_the_cutoff_comes_out_3_db_smaller(half_order: int, cutoff_hz: float) -> None:
     wave = np.sin(2 * np.pi * cutoff_hz * TIME)[:, None]
     weight = smoothing_weight(cutoff_hz, RATE_HZ, half_order=half_order)
-    inner = slice(150, 350)  # where the ends' response has died away
+    inner = slice(150, 350)  # away from the ends
     smoothed, _ = smooth(wave, weight, half_order=half_order)
     np.testing.assert_allclose(smoothed[inner], np.sqrt(0.5) * wave[inner], rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("deviation_m", [0.0003, 0.001, 0.003])
 def test_cross_validation_finds_nearly_the_best_cutoff(deviation_m: float) -> None:
-    """Against all other cut-offs, which only the truth can tell apart."""
+    """Compared with the best of all cut-offs by the true path."""
     path, recorded = noisy(deviation_m)
     result, chosen = gcv_spline(recorded, rate_hz=RATE_HZ)
     flat = recorded.reshape(len(TIME), -1)
@@ -81,7 +81,7 @@ def test_cross_validation_finds_nearly_the_best_cutoff(deviation_m: float) -> No
     assert ((chosen > 3) & (chosen < 20)).all()
 
 
-def test_the_spline_does_not_reach_over_a_gap_and_leaves_out_what_is_too_short() -> None:
+def test_the_spline_does_not_cross_a_gap_and_drops_short_stretches() -> None:
     _, recorded = noisy(0.001)
     recorded[200:210, 0], recorded[213:220, 0] = np.nan, np.nan
     result, _ = gcv_spline(recorded, rate_hz=RATE_HZ)
@@ -103,15 +103,15 @@ def test_the_spline_does_not_depend_on_the_axes() -> None:
 
 
 @pytest.mark.parametrize("deviation_m", [0.0005, 0.002])
-def test_residual_analysis_takes_away_as_much_as_there_is_noise(deviation_m: float) -> None:
-    """Winter's choice: the residual at the cut-off is the noise (5 % more by the line's fit, and chance)."""
+def test_the_residual_at_the_chosen_cutoff_equals_the_noise(deviation_m: float) -> None:
+    """Up to chance and 5 % from the fit of the line (Winter)."""
     _, recorded = noisy(deviation_m)
     for marker, cutoff_hz in enumerate(residual_cutoffs_hz(recorded, rate_hz=RATE_HZ, order=4)):
         smoothed = low_pass(recorded[:, marker], rate_hz=RATE_HZ, cutoff_hz=float(cutoff_hz), order=4)
         assert rms(recorded[:, marker] - smoothed) == pytest.approx(deviation_m, rel=0.15)
 
 
-def test_more_noise_asks_for_a_lower_cutoff() -> None:
+def test_more_noise_gives_a_lower_cutoff() -> None:
     means = [residual_cutoffs_hz(noisy(d)[1], rate_hz=RATE_HZ, order=4).mean() for d in (0.0003, 0.001, 0.003)]
     assert means[0] > means[1] > means[2] > 3
 
@@ -147,7 +147,7 @@ def test_clean_records_the_cutoffs(settings: dict[str, Any], expected: tuple[flo
 
 
 @pytest.mark.parametrize("name", ["butterworth", "gcv_spline"])
-def test_null_turns_either_filter_off(name: str) -> None:
+def test_null_switches_either_filter_off(name: str) -> None:
     trial, model = generated("isb_clusters", 8)
     result = cleaned(trial, model, marker_filter=name, marker_cutoff_hz=None)
     assert result.cutoff_hz.isnull().all()

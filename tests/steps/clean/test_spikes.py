@@ -1,4 +1,4 @@
-"""Spikes: injected into walks of known truth and real ones; nothing else is taken for one."""
+"""Spikes, injected into generated and real walks; none are found elsewhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_two_hundred_clean_walks_have_none() -> None:
 
 @pytest.mark.parametrize("frames", [1, 2, 3, 5])
 def test_spikes_are_found_to_the_sample(frames: int) -> None:
-    """40 to 100 mm: three times the roughness of a foot in swing at 60 frames a second is some 30 mm."""
+    """40 to 100 mm; three times the roughness of a foot in swing at 60 frames a second is about 30 mm."""
     hits = []
     for dose, size_m in enumerate(np.linspace(0.04, 0.1, 20)):
         position, where = spiked(walk(500 + dose), dose, size_m=float(size_m), frames=frames)
@@ -52,7 +52,7 @@ def test_small_spikes_of_a_smooth_path_are_found() -> None:
         np.testing.assert_array_equal(find_spikes(position, spike_m=SPIKE_M), where if found else False)
 
 
-def test_a_path_that_does_not_come_back_is_no_spike() -> None:
+def test_a_path_that_does_not_return_is_not_a_spike() -> None:
     path = walk(3)
     path[80:, 2] += 0.1
     assert not find_spikes(path, spike_m=SPIKE_M).any()
@@ -74,13 +74,13 @@ def test_clean_fills_and_records_a_spike() -> None:
     right, result = cleaned(trial, model), cleaned(faulty, model)
     assert list(np.flatnonzero(result.fill.sel(marker="heel_left") == SPIKE)) == [70, 71]
     assert result.attrs["filled_frames"] == 2
-    near = 0.003  # m, what rebuilding two noisy samples (1 mm) from the foot's other markers costs
+    near = 0.003  # m, error of two samples rebuilt from the foot's other markers, with noise of 1 mm
     np.testing.assert_allclose(result.marker_position, right.marker_position, rtol=0, atol=near)
     assert not cleaned(faulty, model, spike_m=None).fill.any()
 
 
-def test_real_walks_have_spikes_only_where_the_path_leaves_and_comes_back(shared: Path) -> None:
-    """One recording, of raw markers, has three, each seen by eye: LF03, RT01 and RT05 of `functional`."""
+def test_spikes_of_real_walks_are_the_known_ones(shared: Path) -> None:
+    """One recording of raw markers has three, confirmed by eye: LF03, RT01 and RT05 of `functional`."""
     found: dict[tuple[str, str], list[int]] = {}
     for file, trial, model in real_walks(shared):
         points, _ = used(trial, model)

@@ -1,6 +1,6 @@
-"""Plates that are not as their file says, end to end: what a stance on them says, and who walks unlike others.
+"""Stances on plates with wrong parameters, and unusual walks that must not be rejected.
 
-How often each fault is told stands in the table of ``fault_campaign.py``.
+``fault_campaign.py`` counts how often each fault is found.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ FAULTS: dict[str, Callable[[xr.Dataset, int], xr.Dataset]] = {
 }
 
 
-# --- what is said ----------------------------------------------------------------------------------------------
+# --- reasons ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("plate", [0, 2])
-def test_the_stance_says_what_is_wrong_with_its_plate_and_no_other_is_lost(
+def test_only_the_stance_on_the_faulty_plate_has_the_reason(
     known: Walk, plated: xr.Dataset, fault: str, plate: int
 ) -> None:
     trial = found(FAULTS[fault](plated, plate))
@@ -69,28 +69,28 @@ def test_the_stance_says_what_is_wrong_with_its_plate_and_no_other_is_lost(
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_users_word_tells_the_foot_not_how_the_plate_lies(known: Walk, plated: xr.Dataset, fault: str) -> None:
+def test_assigned_plates_are_checked_for_their_placement(known: Walk, plated: xr.Dataset, fault: str) -> None:
     step = known.seen()[0]
     row = stance(found(FAULTS[fault](plated, 0), plates_right="1 3 5"), step)
     assert (row["plates"], row["valid"]) == ("1", False)
     assert fault in row["reason"]
 
 
-def test_a_plate_that_the_user_leaves_out_may_lie_as_it_likes(known: Walk, plated: xr.Dataset) -> None:
+def test_a_misplaced_plate_that_is_left_out_has_no_effect(known: Walk, plated: xr.Dataset) -> None:
     trial = found(FAULTS["shifted"](plated, 0), plates_right="none")
     assert [stance(trial, step)["reason"] for step in known.seen() if step.side == "right"] == [LEFT_OUT] * 3
 
 
-def test_who_knows_the_plates_better_may_say_so(known: Walk, plated: xr.Dataset) -> None:
-    """But for a plate that pulls at the foot on it: no walk explains that."""
-    for fault, said in (("shifted", ""), ("pushes down", "pushes down")):
+def test_the_check_of_placement_can_be_ignored(known: Walk, plated: xr.Dataset) -> None:
+    """Except for a plate that pulls at the foot."""
+    for fault, reason in (("shifted", ""), ("pushes down", "pushes down")):
         row = stance(found(FAULTS[fault](plated, 0), misread_plates="ignore"), known.seen()[0])
-        assert said in row["reason"]
-        assert row["valid"] == (not said)
+        assert reason in row["reason"]
+        assert row["valid"] == (not reason)
 
 
 def test_time_comes_before_place(known: Walk) -> None:
-    """On a belt a foot is elsewhere when its plate is late: not the place is wrong, and no other plate."""
+    """On a belt a late plate has its centre of pressure away from the foot, but its place is right."""
     tread = walk(strides=3, belt_m_s=SPEED_M_S)
     trial = found(late(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]), 0, 0.1))
     for step in tread.seen():
@@ -99,7 +99,7 @@ def test_time_comes_before_place(known: Walk) -> None:
         assert row["valid"] == (step.side == "left")
 
 
-# --- what is no fault ------------------------------------------------------------------------------------------
+# --- no faults -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("back_m", "front_m"), [(0.1, -0.08), (0.1, -0.04), (-0.07, 0.1)])
@@ -108,8 +108,8 @@ def test_a_foot_partly_off_its_plate_does_not_shift_it(known: Walk, back_m: floa
     plates = [under(step) for step in known.seen()]
     plates[which] = under(known.seen()[which], back_m=back_m, front_m=front_m)
     trial = found(cleaned(known, plates))
-    said = [stance(trial, step)["reason"] for step in known.seen()]
-    assert said == [PARTLY_OFF if number == which else "" for number in range(len(said))]
+    reasons = [stance(trial, step)["reason"] for step in known.seen()]
+    assert reasons == [PARTLY_OFF if number == which else "" for number in range(len(reasons))]
 
 
 @pytest.mark.parametrize("joint_m", [0.06, 0.1, 0.15])
@@ -121,7 +121,7 @@ def test_a_foot_across_two_plates_shifts_neither(known: Walk, joint_m: float) ->
 
 
 def backwards(trial: xr.Dataset) -> xr.Dataset:
-    """Return a trial with time reversed, which is how people walk backwards."""
+    """Return a trial with time reversed, which equals walking backwards."""
     turned = trial.isel(time=slice(None, None, -1), plate_time=slice(None, None, -1))
     times = {name: float(trial[name][-1] + trial[name][0]) - turned[name] for name in ("time", "plate_time")}
     travel = {"none": "none", "forwards": "backwards"}[trial.attrs["direction_of_travel"]]
@@ -129,9 +129,9 @@ def backwards(trial: xr.Dataset) -> xr.Dataset:
 
 
 def test_walking_backwards_is_no_fault(generated: xr.Dataset, plated: xr.Dataset) -> None:
-    """Motion alone tells no events of it, so that two feet are seen on some plates: that is another matter."""
+    """Some plates have two feet, because motion alone gives no events; these do not count."""
     assert {row.reason for row in on_plates(backwards(generated))} <= {"", TWO_FEET}
-    back, stops_at_once = backwards(plated), {"max_time_offset_s": 0.05}  # as no real foot does
+    back, stops_at_once = backwards(plated), {"max_time_offset_s": 0.05}  # unlike real feet
     assert [row.reason for row in on_plates(back, **stops_at_once)] == [""] * plated.sizes["plate"]
     turned = on_plates(reread(back, 1, [2, 3, 0, 1]), **stops_at_once)
     assert "2" not in {row.plates for row in turned if not row.reason}
@@ -140,7 +140,7 @@ def test_walking_backwards_is_no_fault(generated: xr.Dataset, plated: xr.Dataset
 
 @pytest.mark.parametrize("way", [lambda trial: trial, backwards], ids=["forwards", "backwards"])
 def test_belts(way: Callable[[xr.Dataset], xr.Dataset]) -> None:
-    """There and back, on belts that lie as they should and one that does not."""
+    """Forwards and backwards on correct belts and on a wrong one."""
     tread = walk(strides=3, belt_m_s=SPEED_M_S)
     trial = way(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]))
     assert [row.reason for row in on_plates(trial)] == [""] * len(on_plates(trial))
@@ -159,7 +159,7 @@ def test_runners_on_heels_and_on_toes(monkeypatch: pytest.MonkeyPatch, sole_m: t
 
 @pytest.mark.parametrize("rise", [0.3, -0.3])
 def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> None:
-    """Each plate is a tread, 20 cm above or below the last; the feet land on their toes and hardly brake or drive."""
+    """Each plate is a tread, 20 cm above or below the last; feet land on the toes and hardly brake or drive."""
     monkeypatch.setattr(recordings, "SOLE_M", (0.13, 0.17))
     monkeypatch.setattr(recordings, "DRIVE", 0.06)
     steps = known.seen()
@@ -176,7 +176,7 @@ def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> No
 
 
 @pytest.mark.parametrize("drive", [0.0, 0.05])
-def test_who_hardly_brakes_or_pushes_aside(monkeypatch: pytest.MonkeyPatch, known: Walk, drive: float) -> None:
+def test_little_braking_and_sideways_force(monkeypatch: pytest.MonkeyPatch, known: Walk, drive: float) -> None:
     monkeypatch.setattr(recordings, "DRIVE", drive)
     monkeypatch.setattr(recordings, "INWARDS", 0.0)
     trial = cleaned(known, [under(step) for step in known.seen()])
@@ -191,11 +191,11 @@ def test_few_plates_and_missing_samples(known: Walk, plated: xr.Dataset) -> None
     for name in ("plate_force", "plate_moment", "vertical_force"):
         holed[name].values[:, 1] = np.nan
         holed[name].values[:50, 2] = np.nan
-    said = [stance(found(holed), step)["reason"] for step in known.seen()]
-    assert said == [NO_PLATE if number == 1 else "" for number in range(len(said))]
+    reasons = [stance(found(holed), step)["reason"] for step in known.seen()]
+    assert reasons == [NO_PLATE if number == 1 else "" for number in range(len(reasons))]
 
 
-def test_a_jump_is_told_as_a_drift(tmp_path: Path) -> None:
+def test_a_jump_is_reported_as_drift(tmp_path: Path) -> None:
     raw = jumping(raw_walk(tmp_path, 7), 1, 60)
     reasons_of = [row.reason for row in on_plates(clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"]))]
     assert [DRIFT in reason for reason in reasons_of] == [False, True, False]

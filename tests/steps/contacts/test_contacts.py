@@ -1,4 +1,4 @@
-"""Step ``contacts``: known walks over plates and belts, every crossing and centre of pressure in closed form."""
+"""Step ``contacts`` on walks over plates and belts with events and centres of pressure in closed form."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.support.stances import (
     within,
 )
 
-HIGH_N = 100.0  # takes 28 ms to reach: three frames lie below it
+HIGH_N = 100.0  # reached after 28 ms, three frames
 
 
 # --- one foot, one plate ---------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def known() -> Walk:
 
 @pytest.fixture(scope="module")
 def plain(known: Walk) -> xr.Dataset:
-    """A plate of its own under each whole footfall."""
+    """Return the walk with a plate under each whole footfall."""
     return found(cleaned(known, [under(step) for step in known.seen()]))
 
 
@@ -62,7 +62,7 @@ def test_each_contact_goes_to_its_foot_and_plate(known: Walk, plain: xr.Dataset)
         assert (row["plates"], row["valid"], row["reason"]) == (str(number), True, "")
 
 
-def test_contacts_and_events_stand_where_the_force_crosses_the_threshold(known: Walk, plain: xr.Dataset) -> None:
+def test_contacts_and_events_are_where_the_force_crosses_the_threshold(known: Walk, plain: xr.Dataset) -> None:
     for step in known.seen():
         strike, off = crossing(step, THRESHOLD_N)
         row = stance(plain, step)
@@ -79,8 +79,8 @@ def test_a_higher_threshold_shortens_the_contact_in_closed_form(known: Walk) -> 
     assert (row["contact_start"], row["contact_end"]) == pytest.approx(crossing(step, 200.0), abs=SAMPLE_S)
 
 
-def test_the_wrench_is_the_foots_and_reaches_below_the_threshold(known: Walk) -> None:
-    """Without noise it reaches to where the load is gone; the moment is about the lab origin."""
+def test_the_wrench_of_the_foot_reaches_below_the_threshold(known: Walk) -> None:
+    """Without noise it reaches to the end of the load; the moment is about the lab origin."""
     trial = found(cleaned(known, [under(step) for step in known.seen()]), threshold_n=HIGH_N)
     for side in SIDES:
         mine = replace(known, steps=tuple(step for step in known.seen() if step.side == side))
@@ -94,7 +94,7 @@ def test_the_wrench_is_the_foots_and_reaches_below_the_threshold(known: Walk) ->
 
 
 def test_the_wrench_is_exactly_zero_in_swing(known: Walk) -> None:
-    """Also with noise on the plates, from which a swing must not take anything."""
+    """Also with noise on the plates."""
     noisy = found(cleaned(known, [under(step) for step in known.seen()], noise_n=1.0))
     for side in SIDES:
         steps = [step for step in known.seen() if step.side == side]
@@ -106,14 +106,14 @@ def test_the_wrench_is_exactly_zero_in_swing(known: Walk) -> None:
 
 
 def test_the_wrench_ends_at_the_noise_floor(known: Walk) -> None:
-    """With noise of 1 N it is kept above 3 N: all frames of 5 N and more, none of the unloaded ones."""
+    """With noise of 1 N it is kept above 3 N: in all frames above 5 N and no unloaded one."""
     noisy = found(cleaned(known, [under(step) for step in known.seen()], noise_n=1.0))
     for step in known.seen():
         load = vertical(step, noisy.time.values)
         kept = side_of(noisy, "ground_force", step.side)[:, 1]
         here = within(noisy, step.start_s - 0.1, step.end_s + 0.1) & np.isfinite(kept)
         assert (kept[here & (load > 5)] > 0).all()
-        np.testing.assert_allclose(kept[here & (load > 5)], load[here & (load > 5)], atol=5)  # five deviations
+        np.testing.assert_allclose(kept[here & (load > 5)], load[here & (load > 5)], atol=5)  # five standard deviations
         assert (kept[here & (load == 0)] == 0).all()
 
 
@@ -133,7 +133,7 @@ def test_the_centre_of_pressure_is_under_the_sole_and_masked_below_the_threshold
         assert np.isnan(free[here & ~loaded]).all()
 
 
-def test_the_shortest_contact_is_the_stated_one(known: Walk) -> None:
+def test_the_shortest_contact_is_that_of_the_settings(known: Walk) -> None:
     """The foot loads its plate for 689 ms."""
     step = known.seen()[0]
     trial = cleaned(known, [under(step)])
@@ -145,7 +145,7 @@ def test_the_shortest_contact_is_the_stated_one(known: Walk) -> None:
 
 
 def test_consecutive_contacts_on_a_belt(known: Walk) -> None:
-    """Each belt carries one foot; the trial begins and ends within a stance, whose other end is no event."""
+    """Each belt carries one foot; the trial begins and ends within stances, which have one event each."""
     tread = walk(strides=3, belt_m_s=SPEED_M_S)
     trial = found(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]))
     assert trial.valid.all()
@@ -165,7 +165,7 @@ def test_consecutive_contacts_on_a_belt(known: Walk) -> None:
 
 
 def test_two_plates_under_one_foot_are_added(known: Walk) -> None:
-    """The joint between the plates lies between the two points of the sole: the load passes from one to the other."""
+    """The load moves from one plate to the other below the sole."""
     step = known.seen()[1]
     joint = step.x + 0.1
     halves = [Rectangle(joint - 0.4, joint, step.z - 0.07, step.z + 0.07)]
@@ -182,8 +182,8 @@ def test_two_plates_under_one_foot_are_added(known: Walk) -> None:
     np.testing.assert_allclose(cop[:, 0], step.x + pressed(step, trial.time.values[loaded]), atol=ROUNDING)
 
 
-def test_two_feet_on_one_plate_are_refused(known: Walk) -> None:
-    """Both stances say so, neither has a wrench, and the next footfall, on a plate of its own, is good."""
+def test_two_feet_on_one_plate_are_rejected(known: Walk) -> None:
+    """Both stances have the reason and no wrench; the next footfall, on its own plate, is good."""
     first, second, third = known.seen()[:3]
     large = Rectangle(first.x - 0.1, second.x + FOOT_M + 0.1, -0.2, 0.2)
     trial = found(cleaned(known, [large, under(third)]))
@@ -194,29 +194,29 @@ def test_two_feet_on_one_plate_are_refused(known: Walk) -> None:
     assert stance(trial, third)["valid"]
 
 
-def test_a_second_foot_at_the_edge_of_the_plate_is_seen(known: Walk) -> None:
-    """Its heel stands on the plate, so its force may, although the centre of pressure is that of the first foot."""
+def test_a_second_foot_at_the_edge_of_the_plate_rejects_both(known: Walk) -> None:
+    """Its heel is on the plate, although the centre of pressure is below the first foot."""
     first, second = known.seen()[:2]
     trial = found(cleaned(known, [Rectangle(first.x - 0.1, second.x + 0.03, -0.2, 0.2)]))
     assert stance(trial, first)["reason"] == "two feet on the plate"
     assert is_unknown(trial, first)
 
 
-def test_a_swinging_foot_over_the_plate_is_none_on_it(known: Walk) -> None:
-    """The plate is as wide as the walkway: the other foot swings over it while the first one stands."""
+def test_a_foot_swinging_over_the_plate_is_not_on_it(known: Walk) -> None:
+    """The plate is as wide as the walkway."""
     first = known.seen()[0]
     row = stance(found(cleaned(known, [Rectangle(first.x - 0.1, first.x + FOOT_M + 0.1, -0.3, 0.3)])), first)
     assert (row["valid"], row["reason"]) == (True, "")
 
 
 @pytest.mark.parametrize(("back_m", "front_m"), [(0.1, -0.08), (-0.07, 0.1)])
-def test_a_foot_that_overhangs_is_refused(known: Walk, back_m: float, front_m: float) -> None:
-    """Toe or heel is 7 to 8 cm outside: the floor beside the plate carries half of the load."""
+def test_a_foot_partly_off_the_plate_is_rejected(known: Walk, back_m: float, front_m: float) -> None:
+    """Toe or heel is 7 to 8 cm outside, where the floor carries half of the load."""
     step = known.seen()[0]
     trial = found(cleaned(known, [under(step, back_m=back_m, front_m=front_m)]))
     assert stance(trial, step)["reason"] == "foot partly off the plate"
     assert is_unknown(trial, step)
-    assert "plate" not in trial.source.values, "the force of half a foot tells no event"
+    assert "plate" not in trial.source.values, "the force of half a foot gives no event"
 
 
 def test_a_toe_marker_within_the_margin_is_on_the_plate(known: Walk) -> None:
@@ -226,8 +226,8 @@ def test_a_toe_marker_within_the_margin_is_on_the_plate(known: Walk) -> None:
     assert stance(found(trial, edge_margin_m=0.0), step)["reason"] == "foot partly off the plate"
 
 
-def test_a_misplaced_plate_is_refused(known: Walk) -> None:
-    """The file puts the plate 10 cm aside: the feet are still over it, the centre of pressure is not under the foot."""
+def test_a_misplaced_plate_is_rejected(known: Walk) -> None:
+    """With corners 10 cm to the side the feet are over the plate, but the centre of pressure is not under the foot."""
     step = known.seen()[0]
     plate = Rectangle(step.x - 0.1, step.x + FOOT_M + 0.1, step.z - 0.15, step.z + 0.15)
     trial = cleaned(known, [plate])
@@ -251,7 +251,7 @@ def test_without_a_plate_the_wrench_is_unknown_in_stance_and_zero_in_swing(known
         assert is_unknown(trial, step)
     for side in SIDES:
         steps = [step for step in known.seen() if step.side == side]
-        # motion alone tells events to some hundredths of a second, and the wrench is unknown for 40 ms more
+        # events from motion alone are accurate to hundredths of a second; the wrench is unknown for 40 ms more
         swing = within(trial, steps[0].end_s + 0.1, steps[1].start_s - 0.1)
         assert swing.sum() > 15
         assert (side_of(trial, "ground_force", side)[swing] == 0).all()
@@ -265,7 +265,7 @@ def test_a_foot_without_markers_has_no_contacts(known: Walk) -> None:
     assert np.isnan(side_of(result, "ground_force", "right")[1:]).all()
 
 
-def test_a_foot_hidden_during_its_contact_is_refused(known: Walk) -> None:
+def test_a_foot_hidden_during_its_contact_is_rejected(known: Walk) -> None:
     step = known.seen()[0]
     trial = cleaned(known, [under(step)], events=file_list(known))
     hidden = trial.marker_position.copy()

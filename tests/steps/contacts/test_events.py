@@ -1,4 +1,4 @@
-"""Gait events from plates, files with all their defects, and motion, and how they are put together."""
+"""Gait events from plates, files with typical errors, and motion, and their merging."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def known() -> Walk:
 
 
 def test_plates_come_before_the_file_and_the_file_before_motion(known: Walk) -> None:
-    """The file's events are 30 ms late and end after 1.5 s; the second footfall has a plate."""
+    """The file's events are 30 ms late and end at 1.5 s; the second footfall has a plate."""
     step = known.seen()[1]
     events = [event for event in file_list(known, late_s=0.03) if event[0] < 1.5]
     trial = found(cleaned(known, [under(step)], events=events))
@@ -69,7 +69,7 @@ STYLES = {
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_labels_of_every_style_are_understood(known: Walk, style: str) -> None:
+def test_labels_of_every_style_are_recognised(known: Walk, style: str) -> None:
     strike, off, context = STYLES[style]
     labels = {"Foot Strike": strike, "Foot Off": off}
     events = [
@@ -120,31 +120,31 @@ def test_contexts_of_many_languages(text: str, side: str) -> None:
     assert side_in(text, context=True) == side
 
 
-def test_a_side_in_a_label_is_a_word_and_no_article() -> None:
+def test_a_side_in_a_label_is_a_word_not_an_article() -> None:
     sides = {"Contact initial gauche": "left", "Foot Strike (R)": "right", "L'appui droit": "right", "RTO": "right",
              "L Toe Off": "left", "D. Kontakt": "", "Contact d'appui": "", "Left of right": ""}  # fmt: skip
     assert {label: side_in(label) for label in sides} == sides
 
 
-def test_what_is_half_understood_is_said() -> None:
+def test_partly_recognised_labels_are_reported() -> None:
     good = [("Foot Strike", "left"), ("RTO", "")]
     assert not_understood([*good, ("Trigger", "")]) == []
     assert not_understood([*good, ("Knikpunkt", "right"), ("Foot Off", "")]) == ["Knikpunkt", "Foot Off"]
-    assert not_understood([("Passo", ""), ("Passo", "")]) == ["Passo"], "nothing of this file is understood"
+    assert not_understood([("Passo", ""), ("Passo", "")]) == ["Passo"], "no event of this file is recognised"
     assert not_understood([]) == []
 
 
 @pytest.mark.parametrize("label", ["Event", "General", "Trigger", "Stop", "Photo", "Left", "Right turn"])
-def test_other_labels_are_no_gait_events(label: str) -> None:
+def test_other_labels_are_not_gait_events(label: str) -> None:
     assert [file_events([1.0], [label], [side], side=side) for side in SIDES] == [[], []]
 
 
-def test_events_of_no_side_are_left_out() -> None:
+def test_events_without_a_side_are_ignored() -> None:
     assert [file_events([1.0], ["Foot Strike"], [""], side=side) for side in SIDES] == [[], []]
 
 
 def test_repeated_events_count_once(known: Walk) -> None:
-    """Files hold events twice, and a copy of one at time 0."""
+    """Files may repeat events and have a copy of one at time 0."""
     step = known.seen()[0]
     events = [(step.start_s, "Foot Strike", "right"), (step.start_s + 0.004, "Foot Strike", "right"),
               (step.end_s, "Foot Off", "right"), (step.end_s, "Foot Off", "right")]  # fmt: skip
@@ -155,8 +155,8 @@ def test_repeated_events_count_once(known: Walk) -> None:
     assert listed == [GaitEvent(step.start_s, STRIKE, "c3d"), GaitEvent(step.end_s, OFF, "c3d")]
 
 
-def test_motion_tells_foot_strike_and_off_at_the_turning_points_of_a_sine() -> None:
-    """Heel farthest before, toe farthest behind the pelvis, to half a frame; a hidden turning point is no event."""
+def test_motion_gives_events_at_the_turning_points_of_a_sine() -> None:
+    """Heel farthest in front of, toe farthest behind the pelvis, to half a frame; hidden turning points give none."""
     time = np.arange(480) / 100
     forward = 0.35 * np.sin(2 * np.pi * (time - 0.313) / 1.1)
     ahead, pelvis = np.tile([1.0, 0.0, 0.0], (480, 1)), np.outer(1.2 * time, [1.0, 0.0, 0.0])
@@ -174,8 +174,8 @@ def test_motion_tells_foot_strike_and_off_at_the_turning_points_of_a_sine() -> N
 
 
 @pytest.mark.parametrize("belt_m_s", [0.0, SPEED_M_S])
-def test_motion_alone_finds_every_event_to_some_hundredths_of_a_second(belt_m_s: float) -> None:
-    """The swing of the known walk is a cosine, whose turning points lie 30 ms inside the swing."""
+def test_motion_alone_finds_every_event_to_hundredths_of_a_second(belt_m_s: float) -> None:
+    """The swing of the known walk is a cosine with turning points 30 ms inside the swing."""
     tread = walk(belt_m_s=belt_m_s)
     trial = found(cleaned(tread))
     assert set(trial.source.values) == {"kinematic"}
@@ -197,14 +197,14 @@ def test_an_event_of_a_weaker_source_between_strike_and_off_is_dropped() -> None
 
 
 def test_a_missing_event_leaves_the_foot_possibly_on_the_ground() -> None:
-    """Two strikes without an off between them: nobody knows when the foot left."""
+    """Two strikes without an off in between: the end of the first stance is unknown."""
     events = [GaitEvent(1.0, STRIKE, "c3d"), GaitEvent(2.1, STRIKE, "c3d"), GaitEvent(2.8, OFF, "c3d")]
     rows = [(s.start_s, s.end_s, s.begins, s.ends) for s in stances(events, first_s=0.0, last_s=3.0)]
     assert rows == [(1.0, 2.1, True, False), (2.1, 2.8, True, True)]
 
 
 def test_no_stance_counts_a_plate_twice() -> None:
-    """A slow stance of 1.3 s, and two stray events of the file in its middle: the force is still one body's."""
+    """A slow stance of 1.3 s with two wrong events of the file in its middle."""
     times: Sequence[tuple[str, float, float, float]] = [
         ("right", -1.8, -0.5, -0.6), ("left", -0.8, 0.5, 0.0), ("right", 0.2, 1.5, 0.6), ("left", 1.2, 2.5, 1.2),
         ("right", 2.2, 3.5, 1.8), ("left", 3.2, 4.5, 2.4),
@@ -217,56 +217,56 @@ def test_no_stance_counts_a_plate_twice() -> None:
     np.testing.assert_allclose(force[loaded], vertical(step, trial.time.values)[loaded], atol=ROUNDING)
 
 
-def test_a_foot_that_stands_on_its_plate_does_not_strike(known: Walk) -> None:
-    """The left foot loads its plate from before the trial until 0.35 s; the file has a stray strike at 0.15 s."""
+def test_a_foot_on_its_plate_does_not_strike(known: Walk) -> None:
+    """The left foot loads its plate until 0.35 s; the file has a wrong strike at 0.15 s."""
     step = next(step for step in known.of("left") if step.start_s < 0 < step.end_s)
     trial = found(cleaned(known, [under(step)], events=[(0.15, "Foot Strike", "left")]))
     assert events_of(trial, "left")[0].kind == OFF
 
 
-# --- what files get wrong --------------------------------------------------------------------------------------
+# --- errors of files --------------------------------------------------------------------------------------
 
 
 def from_file(known: Walk, events: Sequence[tuple[float, str, str]], *, start_s: float = 0.0) -> list[GaitEvent]:
-    """Return what is believed of the file's events, in a trial whose motion is known and that has no plates."""
+    """Return the events that remain of those of the file, in a trial of known motion without plates."""
     trial = found(cleaned(walk(start_s=start_s), events=events))
     return [event for side in SIDES for event in events_of(trial, side) if event.source == "c3d"]
 
 
 def inner(known: Walk, side: str) -> list[float]:
-    """Return the instants of a side's events well within the trial."""
+    """Return the times of a side's events well within the trial."""
     times = [time_s for step in known.of(side) for time_s in (step.start_s, step.end_s)]
     return [time_s for time_s in times if known.start_s + 0.1 < time_s < known.end_s - 0.1]
 
 
-def test_good_events_are_believed(known: Walk) -> None:
+def test_good_events_are_kept(known: Walk) -> None:
     times = [event.time_s for event in from_file(known, file_list(known))]
     assert set(inner(known, "left") + inner(known, "right")) <= set(times)
 
 
-def test_events_of_the_wrong_side_are_not_believed(known: Walk) -> None:
+def test_events_of_the_wrong_side_are_dropped(known: Walk) -> None:
     other = {"left": "right", "right": "left"}
     assert from_file(known, [(time_s, label, other[side]) for time_s, label, side in file_list(known)]) == []
 
 
-def test_strikes_and_offs_that_are_exchanged_are_not_believed(known: Walk) -> None:
+def test_exchanged_strikes_and_offs_are_dropped(known: Walk) -> None:
     other = {"Foot Strike": "Foot Off", "Foot Off": "Foot Strike"}
     assert from_file(known, [(time_s, other[label], side) for time_s, label, side in file_list(known)]) == []
 
 
-def test_one_wrong_event_costs_only_itself(known: Walk) -> None:
+def test_one_wrong_event_is_dropped_alone(known: Walk) -> None:
     wrong = (known.seen()[1].start_s, "Foot Strike", "right")  # a strike of the left foot
     believed = from_file(known, [*file_list(known), wrong])
     assert believed == from_file(known, file_list(known))
 
 
-def test_events_outside_the_trial_and_at_time_0_are_left_out(known: Walk) -> None:
+def test_events_outside_the_trial_and_at_time_0_are_dropped(known: Walk) -> None:
     outside = [(known.end_s + 0.2, "Foot Strike", "right"), (-0.5, "Foot Off", "left"), (0.0, "Foot Strike", "left")]
     assert from_file(known, outside) == []
 
 
-def test_times_counted_from_the_files_own_first_frame_are_put_right() -> None:
-    """They count from the start of the recording, which began 7.3 s before the file; some software thinks otherwise."""
+def test_times_from_the_files_first_frame_are_corrected() -> None:
+    """The recording began 7.3 s before the file; some software counts events from the file's first frame."""
     start_s = 7.3
     late = walk(start_s=start_s)
     right = from_file(late, file_list(late), start_s=start_s)

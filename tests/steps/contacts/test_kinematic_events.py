@@ -1,4 +1,4 @@
-"""Events told by motion: other directions, turns and runs; real walks against plates and files."""
+"""Events from motion: all directions, turns and runs; real walks against plates and files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 def turned(trial: xr.Dataset, angle: Array, about: Array) -> xr.Dataset:
-    """Return a trial whose markers are turned in each frame by an angle (time,) about a vertical line, to the left."""
+    """Return a trial with its markers turned to the left by an angle (time,) about a vertical line."""
     arm = trial.marker_position.values - about
     cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
     result = arm.copy()
@@ -35,7 +35,7 @@ def turned(trial: xr.Dataset, angle: Array, about: Array) -> xr.Dataset:
 
 @pytest.mark.parametrize("method", ["zeni", "oconnor"])
 @pytest.mark.parametrize("degrees", [30.0, 45.0, 90.0, 180.0])
-def test_motion_tells_the_same_events_whatever_the_direction(method: str, degrees: float) -> None:
+def test_events_do_not_depend_on_the_direction(method: str, degrees: float) -> None:
     straight = cleaned(walk())
     diagonal = turned(straight, np.full(straight.sizes["time"], np.radians(degrees)), np.zeros(3))
     one, other = (found(trial, kinematic_events=method) for trial in (straight, diagonal))
@@ -43,8 +43,8 @@ def test_motion_tells_the_same_events_whatever_the_direction(method: str, degree
     np.testing.assert_allclose(other.event_time.values, one.event_time.values, atol=1e-6)
 
 
-def test_motion_tells_events_of_a_turn() -> None:
-    """Treadmill steps carried round a curve: 180 degrees in 3.5 s, as in walking up and down a corridor.
+def test_events_of_a_turn() -> None:
+    """Treadmill steps along a curve of 180 degrees in 3.5 s, as in walking up and down a corridor.
 
     In lab axes the feet are first before and then behind the pelvis; in those of the pelvis nothing changes.
     """
@@ -92,15 +92,15 @@ def test_a_run_over_plates_has_flights_and_no_double_support() -> None:
 
 
 def landing(time: Array, stance_s: float, cycle_s: float, strike_s: float) -> tuple[Array, Array, list[float]]:
-    """Return heights of heel and toe (time,), and the strikes, of a foot that lands at 1 m/s and springs off."""
+    """Return heights of heel and toe (time,) and the strikes of a foot that lands and takes off at 1 m/s."""
     since = (time - strike_s) % cycle_s
     air = np.clip((since - stance_s) / (cycle_s - stance_s), 0, 1)
     swing = (cycle_s - stance_s) * air * (1 - air)  # leaves and lands at 1 m/s
     return 0.04 + swing, 0.03 + swing, list(np.arange(strike_s, time[-1], cycle_s))
 
 
-def test_the_method_for_running_tells_landing_and_take_off() -> None:
-    """A foot that falls at 1 m/s stops at the ground: acceleration peaks there, and its change where it leaves."""
+def test_the_method_for_running_finds_landing_and_take_off() -> None:
+    """Acceleration peaks where a foot that falls at 1 m/s stops, and jerk where it takes off."""
     time = np.arange(600) / 200
     heel_up, toe_up, strikes = landing(time, 0.25, 0.7, 0.3)
     flat = np.zeros((600, 3))
@@ -112,8 +112,8 @@ def test_the_method_for_running_tells_landing_and_take_off() -> None:
         assert times == pytest.approx(inner, abs=0.016), "three frames"
 
 
-def test_the_vertical_velocity_tells_strikes_and_offs() -> None:
-    """O'Connor: the foot's middle falls fastest at strike and rises fastest at off, the heel low at strike only."""
+def test_the_vertical_velocity_gives_strikes_and_offs() -> None:
+    """O'Connor: the foot's middle falls fastest at strike, with the heel low, and rises fastest at off."""
     time = np.arange(400) / 100
     phase = 2 * np.pi * (time % 1.0)
     middle = 0.1 + 0.03 * np.cos(2 * phase) - 0.02 * np.cos(phase)  # falls fastest twice in a cycle
@@ -141,7 +141,7 @@ def real_walks(shared: Path) -> dict[str, xr.Dataset]:
 
 
 def differences_s(events: xr.Dataset, other: xr.Dataset, *, source: str, kind: str) -> list[float]:
-    """Return by how much the events of a source are later than those of plates, nearest to nearest, up to 150 ms."""
+    """Return how much later events of a source are than the nearest ones of plates, up to 150 ms."""
     result = []
     for side in SIDES:
         mine = [event.time_s for event in events_of(events, side) if (event.source, event.kind) == (source, kind)]
@@ -151,13 +151,13 @@ def differences_s(events: xr.Dataset, other: xr.Dataset, *, source: str, kind: s
 
 
 def without(trial: xr.Dataset, *, events: bool) -> xr.Dataset:
-    """Return a trial without plates, and without its file's events unless they are to stay."""
+    """Return a trial without plates and, unless ``events``, without the file's events."""
     bare = trial.isel(plate=slice(0), plate_time=slice(0))
     return bare if events else bare.isel(event=slice(0))
 
 
-def test_plates_and_files_tell_the_same_events_of_real_walks(real_walks: Mapping[str, xr.Dataset]) -> None:
-    """Files begin at frame 124 to 1017; the labs set their events to the frame, at thresholds of their own."""
+def test_plates_and_files_agree_in_real_walks(real_walks: Mapping[str, xr.Dataset]) -> None:
+    """Files begin at frame 124 to 1017; labs place their events to the frame, with their own thresholds."""
     for kind in (STRIKE, OFF):
         late = [
             away
@@ -171,8 +171,8 @@ def test_plates_and_files_tell_the_same_events_of_real_walks(real_walks: Mapping
 
 
 @pytest.mark.parametrize("method", ["zeni", "oconnor"])
-def test_motion_alone_tells_the_events_of_real_walks(real_walks: Mapping[str, xr.Dataset], method: str) -> None:
-    """As if there were neither plates nor events in the files, so that nothing corrects the motion's."""
+def test_motion_alone_finds_the_events_of_real_walks(real_walks: Mapping[str, xr.Dataset], method: str) -> None:
+    """Without plates and file events, which would correct those from motion."""
     for kind in (STRIKE, OFF):
         late = []
         for trial in real_walks.values():

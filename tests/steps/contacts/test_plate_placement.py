@@ -1,4 +1,4 @@
-"""What steps tell of a plate, and what they do not; how often, see ``fault_campaign.py``."""
+"""Detection of misread and shifted plates from steps; ``fault_campaign.py`` counts how often."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TURNED = [2, 3, 0, 1]
 
 
 class Trial(NamedTuple):
-    """What `misread_plates` is asked."""
+    """Arguments of `misread_plates`."""
 
     time: Array
     force: Array
@@ -38,7 +38,7 @@ def verdicts_on(trial: Trial) -> list[str]:
     numbers = list(range(1, len(trial.corners) + 1))
     verdicts, steps = misread_plates(*trial, numbers=numbers)
     shifted = shifted_plates(steps, numbers)
-    return [shifted.get(plate, said) for plate, said in enumerate(verdicts)]
+    return [shifted.get(plate, verdict) for plate, verdict in enumerate(verdicts)]
 
 
 def trial_of(cleaned: xr.Dataset) -> Trial:
@@ -66,7 +66,7 @@ def walks(raw_walks: list[xr.Dataset]) -> list[xr.Dataset]:
     return [cleaned_of(raw) for raw in raw_walks]
 
 
-def test_a_turned_plate_is_told_in_one_line_and_no_other_is_blamed(walks: list[xr.Dataset]) -> None:
+def test_only_the_turned_plate_is_reported(walks: list[xr.Dataset]) -> None:
     found = verdicts_on(trial_of(reread(walks[0], 1, TURNED)))
     assert found[::2] == ["", ""]
     assert found[1] == (
@@ -75,16 +75,16 @@ def test_a_turned_plate_is_told_in_one_line_and_no_other_is_blamed(walks: list[x
     )
 
 
-def test_the_size_of_a_shift_is_told_to_the_centimetre(raw_walks: list[xr.Dataset]) -> None:
+def test_the_size_of_a_shift_is_reported_to_the_centimetre(raw_walks: list[xr.Dataset]) -> None:
     for i, by_m in enumerate(SHIFTS_M):
         angle, plate = np.random.default_rng(i).uniform(0, 2 * np.pi), i % 3
         raw = shifted(raw_walks[i], plate, by_m * np.array([np.cos(angle), 0, np.sin(angle)]))
-        said = verdicts_on(trial_of(cleaned_of(raw)))[plate]
-        # people differ from foot to foot and step to step: the generated ones by millimetres
-        assert float(said.partition("shifted by ")[2].partition(" cm")[0]) == pytest.approx(100 * by_m, abs=1.5)
+        verdict = verdicts_on(trial_of(cleaned_of(raw)))[plate]
+        # generated steps differ by millimetres
+        assert float(verdict.partition("shifted by ")[2].partition(" cm")[0]) == pytest.approx(100 * by_m, abs=1.5)
 
 
-def test_two_plates_that_lie_wrongly_to_each_other_are_both_named(walks: list[xr.Dataset]) -> None:
+def test_two_plates_shifted_relative_to_each_other_are_both_named(walks: list[xr.Dataset]) -> None:
     two = walks[0].isel(plate=slice(2))
     assert verdicts_on(trial_of(two)) == ["", ""]
     found = verdicts_on(trial_of(shifted(two, 1, np.array([0.06, 0, 0]))))
@@ -102,21 +102,21 @@ def test_the_lab_may_be_turned(walks: list[xr.Dataset], turn_deg: float) -> None
 
 
 def test_walking_backwards_is_walking_with_time_reversed(walks: list[xr.Dataset]) -> None:
-    """Which way somebody walks shows in the foot that swings past the standing one."""
+    """The direction is that of the foot that swings past the other one."""
     for walk in walks:
-        for trial, said in ((trial_of(walk), ["", "", ""]), (trial_of(reread(walk, 1, TURNED)), None)):
+        for trial, verdict in ((trial_of(walk), ["", "", ""]), (trial_of(reread(walk, 1, TURNED)), None)):
             feet = {side: (heel[::-1], toe[::-1]) for side, (heel, toe) in trial.feet.items()}
             back = trial._replace(force=trial.force[::-1], moment=trial.moment[::-1], feet=feet)
-            assert verdicts_on(back) == (said or verdicts_on(trial))
+            assert verdicts_on(back) == (verdict or verdicts_on(trial))
 
 
-def test_a_belt_tells_what_the_ground_does(walks: list[xr.Dataset]) -> None:
-    """Everything carried backwards evenly at 1.2 m/s, plate and force too: the steps are the same."""
+def test_steps_on_a_belt_are_judged_like_steps_on_the_ground(walks: list[xr.Dataset]) -> None:
+    """Markers, plates and forces move backwards at 1.2 m/s; the steps are the same."""
     for walk in (walks[2], reread(walks[2], 1, TURNED)):
         trial = trial_of(walk)
         carried = np.outer(trial.time - trial.time.mean(), [-1.2, 0, 0])
         feet = {side: (heel + carried, toe + carried) for side, (heel, toe) in trial.feet.items()}
-        # large plates, so that every standing foot stays over its own
+        # plates so large that each foot stays over its own
         moment = trial.moment + np.cross(carried[:, None], trial.force)
         assert said_of_misreading(trial._replace(moment=moment, feet=feet)) == said_of_misreading(trial)
 
@@ -126,7 +126,7 @@ def said_of_misreading(trial: Trial) -> list[str]:
 
 
 @pytest.mark.filterwarnings("error")
-def test_standing_missing_feet_and_empty_plates_tell_nothing(walks: list[xr.Dataset]) -> None:
+def test_standing_missing_feet_and_empty_plates_give_no_verdict(walks: list[xr.Dataset]) -> None:
     trial = trial_of(walks[0])
     middle = len(trial.time) // 2
     still = {
@@ -144,6 +144,6 @@ def test_standing_missing_feet_and_empty_plates_tell_nothing(walks: list[xr.Data
 
 
 def test_no_verdict_on_real_walks(shared: Path) -> None:
-    """Before contacts are asked which steps are whole."""
-    said = {file: verdicts_on(trial_of(trial)) for file, trial in cleaned_walks(shared).items()}
-    assert not {file: verdicts for file, verdicts in said.items() if any(verdicts)}
+    """Even without restriction to good contacts."""
+    found = {file: verdicts_on(trial_of(trial)) for file, trial in cleaned_walks(shared).items()}
+    assert not {file: verdicts for file, verdicts in found.items() if any(verdicts)}

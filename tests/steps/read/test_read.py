@@ -1,4 +1,4 @@
-"""Step ``read``: markers, gaps, events, sizes and plates of a known walk are those that the C3D file was given."""
+"""Step ``read``: markers, gaps, events, sizes and plates of a known walk in a C3D file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.recordings import ANALOG_HZ, MARKER_HZ, markers, walk
 # ---- labels and gaps
 
 
-def test_model_outputs_are_no_markers(tmp_path: Path) -> None:
+def test_model_outputs_are_ignored(tmp_path: Path) -> None:
     points = recorded(walk(strides=1))
     ones = np.ones_like(points["LASI"])
     outputs = {"ANGLES": {"LKneeAngles": 30 * ones}, "MOMENTS": {"LKneeMoment": ones}, "POWERS": {"LKneePower": ones}}
@@ -26,7 +26,7 @@ def test_model_outputs_are_no_markers(tmp_path: Path) -> None:
     assert list(trial.marker.values) == list(points)
 
 
-def test_a_group_of_the_labs_own_is_no_marker_either(tmp_path: Path) -> None:
+def test_outputs_of_a_labs_own_group_are_ignored(tmp_path: Path) -> None:
     points = recorded(walk(strides=1))
     path = write_c3d(tmp_path / "walk.c3d", points, outputs={"MODELED": {"Belt": np.ones_like(points["LASI"])}})
     assert "Belt" in read_it(path).marker, "an unknown group alone says nothing"
@@ -34,14 +34,14 @@ def test_a_group_of_the_labs_own_is_no_marker_either(tmp_path: Path) -> None:
     assert list(read_it(path).marker.values) == list(points)
 
 
-def test_subject_prefixes_are_taken_off(tmp_path: Path) -> None:
+def test_subject_prefixes_are_removed(tmp_path: Path) -> None:
     points = recorded(walk(strides=1))
     trial = read_it(write_c3d(tmp_path / "walk.c3d", {f"A22:{label}": path for label, path in points.items()}))
     assert list(trial.marker.values) == list(points)
 
 
 def test_two_people_in_one_file_are_not_mixed(tmp_path: Path) -> None:
-    """Anna's left heel is not labelled, Bert's is: it is not Anna's. Refusing such a file is right too."""
+    """Bert's left heel is not taken for Anna's missing one; the file may also be refused."""
     anna = {f"Anna:{label}": path for label, path in recorded(walk(strides=1)).items() if label != "LHEE"}
     bert = {f"Bert:{label}": path + np.array([0, 3, 0]) for label, path in recorded(walk(strides=1)).items()}
     path = write_c3d(tmp_path / "walk.c3d", anna | bert)
@@ -52,7 +52,7 @@ def test_two_people_in_one_file_are_not_mixed(tmp_path: Path) -> None:
     assert "LHEE" not in trial.marker
 
 
-def test_the_first_of_two_equal_labels_counts(tmp_path: Path) -> None:
+def test_the_first_of_two_equal_labels_is_used(tmp_path: Path) -> None:
     known = walk(strides=1)
     points = recorded(known)
     path = write_c3d(tmp_path / "walk.c3d", points | {"again": points["LHEE"] + 1})
@@ -84,7 +84,7 @@ def test_zeros_nan_and_wild_values_are_gaps(tmp_path: Path, missing: float) -> N
     assert np.isfinite(trial.marker_position.drop_sel(marker="LHEE")).all()
 
 
-def test_a_zero_coordinate_is_no_gap(tmp_path: Path) -> None:
+def test_a_single_zero_coordinate_is_not_a_gap(tmp_path: Path) -> None:
     points = recorded(walk(strides=1))
     points["LHEE"] = points["LHEE"] * [1, 0, 1]
     assert np.isfinite(read_it(write_c3d(tmp_path / "walk.c3d", points)).marker_position).all()
@@ -94,7 +94,7 @@ def test_a_zero_coordinate_is_no_gap(tmp_path: Path) -> None:
 
 
 def test_a_trimmed_file_keeps_markers_plates_and_events_on_one_axis(tmp_path: Path) -> None:
-    """A file that begins at frame 241 begins 2.4 s after the recording; its events count from the recording."""
+    """A file from frame 241 on begins 2.4 s after the recording; events count from the recording's start."""
     known = walk(strides=1, start_s=2.4)
     strike = known.seen()[0]
     path = write_c3d(
@@ -109,11 +109,11 @@ def test_a_trimmed_file_keeps_markers_plates_and_events_on_one_axis(tmp_path: Pa
     loaded = trial.plate_time[np.flatnonzero(trial.plate_force[:, 0, 1] > 1)]
     single_s = 1e-6  # event times are single precision: 2e-7 at 3 s
     np.testing.assert_allclose(trial.event_time, [strike.start_s, strike.end_s], rtol=0, atol=single_s)
-    # one sample of 1 ms, and the 0.3 ms that the half sine takes to reach 1 N
+    # one sample of 1 ms, and 0.3 ms until the half sine reaches 1 N
     np.testing.assert_allclose(loaded[[0, -1]], trial.event_time, rtol=0, atol=2e-3)
 
 
-def test_events_count_minutes_and_seconds(tmp_path: Path) -> None:
+def test_event_times_are_minutes_and_seconds(tmp_path: Path) -> None:
     events = [(65.25, "Foot Strike", "Left"), (0.5, "Foot Off", "Right")]
     trial = read_it(write_c3d(tmp_path / "walk.c3d", recorded(walk(strides=1)), events=events))
     np.testing.assert_allclose(trial.event_time, [65.25, 0.5])
@@ -143,8 +143,8 @@ def test_contexts_of_other_languages_are_sides(tmp_path: Path) -> None:
     assert list(trial.event_side.values) == ["left", "right", ""]
 
 
-def test_events_of_another_subject_are_left_out(tmp_path: Path) -> None:
-    """EVENT:SUBJECTS names whose each is; where it does not know the markers' owner, all count."""
+def test_events_of_another_subject_are_ignored(tmp_path: Path) -> None:
+    """By EVENT:SUBJECTS, unless this lacks the markers' owner."""
     points = {f"A22:{label}": path for label, path in recorded(walk(strides=1)).items()}
     path = write_c3d(tmp_path / "walk.c3d", points, events=[(0.3, "Foot Strike", "Left"), (0.6, "Foot Off", "Left")])
     for subjects, times in ((["A22", "B07"], [0.3]), (["x", "y"], [0.3, 0.6])):
@@ -153,7 +153,7 @@ def test_events_of_another_subject_are_left_out(tmp_path: Path) -> None:
 
 
 def test_event_times_in_one_row_are_pairs(tmp_path: Path) -> None:
-    """Minutes and seconds by turns, as some software stores them."""
+    """Some software stores minutes and seconds alternately."""
     path = write_c3d(tmp_path / "walk.c3d", recorded(walk(strides=1)), events=[(0.5, "LHS", ""), (61.0, "LTO", "")])
     set_parameter(path, "EVENT", "TIMES", np.array([0.0, 0.5, 1.0, 1.0]))
     np.testing.assert_allclose(read_it(path).event_time, [0.5, 61.0], atol=1e-6)
@@ -162,8 +162,8 @@ def test_event_times_in_one_row_are_pairs(tmp_path: Path) -> None:
 # ---- anthropometry and plates
 
 
-def test_anthropometry_of_plug_in_gait_is_metres_and_kilograms(tmp_path: Path) -> None:
-    """Keys come with and without blanks, lengths in millimetres; zero means that it was left out."""
+def test_anthropometry_of_plug_in_gait_in_metres_and_kilograms(tmp_path: Path) -> None:
+    """Names may have blanks, lengths are millimetres, zero means missing."""
     sizes = {"Bodymass": 71.5, "Height": 1780.0, "L Knee Width": 105.0, "RLegLength": 930.0, "MarkerDiameter": 14.0,
              "InterAsisDistance": 0.0, "Unrelated": 3.0}  # fmt: skip
     trial = read_it(write_c3d(tmp_path / "walk.c3d", recorded(walk(strides=1)), processing=sizes))
@@ -186,7 +186,7 @@ def test_a_file_without_plates_has_empty_plates(tmp_path: Path) -> None:
     assert trial.plate_corner.shape == (0, 4, 3)
 
 
-def test_a_plate_of_unknown_type_costs_only_itself(tmp_path: Path) -> None:
+def test_a_plate_of_unknown_type_is_left_out(tmp_path: Path) -> None:
     known = walk(strides=1)
     path = write_c3d(tmp_path / "walk.c3d", recorded(known), plates=recorded_plates(known))
     trial = read_it(set_parameter(path, "FORCE_PLATFORM", "TYPE", np.array([7, 2])))

@@ -1,4 +1,4 @@
-"""Step ``read``: whatever axes and units a lab chose, known and real people stand up and face where they walk."""
+"""Step ``read``: up and forward are found in the axes and units of any lab, for known and real walks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from tests.support.known_files import (
 )
 from tests.support.recordings import ANALOG_HZ, BODY_MODEL, LABELS, SPEED_M_S, markers, walk
 
-# rows: the file's axes in ISB lab axes, for a person facing +x, -x, +y and -y of a lab whose z is up, and +z, -x of
-# one whose y is up
+# rows: the file's axes in ISB lab axes, for a person facing +x, -x, +y and -y of a lab with z up, and +z, -x of one
+# with y up
 LABS = {
     "z up, +x": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
     "z up, -x": [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
@@ -56,7 +56,7 @@ def test_every_lab_gives_the_same_isb_walk(tmp_path: Path, lab: str, unit: str) 
     assert trial.attrs["direction_of_travel"] == "forwards"
 
 
-def test_a_diagonal_walk_is_turned_freely_on_request_only(tmp_path: Path) -> None:
+def test_a_diagonal_walk_is_turned_freely_only_on_request(tmp_path: Path) -> None:
     known = walk()
     diagonal = Rotation.from_euler("z", 30, degrees=True).as_matrix() @ Z_UP
     path = write_c3d(tmp_path / "walk.c3d", recorded(known, diagonal))
@@ -65,8 +65,8 @@ def test_a_diagonal_walk_is_turned_freely_on_request_only(tmp_path: Path) -> Non
     np.testing.assert_array_equal(quarter, Z_UP.T)
 
 
-def test_who_walks_on_a_treadmill_faces_right(tmp_path: Path) -> None:
-    """Nobody travels, and each heel ends behind where it began: only the body tells where forward is."""
+def test_forward_is_found_on_a_treadmill(tmp_path: Path) -> None:
+    """The person does not travel, and each heel ends behind its start; only the body shows where forward is."""
     known = walk(belt_m_s=SPEED_M_S)
     turn = np.array(LABS["z up, -x"], dtype=float)
     trial = read_it(write_c3d(tmp_path / "walk.c3d", recorded(known, turn)))
@@ -74,7 +74,7 @@ def test_who_walks_on_a_treadmill_faces_right(tmp_path: Path) -> None:
     assert trial.attrs["direction_of_travel"] == "none"
 
 
-def test_walking_backwards_is_said(tmp_path: Path) -> None:
+def test_walking_backwards_is_recorded(tmp_path: Path) -> None:
     known = walk()
     points = {label: path[::-1] for label, path in recorded(known).items()}
     trial = read_it(write_c3d(tmp_path / "walk.c3d", points))
@@ -96,7 +96,7 @@ def test_exchanged_labels_are_refused(tmp_path: Path, exchanged: tuple[str, ...]
 
 
 @pytest.mark.parametrize("absent", [("ASI",), ("HEE", "TOE")])
-def test_without_pelvis_or_feet_nobody_knows_where_up_is(tmp_path: Path, absent: tuple[str, ...]) -> None:
+def test_pelvis_and_feet_are_needed_to_find_up(tmp_path: Path, absent: tuple[str, ...]) -> None:
     points = {label: path for label, path in recorded(walk()).items() if label[1:] not in absent}
     path = write_c3d(tmp_path / "walk.c3d", points)
     with pytest.raises(UserError, match=r"walk\.c3d: cannot tell where up is"):
@@ -107,7 +107,7 @@ def test_without_pelvis_or_feet_nobody_knows_where_up_is(tmp_path: Path, absent:
 
 
 def body_model(asis: str, heel: str, toe: str | list[list[str]], sides: str = "LR") -> BodyModel:
-    """Return what ``read`` asks of a body model: a lab's names of the landmarks that tell where a person faces."""
+    """Return a body model with a lab's labels of the landmarks that ``read`` needs."""
     return BodyModel.of(
         BODY_MODEL.definition
         | {
@@ -136,9 +136,7 @@ CODAMOTION = body_model("{side}.ASIS", "{side}.Heel", "{side}.Toe")
         ("data/qualisys_cast/*", body_model("{side}_IAS", "{side}_FCC", [["{side}_FM1", "{side}_FM5"]])),
     ],
 )
-def test_the_files_of_every_lab_show_a_person_who_stands_on_the_floor(
-    shared: Path, files: str, model: BodyModel
-) -> None:
+def test_people_are_upright_on_the_floor_in_the_files_of_every_lab(shared: Path, files: str, model: BodyModel) -> None:
     paths = [path for path in sorted(shared.glob(files)) if path.suffix == ".c3d"]
     assert paths
     for path in paths:
@@ -166,6 +164,6 @@ def test_the_files_of_every_lab_show_a_person_who_stands_on_the_floor(
         ("data/codamotion_type3/codamotion_gaitwands_19970212.c3d", CODAMOTION, [-1, 0, 0]),
     ],
 )
-def test_real_people_face_where_their_lab_says(shared: Path, file: str, model: BodyModel, forward: list[float]) -> None:
+def test_real_people_face_forward(shared: Path, file: str, model: BodyModel, forward: list[float]) -> None:
     rotation = np.reshape(read(shared / file, body_model=model, lab_axes="quarter_turn").attrs["lab_rotation"], (3, 3))
     np.testing.assert_array_equal(rotation[0], forward)

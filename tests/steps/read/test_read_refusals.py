@@ -1,4 +1,4 @@
-"""Step ``read``: files that are absent, foreign, cut or damaged are refused in one line, strange ones are read."""
+"""Step ``read``: absent, foreign, cut and damaged files are refused in one line, unusual ones are read."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_absent_empty_and_foreign_files_are_refused_by_name(tmp_path: Path) -> N
         assert "\n" not in str(refusal.value)
 
 
-def test_a_cut_file_is_refused_wherever_it_is_cut(tmp_path: Path) -> None:
-    """ezc3d reads a file that was cut in its data as a shorter trial."""
+def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    """ezc3d alone reads a file cut within its data as a shorter trial."""
     known = walk(strides=1)
     whole = write_c3d(tmp_path / "whole.c3d", recorded(known), plates=recorded_plates(known), first_frame=241)
     _refuses_every_cut(whole, tmp_path / "cut.c3d")
@@ -46,12 +46,12 @@ def test_a_cut_file_is_refused_wherever_it_is_cut(tmp_path: Path) -> None:
         "studies/exact/sub-01/static.c3d",
     ],
 )
-def test_a_cut_real_file_is_refused_wherever_it_is_cut(shared: Path, tmp_path: Path, file: str) -> None:
+def test_a_real_file_cut_anywhere_is_refused(shared: Path, tmp_path: Path, file: str) -> None:
     _refuses_every_cut(shared / file, tmp_path / "cut.c3d")
 
 
 def _refuses_every_cut(whole: Path, cut: Path) -> None:
-    """Cut at the ends of header, parameters and data, in between, and at 20 places of the data section."""
+    """Cut within and at the ends of header, parameters and data, and at 20 places of the data section."""
     content = whole.read_bytes()
     words = np.frombuffer(content[:24], dtype="<u2")
     start, frames = 512 * (int(words[8]) - 1), int(words[4]) - int(words[3]) + 1
@@ -92,7 +92,7 @@ READ = {
 
 
 @pytest.mark.parametrize("file", sorted(REFUSED | READ))
-def test_strange_files_are_read_or_refused(shared: Path, file: str) -> None:
+def test_unusual_files_are_read_or_refused(shared: Path, file: str) -> None:
     path = shared / "data" / "odd" / f"{file}.c3d"
     if file in REFUSED:
         with pytest.raises(UserError, match=file):
