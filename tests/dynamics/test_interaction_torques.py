@@ -17,7 +17,6 @@ from tests.support.walking import (
     INNER,
     ROUNDED,
     TIME,
-    chain_motion,
     ground,
     largest,
     legs,
@@ -75,7 +74,7 @@ def test_a_still_joint_causes_nothing() -> None:
 
 def test_accelerations_of_the_hinges_are_those_of_the_joint_angles() -> None:
     """Though no angle is differentiated: against the second derivative of the closed form."""
-    motion = chain_motion(legs())[1]
+    motion = cross_checks.chain_motion(legs())[1]
 
     def angle(time: Array) -> Array:
         return np.asarray((walk(time).angle * HANDED)[:, :, OUTWARDS])

@@ -6,18 +6,14 @@ Forces that nothing but arithmetic connects with the motion act under both feet:
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-import pytest
 import xarray as xr
 
 from pipeline.body.legs import Legs, legs_of
 from pipeline.conventions import SIDES
-from pipeline.dynamics import limb
 from pipeline.results.schema import described
 from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.kinetics import cross_checks
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import CONFIG, read_yaml
 from tests.support.geometry import (
@@ -120,18 +116,3 @@ def legs(
     motion = moving(walked(), calibration) if motion is None else motion
     contacts = ground(motion.time.values) if contacts is None else contacts
     return legs_of(motion, contacts, calibration, gravity_m_s2=GRAVITY)
-
-
-def chain_motion(own: Legs) -> tuple[limb.Limb, limb.Motion]:
-    """Return the limb, hip first, and its motion as ``cross_checks.open_chain`` finds them."""
-    found: list[tuple[limb.Limb, limb.Motion]] = []
-    solve = limb.joint_motion
-
-    def listening(at: limb.Limb, *twists: Any) -> limb.Motion:
-        found.append((at, solve(at, *twists)))
-        return found[-1][1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limb, "joint_motion", listening)
-        cross_checks.open_chain(own)
-    return found[0]

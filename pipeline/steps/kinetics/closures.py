@@ -1,11 +1,12 @@
-r"""Forward closure: do the computed moments bring about the motion that they were computed from?
+r"""Forward and energy closure: do computed moments, accelerations and poses belong to one motion?
 
-Over short windows the legs are let go: pelvis, slides between the segments and ground wrench are as measured, the
-joints are driven by the computed moments, and the joint angles follow from the equations of motion
-(:mod:`pipeline.dynamics.driven_leg`). How far the angles have strayed from the measured ones when the window ends tells
-how well moments, accelerations and poses belong together. The window has to be short: a leg on the ground, driven by
-given moments and not held by anybody, falls over, and the foot, light under the whole body's weight, within hundredths
-of a second.
+*Forward closure* simulates the legs over short windows: pelvis, translations between the segments and ground wrench are
+as measured, the computed moments drive the joints, and the joint angles follow from the equations of motion
+(:mod:`pipeline.dynamics.driven_leg`). The error of the angles at the end of a window measures how well moments,
+accelerations and poses fit each other. Windows must be short: a leg under prescribed moments is unstable, and the light
+foot under the weight of the whole body diverges within hundredths of a second.
+
+*Energy closure* compares the change of each segment's energy with the power of its loads.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from ...dynamics.vectors import Array, cross, dot, rotate, sum_from_last
 from ...signals.splines import derivatives
 
 WINDOW_S, EVERY_S = 0.02, 0.1
-STEP_S = 0.007  # of the fourth-order rule: misses up to 0.009 degrees of noise-free walking; half of it, 0.0008
-NODES = np.arange(-2, 4)  # frames around an instant, whose polynomial gives what was measured in between
+STEP_S = 0.007  # of the fourth-order rule: error up to 0.009 degrees in noise-free walking; half of it, 0.0008
+NODES = np.arange(-2, 4)  # frames around an instant; their polynomial interpolates the measured values
 
 
 def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
-    """Return the root-mean-square error (side, joint, angle) in rad of angles that the moments brought about.
+    """Return the root-mean-square error (side, joint, angle) in rad of angles simulated from the moments.
 
     Args:
         legs: the trial.
@@ -36,8 +37,8 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
         rate_hz: frames per second.
 
     Returns:
-        At the ends of windows of 0.02 s (at least two frames), one in 0.1 s; NaN where none is whole, or where a
-        segment has no inertia that would tell how it turns.
+        At the ends of windows of 0.02 s (at least two frames), one every 0.1 s; NaN without a complete window, or if a
+        segment has no inertia.
     """
     driven = driven_by(legs, torque)
     length = max(2, round(WINDOW_S * rate_hz))
@@ -62,20 +63,20 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
                 q, qd = _runge_kutta(q, qd, stages[2 * step : 2 * step + 3], masses, length / count / rate_hz)
         except np.linalg.LinAlgError:
             return error
-        strayed = (q.T[:, OUTWARDS] - legs.angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
-    strayed = np.where(np.isfinite(strayed), strayed, np.pi)  # an angle that ran away beyond all numbers
+        away = (q.T[:, OUTWARDS] - legs.angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
+    away = np.where(np.isfinite(away), away, np.pi)  # where the simulation diverged
     for one in np.unique(side):
-        error[one] = np.sqrt(np.mean(strayed[side == one] ** 2, axis=0))
+        error[one] = np.sqrt(np.mean(away[side == one] ** 2, axis=0))
     return error
 
 
 def components_first(joints: Array) -> Array:
-    """Return what joints or segments have (..., 3, ...), ankle or foot first, as (..., 3, ...) from the hip out."""
+    """Return (..., joint or segment, components), from the foot up, with components first and from the hip down."""
     return np.ascontiguousarray(joints[..., OUTWARDS, :].T)
 
 
 def masses_of(legs: Legs, side: NDArray[np.intp]) -> Masses:
-    """Return the masses of the legs of these sides."""
+    """Return the masses of the legs of these sides (window,)."""
     mass = legs.mass[side, OUTWARDS].T
     beyond = sum_from_last(mass, axis=0) - mass
     return Masses(np.stack([mass, beyond]), np.ascontiguousarray(legs.inertia[side, OUTWARDS].T))
@@ -92,7 +93,7 @@ def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
 
 
 def _unflattened(values: Array, like: Driven) -> list[Driven]:
-    """Return of each instant the fields whose values (instant, value, window) stand one after the other."""
+    """Return for each instant the fields of ``like`` from their stacked values (instant, value, window)."""
     shapes = [getattr(like, f.name).shape[:-2] for f in fields(like)]
     parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
     parts = [part.reshape(len(values), *shape, -1) for part, shape in zip(parts, shapes, strict=True)]
@@ -119,7 +120,7 @@ def _joint_rates(legs: Legs, frame: NDArray[np.intp], side: NDArray[np.intp]) ->
 
 
 def driven_by(legs: Legs, torque: Array) -> Driven:
-    """Return what is prescribed in every frame, (..., side, time), with the hip centre as origin."""
+    """Return the prescribed quantities of every frame, (..., side, time), with the hip centre as origin."""
     force, moment = legs.ground_force.T, legs.ground_moment.T
     return Driven(
         rotation=legs.rotation[:, :, -1].T,
@@ -139,7 +140,7 @@ def _reach(legs: Legs) -> Array:
 
     def against_joint(of_com: Array, of_centre: Array) -> Array:
         com, centre = of_com[:, :, OUTWARDS].T, of_centre[:, :, OUTWARDS].T
-        distal = centre[:, [1, 2, 2]]  # the foot has no distal joint: its own stands in, and moves nothing
+        distal = centre[:, [1, 2, 2]]  # the foot has no distal joint: its ankle is a placeholder without effect
         return np.stack([com - centre, distal - centre], axis=1)
 
     w, w_rate = spin[:, None], spin_rate[:, None]
@@ -154,9 +155,9 @@ def _reach(legs: Legs) -> Array:
 def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Array) -> Array:
     """Return the root-mean-square difference (side, segment) in W of energy rate and power; foot, shank, thigh.
 
-    The energy m v.v / 2 + w.I w / 2 - m g.c is differentiated in time; the power is that of the loads at both joints,
-    each at the segment's own material point, and of the ground. Newton's and Euler's laws make the two equal where
-    velocities, accelerations and poses belong to one motion; filters or derivatives that do not fit show here.
+    The energy m v.v / 2 + w.I w / 2 - m g.c is differentiated in time; the power is that of the ground and of the loads
+    at both joints, each with the velocity of the segment's own point. By Newton's and Euler's laws the two are equal if
+    velocities, accelerations and poses belong to one motion; inconsistent filters or derivatives make them differ.
 
     Args:
         legs: the trial.
@@ -168,14 +169,14 @@ def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Ar
     kinetic = legs.mass * dot(legs.com_velocity, legs.com_velocity) / 2 + dot(local, rotate(legs.inertia, local)) / 2
     rate, _ = derivatives(kinetic - legs.mass * (legs.com @ legs.gravity), time)
 
-    def entering(force: Array, moment: Array, place: Array) -> Array:
+    def power_of(force: Array, moment: Array, place: Array) -> Array:
         return dot(force, legs.com_velocity + cross(spin, place - legs.com)) + dot(moment, spin)
 
-    power = entering(joint_force, joint_moment, legs.centre)
+    power = power_of(joint_force, joint_moment, legs.centre)
     below = [part[:, :, :-1] for part in (-joint_force, -joint_moment, legs.centre)]
     ground = (legs.ground_force, legs.ground_moment, np.zeros_like(legs.ground_force))  # about the lab origin
     distal = (np.concatenate([first[:, :, None], rest], axis=2) for first, rest in zip(ground, below, strict=True))
-    difference = rate - power - entering(*distal)
+    difference = rate - power - power_of(*distal)
     known = np.isfinite(difference)
     with np.errstate(invalid="ignore"):
         mean = np.square(np.where(known, difference, 0.0)).sum(axis=0) / known.sum(axis=0)

@@ -1,8 +1,8 @@
-"""Second opinions on every trial: the other formulations of the same physics, and what each joint's motion causes.
+"""Cross-checks of every trial by other formulations of the same physics, and interaction torques.
 
-The block matrix has solved the legs. Here they are solved again from the same motion and loads, as wrenches that an
-observer riding on the shank adds up, and as an open chain of six one-degree-of-freedom joints per anatomical joint, by
-recursion and in closed form. All must agree to rounding; the closed form also tells interaction torques.
+The legs, already solved by the block matrix, are solved again from the same motion and loads: as sums of wrenches for
+an observer on the shank, and as an open chain of six one-degree-of-freedom joints per anatomical joint, by recursion
+and in closed form. All must agree to rounding; the closed form also gives interaction torques.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ...body.legs import OUTWARDS, Legs
-from ...dynamics import interaction_torques as interaction
 from ...dynamics import limb, wrenches
+from ...dynamics.interaction_torques import contributions
 from ...dynamics.vectors import Array, cross, rotate, transpose
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 LOADS = ("force", "moment")
-CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # sources of `interaction`, the last first
+CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # of `contributions`, in reverse
 
 
 class Loads(NamedTuple):
-    """What the proximal segment does to the distal one, (time, side, joint, 3).
+    """Loads of the proximal segment on the distal one, (time, side, joint, 3).
 
     Force and moment in lab axes, N and N m, and the right-handed projections of the moment on the joint axes.
     """
@@ -33,9 +33,9 @@ class Loads(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The legs as open chain: loads by recursion and in closed form, and interaction torques.
+    """Loads of the legs as open chains by recursion and in closed form, and interaction torques.
 
-    The latter (time, side, joint, 3, cause, motion) in N m, on the joint axes with clinical signs.
+    Interaction torques: (time, side, joint, 3, cause, motion), N m, on the joint axes with clinical signs.
     """
 
     recursion: Loads
@@ -44,9 +44,9 @@ class Chain(NamedTuple):
 
 
 def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
-    """Return the largest absolute differences from the block matrix, (formulation, load), N and N m; NaN where none.
+    """Return the largest absolute differences from the block matrix, (formulation, load), N and N m.
 
-    Of the moment both its vector and its projections are compared, where the latter are known.
+    Moments are compared as vectors and, where known, as projections on the joint axes. NaN if nothing is known.
     """
     rows = []
     for other in (by_wrenches, chain.recursion, chain.closed_form):
@@ -56,14 +56,14 @@ def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
 
 
 def _largest(difference: Array) -> float:
-    return float(np.fmax.reduce(difference, axis=None))  # NaN only where all are
+    return float(np.fmax.reduce(difference, axis=None))  # NaN only if all are
 
 
 def wrenches_on_the_shank(legs: Legs) -> Loads:
-    """Return the joint loads as an observer sees them who rides on the shank.
+    """Return the joint loads, lab axes, as an observer on the shank computes them.
 
-    This observer tumbles and is accelerated, and counts the fictitious wrenches of it all
-    (:func:`pipeline.dynamics.wrenches.fictitious`); the result is turned back into lab axes.
+    The shank rotates and accelerates, so that this observer needs fictitious wrenches
+    (:func:`pipeline.dynamics.wrenches.fictitious`).
     """
     segments, shank = slice(0, 3), slice(1, 2)
     turn = legs.rotation[:, :, segments]
@@ -100,10 +100,28 @@ def wrenches_on_the_shank(legs: Legs) -> Loads:
 
 
 def open_chain(legs: Legs) -> Chain:
-    """Return the legs solved as open chains from the pelvis to the foot.
+    """Return the legs solved as open chains from the pelvis to the foot; NaN where a joint is in gimbal lock."""
+    at, motion = chain_motion(legs)
+    origin = legs.centre[:, :, -1]
+    load = np.zeros((*at.centre.shape[:-1], 6), order="F")
+    load[:, :, -1, :3] = legs.ground_moment - cross(origin, legs.ground_force)
+    load[:, :, -1, 3:] = legs.ground_force
+    recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
+    by_cause = contributions(at, motion)  # (..., joint, motion, cause, 6)
+    total = by_cause.sum(axis=(-2, -3)) + recursion.static
+    about_centre, force = by_cause[..., :3], by_cause[..., 3:]
+    about_centre -= cross(at.centre[..., None, None, :], force)
+    clinical = at.hinges * legs.signs[:, OUTWARDS, :, None]
+    torque = rotate(clinical[..., None, None, :, :], about_centre)
+    by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
+    return Chain(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
 
-    All is written in a frame with the axes of the lab, the origin at the hip centre and its velocity, of one instant.
-    NaN where a joint of the leg is in gimbal lock: rates of its hinges would be rounding, much enlarged.
+
+def chain_motion(legs: Legs) -> tuple[limb.Limb, limb.Motion]:
+    """Return the legs as limbs from the hip outwards, and their motion.
+
+    At each instant the inertial frame has the axes of the lab and the place and velocity of the hip centre. In gimbal
+    lock the axes are NaN: the rates of the hinges would be amplified rounding.
     """
     axes = np.where(legs.locked[..., None, None], np.nan, legs.axes)
     origin, drift = legs.centre[:, :, -1:], legs.centre_velocity[:, :, -1:]
@@ -126,19 +144,7 @@ def open_chain(legs: Legs) -> Chain:
         )
     )
     twists = limb.twists(legs.spin[:, :, OUTWARDS], legs.spin_rate[:, :, OUTWARDS], point, velocity, acceleration)
-    motion = limb.joint_motion(at, *twists)
-    load = np.zeros((*com.shape[:-1], 6), order="F")
-    load[:, :, -1, :3] = legs.ground_moment - cross(origin[:, :, 0], legs.ground_force)
-    load[:, :, -1, 3:] = legs.ground_force
-    recursion = limb.inverse_dynamics(at, motion, legs.gravity, load)
-    by_cause = interaction.contributions(at, motion)  # (..., joint, motion, cause, 6)
-    total = by_cause.sum(axis=(-2, -3)) + recursion.static
-    about_centre, force = by_cause[..., :3], by_cause[..., 3:]
-    about_centre -= cross(at.centre[..., None, None, :], force)
-    clinical = at.hinges * legs.signs[:, OUTWARDS, :, None]
-    torque = rotate(clinical[..., None, None, :, :], about_centre)
-    by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
-    return Chain(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
+    return at, limb.joint_motion(at, *twists)
 
 
 def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
@@ -148,4 +154,5 @@ def _loads(legs: Legs, at: limb.Limb, wrench: Array) -> Loads:
 
 
 def _on_axes(legs: Legs, moment: Array) -> Array:
+    """Return the projections of moments on the joint axes."""
     return rotate(legs.axes, moment)

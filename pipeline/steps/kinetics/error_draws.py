@@ -1,7 +1,7 @@
-"""Random errors of what joint moments are computed from: drawn once for a trial, the same ones in every run.
+"""Random errors of the inputs of joint moments, the same in every run.
 
-Percentiles and variances of each instant need the distribution of the errors at that instant, not their course:
-so an error is one draw for the whole trial, and noise of the markers comes as value, first and second derivative with
+Percentiles and variances at an instant depend on the distribution of the errors at that instant, not on their time
+course: an error is one draw for the whole trial, and marker noise is drawn as value, first and second derivative with
 the covariance that filter and spline give them (:func:`pipeline.signals.splines.rate_covariance`).
 """
 
@@ -20,14 +20,14 @@ from ...signals.splines import rate_covariance
 
 
 class Errors(NamedTuple):
-    """Errors, (draw, side, ...), to be added to what was measured; segments and joints from the foot up.
+    """Errors, (draw, side, ...), to be added to the measured values; segments and joints from the foot up.
 
     Attributes:
         turn, turn_rate, turn_acceleration: (..., segment, 3), of foot, shank, thigh and pelvis in their own axes, rad
             and per second.
-        carried, carried_acceleration: (..., segment, 3), of the centres of mass with their markers, segment axes, m.
+        carried, carried_acceleration: (..., segment, 3), of the centres of mass by marker noise, segment axes, m.
         centre: (..., joint, 3), of the joint centres, in axes of the segments that carry them, m.
-        com: (..., segment, 3), of the centres of mass in their segments, m.
+        com: (..., segment, 3), of the centres of mass within their segments, m.
         mass, inertia: (..., segment), factors minus 1.
         pressure: (..., 3), of the centre of pressure, lab axes, m.
     """
@@ -49,20 +49,20 @@ class Errors(NamedTuple):
 
 
 def drawn(draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: xr.Dataset) -> dict[str, Errors]:
-    """Return errors of each source alone, none in what it does not touch; their sum is all errors together.
+    """Return the errors of each source alone, zero in quantities that it does not affect.
 
     Args:
-        draws: how many.
+        draws: number of draws.
         sizes: standard deviations, the setting ``kinetics.uncertainty_sizes``.
-        calibrate: what noise of the markers does, and the segments' centres of mass.
-        kinematics: the trial's rate and filter, and the SHA-256 of its source, from which the draws are seeded: they
-            depend on no other trial, nor on the settings.
+        calibrate: effect of marker noise on the skeleton, and the segments' centres of mass.
+        kinematics: the trial's rate and filter, and the SHA-256 of its source file, which seeds the draws: they depend
+            neither on other trials nor on the settings.
     """
     seed = str(kinematics.attrs.get("source_sha256", ""))
     nothing = _nothing(draws)
 
-    def normal(what: str, *shape: int) -> Array:
-        digest = hashlib.sha256(f"{seed} {what}".encode()).digest()
+    def normal(name: str, *shape: int) -> Array:
+        digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:16], "big")).standard_normal((draws, *shape))
 
     joints = np.array([sizes[f"{joint}_centre_mm"] for joint in JOINTS])[:, None] / 1000
@@ -85,21 +85,22 @@ def drawn(draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinemat
 
 
 def together(errors: Mapping[str, Errors]) -> Errors:
-    """Return the errors of all sources at once: displacements add up, and each factor has one source."""
+    """Return the errors of all sources together: displacements add up, and each factor has one source."""
     return Errors(*(np.sum(values, axis=0) for values in zip(*errors.values(), strict=True)))
 
 
 def _nothing(draws: int) -> Errors:
+    """Return errors of zero."""
     segment, chain = (draws, len(SIDES), len(SEGMENTS), 3), (draws, len(SIDES), len(CHAIN), 3)
     shapes = (segment, segment, segment, chain, chain, chain, chain, chain[:-1], chain[:-1], (draws, len(SIDES), 3))
     return Errors(*map(np.zeros, shapes))
 
 
 def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: xr.Dataset) -> dict[str, Array]:
-    """Return what noise of the markers, (draw, derivative, marker x axis) of variance 1, does to poses and centres.
+    """Return the errors of poses and centres by marker noise (draw, derivative, marker x axis) of variance 1.
 
-    The noise of rates that comes from a segment's own turn is left out: it is small where the segment turns slowly
-    beside the noise that the filter passes, 40 rad/s at 10 Hz.
+    Noise of rates through the rotation of the segment itself is neglected: it is small if the segment turns slowly
+    compared with the noise that the filter passes, 40 rad/s at 10 Hz.
     """
     cutoff_hz, order = kinematics.attrs["marker_filter"]
     time = kinematics.time.values
@@ -111,16 +112,16 @@ def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: 
         for name in ("segment_turn", "segment_origin", "joint_centre")
     )
     turn, origin = turn[:, poses], origin[:, poses[:-1]]
-    com = origin - skew(calibrate.segment_com.values) @ turn[:, :-1]  # with its segment's origin, and turn x com
+    com = origin - skew(calibrate.segment_com.values) @ turn[:, :-1]  # displacement of the origin, and turn x com
 
-    def of(gain: Array, derivative: int) -> Array:
+    def errors_by(gain: Array, derivative: int) -> Array:
         return np.moveaxis(gain @ noise[:, derivative].T, -1, 0)
 
     return {
-        "turn": of(turn, 0),
-        "turn_rate": of(turn, 1),
-        "turn_acceleration": of(turn, 2),
-        "carried": of(com, 0),
-        "carried_acceleration": of(com, 2),
-        "centre": of(centre, 0),
+        "turn": errors_by(turn, 0),
+        "turn_rate": errors_by(turn, 1),
+        "turn_acceleration": errors_by(turn, 2),
+        "carried": errors_by(com, 0),
+        "carried_acceleration": errors_by(com, 2),
+        "centre": errors_by(centre, 0),
     }

@@ -1,4 +1,4 @@
-"""Step ``kinetics``: joint forces and moments of both legs by the block matrix, checked by other formulations."""
+"""Step ``kinetics``: joint forces and moments of both legs, with cross-checks and uncertainty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .closures import energy_closure, forward_closure
 from .uncertainty import SOURCES, uncertainty
 
 VECTOR = ("time", "side", "joint")
-# variables of its inputs that the step uses; the bridge loads no others
+# variables of its inputs that the step uses; no others are loaded
 USES = {"kinematics": MOTION, "contacts": LOADS}
 
 
@@ -34,31 +34,31 @@ def kinetics(
     uncertainty_band_percent: float,
     uncertainty_sizes: Mapping[str, float],
 ) -> xr.Dataset:
-    """Solve the chain foot, shank, thigh of each side for its joint loads.
+    """Solve the equations of motion of foot, shank and thigh for the joint loads of both sides.
 
     Args:
         kinematics, contacts: the trial's motion and ground wrenches.
         calibrate: the session's body-segment parameters.
         gravity_m_s2: magnitude of the acceleration of gravity, along -y of the lab.
-        uncertainty_draws: Monte Carlo draws of the errors; 0 for none.
-        uncertainty_band_percent: share of the draws within the band.
+        uncertainty_draws: number of Monte Carlo draws; 0 for none.
+        uncertainty_band_percent: share of the draws inside the band.
         uncertainty_sizes: standard deviations of the errors.
 
     Returns:
         ``joint_force`` (time, side, joint, axis), N, lab axes, and ``joint_moment`` (time, side, joint,
-        local_axis), N m, distal segment axes about the joint centre: what the proximal segment applies to the
-        distal one. ``joint_moment_term`` by :data:`pipeline.dynamics.kernel.TERMS`, ``joint_moment_jcs``
-        (orthogonal projection on the joint coordinate axes, positive towards a positive angle) and
-        ``joint_power`` = M . (w_distal - w_proximal), W. ``interaction_torque``: what the motion of each joint, of the
-        pelvis and between the clusters contributes to ``joint_moment_jcs``. NaN where a segment, the ground wrench
-        or the joint's axes (gimbal lock) are unknown; ``missing`` (time, side, joint) says which.
-        With draws: ``joint_moment_band`` and ``joint_power_band``, percentiles, and ``joint_moment_variance_share`` of
+        local_axis), N m, distal segment axes about the joint centre: of the proximal on the distal segment.
+        ``joint_moment_term`` by :data:`pipeline.dynamics.kernel.TERMS`, ``joint_moment_jcs`` (orthogonal projection
+        on the joint coordinate axes, positive towards a positive angle) and ``joint_power`` =
+        M . (w_distal - w_proximal), W. ``interaction_torque``: contributions of the motion of each joint, of the
+        pelvis and between the segments to ``joint_moment_jcs``. NaN where a segment, the ground wrench or the joint
+        axes (gimbal lock) are unknown; ``missing`` (time, side, joint) holds the cause.
+        With draws: percentiles ``joint_moment_band`` and ``joint_power_band``, and ``joint_moment_variance_share`` of
         each source of error.
-        Of the trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
+        One per trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
     """
     legs = _time_last(legs_of(kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2))
     back = transpose(legs.rotation[:, :, :-1])
-    force_term, term = _block_matrix(legs)
+    force_term, term = _joint_loads(legs)
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
     in_lab = rotate(back, joint_moment)
     torque = np.where(legs.locked[..., None], np.nan, rotate(legs.axes, in_lab))
@@ -70,7 +70,7 @@ def kinetics(
             "joint_moment_term": ((*VECTOR, "term", "local_axis"), np.moveaxis(term, 2, 3)),
             "joint_power": (VECTOR, (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1)),
             "missing": (VECTOR, _missing(legs, torque)),
-            **_second_opinions(legs, cross_checks.Loads(joint_force, in_lab, torque), kinematics.time.values),
+            **_cross_checks(legs, cross_checks.Loads(joint_force, in_lab, torque), kinematics.time.values),
         },
         kinematics.time.coords | _names(),
     )
@@ -91,7 +91,7 @@ def kinetics(
 
 @functools.cache
 def _names() -> xr.Coordinates:
-    """Return the coordinates that are the same in every trial; to make them takes longer than to solve a trial."""
+    """Return the coordinates that are the same in every trial."""
     names = {
         "side": SIDES,
         "joint": JOINTS,
@@ -109,13 +109,13 @@ def _names() -> xr.Coordinates:
 
 
 def _time_last(legs: Legs) -> Legs:
-    """Return the same arrays, but in memory with time last: every operation then runs along memory."""
+    """Return the same legs with time contiguous in memory."""
     arrays = {field.name: getattr(legs, field.name) for field in fields(legs)}
     frames = len(legs.com)
     return Legs(**{name: np.asfortranarray(a) if len(a) == frames else a for name, a in arrays.items()})
 
 
-def _block_matrix(legs: Legs) -> tuple[Array, Array]:
+def _joint_loads(legs: Legs) -> tuple[Array, Array]:
     """Return joint forces (time, side, term, joint, 3), lab axes, and moments, distal segment axes."""
     turn = legs.rotation[:, :, :-1]
     force, moment = np.zeros_like(legs.com), np.zeros_like(legs.com)
@@ -138,24 +138,24 @@ def _block_matrix(legs: Legs) -> tuple[Array, Array]:
     return inverse_dynamics_by_term(segments)
 
 
-def _second_opinions(legs: Legs, solved: cross_checks.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
+def _cross_checks(legs: Legs, solved: cross_checks.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return interaction torques, the disagreement of the formulations and the closures, with their dimensions."""
     chain = cross_checks.open_chain(legs)
-    apart = cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs))
+    difference = cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs))
     rate_hz = float((len(time) - 1) / (time[-1] - time[0]))
     closure = np.degrees(forward_closure(legs, solved.torque, rate_hz=rate_hz))
     return {
         "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), chain.interaction),
-        "disagreement": (("formulation", "load"), apart),
+        "disagreement": (("formulation", "load"), difference),
         "forward_closure": (("side", "joint", "angle"), closure),
         "energy_closure": (("side", "segment"), energy_closure(legs, solved.force, solved.moment, time)),
     }
 
 
 def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
-    """Return the code of the variable ``missing``: why a joint's moment along its axes is not known."""
+    """Return the variable ``missing``: the cause of a NaN in the moments along the joint axes."""
     seen = np.asarray(np.isfinite(legs.spin_rate).all(axis=-1))
-    chain = np.logical_and.accumulate(seen, axis=2)  # a load passes on all that is beyond the joint
+    chain = np.logical_and.accumulate(seen, axis=2)  # a joint carries the loads of all segments beyond it
     unseen = ~(chain[:, :, :-1] & seen[:, :, 1:])
     lost = np.isnan(torque).any(axis=-1)
     return np.select([lost & unseen, legs.locked, lost], [1, 3, 2], 0).astype(np.int8)

@@ -1,27 +1,34 @@
-"""How sure joint moments are: the chain solved again for many draws of the errors of what it is computed from."""
+"""Uncertainty of joint moments and powers: the equations of motion solved for many draws of the errors.
+
+A draw is one more leading dimension of the dynamics. Arrays have time last, in axes of the segments as measured: there
+an error of pose is a constant rotation of tensor and joint axes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ...body.legs import Legs
-from ...conventions import JOINTS
-from ...dynamics.vectors import Array, cross
-from .error_draws import drawn, together
-from .moment_draws import carriers, measured_frames, moments, moments_and_powers
+from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
+from ...dynamics.kernel import Segments, inverse_dynamics
+from ...dynamics.vectors import Array, cross, rotate, skew, transpose
+from .error_draws import Errors, drawn, together
 
 SOURCES = ("marker_noise", "joint_centres", "centre_of_pressure", "segment_parameters")
 DRAWN_ALONE = ("marker_noise", "segment_parameters")
 FRAMES_AT_A_TIME = 512
+SAMPLES_AT_A_TIME = 20000  # frames times draws, sides and segments in one portion, which fits the processor's cache
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What draws of the errors do to the loads.
+    """Spread of the loads over the draws.
 
     Attributes:
         moment: (time, side, joint, angle, percentile), percentiles of ``joint_moment_jcs``, N m.
@@ -34,6 +41,29 @@ class Spread:
     power: Array
     share: Array
     percentile: Array
+
+
+class Measured(NamedTuple):
+    """Some frames of a trial as measured; (side, segment or joint, ..., time).
+
+    Matrices that transform errors have the axis of the errors first. From segment to lab axes: ``to_lab`` of foot,
+    shank and thigh, ``carried`` of the segments that carry the joint centres; ``swung`` from the shift of a centre of
+    mass to its acceleration; ``across`` from proximal to distal axes.
+    """
+
+    to_lab: Array
+    carried: Array
+    swung: Array
+    across: Array
+    com: Array
+    com_acceleration: Array
+    centre: Array
+    spin: Array
+    spin_rate: Array
+    joint_spin: Array
+    ground_force: Array
+    ground_moment: Array
+    known: Array
 
 
 def uncertainty(
@@ -51,9 +81,9 @@ def uncertainty(
     Args:
         legs: the trial as measured.
         joint_force: (time, side, joint, 3), of the proximal segment on the distal one, lab axes, N.
-        kinematics, calibrate: rate, filter and identity of the trial; what markers do to the skeleton.
-        draws: how many.
-        band_percent: share of the draws within the band.
+        kinematics, calibrate: rate, filter and source of the trial; effect of the markers on the skeleton.
+        draws: number of draws.
+        band_percent: share of the draws inside the band.
         sizes: standard deviations, see :func:`pipeline.steps.kinetics.error_draws.drawn`.
     """
     errors = drawn(draws, sizes, calibrate, kinematics)
@@ -75,10 +105,10 @@ def uncertainty(
 
 
 def _variance_of_places(legs: Legs, joint_force: Array, sizes: Mapping[str, float]) -> dict[str, Array]:
-    """Return the variance (time, side, joint, 3) of the moments along the axes by errors of places alone, (N m)2.
+    """Return the variance (time, side, joint, 3) of the moments by errors of places alone, (N m)2.
 
-    A joint centre off by d changes its moment by -d x F, a centre of pressure those of all joints by -d x F of the
-    ground: linear, so that the variance of e . (d x F) = d . (F x e) needs no draws.
+    An error d of a joint centre changes its moment by -d x F, an error of the centre of pressure the moments of all
+    joints by -d x F of the ground. This is linear: the variance of e . (d x F) = d . (F x e) needs no draws.
     """
     centre_m = np.array([sizes[f"{joint}_centre_mm"] / 1000 for joint in JOINTS])[:, None]
     by_centre = ((cross(joint_force[:, :, :, None], legs.axes) * centre_m[..., None]) ** 2).sum(axis=-1)
@@ -93,10 +123,156 @@ def _variance_of_places(legs: Legs, joint_force: Array, sizes: Mapping[str, floa
 def _percentiles(values: Array, percentile: Array) -> Array:
     """Return percentiles (..., percentile) of draws (draw, ...).
 
-    A next draw falls below the k-th of n with probability k / (n + 1), whatever the distribution: the band then holds
-    its share also where draws are few (Hyndman RJ, Fan Y (1996) Am Stat 50:361-365, definition 6).
+    The next draw falls below the k-th of n with probability k / (n + 1), whatever the distribution: so the band holds
+    its share also for few draws (Hyndman RJ, Fan Y (1996) Am Stat 50:361-365, definition 6).
     """
     ordered = np.sort(np.moveaxis(values, 0, -1), axis=-1)  # several times faster than numpy.percentile
     place = np.clip(percentile / 100 * (len(values) + 1) - 1, 0, len(values) - 1)
     low, high = np.floor(place).astype(int), np.ceil(place).astype(int)
     return np.asarray(ordered[..., low] + (place - low) * (ordered[..., high] - ordered[..., low]))
+
+
+def carriers(calibrate: xr.Dataset) -> NDArray[np.intp]:
+    """Return the index in ``SEGMENTS`` of the segment that carries each joint centre, (side, joint)."""
+    names = calibrate.joint_carrier.sel(side=list(SIDES), joint=list(JOINTS)).values
+    return np.array(
+        [[SEGMENTS.index(name or PROXIMAL[joint]) for name, joint in zip(row, JOINTS, strict=True)] for row in names]
+    )
+
+
+def measured_frames(legs: Legs, frames: slice, carrier: NDArray[np.intp]) -> Measured:
+    """Return some frames of a trial; ``carrier`` is that of :func:`carriers`."""
+    rotation = legs.rotation[frames]
+    distal, proximal = rotation[:, :, :-1], rotation[:, :, 1:]
+    spin, rate = (rotate(distal, values[frames, :, :-1]) for values in (legs.spin, legs.spin_rate))
+    swing = skew(rate) + skew(spin) @ skew(spin)
+    sides = np.arange(len(SIDES))[:, None]
+    return Measured(
+        to_lab=_time_last(distal),
+        carried=_time_last(rotation[:, sides, carrier]),
+        swung=_time_last(transpose(swing) @ distal),
+        across=_time_last(proximal @ transpose(distal)),
+        com=_time_last(legs.com[frames]),
+        com_acceleration=_time_last(legs.com_acceleration[frames]),
+        centre=_time_last(legs.centre[frames]),
+        spin=_time_last(spin),
+        spin_rate=_time_last(rate),
+        joint_spin=_time_last(rotate(distal, legs.spin[frames, :, :-1] - legs.spin[frames, :, 1:])),
+        ground_force=_time_last(legs.ground_force[frames]),
+        ground_moment=_time_last(legs.ground_moment[frames]),
+        known=np.where(legs.locked[frames], np.nan, 1.0),
+    )
+
+
+def _time_last(values: Array) -> Array:
+    """Return (time, ...) as contiguous (..., time)."""
+    return np.ascontiguousarray(np.moveaxis(values, 0, -1))
+
+
+def moments(measured: Measured, legs: Legs, errors: Errors) -> Array:
+    """Return moments along the joint axes (draw, time, side, joint, 3), N m."""
+    moment = np.empty((len(errors.mass), *measured.known.shape, 3))
+    for part, some in _portions(measured, errors):
+        moment[part] = _along_axes(measured, legs.signs, some, _joint_moment(measured, legs, some))
+    return moment
+
+
+def moments_and_powers(measured: Measured, legs: Legs, errors: Errors) -> tuple[Array, Array]:
+    """Return the moments of :func:`moments`, and powers (draw, time, side, joint), W."""
+    power = np.empty((len(errors.mass), *measured.known.shape))
+    moment = np.empty((*power.shape, 3))
+    for part, some in _portions(measured, errors):
+        distal = _joint_moment(measured, legs, some)
+        moment[part] = _along_axes(measured, legs.signs, some, distal)
+        spin = measured.joint_spin[:, :, None] + _constant(some.turn_rate[:, :, :-1])
+        spin = spin - _turned(some.turn_rate[:, :, 1:], measured.across)
+        power[part] = np.moveaxis((distal * spin).sum(axis=-2), (2, 3), (0, 1))
+    return moment, power
+
+
+def _portions(measured: Measured, errors: Errors) -> Iterator[tuple[slice, Errors]]:
+    """Yield portions of the draws."""
+    draws = max(1, SAMPLES_AT_A_TIME // measured.known.size)
+    for start in range(0, len(errors.mass), draws):
+        part = slice(start, start + draws)
+        yield part, errors.part(part)
+
+
+def _joint_moment(measured: Measured, legs: Legs, errors: Errors) -> Array:
+    """Return joint moments (side, joint, draw, 3, time), distal segment axes as measured, N m."""
+    com = measured.com[:, :, None] + _turned(errors.carried + errors.com, measured.to_lab)
+    centre = measured.centre[:, :, None] + _turned(errors.centre, measured.carried)
+    acceleration = measured.com_acceleration[:, :, None] + _turned(errors.carried_acceleration, measured.to_lab)
+    acceleration = acceleration + _turned(errors.com, measured.swung)
+    to_proximal = centre - com
+    to_distal = np.concatenate([np.zeros_like(to_proximal[:, :1]), centre[:, :-1] - com[:, 1:]], axis=1)
+    arm = com[:, 0] - np.swapaxes(errors.pressure, 0, 1)[..., None]
+    moment = measured.ground_moment[:, None] - cross(arm, measured.ground_force[:, None], axis=-2)
+    full = (len(SIDES), len(CHAIN), len(errors.mass), 3, measured.com.shape[-1])
+    turned = _rotation(errors.turn[:, :, :-1])
+    inertia = transpose(turned) @ legs.inertia @ turned * (1 + errors.inertia)[..., None, None]
+    spin = measured.spin[:, :, None] + _constant(errors.turn_rate[:, :, :-1])
+    spin_rate = measured.spin_rate[:, :, None] + _constant(errors.turn_acceleration[:, :, :-1])
+    segments = Segments(
+        rotation=np.moveaxis(measured.to_lab, -1, 0)[:, None],
+        mass=legs.mass * (1 + errors.mass),
+        inertia=inertia,
+        com_acceleration=_time_first(np.broadcast_to(acceleration, full)),
+        angular_velocity=_time_first(spin),
+        angular_acceleration=_time_first(spin_rate),
+        to_proximal=_time_first(to_proximal),
+        to_distal=_time_first(to_distal),
+        external_force=_time_first(_on_foot(measured.ground_force[:, None])),
+        external_moment=_time_first(_on_foot(moment)),
+        gravity=legs.gravity,
+    )
+    found = inverse_dynamics(segments)[1]
+    return np.ascontiguousarray(found.transpose(2, 3, 1, 4, 0))
+
+
+def _on_foot(load: Array) -> Array:
+    """Return a load (side, draw, 3, time) of the foot as (side, segment, draw, 3, time)."""
+    loads = np.zeros((len(load), len(CHAIN), *load.shape[1:]))
+    loads[:, 0] = load
+    return loads
+
+
+def _along_axes(measured: Measured, signs: Array, errors: Errors, moment: Array) -> Array:
+    """Return the components (draw, time, side, joint, 3) along the joint coordinate axes, in clinical signs."""
+    frame = transpose(_rotation(_once_if_equal(errors.turn)))  # columns: the erroneous axes in measured axes
+    e1 = _turned(frame[:, :, 1:, :, 2], measured.across)
+    e3 = _constant(frame[:, :, :-1, :, 1])
+    e2 = cross(e3, e1, axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        floating = (e2 * moment).sum(axis=-2) / np.sqrt((e2**2).sum(axis=-2))
+    along = np.stack([(e1 * moment).sum(axis=-2), floating, (e3 * moment).sum(axis=-2)], axis=2)
+    along *= signs[:, :, :, None, None]
+    return np.moveaxis(along, (3, 4), (0, 1)) * measured.known[..., None]
+
+
+def _turned(errors: Array, weights: Array) -> Array:
+    """Return errors (draw, side, n, 3) of a segment in other axes, (side, n, draw, 3, time)."""
+    sides, count, _, _, frames = weights.shape
+    product = np.moveaxis(_once_if_equal(errors), 0, 2) @ weights.reshape(sides, count, 3, 3 * frames)
+    return np.asarray(product.reshape(sides, count, -1, 3, frames))
+
+
+def _time_first(vectors: Array) -> Array:
+    """Return (side, n, draw, 3, time) as (time, draw, side, n, 3)."""
+    return vectors.transpose(4, 2, 0, 1, 3)
+
+
+def _constant(errors: Array) -> Array:
+    """Return errors (draw, side, n, 3) as (side, n, draw, 3, 1)."""
+    return np.moveaxis(_once_if_equal(errors), 0, 2)[..., None]
+
+
+def _once_if_equal(errors: Array) -> Array:
+    """Return the first draw alone if all draws are equal."""
+    return errors if np.any(errors != errors[:1]) else errors[:1]
+
+
+def _rotation(turn: Array) -> Array:
+    """Return exp(-S(turn)), from the measured to the erroneous axes, (..., 3) -> (..., 3, 3)."""
+    half, matrix = np.linalg.norm(turn, axis=-1)[..., None, None] / 2 / np.pi, skew(turn)
+    return np.asarray(np.eye(3) - np.sinc(2 * half) * matrix + np.sinc(half) ** 2 / 2 * matrix @ matrix)

@@ -11,11 +11,10 @@ import xarray as xr
 from pipeline.body.legs import OUTWARDS, Legs
 from pipeline.dynamics import driven_leg, limb
 from pipeline.dynamics.vectors import rotate
-from pipeline.steps.kinetics import closures as forward
-from pipeline.steps.kinetics.closures import energy_closure
+from pipeline.steps.kinetics import closures, cross_checks
 from pipeline.steps.kinetics.step import kinetics
 from tests.support.geometry import Array, calibrated, close, landmarks, mirrored, standing, walk
-from tests.support.walking import CALIBRATION, KINETICS, MODEL, TIME, chain_motion, ground, legs, moving
+from tests.support.walking import CALIBRATION, KINETICS, MODEL, TIME, ground, legs, moving
 
 RATE_HZ = 200
 ANKLE, KNEE, HIP = range(3)
@@ -30,7 +29,7 @@ def solved(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = C
 
 
 def closure(own: Legs, torque: Array) -> Array:
-    return np.asarray(np.degrees(forward.forward_closure(own, torque, rate_hz=RATE_HZ)))
+    return np.asarray(np.degrees(closures.forward_closure(own, torque, rate_hz=RATE_HZ)))
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +55,10 @@ def airborne(motion: xr.Dataset) -> tuple[Legs, Array]:
 def test_kane_gives_the_accelerations_that_the_chain_was_measured_with(loaded: tuple[Legs, Array]) -> None:
     """From moments of the block matrix, q'' by Kane's equations, at measured angles and rates, in every frame."""
     own, torque = loaded
-    measured = chain_motion(own)[1]
-    masses = forward.masses_of(own, np.tile([LEFT, RIGHT], (len(TIME), 1)))
+    measured = cross_checks.chain_motion(own)[1]
+    masses = closures.masses_of(own, np.tile([LEFT, RIGHT], (len(TIME), 1)))
     angle, rate = own.angle[:, :, OUTWARDS].T, measured.rate[..., limb.HINGES].T
-    found = driven_leg.acceleration(forward.driven_by(own, torque), masses, angle, rate)
+    found = driven_leg.acceleration(closures.driven_by(own, torque), masses, angle, rate)
     # moments are rounded to 1e-12 N m, the foot has 5e-4 kg m2 about its long axis
     close(found.T, measured.acceleration[..., limb.HINGES], 1e-8)
 
@@ -76,10 +75,10 @@ def test_half_the_step_is_a_sixteenth_of_the_error(
 ) -> None:
     """The rule's fourth order, in windows of 0.1 s, down to 10^-6 degrees: the rest, measured values in between
     included, is at least as exact."""
-    monkeypatch.setattr(forward, "WINDOW_S", 0.1)
+    monkeypatch.setattr(closures, "WINDOW_S", 0.1)
     errors = []
     for step_s in (0.025, 0.0125, 0.00625, 0.003125):
-        monkeypatch.setattr(forward, "STEP_S", step_s)
+        monkeypatch.setattr(closures, "STEP_S", step_s)
         errors.append(np.linalg.norm(closure(*airborne)))
     assert errors[-1] < 1e-6
     ratios = np.array(errors[:-1]) / errors[1:]
@@ -102,7 +101,7 @@ def test_the_error_is_in_degrees_and_by_joint(airborne: tuple[Legs, Array]) -> N
     tensor = np.swapaxes(own.rotation, -1, -2)[:, :, :3] @ own.inertia @ own.rotation[:, :, :3]
     turning, moving_ = limb.hinge_jacobians(own.axes[outwards], own.centre[outwards], own.com[outwards])
     matrix = limb.hinge_mass_matrix(turning, moving_, own.mass[:, OUTWARDS], tensor[outwards])
-    bend = np.linalg.inv(matrix)[..., 0] * 0.01 * forward.WINDOW_S**2 / 2  # hip flexion comes first
+    bend = np.linalg.inv(matrix)[..., 0] * 0.01 * closures.WINDOW_S**2 / 2  # hip flexion comes first
     starts = np.arange(2, len(TIME) - 7, 10)
     expected = np.degrees(np.sqrt((bend[starts + 2] ** 2).mean(axis=0))).reshape(2, 3, 3)[:, OUTWARDS]
     # the leg moves on in 0.02 s, at 3 rad/s; the largest are 3e-4 degrees
@@ -168,7 +167,7 @@ def test_segments_without_mass_cannot_be_driven(motion: xr.Dataset, segment: str
 def power_left_over(own: Legs, loads: xr.Dataset) -> Array:
     """Return the energy closure of joint loads."""
     in_lab = rotate(np.swapaxes(own.rotation[:, :, :3], -1, -2), loads.joint_moment.values)
-    return energy_closure(own, loads.joint_force.values, in_lab, TIME)
+    return closures.energy_closure(own, loads.joint_force.values, in_lab, TIME)
 
 
 @pytest.fixture(scope="module")

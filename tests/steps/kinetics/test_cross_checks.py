@@ -64,7 +64,7 @@ def test_a_wrong_number_in_one_frame_is_seen(own: Legs, solved: cross_checks.Loa
 
 def test_a_slip_in_the_solver_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver alone leaves w x I w out at the ankle; a vector in lab axes has a component of 1 / sqrt(3) of it."""
-    solve = step._block_matrix
+    solve = step._joint_loads
 
     def without_velocity(legs: Legs) -> tuple[Array, Array]:
         force, moment = solve(legs)
@@ -72,7 +72,7 @@ def test_a_slip_in_the_solver_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         return force, moment
 
     left_out = largest(loaded().joint_moment_term.sel(joint="ankle", term="velocity"))
-    monkeypatch.setattr(step, "_block_matrix", without_velocity)
+    monkeypatch.setattr(step, "_joint_loads", without_velocity)
     found = loads(moved(), ground()).disagreement
     assert left_out > 1e-3
     assert (found.sel(load="moment") > 0.57 * left_out).all()

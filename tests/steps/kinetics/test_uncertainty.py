@@ -16,7 +16,7 @@ from pipeline.errors import UserError
 from pipeline.results.schema import described
 from pipeline.signals.filters import low_pass
 from pipeline.signals.splines import derivatives, rate_covariance
-from pipeline.steps.kinetics import error_draws, moment_draws, uncertainty
+from pipeline.steps.kinetics import error_draws, uncertainty
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import load_settings
 from tests.support.geometry import BODY_MODELS, Array, body_model, calibrated, cleaned, close, landmarks, standing, walk
@@ -98,8 +98,8 @@ def test_closed_form_of_errors_of_places_is_the_variance_of_draws(source: str) -
     own = legs(motion)
     force = kinetics(motion, ground(TIME), CALIBRATION, **KINETICS).joint_force.values
     errors = error_draws.drawn(20000, sizes, CALIBRATION, motion)[source]
-    some = moment_draws.measured_frames(own, slice(60, 62), moment_draws.carriers(CALIBRATION))
-    drawn = moment_draws.moments(some, own, errors).var(axis=0)
+    some = uncertainty.measured_frames(own, slice(60, 62), uncertainty.carriers(CALIBRATION))
+    drawn = uncertainty.moments(some, own, errors).var(axis=0)
     expected = uncertainty._variance_of_places(own, force, sizes)[source][60:62]
     close(drawn / expected, np.ones_like(expected), 0.04)
 
@@ -153,7 +153,7 @@ def test_draws_depend_on_the_source_file_alone(trial: Recorded) -> None:
 def test_portions_change_nothing(trial: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = loads(trial, draws=20)
     monkeypatch.setattr(uncertainty, "FRAMES_AT_A_TIME", 50)
-    monkeypatch.setattr(moment_draws, "SAMPLES_AT_A_TIME", 1000)
+    monkeypatch.setattr(uncertainty, "SAMPLES_AT_A_TIME", 1000)
     parts = loads(trial, draws=20)
     for name in ("joint_moment_band", "joint_power_band", "joint_moment_variance_share"):
         close(parts[name], whole[name], 1e-9)
@@ -185,7 +185,7 @@ def test_off_by_default_and_described_where_on(trial: Recorded) -> None:
 
 def test_bands_among_the_curves_need_draws(tmp_path: Path) -> None:
     own = {"body_model": "isb_clusters", "cycles": {"further_curves": ["joint_moment_band"]}}
-    with pytest.raises(UserError, match=r"joint_moment_band need kinetics\.uncertainty_draws above 0"):
+    with pytest.raises(UserError, match=r"no draws for joint_moment_band; set kinetics\.uncertainty_draws above 0"):
         load_settings(own, where="study.yaml", study_path=tmp_path)
     chosen, _ = load_settings(own | {"kinetics": {"uncertainty_draws": 200}}, where="study.yaml", study_path=tmp_path)
     assert chosen["kinetics"]["uncertainty_sizes"] == SIZES
