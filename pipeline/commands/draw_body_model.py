@@ -1,4 +1,4 @@
-"""``body-model NAME [C3D]``: list the labels of each landmark, and draw the model on a static trial.
+"""``gaitlab body-model NAME [C3D]``: list the labels of each landmark, and draw the model on a static trial.
 
 The drawing shows one frame as an SVG picture in a self-contained page: landmarks with their names, joint centres, the
 axes of each segment (x red, y green, z blue).

@@ -1,4 +1,4 @@
-"""``export``: ``study.nc`` as one long table, for programs that do not read NetCDF."""
+"""``gaitlab export``: ``study.nc`` as one long table, for programs that do not read NetCDF."""
 
 from __future__ import annotations
 

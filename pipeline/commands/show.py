@@ -1,4 +1,4 @@
-"""``show``: the content of an output file, in the terminal."""
+"""``gaitlab show``: the content of an output file, in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``verify``: find recordings and results that have changed since the results were made.
+"""``gaitlab verify``: find recordings and results that have changed since the results were made.
 
 Nothing is written. Every file is read; timestamps and Snakemake's records are not used.
 """
@@ -98,7 +98,7 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
 
 
 def _command(folder: Path) -> str:
-    """Return the command that runs the workflow, from the project's folder."""
+    """Return the command that runs the workflow."""
     try:
         refuse_lost_records(folder)
         forced = ""

@@ -1,4 +1,4 @@
-"""``write-c3d``: write results into copies of the recordings."""
+"""``gaitlab write-c3d``: write results into copies of the recordings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gaitlab check``: silence where nothing is wrong, all faults at once, and how both are told."""
+"""``gaitlab check``: no finding in good studies, all problems at once, and the table of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.checked import about
 from tests.support.checkout import HOUSE, copy_study
 
 
-def test_nothing_is_wrong_with_the_demonstration(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demonstration_has_no_finding(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(demo.rglob("*"))
     assert check(demo) == []
     assert sorted(demo.rglob("*")) == before
@@ -31,8 +31,8 @@ def test_no_error_in_real_studies(shared: Path, tmp_path: Path, name: str) -> No
     assert [finding for finding in check(copy) if finding.severity == "error"] == []
 
 
-def test_everything_is_said_at_once(demo: Path) -> None:
-    """Settings, tables and files are wrong together: no fault hides another."""
+def test_all_problems_are_reported_at_once(demo: Path) -> None:
+    """Wrong settings, tables and files do not hide each other."""
     edit(demo / "study.yaml", "isb_clusters", "isb_cluster\nclean: {marker_cutof_hz: 6}")
     edit(demo / "participants.tsv", "1.78\tM", "178\tX")
     (demo / "sub-02" / "fast_02.c3d").unlink()
@@ -53,12 +53,12 @@ def test_everything_is_said_at_once(demo: Path) -> None:
     assert about(findings, "sub-01/fast_01.c3d").remedy == "copy or export it again"
 
 
-def test_tables_that_cannot_be_read_leave_the_files_for_later(demo: Path) -> None:
+def test_files_are_not_checked_if_tables_cannot_be_read(demo: Path) -> None:
     edit(demo / "trials.tsv", "participant_id", "participant")
     assert about(check(demo), "C3D files").what == "not checked"
 
 
-def test_what_is_wrong_in_many_places_alike_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_findings_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "90")
     findings = [Finding("error", f"sub-01/walk_{n:02d}.c3d", "a fault " * 12, "a remedy " * 9) for n in range(20)]
     findings.append(Finding("warning", "sub-02", "short", ""))

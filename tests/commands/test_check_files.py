@@ -1,4 +1,4 @@
-"""``gaitlab check``: what is wrong with a study's files and with the rows that name them is found."""
+"""``gaitlab check``: problems of a study's files and of the rows that name them."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def test_a_session_needs_a_static_trial(demo: Path) -> None:
     assert "sub-02/static.c3d shows every marker" in finding.remedy
 
 
-def test_a_walk_taken_as_static_is_doubted(demo: Path) -> None:
+def test_a_walk_used_as_static_gives_a_warning(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/static.c3d", "sub-01/fast_01.c3d")
-    told = {(severity, where, what[:22]) for severity, where, what in found(demo)}
-    assert ("warning", "sub-01/fast_01.c3d", "static trial in which ") in told
-    assert ("error", "sub-01/fast_01.c3d", "lacks medial epicondyl") in told  # worn for the static trial only
-    assert ("warning", "sub-01/static.c3d", "in no row of trials.ts") in told
+    found_briefly = {(severity, where, what[:22]) for severity, where, what in found(demo)}
+    assert ("warning", "sub-01/fast_01.c3d", "static trial in which ") in found_briefly
+    assert ("error", "sub-01/fast_01.c3d", "lacks medial epicondyl") in found_briefly  # worn for the static trial only
+    assert ("warning", "sub-01/static.c3d", "in no row of trials.ts") in found_briefly
 
 
-def test_a_walk_in_which_nobody_walks_is_doubted(demo: Path) -> None:
+def test_a_walk_in_which_nobody_walks_gives_a_warning(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/fast_01.c3d", "sub-01/static.c3d")
     finding = next(finding for finding in check(demo) if "nobody walks" in finding.what)
     assert finding[:2] == ("warning", "sub-01/static.c3d")
@@ -73,7 +73,7 @@ def test_a_functional_trial_must_name_its_joint(demo: Path) -> None:
 
 
 def test_a_functional_hip_centre_needs_its_trials(demo: Path) -> None:
-    """None: the session is rejected; one side's: the other takes harrington (see test_functional.py)."""
+    """Without any, the session is rejected; without one side, that side uses harrington."""
     edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {hip_centre: functional}")
     none = [finding for finding in check(demo) if "hip_centre is functional" in finding.what]
     assert [finding[:2] for finding in none] == [("error", "sub-01"), ("error", "sub-02")]
@@ -93,7 +93,7 @@ def test_a_static_without_a_marker_names_the_nearest_label(demo: Path) -> None:
     assert "medial malleolus right (RMML)" in finding.what
 
 
-def test_a_marker_listed_but_never_seen_is_told_from_an_absent_one(demo: Path) -> None:
+def test_a_marker_that_is_never_visible_is_not_called_absent(demo: Path) -> None:
     def hide(content: ezc3d.c3d) -> None:
         content["data"]["points"][:3, content["parameters"]["POINT"]["LABELS"]["value"].index("LMEK")] = np.nan
 
@@ -101,8 +101,8 @@ def test_a_marker_listed_but_never_seen_is_told_from_an_absent_one(demo: Path) -
     assert "LMEK is never visible" in about(check(demo), "sub-01/static.c3d").what
 
 
-def test_a_lost_cluster_costs_one_side_of_a_walk_or_both(demo: Path) -> None:
-    """Two of the four markers of a shank do not tell its pose; one lost marker does no harm."""
+def test_a_lost_cluster_loses_one_side_of_a_walk_or_both(demo: Path) -> None:
+    """Two of the four markers of a shank do not determine its pose; one lost marker is no problem."""
     rewrite(demo / "sub-01" / "fast_01.c3d", relabel(LSK1="a", LSK2="b"))
     rewrite(demo / "sub-01" / "fast_02.c3d", relabel(LSK1="a", LSK2="b", RTH1="c", RTH3="d"))
     rewrite(demo / "sub-01" / "fast_03.c3d", relabel(LSK1="a"))
@@ -112,7 +112,7 @@ def test_a_lost_cluster_costs_one_side_of_a_walk_or_both(demo: Path) -> None:
 
 
 @pytest.mark.parametrize(("unit", "numbers"), [("m", "mm"), ("cm", "mm")])
-def test_a_length_unit_that_the_numbers_deny_is_an_error(demo: Path, unit: str, numbers: str) -> None:
+def test_a_length_unit_that_contradicts_the_numbers_is_an_error(demo: Path, unit: str, numbers: str) -> None:
     """The demonstration is in mm; metres would make legs of a hundred metres."""
     set_parameter(demo / "sub-01" / "fast_01.c3d", "POINT", "UNITS", [unit])
     findings = [finding for finding in check(demo) if "POINT:UNITS" in finding.what]
@@ -149,7 +149,7 @@ def test_plates_that_cannot_be_decoded_are_named(demo: Path) -> None:
     assert finding.what.startswith("force plate 2: its corners")
 
 
-def test_a_plate_nobody_steps_on_all_session_is_named(demo: Path) -> None:
+def test_a_plate_without_load_in_a_session_is_named(demo: Path) -> None:
     def unload(content: ezc3d.c3d) -> None:
         content["data"]["analogs"][:, 12:18] *= 0.01  # the third of three plates of six channels
 
@@ -168,7 +168,7 @@ def test_plates_given_to_a_foot_must_be_in_the_file(demo: Path) -> None:
     assert finding.what.endswith("names plate 4, the file has 1, 2, 3")
 
 
-def test_events_that_are_not_understood_are_named(demo: Path) -> None:
+def test_unknown_events_are_named(demo: Path) -> None:
     def add_events(content: ezc3d.c3d) -> None:
         content.add_parameter("EVENT", "LABELS", ["Foot Strike", "Schritt", "Foot Off"])
         content.add_parameter("EVENT", "CONTEXTS", ["Rechts", "Links", "General"])

@@ -1,4 +1,4 @@
-"""``gaitlab check``: masses, sizes and sex are held against files and plates, and names are warned of."""
+"""``gaitlab check``: masses, sizes and sex are compared with files and plates; names give a warning."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_mass_against_the_files(demo: Path, mass: str, severity: str | None, rem
 
 
 def test_mass_against_the_plates(shared: Path, tmp_path: Path) -> None:
-    """The static trial of this study stands on two plates: 595.7 N, 60.7 kg, where 60 kg are listed."""
+    """The static trial of this study is on two plates: 595.7 N, 60.7 kg; 60 kg are listed."""
     copy = copy_study(shared / "studies" / "functional", tmp_path / "functional")
     assert [finding for finding in check(copy) if "mass" in finding.what] == []
     edit(copy / "participants.tsv", "60.0", "132.3")
@@ -53,8 +53,8 @@ def test_mass_against_the_plates(shared: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("turns", range(4))
-def test_weight_is_told_only_where_both_feet_are_on_plates(turns: int) -> None:
-    """Feet on two plates of 0.4 x 0.6 m, 300 and 400 N; a third plate drifts by 50 N. However the file's axes lie."""
+def test_weight_is_known_only_with_both_feet_on_plates(turns: int) -> None:
+    """Feet on two plates of 0.4 x 0.6 m, 300 and 400 N; a third plate drifts by 50 N; any file axes."""
     rotation = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) if turns else np.eye(3)
     rotation = np.linalg.matrix_power(rotation, turns)
     quad = np.array([[0.6, 0, 0.4], [0, 0, 0.4], [0, 0, 0], [0.6, 0, 0]])
@@ -74,13 +74,13 @@ def test_no_mass_anywhere_is_an_error(demo: Path) -> None:
         set_parameter(path, "PROCESSING", "Bodymass", [0.0])
     finding = about(check(demo), "sub-01")
     assert finding[:3] == ("error", "sub-01", "no body mass, neither in participants.tsv nor in the C3D files")
-    # 74.6 kg; the impulse of a stance over its step tells it within 6 %
+    # 74.6 kg; the impulse of a stance over its step gives it within 6 %
     shown_kg = re.fullmatch(r"give mass_kg: steps on the plates show about (\d+) kg", finding.remedy)
     assert shown_kg
     assert float(shown_kg[1]) == pytest.approx(74.6, rel=0.06)
 
 
-def test_a_height_that_the_markers_deny_is_doubted(demo: Path) -> None:
+def test_a_height_that_contradicts_the_markers_gives_a_warning(demo: Path) -> None:
     edit(demo / "participants.tsv", "1.78", "1.18")
     finding = about(check(demo), "sub-01")
     assert finding.what.startswith("height_m is 1.18, but heel and ASIS of the static trial are")
@@ -92,7 +92,7 @@ def test_sizes_that_a_hip_regression_needs(demo: Path) -> None:
     lines = (demo / "participants.tsv").read_text().splitlines()
     lines = [f"{line}\t{cell}" for line, cell in zip(lines, ("leg_length_left_m", "0.93", "0.84"), strict=True)]
     (demo / "participants.tsv").write_text("\n".join(lines) + "\n")
-    assert check(demo) == []  # one leg stands in for the other
+    assert check(demo) == []  # one leg length is enough
 
 
 def test_chord_functions_need_joint_widths() -> None:
@@ -101,7 +101,7 @@ def test_chord_functions_need_joint_widths() -> None:
     assert needed == [f"{joint}_width_{side}_m" for joint in ("ankle", "knee") for side in ("left", "right")]
 
 
-def test_sex_is_asked_for_where_the_table_needs_it(demo: Path) -> None:
+def test_a_missing_sex_gives_a_warning_if_the_table_needs_it(demo: Path) -> None:
     edit(demo / "participants.tsv", "1.78\tM", "1.78\tn/a")
     assert check(demo) == []
     edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {segment_parameters: de_leva}")
@@ -117,7 +117,7 @@ def test_free_text_that_may_be_a_name(text: str, name: bool) -> None:
     assert looks_like_a_name(text) == name
 
 
-def test_a_name_is_warned_of_but_not_printed(demo: Path) -> None:
+def test_a_name_gives_a_warning_but_is_not_printed(demo: Path) -> None:
     chosen = open_study(demo)
     facts = facts_of(read_c3d(demo / "sub-01" / "static.c3d"), chosen.body_model)
     assert list(of_file("x.c3d", facts, chosen.settings)) == []

@@ -1,4 +1,4 @@
-"""Statistics on study.nc: opening and exporting it, and whether the examples infer what was built in."""
+"""study.nc is opened and exported, and the statistics of the examples find the effects built into it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_kinetics_only_leaves_out_the_other_cycles(stored: Path) -> None:
     assert known.joint_moment_jcs.attrs == whole.joint_moment_jcs.attrs
 
 
-def test_what_is_no_study_is_said(stored: Path) -> None:
+def test_other_files_than_a_study_are_refused(stored: Path) -> None:
     with pytest.raises(UserError, match=r"nowhere.* no such file; create it with: gaitlab run"):
         load_study(stored / "nowhere")
     netcdf.save(stored / "other.nc", xr.Dataset({"x": ("time", [1.0])}))
@@ -125,7 +125,7 @@ def test_export_writes_the_same_table_in_both_forms(stored: Path, capsys: pytest
     assert text.value.isna().sum() == 3 * (101 + 3 * 101)  # three cycles without kinetics
 
 
-def test_export_says_what_is_wrong(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_reports_mistakes(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(stored / "nowhere")]) == 1
     assert main(["export", str(stored), "--output", str(stored / "no" / "folder.csv")]) == 1
     missing, unwritable = capsys.readouterr().err.splitlines()
@@ -205,7 +205,7 @@ def test_bands_hold_the_truth_as_often_as_they_say() -> None:
     # 101 percents of a curve are about four independent ones: two standard deviations of 400 and of 100
     assert (away <= at_each).mean() == pytest.approx(0.95, abs=0.022)
     assert (away <= of_all).all(axis=1).mean() == pytest.approx(0.95, abs=0.044)
-    assert (away <= at_each).all(axis=1).mean() < 0.8  # what the narrower band does not promise
+    assert (away <= at_each).all(axis=1).mean() < 0.8  # the narrower band does not reach this
 
 
 def test_group_means_of_each_condition(tmp_path: Path) -> None:
@@ -261,10 +261,10 @@ def test_r_infers_the_same(tmp_path: Path) -> None:
     study = group_study()
     netcdf.save(tmp_path / "study.nc", study)
     command = [rscript, str(HOUSE / "docs" / "examples" / "statistics.R"), str(tmp_path / "study.nc")]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
     def numbers(pattern: str) -> list[float]:
-        return [float(text) for text in re.findall(pattern, told)[0]]
+        return [float(text) for text in re.findall(pattern, printed)[0]]
 
     curves = compare_curves.paired(study.joint_moment_jcs.sel(ANKLE), CONDITIONS).values
     widths = [group_means.band(people).at_each.max() for people in curves]

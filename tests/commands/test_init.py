@@ -1,4 +1,4 @@
-"""``gaitlab init``: from bare C3D files back to the tables that a careful person would write."""
+"""``gaitlab init``: C3D files alone give the tables that a careful person would write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def study(demo: Path) -> Path:
 
 
 def bare(study: Path) -> Path:
-    """Take the tables of a study away."""
+    """Remove the tables of a study."""
     for name in (*WRITTEN, "segments.tsv"):
         (study / name).unlink(missing_ok=True)
     return study
@@ -95,7 +95,7 @@ def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -
     assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 
-def test_what_exists_is_kept(study: Path) -> None:
+def test_existing_tables_are_kept(study: Path) -> None:
     (study / "trials.tsv").write_text("mine\n")
     assert "Not changed: trials.tsv" in initialise(study)
     assert (study / "trials.tsv").read_text() == "mine\n"
@@ -104,7 +104,7 @@ def test_what_exists_is_kept(study: Path) -> None:
     assert {name: (study / name).read_bytes() for name in WRITTEN} == before
 
 
-def test_a_body_model_already_chosen_is_the_one_that_counts(study: Path) -> None:
+def test_the_body_model_of_an_existing_study_yaml_is_used(study: Path) -> None:
     shutil.copy(settings.CONFIG / "body_models" / "isb_clusters.yaml", study / "our_lab.yaml")
     (study / "study.yaml").write_text("body_model: our_lab.yaml\n")
     assert re.search(r"our_lab\.yaml +100%", initialise(study))
@@ -112,7 +112,7 @@ def test_a_body_model_already_chosen_is_the_one_that_counts(study: Path) -> None
 
 
 def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
-    """Two visits of one person, each with its static; another person without folders below; names with anything in."""
+    """Two visits of one person, each with its static; another person without folders below; any names."""
     study = tmp_path / "a study"
     places = {
         'Grüße "1"/pre/CAL 01.C3D': "static",
@@ -139,8 +139,8 @@ def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
     assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 
-def test_the_static_that_shows_more_is_taken(study: Path) -> None:
-    """Of two files standing still, the one without medial markers cannot calibrate the session."""
+def test_the_static_with_more_markers_is_used(study: Path) -> None:
+    """Of two static files, the one without medial markers cannot calibrate the session."""
     rewrite(study / "sub-01" / "static.c3d", relabel(LMEK="X1", RMML="X2"), study / "sub-01" / "a_static.c3d")
     summary = initialise(study)
     rows = trials_of(study)
@@ -149,7 +149,7 @@ def test_the_static_that_shows_more_is_taken(study: Path) -> None:
     assert "the session has another static" in summary
 
 
-def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
+def test_odd_files_give_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
     study = tmp_path / "odd"
     shutil.copytree(shared / "data" / "odd", study)
     summary = initialise(study)
@@ -158,7 +158,7 @@ def test_odd_files_end_in_a_plain_line_each(shared: Path, tmp_path: Path) -> Non
     for name in ("Empty.c3d", "badParameterOffset.c3d", "truncated_header_only_1024B.c3d"):
         assert rows[name]["role"] == "exclude"
         assert f"  {name}\n" in summary
-    assert rows["nan_markers_no_forces.c3d"]["role"] == "static"  # the last of its two rows: no file stands still
+    assert rows["nan_markers_no_forces.c3d"]["role"] == "static"  # the last of its two rows: there is no static file
     assert "Also used as static" in summary
     assert "no force plate" in " ".join(finding.what for finding in check(study))
 
@@ -172,8 +172,8 @@ def test_an_unreadable_file_is_left_out_with_its_reason(study: Path) -> None:
     assert str(study / "sub-01") not in summary  # the study's own paths, relative to it
 
 
-def test_unknown_labels_leave_the_roles_to_be_named_later(study: Path) -> None:
-    """A lab with labels of its own gets its tables, and is told that no shipped body model fits."""
+def test_unknown_labels_still_give_tables(study: Path) -> None:
+    """A lab with labels of its own gets its tables and a note that no shipped body model fits."""
 
     def name_anew(content: ezc3d.c3d) -> None:
         labels = content["parameters"]["POINT"]["LABELS"]
@@ -188,11 +188,11 @@ def test_unknown_labels_leave_the_roles_to_be_named_later(study: Path) -> None:
     assert roles.count("exclude") == 0
 
 
-def test_names_inside_files_go_nowhere(study: Path) -> None:
+def test_names_inside_files_are_not_written(study: Path) -> None:
     set_parameter(study / "sub-01" / "static.c3d", "SUBJECTS", "NAMES", ["Erika Mustermann"])
-    told = initialise(study) + "".join((study / name).read_text() for name in WRITTEN)
-    told += "".join(" ".join(finding) for finding in check(study))
-    assert "Mustermann" not in told
+    written = initialise(study) + "".join((study / name).read_text() for name in WRITTEN)
+    written += "".join(" ".join(finding) for finding in check(study))
+    assert "Mustermann" not in written
 
 
 def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def together(path: Path, files: dict[str, Path], **processing: float) -> None:
 
 
 def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
-    """A static of each, and walks that show both; the step read then takes each one's markers from the same file."""
+    """A static of each and walks of both; the step read then takes each person's markers from the same file."""
     (tmp_path / "data").mkdir()
     own = {"A22": DEMO / "sub-01", "B07": DEMO / "sub-02"}
     for name, folder in own.items():

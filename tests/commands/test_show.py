@@ -1,4 +1,4 @@
-"""A look at an output file in the terminal: what it holds, the numbers of a variable, plain words on mistakes."""
+"""``gaitlab show``: overview of an output file, numbers of a variable, plain messages for mistakes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_overview_names_groups_labels_and_variables(session: Path) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_one_group_tells_of_itself_alone(session: Path) -> None:
+def test_one_group_is_shown_alone(session: Path) -> None:
     text = looked(session, group="walk_2")
     assert "walk_1" not in text
     assert "-3 to 2 " in text
@@ -101,13 +101,13 @@ def test_numbers_are_those_of_each_side_and_joint(session: Path) -> None:
     assert rows[5][:8] == ["walk_1", "right", "knee", "5", "5", "5", "25", "%"]
 
 
-def test_curves_rise_peak_and_pause_where_the_numbers_do(session: Path) -> None:
+def test_curves_follow_the_numbers(session: Path) -> None:
     text = looked(session, group="walk_1", variable="joint_power").splitlines()
     ramp, flat, peak = (line[-CURVE_WIDTH:] for line in text[-6:-3])
     assert list(ramp) == sorted(ramp)
     assert (ramp[0], ramp[-1]) == (LEVELS[0], LEVELS[-1])
     assert len(set(flat)) == 1
-    # ten frames a character: the peak at 1.8 s stands between characters 17 and 18
+    # ten frames a character: the peak at 1.8 s is between characters 17 and 18
     assert set(np.flatnonzero(np.array(list(peak)) == LEVELS[-1])) <= {17, 18}
     assert peak.count(LEVELS[0]) > 15
     hidden = text[-3][-CURVE_WIDTH:]
@@ -115,12 +115,12 @@ def test_curves_rise_peak_and_pause_where_the_numbers_do(session: Path) -> None:
     assert hidden[6:].strip() == hidden[6:]
 
 
-def test_all_walks_stand_below_each_other(session: Path) -> None:
+def test_all_walks_are_shown_in_rows(session: Path) -> None:
     rows = table(looked(session, variable="joint_power"))
     assert [row[0] for row in rows[1:]] == ["walk_1"] * 6 + ["walk_2"] * 6
 
 
-def test_cycles_are_told_apart_by_condition_and_side(study: Path) -> None:
+def test_cycles_have_a_row_per_condition_and_side(study: Path) -> None:
     rows = table(looked(study, variable="cadence"))
     assert rows[0] == ["condition", "side", "mean", "min", "max", "missing"]
     means = {(row[0], row[1]): float(row[2]) for row in rows[1:]}
@@ -159,7 +159,7 @@ def test_terminal_without_the_characters_gets_no_curve(session: Path, monkeypatc
         (["cut.nc"], "damaged"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(
+def test_a_mistake_gives_one_line(
     arguments: list[str],
     expected: str,
     session: Path,
@@ -172,7 +172,7 @@ def test_a_mistake_is_told_in_one_line(
     Path("cut.nc").write_bytes(session.read_bytes()[:3000])
     assert study.is_file()
     assert main(["show", *arguments]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert len(told.err.splitlines()) == 1
-    assert expected in told.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    assert expected in printed.err

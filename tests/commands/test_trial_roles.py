@@ -1,4 +1,4 @@
-"""What ``gaitlab init`` takes names and motion for: people, sessions, roles, conditions and trials."""
+"""``gaitlab init`` guesses people, sessions, roles, conditions and trials from names and motion."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def test_people_and_sessions_from_folders(names: list[str], people: list[str], s
     [
         (["A22", "A22", ""], ["A22"] * 3),  # a blank one goes with the only one
         (["A22", "B7", ""], ["A22", "B7", "unsorted"]),
-        (["Ann Bee", "Cy Dee", "Ann Bee"], ["sub-01", "sub-02", "sub-01"]),  # told apart, not named
+        (["Ann Bee", "Cy Dee", "Ann Bee"], ["sub-01", "sub-02", "sub-01"]),  # distinguished, not named
         (["Ann Bee", "", ""], ["sub-01"] * 3),
     ],
 )
-def test_people_from_what_files_call_their_subject(subjects: list[str], people: list[str]) -> None:
+def test_people_from_the_subjects_in_files(subjects: list[str], people: list[str]) -> None:
     files = [replace(moving(f"{number}.c3d"), subject=name) for number, name in enumerate(subjects)]
     assert [person for person, _ in people_and_sessions(files)] == people
 
@@ -69,7 +69,7 @@ def test_people_from_what_files_call_their_subject(subjects: list[str], people: 
         ("pair1/", ["pair1_A22", "pair1_B07", "pair1_A22", "pair1_B07"]),
     ],
 )
-def test_people_who_share_a_file_are_told_by_their_markers(folder: str, people: list[str]) -> None:
+def test_people_in_one_file_are_named_by_their_subjects(folder: str, people: list[str]) -> None:
     files = [
         replace(standing(f"{folder}S1_a.c3d"), subject="A22"),
         replace(standing(f"{folder}S1_b.c3d"), subject="B07"),
@@ -78,18 +78,18 @@ def test_people_who_share_a_file_are_told_by_their_markers(folder: str, people: 
     assert [person for person, _ in people_and_sessions(files)] == people
 
 
-def test_who_shares_a_file_may_have_a_folder_of_their_own() -> None:
+def test_a_person_in_a_shared_file_may_have_another_folder() -> None:
     own = [replace(standing(f"{name}/static.c3d"), subject=name) for name in ("A22", "B07")]
     both = [replace(moving("A22/duo.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
     assert [person for person, _ in people_and_sessions(own + both)] == ["A22", "B07", "A22", "B07"]
 
 
-def test_folders_with_one_static_between_them_are_one_session() -> None:
+def test_folders_with_one_static_in_all_are_one_session() -> None:
     files = [standing("P1/static/a.c3d"), moving("P1/walking/b.c3d"), moving("P2/walking/c.c3d")]
     assert [session for _, session in people_and_sessions(files)] == ["P1", "P1", "P2"]
 
 
-def test_statics_in_one_folder_make_sessions_where_names_pair_them() -> None:
+def test_statics_in_one_folder_make_sessions_if_names_pair_them() -> None:
     files = [standing("Cal_pre.c3d"), moving("Walk_pre_1.c3d"), standing("Cal_post.c3d"), moving("Walk_post_1.c3d")]
     roles = {file.name: "static" if file.stands else "gait" for file in files}
     groups = trial_roles.by_static(files, roles)
@@ -107,7 +107,7 @@ def test_walks_that_share_a_name_share_a_condition() -> None:
 @pytest.mark.parametrize(
     ("file", "role", "condition"),
     [
-        (standing("walk_01.c3d"), "static", "static"),  # motion tells more than names
+        (standing("walk_01.c3d"), "static", "static"),  # motion is better evidence than names
         (moving("Static.c3d"), "static", "static"),
         (moving("walk_01.c3d"), "gait", "walk"),
         (moving("HC002D06.c3d"), "gait", "walk"),
@@ -115,7 +115,7 @@ def test_walks_that_share_a_name_share_a_condition() -> None:
         (moving("FunctionalLHip.c3d"), "functional", "hip_left"),
         (moving("right_knee_func.c3d"), "functional", "knee_right"),
         (moving("FunctionalWalk.c3d"), "gait", "walk"),
-        (moving("hip_replacement_walk_3.c3d"), "gait", "walk"),  # said once, it may mean anything
+        (moving("hip_replacement_walk_3.c3d"), "gait", "walk"),  # a word used once may mean anything
         (moving("walk_fast_01.c3d"), "gait", "walk_fast"),
         (moving("Barefoot 1.c3d"), "gait", "Barefoot"),
         (moving("LHJC.c3d"), "functional", "hip_left"),

@@ -273,7 +273,7 @@ def test_no_damaged_result_passes_as_another(study: Path) -> None:
     assert not [result for result in results if result[1] == fuzz_netcdf.HARM]
     ends = Counter(end for kind, end, _ in results if kind != "a record")
     assert ends == {fuzz_netcdf.TOLD: 72}
-    assert not {"crashed", "other error"} & {beside for *_, beside in results}
+    assert not {"crashed", "other error"} & {other for *_, other in results}
 
 
 def test_every_result_of_the_workflow_is_verified(study: Path) -> None:

@@ -1,4 +1,4 @@
-"""Ids, cells and columns that mean harm: refused, for folders and coordinates are called after them."""
+"""Malicious ids, cells and columns are refused: folders and coordinates are named after them."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ PARTICIPANTS, TRIALS = (
 
 
 @pytest.mark.parametrize("name", IDS, ids=lambda name: ascii(name)[:24])
-def test_ids_that_are_no_plain_names_are_refused(tmp_path: Path, name: str) -> None:
-    """Everything below derived/ is called after an id; that of a participant, a session, a trial has one rule."""
+def test_ids_that_are_no_folder_names_are_refused(tmp_path: Path, name: str) -> None:
+    """Folders in derived/ are named after ids; participants, sessions and trials have one rule."""
     _, problems = study_tables.participants_of(
         write(tmp_path / "participants.tsv", PARTICIPANTS, (name, "70", "1.7", "M"))
     )
@@ -93,7 +93,7 @@ def test_ids_that_are_no_plain_names_are_refused(tmp_path: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("column", ["condition", "file"])
-def test_cells_with_unseen_characters_or_pages_of_text_are_refused(tmp_path: Path, column: str) -> None:
+def test_cells_with_invisible_characters_or_long_text_are_refused(tmp_path: Path, column: str) -> None:
     for text in ("a\nb", "a\0b", "a\x1b[31mb", "a\u202eb", "a\u2066b", "a\u2028b", LONG):
         row = dict(zip(TRIALS, ("a", "w", "w.c3d", "gait", "x"), strict=True)) | {column: text}
         _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, tuple(row.values())), {"a": {}})

@@ -1,4 +1,4 @@
-"""Reference curves: read as written, shown where they belong, and every mistake said in one line."""
+"""Reference curves: read as written, shown in the right panel, every mistake in one line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_panel_can_have_a_reference_in_the_studys_dimensions() -> None:
         assert dims == ("cycle", *COMPONENTS[panel.variable], "phase")
 
 
-def test_the_band_stands_in_its_panel_and_only_where_the_table_reaches() -> None:
+def test_the_band_is_in_its_panel_within_the_range_of_the_table() -> None:
     table = HEADER + KNEE + "ground_force,,y,0,1,1\nground_force,,y,100,3,1\nfoot_progression,n/a,,0,5,2\n"
     table += "foot_progression,,,100,7,2\n"
     html = three_people().page(reference=table)
@@ -50,7 +50,7 @@ def test_the_band_stands_in_its_panel_and_only_where_the_table_reaches() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("", "column 'variable' is missing"),
         (HEADER, "no curves"),
@@ -66,29 +66,29 @@ def test_the_band_stands_in_its_panel_and_only_where_the_table_reaches() -> None
         (HEADER + "joint_angle,knee,flexion,0\n", "mean is ''; expected a number"),
     ],
 )
-def test_each_mistake_is_one_plain_line(text: str, said: str) -> None:
+def test_each_mistake_is_one_plain_line(text: str, expected: str) -> None:
     with pytest.raises(UserError) as found:
         reference_of(text, where="normal.csv")
-    assert said in str(found.value)
+    assert expected in str(found.value)
     assert all(line.startswith("normal.csv") for line in str(found.value).splitlines())
 
 
-def test_many_mistakes_are_counted_not_all_said() -> None:
+def test_many_mistakes_are_counted_not_all_listed() -> None:
     with pytest.raises(UserError, match="92 more problems"):
         reference_of(HEADER + "x,,,0,1,1\n" * 100, where="normal.csv")
 
 
-def test_a_reference_is_looked_at_before_anything_runs(tmp_path: Path) -> None:
+def test_a_reference_is_checked_before_a_run(tmp_path: Path) -> None:
     """A table with a mistake, no file, an output of the study itself; another study's is fine."""
     for name in ("participants.tsv", "trials.tsv"):
         (tmp_path / name).write_bytes((HOUSE / "data" / "demo" / name).read_bytes())
     (tmp_path / "bad.csv").write_text(HEADER)
     (tmp_path / "others.nc").touch()
-    said = {
+    expected = {
         "others.nc": "", "bad.csv": "bad.csv: no curves", "none.nc": "no such file", "none.csv": "no such file",
         "derived/study.nc": "is an output of this study itself",
     }  # fmt: skip
-    for reference, words in said.items():
+    for reference, words in expected.items():
         for section in ("study", "report"):
             settings = f"body_model: isb_clusters\n{section}:\n  reference: {reference}\n"
             (tmp_path / "study.yaml").write_text(settings)
@@ -97,7 +97,7 @@ def test_a_reference_is_looked_at_before_anything_runs(tmp_path: Path) -> None:
             assert all(words in str(problem) for problem in problems)
 
 
-def test_a_missing_or_binary_file_is_said(tmp_path: Path) -> None:
+def test_a_missing_or_binary_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^study\.reference.*cannot be read"):
         read_reference(tmp_path / "none.csv", setting="study.reference")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")

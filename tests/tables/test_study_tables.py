@@ -1,4 +1,4 @@
-"""The tables as people write them: whatever stands in them is read, or answered with plain lines."""
+"""Tables as people write them: any content is read or gives plain problems."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(path: Path, header: tuple[str, ...], *rows: tuple[str, ...]) -> Path:
 
 @SAME_FOLDER
 @given(rows=st.lists(st.tuples(*[cells] * 5), max_size=5))
-def test_any_cells_of_trials_are_read_or_answered(tmp_path: Path, rows: list[tuple[str, ...]]) -> None:
+def test_any_cells_of_trials_are_read_or_give_a_problem(tmp_path: Path, rows: list[tuple[str, ...]]) -> None:
     sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, *rows), {})
     assert all(problem.where.startswith("trials.tsv") for problem in problems)
     for row in (row for mine in sessions.values() for row in mine):
@@ -39,7 +39,7 @@ def test_any_cells_of_trials_are_read_or_answered(tmp_path: Path, rows: list[tup
 
 @SAME_FOLDER
 @given(content=st.binary(max_size=200))
-def test_any_bytes_are_read_or_answered(tmp_path: Path, content: bytes) -> None:
+def test_any_bytes_are_read_or_give_a_problem(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "participants.tsv"
     path.write_bytes(content)
     _, problems = study_tables.participants_of(path)
@@ -50,8 +50,8 @@ def test_any_bytes_are_read_or_answered(tmp_path: Path, content: bytes) -> None:
 
 @SAME_FOLDER
 @given(rows=st.lists(st.lists(cells, min_size=1, max_size=4), max_size=5))
-def test_what_is_written_is_read_back(tmp_path: Path, rows: list[list[str]]) -> None:
-    """Cells come back without blanks around them; short lines are filled up and said."""
+def test_cells_are_read_as_written(tmp_path: Path, rows: list[list[str]]) -> None:
+    """Cells are stripped of blanks; short lines are filled and reported."""
     path = write(tmp_path / "t.tsv", ("a", "b", "c", "d"), *map(tuple, rows))
     found, problems = tsv.rows_of(path, required="ad")
     kept = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
@@ -89,7 +89,7 @@ def test_given_plates_reach_the_step_as_text() -> None:
 
 
 @pytest.mark.parametrize("cell", ["0", "-1", "1 1", "left", "1;x", "1.5", "FP1", "²"])
-def test_plates_that_cannot_be_meant_are_a_plain_line(tmp_path: Path, cell: str) -> None:
+def test_invalid_plates_give_a_plain_line(tmp_path: Path, cell: str) -> None:
     header, row = (*TRIALS, "plates_left"), ("A1", "walk", "a.c3d", "gait", "walk", cell)
     sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", header, row), None)
     assert problems == [
@@ -99,7 +99,7 @@ def test_plates_that_cannot_be_meant_are_a_plain_line(tmp_path: Path, cell: str)
 
 
 @pytest.mark.parametrize("file", ["../a.c3d", "/etc/a.c3d", "x/../../a.c3d", "", ".."])
-def test_files_outside_the_study_are_refused_and_left_alone(tmp_path: Path, file: str) -> None:
+def test_files_outside_the_study_are_refused_and_not_read(tmp_path: Path, file: str) -> None:
     row = ("A1", "walk", file, "gait", "walk")
     sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, row), None)
     assert sessions == {}
@@ -122,7 +122,7 @@ def test_separators_of_other_programs_are_named(tmp_path: Path) -> None:
 
 
 def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
-    """All that follows it is one cell, line ends and all."""
+    """Everything after it is one cell, with line ends."""
     good = ("a", "left", "foot", "1", *["0.01"] * 9)
     rows = [tuple(f'"{cell}' if number == 4 else cell for number, cell in enumerate(good)), *[good] * 200]
     path = write(tmp_path / "segments.tsv", study_tables.SEGMENT_COLUMNS, *rows)
@@ -136,7 +136,7 @@ def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
 SESSIONS = {"s1": [{"trial": "walk_1", "role": "gait"}, {"trial": "stand", "role": "static"}]}
 
 
-def test_cycles_left_out_are_read_or_answered(tmp_path: Path) -> None:
+def test_cycles_left_out_are_read_or_give_a_problem(tmp_path: Path) -> None:
     assert study_tables.cycles_of(tmp_path / "cycles.tsv", SESSIONS) == ([], [])
     good = ("s1", "walk_1", "left", "1.25", "stumbled")
     rows, problems = study_tables.cycles_of(write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good), SESSIONS)
@@ -162,7 +162,7 @@ def test_cycles_left_out_are_read_or_answered(tmp_path: Path) -> None:
 
 
 def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -> None:
-    """And a table that is wrong stops the study."""
+    """A wrong table stops the study."""
     for name in ("study.yaml", "participants.tsv", "trials.tsv", "segments.tsv"):
         (tmp_path / name).write_bytes((HOUSE / "data" / "demo" / name).read_bytes())
     keys = {}

@@ -1,4 +1,4 @@
-"""Settings that mean harm: plain lines, nothing run, nothing written."""
+"""Malicious settings give plain messages; nothing is run or written."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ YAML = (
 
 
 @pytest.mark.parametrize("text", YAML, ids=lambda text: ascii(text)[-30:])
-def test_settings_that_mean_harm_are_plain_lines(tmp_path: Path, text: str) -> None:
+def test_malicious_settings_give_plain_lines(tmp_path: Path, text: str) -> None:
     study = tmp_path / "study"
     study.mkdir()
     for table in (HOUSE / "data" / "demo").glob("*.tsv"):

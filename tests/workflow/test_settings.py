@@ -1,4 +1,4 @@
-"""Settings and tables: what is refused, and how it is said."""
+"""Wrong settings and tables are refused with plain messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_study_wins_over_body_model_and_body_model_over_default(tmp_path: Path) 
     assert chosen({"body_model": "plug_in_gait", "calibrate": {"hip_centre": "hara"}}) == "hara"
 
 
-def test_every_problem_is_said_at_once_with_the_nearest_name(tmp_path: Path) -> None:
+def test_every_problem_is_reported_at_once_with_the_nearest_name(tmp_path: Path) -> None:
     own = {"body_model": "isb_clusters", "cleen": {}, "clean": {"marker_cutoff_hz": -1, "filter_ordre": 4}}
     with pytest.raises(UserError) as error:
         settings.load_settings(own, where="study.yaml", study_path=tmp_path)
@@ -37,7 +37,7 @@ def test_every_problem_is_said_at_once_with_the_nearest_name(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("own", "said"),
+    ("own", "expected"),
     [
         (
             {"calibrate": {"hip_centre": "harington"}},
@@ -51,14 +51,16 @@ def test_every_problem_is_said_at_once_with_the_nearest_name(tmp_path: Path) -> 
         ({"clean": 5}, "clean is 5; expected 'key: value' lines"),
     ],
 )
-def test_a_wrong_setting_is_answered_with_what_is_right(tmp_path: Path, own: dict[str, object], said: str) -> None:
+def test_the_remedy_for_a_wrong_setting_names_the_right_ones(
+    tmp_path: Path, own: dict[str, object], expected: str
+) -> None:
     with pytest.raises(UserError) as error:
         settings.load_settings({"body_model": "isb_clusters", **own}, where="study.yaml", study_path=tmp_path)
-    assert said in str(error.value)
+    assert expected in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("a: &x [1]\nb: *x\n", "aliases"),
         ("clean: {max_gap_s: 1}\nclean: {max_gap_s: 2}\n", "given twice"),
@@ -67,8 +69,8 @@ def test_a_wrong_setting_is_answered_with_what_is_right(tmp_path: Path, own: dic
         ("# " + "x" * settings.LARGEST_FILE_BYTES, "larger than"),
     ],
 )
-def test_unsafe_or_broken_yaml_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_unsafe_or_broken_yaml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
+    with pytest.raises(UserError, match=expected):
         settings.read_yaml(write(tmp_path / "study.yaml", text))
 
 
@@ -97,7 +99,7 @@ def test_a_body_model_may_name_only_what_it_has(tmp_path: Path) -> None:
 
 
 def test_values_from_the_command_line_are_typed() -> None:
-    """Snakemake hands --config values nested in a mapping on as text."""
+    """Snakemake gives nested --config values as text."""
     assert settings.typed({"clean": {"max_gap_s": "0.2", "marker_cutoff_hz": "null"}, "run": {"x": "true"}}) == {
         "clean": {"max_gap_s": 0.2, "marker_cutoff_hz": None},
         "run": {"x": True},
@@ -114,7 +116,7 @@ def test_participants_are_read_as_text_with_free_columns(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "expected"),
     [
         ("../x\t70\t1.7\tM\t1", "use letters"),
         ("a\t70,5\t1.7\tM\t1", "write a point, not a comma"),
@@ -126,19 +128,19 @@ def test_participants_are_read_as_text_with_free_columns(tmp_path: Path) -> None
         ("a\tnan\tinf\tM\t1", "height_m is 'inf'"),
     ],
 )
-def test_wrong_participants_are_refused(tmp_path: Path, row: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_wrong_participants_are_refused(tmp_path: Path, row: str, expected: str) -> None:
+    with pytest.raises(UserError, match=expected):
         study_tables.read_participants(write(tmp_path / "participants.tsv", PARTICIPANTS + row + "\n"))
 
 
-def test_a_misspelt_optional_column_is_noticed(tmp_path: Path) -> None:
+def test_a_misspelt_optional_column_is_reported(tmp_path: Path) -> None:
     text = PARTICIPANTS.replace("group", "knee_width_rigth_m") + "a\t70\t1.7\tM\t0.1\n"
     with pytest.raises(UserError, match="did you mean 'knee_width_right_m'"):
         study_tables.read_participants(write(tmp_path / "participants.tsv", text))
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "expected"),
     [
         ("a\tw/1\tw.c3d\tgait\tx", "use letters"),
         ("b\tw\tw.c3d\tgait\tx", "participant 'b' is not in participants.tsv"),
@@ -150,8 +152,8 @@ def test_a_misspelt_optional_column_is_noticed(tmp_path: Path) -> None:
         ("a\tw\tw.c3d\texclude\tx", "no trials"),
     ],
 )
-def test_wrong_trials_are_refused(tmp_path: Path, rows: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_wrong_trials_are_refused(tmp_path: Path, rows: str, expected: str) -> None:
+    with pytest.raises(UserError, match=expected):
         study_tables.read_trials(write(tmp_path / "trials.tsv", TRIALS + rows + "\n"), {"a": {}})
 
 

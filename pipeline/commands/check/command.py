@@ -1,4 +1,4 @@
-"""``check``: every problem of a study, before anything runs."""
+"""``gaitlab check``: every problem of a study, before anything runs."""
 
 from __future__ import annotations
 

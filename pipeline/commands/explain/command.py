@@ -1,4 +1,4 @@
-"""``explain``: how a gait cycle of ``study.nc`` was computed, from the frames and force plates of its recording.
+"""``gaitlab explain``: how a gait cycle was computed, from the frames and force plates of its recording.
 
 Every number is read from the study's files; only counts, ranges and frame numbers are computed.
 """

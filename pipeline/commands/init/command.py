@@ -1,6 +1,6 @@
 """``gaitlab init``: the tables of a study, guessed from a folder of C3D files.
 
-Nothing that exists is overwritten. The column ``guessed`` of each table names the cells that were guessed.
+Existing files are kept. The column ``guessed`` of each table names the cells that were guessed.
 """
 
 from __future__ import annotations
