@@ -1,15 +1,19 @@
-# The workflow: one rule per step, in the order of the data. What a job depends on is in its key (pipeline/workflow/job_keys.py).
+# The workflow: one rule per step, in the order of the data. The key of a job holds everything that it depends on besides
+# its input files (pipeline/workflow/job_keys.py).
 import sys
 from functools import partial
 from pathlib import Path
 
 from snakemake.logging import logger
+from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from pipeline.errors import UserError
-from pipeline.workflow.progress import Progress, closing_lines
 from pipeline.workflow.activity_lock import hold
-from pipeline.workflow.workers import run_job, stop_on_interrupt, was_interrupted
 from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.progress import Progress, closing_lines
+from pipeline.workflow.workers import run_job, stop_on_interrupt, was_interrupted
+
+NO_LIMIT = 1_000_000  # jobs a second, as in profiles/default
 
 stop_on_interrupt()
 
@@ -24,6 +28,8 @@ def refuse(reason):
     raise SystemExit(1)
 
 
+if workflow.is_main_process and not LoggerPluginRegistry().is_installed("gaitlab"):
+    refuse(f"The pipeline is not installed: pip install --editable {workflow.basedir}")
 if workflow.is_main_process and workflow.resource_settings.cores == 0:
     refuse("--cores 0: no job could run; use --cores 1 or more, or --cores all")
 try:
@@ -57,10 +63,22 @@ localrules:
     all,
 
 
+def targets(wildcards):
+    """Return what a run makes; it is called while Snakemake plans, when its settings can still be changed.
+
+    A limit of jobs a second makes Snakemake look at all waiting jobs every second once more after each job: half of a
+    core's time in a study of 20 sessions (https://github.com/snakemake/snakemake/pull/3744). The profile's is none.
+    """
+    limit = getattr(workflow.scheduling_settings, "max_jobs_per_timespan", None)
+    if limit and limit.max_jobs == NO_LIMIT:
+        workflow.scheduling_settings.max_jobs_per_timespan = None
+    files = expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS)
+    return [*files, "derived/report.html"]
+
+
 rule all:
     input:
-        expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS),
-        "derived/report.html",
+        targets,
 
 
 rule read:
@@ -209,7 +227,10 @@ rule report:
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
-        sessions=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
+        clean=expand("derived/{session}/clean.nc", session=STUDY.sessions),
+        contacts=expand("derived/{session}/contacts.nc", session=STUDY.sessions),
+        kinematics=expand("derived/{session}/kinematics.nc", session=STUDY.sessions),
+        kinetics=expand("derived/{session}/kinetics.nc", session=STUDY.sessions),
     output:
         report="derived/report.html",
         pages=[directory("derived/report")] if STUDY.report_pages else [],

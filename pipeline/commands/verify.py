@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import Problem, UserError
 from ..results import netcdf
+from ..steps.report.page_names import PAGES
 from ..tables.terminal_table import aligned
 from ..workflow import checksums
 from ..workflow.digests import sha256
@@ -92,9 +93,16 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     """Return the table of problems and the commands that solve them."""
     if not faults:
         return f"{summary}\nNone has changed; settings and code are those of the results."
-    damaged = [shlex.quote(str(folder / fault.where)) for fault in faults if fault.remedy == REMOVE]
-    commands = "\n".join([f"  rm {file}" for file in damaged] + [f"  {_command(folder)}"])
+    damaged = dict.fromkeys(_removal(folder, fault.where) for fault in faults if fault.remedy == REMOVE)
+    commands = "\n".join([*damaged, f"  {_command(folder)}"])
     return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), f"To solve this:\n{commands}", summary])
+
+
+def _removal(folder: Path, file: str) -> str:
+    """Return the command that removes a damaged file; Snakemake knows the report's pages as one folder."""
+    if Path(file).parent.name == PAGES:
+        return f"  rm -r {shlex.quote(str(folder / file.rpartition('/')[0]))}"
+    return f"  rm {shlex.quote(str(folder / file))}"
 
 
 def _command(folder: Path) -> str:
@@ -157,7 +165,8 @@ def _look_at_output(
     """
     path, known = derived / name, records[name]
     if path not in digests:
-        return ("missing", RUN), None
+        page = path.parent.name == PAGES and path.parent.is_dir()  # Snakemake looks at the folder only
+        return ("missing", REMOVE if page else RUN), None
     if known and known.sha256 != digests[path]:
         return (checksums.CHANGED, REMOVE), None
     made = known.inputs.items() if known else ()
@@ -238,7 +247,7 @@ def _several(first: str, count: int) -> str:
 
 def _strangers(study: Study, derived: Path) -> str:
     """Return the folders of results that belong to no session, as text."""
-    known = {*study.sessions, checksums.FOLDER, "report"}
+    known = {*study.sessions, checksums.FOLDER, PAGES}
     found = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
     if not found:
         return "no other folders in derived/."

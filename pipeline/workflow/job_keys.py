@@ -159,7 +159,6 @@ class Study:
         return {
             "templates": {path.name: digests.sha256(path) for path in templates},
             "reference": digests.sha256(self.path / reference) if reference else None,
-            "sessions": [*self.sessions],
             "arguments": {"participants": self.people, "reference": reference},
         }
 

@@ -18,17 +18,17 @@ TABLES = ("metrics", "quality", "means", "symmetry")
 
 
 def run(
-    key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, _: Files
+    _key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, _outputs: Files
 ) -> None:
     """Run the job of the report; arguments as of :func:`pipeline.workflow.run_job.run`."""
     study = netcdf.load(inputs["study"][0])
     shown = {(trial.session, trial.trial) for trial in representative(study).values()}
-    sessions = key["sessions"]
+    sessions = [file.parent.name for file in inputs["clean"]]
     wanted = {session: {trial for of, trial in shown if of == session} for session in sessions}
     trials: dict[str, Any] = {}
     for step, variables in VARIABLES.items():
         of_all = step == "clean"  # the attributes of every trial
-        files = {session: DERIVED / session / f"{step}.nc" for session in sessions if of_all or wanted[session]}
+        files = {file.parent.name: file for file in inputs[step] if of_all or wanted[file.parent.name]}
         loaded = netcdf.load_parts(files, variables, trials=wanted, others=of_all, attributes=TOLD if of_all else ())
         trials[step] = {session: groups for session, (groups, _) in loaded.items()}
     texts = {name: inputs[name][0].read_text(encoding="utf-8") for name in TABLES}

@@ -21,7 +21,7 @@ from . import checksums
 
 Files = Mapping[str, list[Path]]
 DERIVED = Path("derived")
-NOT_CHECKED = "sessions"  # inputs of the report that were checked when the study was computed from them
+OF_SESSIONS = ("clean", "contacts", "kinematics", "kinetics")
 
 
 def run(text: str, inputs: Files, outputs: Files) -> None:
@@ -37,8 +37,10 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     key = json.loads(text)
     written = [*chain(*outputs.values())]
     checksums.withdraw(DERIVED, written)
-    digests = checksums.as_written(DERIVED, chain(*(files for name, files in inputs.items() if name != NOT_CHECKED)))
     step = key["step"]
+    # of the sessions' files the report reads a trial or two, with the checksums inside them
+    hashed = [files for name, files in inputs.items() if step != "report" or name not in OF_SESSIONS]
+    digests = checksums.as_written(DERIVED, chain(*hashed))
     function = getattr(importlib.import_module(f"..steps.{step}.step", __package__), step)
     job = importlib.import_module("." + ("session_job" if key["session"] else f"{step}_job"), __package__)
     job.run(key, function, key["settings"] | key.get("arguments", {}), inputs, outputs)

@@ -33,9 +33,12 @@ from .activity_lock import hold
 Files = Mapping[str, list[Path]]
 START_METHOD = os.environ.get("GAITLAB_START_METHOD") or ("forkserver" if sys.platform == "linux" else "spawn")
 PRELOADED = ("numpy", "xarray", "netCDF4", "h5py")  # what every step needs; no module of this package, see _start
-ONE_THREAD = {  # the same numbers on every machine, and no thread that a fork would lose
+ENVIRONMENT = {
+    # one thread each: the same numbers on every machine, and no thread that a fork would lose
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pandas imports pyarrow if it is installed
+    # no remark about semaphores if Snakemake is killed: they are removed
+    "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker",
 }
 DIED = "the process of this job was killed, or ran out of memory"
 INTERRUPTED = b"Stopped by Ctrl-C. The same command continues the run.\n"
@@ -114,7 +117,7 @@ def _start() -> ProcessPoolExecutor:
     The server imports nothing of this package: it does not see Snakemake's module path, and could find another copy.
     """
     with _one_start_at_a_time:
-        os.environ.update(ONE_THREAD)
+        os.environ.update(ENVIRONMENT)
         context = multiprocessing.get_context(START_METHOD)
         if START_METHOD == "forkserver":
             context.set_forkserver_preload([*PRELOADED])

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.workflow import settings
 from pipeline.workflow.digests import imported_modules
-from pipeline.workflow.open_study import SESSION_STEPS, STEPS
+from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE
 
 PACKAGE = HOUSE / "pipeline"
@@ -40,8 +40,6 @@ def test_a_rules_inputs_are_the_functions_arguments(step: str) -> None:
         for name, p in inspect.signature(function).parameters.items()
         if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     ]
-    if step == "report":  # what it takes of the sessions' files is no input of Snakemake's, see the rule
-        arguments = [name for name in arguments if name not in SESSION_STEPS]
     rule = (HOUSE / "Snakefile").read_text().split(f"rule {step}:")[1].split("output:")[0]
     assert arguments == [line.split("=")[0].strip() for line in rule.splitlines() if "=" in line]
 

@@ -49,7 +49,8 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
     results = {"study": ["derived/study.nc"], **tables}
     if step == "study":
         return {"cycles": [f"derived/{session}/cycles.nc" for session in study.sessions]}, results
-    return {**results, "means": tables["participants"]}, {"report": ["derived/report.html"]}
+    shown = {name: [f"derived/{session}/{name}.nc"] for name in ("clean", "contacts", "kinematics", "kinetics")}
+    return {**results, **shown, "means": tables["participants"]}, {"report": ["derived/report.html"]}
 
 
 @pytest.fixture(scope="module")
