@@ -5,7 +5,7 @@ A landmark of each side is named ``heel_left``, ``heel_right``; one of the midli
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,33 +22,24 @@ def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
 
     A label may differ from the model's in letter case or blanks if only one label of the file does.
     """
-    spelt = _speller(present)
-    chosen = {}
-    for landmark, alternatives in body_model.landmarks.items():
-        for group in alternatives:
-            found = tuple(spelt(label) for label in group)
-            if all(found):
-                chosen[landmark] = found
-                break
-    return chosen
-
-
-def _speller(present: Iterable[str]) -> Callable[[str], str]:
-    """Return the function from a model's label to the file's; it returns "" where the file has none or several."""
-
-    def folded(label: str) -> str:
-        return "".join(label.split()).casefold()
-
     here = set(present)
     alike: dict[str, list[str]] = {}
     for label in here:
-        alike.setdefault(folded(label), []).append(label)
+        alike.setdefault(_folded(label), []).append(label)
 
     def spelt(label: str) -> str:
-        others = alike.get(folded(label), [])
+        others = alike.get(_folded(label), [])
         return label if label in here else others[0] if len(others) == 1 else ""
 
-    return spelt
+    found = {
+        landmark: next(filter(all, (tuple(map(spelt, group)) for group in alternatives)), ())
+        for landmark, alternatives in body_model.landmarks.items()
+    }
+    return {landmark: group for landmark, group in found.items() if group}
+
+
+def _folded(label: str) -> str:
+    return "".join(label.split()).casefold()
 
 
 def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Points:
@@ -79,7 +70,7 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
             continue
         wanted = " or ".join(" + ".join(group) for group in known[name])
         hint = nearest(known[name][0][0], free)
-        remedy = f"{f'{hint} ' * bool(hint)}label it, or name its label in the body model"
+        remedy = f"{hint} label it, or name its label in the body model".lstrip()
         problems.append(Problem("", f"no marker for {spoken} (looked for {wanted})", remedy))
     return problems
 

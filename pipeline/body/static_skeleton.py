@@ -49,13 +49,9 @@ def static_skeleton(
         hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m.
 
     Raises:
-        UserError: a size is missing, or a segment is never seen.
+        UserError: a size is missing, or no frame shows a segment.
     """
-    radius = {
-        joint: (_size(rule.size, side, sizes) + sizes["marker_diameter_m"]) / 2
-        for joint, rule in rules.items()
-        if rule.method == "chord"
-    }
+    radius = {joint: _chord_radius(rule, side, sizes) for joint, rule in rules.items() if rule.method == "chord"}
     still = Skeleton()
     for segment in FROM_PELVIS:
         rule = body_model.segments[segment]
@@ -65,12 +61,8 @@ def static_skeleton(
             still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
             continue
         if joint := DISTAL.get(segment):
-            known = points | still.centres
-            still.centres[f"{joint}_centre"] = (
-                chord_of(known, rules[joint], side, radius[joint])
-                if joint in radius
-                else _static_centre(known, still, rules[joint], side, sizes)
-            )
+            centre = _static_centre(points | still.centres, still, rules[joint], side, sizes)
+            still.centres[f"{joint}_centre"] = centre
         still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
     for segment in FROM_PELVIS:
@@ -111,6 +103,10 @@ def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
     return sizes[column]
 
 
+def _chord_radius(rule: CentreRule, side: str, sizes: Mapping[str, float]) -> float:
+    return (_size(rule.size, side, sizes) + sizes["marker_diameter_m"]) / 2
+
+
 def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, float], method: str | Array) -> Array:
     """Return the hip centre in the lab from the mean pelvis of the trial."""
     if not isinstance(method, str):
@@ -140,9 +136,11 @@ def _mean_length(vectors: Array) -> float:
 
 
 def _static_centre(known: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array:
-    """Return a joint centre by the midpoint or by a prediction (time, 3), m."""
+    """Return the centre of knee or ankle (time, 3), m."""
     if rule.method == "midpoint":
         return point(known, rule.between, side)
+    if rule.method == "chord":
+        return chord_of(known, rule, side, _chord_radius(rule, side, sizes))
     length: Array | float
     if rule.size:
         length = _size(rule.size, side, sizes)
