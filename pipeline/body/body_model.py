@@ -5,11 +5,11 @@ config/body_model.schema.yaml describes each entry. Names only, no arrays: the w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..conventions import FROM_HIP, SIDES
+from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, nearest
 
 Names = tuple[str, ...]  # of landmarks or joint centres; several mean their mean position
@@ -202,11 +202,15 @@ def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
             problems += [
                 Problem(f"joint_centres.{joint}", f"{rule['method']} lacks '{key}'", "add it") for key in lacking
             ]
-        named += [(f"joint_centres.{joint}", name) for rule in model.joint_centres[joint] for name in rule.points]
+        for centre in model.joint_centres[joint]:
+            named += [(f"joint_centres.{joint}", name) for name in centre.points]
+            problems += _axis_problems(f"joint_centres.{joint}", centre.axes, FROM_PELVIS[: FROM_HIP.index(joint)])
     for name, markers in model.virtual.items():
         named += [("virtual", name), *((f"virtual.{name}", marker) for marker in markers)]
     for segment, built in model.segments.items():
         named += [(f"segments.{segment}", name) for name in (*built.points, *built.cluster)]
+        for axes in (built.axes, built.technical_axes):
+            problems += _axis_problems(f"segments.{segment}", axes, FROM_PELVIS[: FROM_PELVIS.index(segment)])
     problems += [
         Problem(where, f"no landmark '{name}'", nearest(name, points) or "add it to landmarks")
         for where, name in named
@@ -215,6 +219,16 @@ def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
     if not model.segments["pelvis"].origin:
         problems.append(Problem("segments.pelvis", "lacks 'origin'", "add it"))
     return list(dict.fromkeys(problems))
+
+
+def _axis_problems(where: str, axes: Iterable[AxisRule], before: Collection[str]) -> Iterator[Problem]:
+    """Find axes without a direction, or along an axis of a segment that is not built before."""
+    for rule in axes:
+        segment, _, letter = rule.along.partition(".")
+        if not rule.along and not (rule.start and rule.end):
+            yield Problem(where, f"axis {rule.axis} has no direction", "add from and to, medial and lateral, or along")
+        elif rule.along and (segment not in before or letter not in ("x", "y", "z")):
+            yield Problem(where, f"cannot follow '{rule.along}'", "name an axis of a more proximal segment, as shank.z")
 
 
 def _names(expression: str | Iterable[str]) -> Names:

@@ -71,6 +71,10 @@ def test_a_model_has_what_it_extends_but_for_what_it_names(tmp_path: Path) -> No
          "virtual: no landmark 'patella'(.|\n)*virtual.patella: no landmark 'knee'"),
         ("extends: plug_in_gait\njoint_centres: {knee: {method: predictive, from: heel, moves_with: shank}}\n",
          "joint_centres.knee: predictive lacks 'axes'(.|\n)*lacks 'of'(.|\n)*lacks 'shift'"),
+        ("extends: plug_in_gait\nsegments: {foot: {axes: [{axis: x, from: heel}, {axis: z, along: shank.z}]}}\n",
+         "segments.foot: axis x has no direction; add from and to"),
+        ("extends: plug_in_gait\nsegments: {shank: {axes: [{axis: x, along: foot.x}, {axis: z, along: thigh.w}]}}\n",
+         r"cannot follow 'foot\.x'(.|\n)*cannot follow 'thigh\.w'; name an axis of a more proximal segment"),
     ],
 )  # fmt: skip
 def test_what_a_model_cannot_extend_or_name_is_refused(tmp_path: Path, text: str, message: str) -> None:
