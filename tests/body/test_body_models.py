@@ -1,4 +1,4 @@
-"""Body models: files that build on others, every shipped model on a known person, what only some of them have."""
+"""Body models: files that extend others, every shipped model on a known person, features of single models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHIPPED = shipped_body_models()
 WALK_S = np.linspace(0, 1.1, 30)
 
 
-# ---- files that build on others
+# ---- files that extend others
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -106,7 +106,7 @@ def test_every_shipped_model_is_named_in_the_page_about_them() -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_no_label_serves_two_landmarks(name: str) -> None:
-    """Sides must differ, and a slip of copying would give two landmarks one marker. Means may share markers."""
+    """Sides differ, and a copying mistake does not give two landmarks one marker. Means may share markers."""
     singles = [
         group[0]
         for landmark, groups in body_model(name).landmarks.items()
@@ -126,7 +126,7 @@ def test_a_known_person_has_what_every_model_needs(name: str) -> None:
 
 
 def with_true_centres(name: str) -> bool:
-    """Return whether a model finds the known person's knee and ankle midway between markers, where they are."""
+    """Return whether a model finds knee and ankle midway between markers, which is exact in the known person."""
     return all(rules[0].method in ("regression", "midpoint") for rules in body_model(name).joint_centres.values())
 
 
@@ -153,12 +153,12 @@ def test_frames_and_centres_follow_a_walking_person(name: str, side: str) -> Non
         assert np.linalg.norm(away, axis=1).max() < (1e-7 if true or joint == "hip" else 0.012), joint
 
 
-# ---- what only some of them have
+# ---- features of single models
 
 
 @pytest.mark.parametrize("side", SIDES)
 def test_alignment_device_stands_in_for_the_knee_marker(side: str) -> None:
-    """The device's corner is where the knee marker sits in the known person: with either one the leg is the same."""
+    """In the known person, the device's corner and the knee marker are at one place: both give the same leg."""
     model = body_model("plug_in_gait_kad")
     with_marker, with_device = standing(), standing()
     for name in list(with_device):

@@ -1,4 +1,4 @@
-"""Fits of marker clusters: against the textbook's singular values, and clusters that tell no pose."""
+"""Fits of marker clusters: against the textbook's singular values, and clusters that determine no pose."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_fit_leaves_missing_points_out(seed: int, count: int) -> None:
 @given(SEED, st.integers(3, 6))
 @PROPERTY
 def test_fit_never_reflects(seed: int, count: int) -> None:
-    """A mirrored cluster gets the best turn, not its mirror image."""
+    """A mirrored cluster gets the best rotation, not its mirror image."""
     rng = np.random.default_rng(seed)
     reference = cluster(rng, count, flat=False)
     measured = reference * (1, 1, -1) @ random_turns(rng, 1)[0]
@@ -107,7 +107,7 @@ def test_too_few_points_and_points_on_a_line_give_nan() -> None:
 
 
 def test_markers_on_a_line_to_within_their_noise_give_nan() -> None:
-    """Three markers over 200 mm, 0.3 mm of noise: they fit well in both trials, but how they turned is chance."""
+    """Three markers over 200 mm, 0.3 mm of noise: they fit well in both trials, but their rotation is chance."""
     rng = np.random.default_rng(0)
     line = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.2, 0, 0]])
     _, _, measured = placed(rng, line, 500)
@@ -124,7 +124,7 @@ def test_residual_of_a_cluster_that_swells() -> None:
 
 @pytest.mark.parametrize("widths", [(1, 1, 1), (1, 0.5, 0.1), (1, 0.3, 0), (1, 0.5, -0.2), (1, 0.01, 0), (1, 0.002, 0)])
 def test_nearest_rotation_is_that_of_the_singular_vectors(widths: tuple[float, float, float]) -> None:
-    """Solid, flat, mirrored and thin clusters; what little holds the turn about the long axis magnifies rounding."""
+    """Solid, flat, mirrored and thin clusters; in thin ones the rotation about the long axis magnifies rounding."""
     u, v = (random_turns(np.random.default_rng(seed), 200) for seed in (1, 2))
     found = nearest_rotation(np.moveaxis(u * widths @ np.swapaxes(v, 1, 2), 0, -1))
     close(np.moveaxis(found, -1, 0), u @ np.swapaxes(v, 1, 2), 1e-13 / min(1.0, abs(widths[1] + widths[2])))

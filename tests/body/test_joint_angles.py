@@ -1,4 +1,4 @@
-"""Joint coordinate systems: turns that are undone, axes and rates, signs of described poses, gimbal lock."""
+"""Joint angles: rotations and back, axes and rates, signs of described poses, gimbal lock."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_joint_axes_are_unit_and_the_floating_one_is_normal_to_the_others(seed: 
 def test_relative_angular_velocity_is_the_sum_of_rates_along_the_joint_axes(
     z: float, x: float, y: float, seed: int
 ) -> None:
-    """So that power is the sum of M.e_i times rate: the orthogonal projection M.e_i is the power-consistent one."""
+    """Power is the sum of M.e_i times rate, so that the orthogonal projection M.e_i is consistent with power."""
     rng = np.random.default_rng(seed)
     rates, proximal = rng.normal(size=3), random_turns(rng, 1)[0]
 
@@ -66,7 +66,7 @@ def test_relative_angular_velocity_is_the_sum_of_rates_along_the_joint_axes(
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("joint", JOINTS)
 def test_clinical_signs_of_described_poses(joint: str, side: str) -> None:
-    """Where the distal segment's axes point, in words, is what the positive angles mean."""
+    """The meaning of positive angles, by the directions of the distal segment's axes."""
     sin, cos = 0.5, np.sqrt(0.75)
     midline = np.array([0, 0, -1.0 if side == "right" else 1.0])  # towards the other leg
     x, y, z = np.eye(3)

@@ -1,4 +1,4 @@
-"""Joint centres: hip regressions, the chord function, predictive shifts, the knee alignment device."""
+"""Joint centres: hip regressions, chord function, predictive shift, knee alignment device."""
 
 from __future__ import annotations
 

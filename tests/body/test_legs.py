@@ -1,4 +1,4 @@
-"""The legs as arrays: what goes where, and what gimbal lock is."""
+"""The legs as arrays: order, motion and gimbal lock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def own() -> Legs:
 
 
 def test_legs_are_those_of_the_walk_in_lab_axes(own: Legs) -> None:
-    """Centres of mass ride on the segments, angular velocities turn their axes: w x e is the rate of an axis e."""
+    """Centres of mass move with the segments; w x e is the rate of a segment axis e."""
     pose = walk(TIME)
     close(own.rotation, pose.rotation)
     close(own.centre, pose.centre)

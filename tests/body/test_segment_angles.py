@@ -1,4 +1,4 @@
-"""Angles that are reported, and moments in other axes: known poses, invariants, Plug-in Gait's own pelvis."""
+"""Reported angles, and moments in other axes: known poses, invariants, the pelvis of Plug-in Gait."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_signs_of_the_pelvis(axis: str, degrees: float, left: tuple[float, ...],
 
 
 def test_foot_progression_is_that_of_the_sole_however_the_foot_is_pitched() -> None:
-    """Toes inwards positive: to the left of the way for a right foot. A foot on its tip has none."""
+    """Toes inwards are positive: to the left for a right foot. A vertical foot has no such angle."""
     turned = Rotation.from_euler("YZ", [15, -40], degrees=True).as_matrix().T  # to the left, then heel up
     found = foot_progression(np.broadcast_to(turned, (1, 2, 3, 3)), LOCK)[0]
     assert_allclose(found, [-15, 15], atol=1e-12)
@@ -50,7 +50,7 @@ def test_foot_progression_is_that_of_the_sole_however_the_foot_is_pitched() -> N
 
 
 def test_plug_in_gait_turns_the_ankle_in_another_order() -> None:
-    """One turn alone is the same in both orders; of several, flexion and rotation change places with inversion."""
+    """A rotation about one axis is the same in both sequences; about several it is not."""
     rng = np.random.default_rng(5)
     z, x, y = rng.uniform(-0.6, 0.6, (3, 20))
     relative = Rotation.from_euler("ZYX", np.stack([z, y, x], axis=-1)).as_matrix()
@@ -91,7 +91,7 @@ def test_moments_in_other_axes_are_one_vector() -> None:
 
 
 def test_plug_in_gait_stores_the_same_pelvis(shared: Path) -> None:
-    """Same markers, same axes: only the smoothing of the markers is between the two, 0.1 degrees at most."""
+    """Same markers and axes: only the smoothing of the markers differs, by 0.1 degrees at most."""
     from tests.support.studies import run_study
 
     study = shared / "studies" / "plug_in_gait"

@@ -37,7 +37,7 @@ BODY_MODELS = shipped_body_models()
 @given(SEED, st.floats(-3, 3))
 @PROPERTY
 def test_first_rule_is_kept_and_second_gives_the_plane(seed: int, slant: float) -> None:
-    """Whichever two axes the rules name, the frame that the directions were taken from comes back."""
+    """Any two axes give back the frame that their directions are from."""
     axes = random_turns(np.random.default_rng(seed), 1)[0]
     for first, second in permutations("xyz", 2):
         i, j = "xyz".index(first), "xyz".index(second)
@@ -73,7 +73,7 @@ def test_isb_frames_of_the_standing_person_are_the_labs(side: str) -> None:
 
 @pytest.mark.parametrize("side", SIDES)
 def test_plug_in_gait_foot_takes_its_plane_from_the_shank(side: str) -> None:
-    """Its markers show a line only: its y axis is normal to the z axis of the shank, in any posture."""
+    """Two markers define a line only: y is normal to the z axis of the shank, in any posture."""
     frames = skeleton_of("plug_in_gait", landmarks(walk(np.full(3, 0.7))), side).frames
     close((frames["foot"][:, 1] * frames["shank"][:, 2]).sum(axis=1), 0)
 
@@ -92,7 +92,7 @@ def test_mirrored_person_has_mirrored_frames_and_joint_centres(name: str) -> Non
 @pytest.mark.parametrize("name", BODY_MODELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_turn_with_the_person(name: str, seed: int) -> None:
-    """A model that lays the foot level knows what is up: it can be turned about the vertical only."""
+    """A model that levels the foot depends on the vertical: it is turned about this axis only."""
     levelled = any(rule.level for segment in body_model(name).segments.values() for rule in segment.axes)
     vertical = Rotation.from_euler("y", 50 * (seed + 1), degrees=True).as_matrix()
     turn = vertical if levelled else random_turns(np.random.default_rng(seed), 1)[0]
@@ -128,7 +128,7 @@ def test_dumas_shank_plane_holds_the_fibula_head(side: str) -> None:
 
 @pytest.mark.parametrize("side", SIDES)
 def test_flat_foot_takes_the_heels_height_for_the_toes(side: str) -> None:
-    """However high the heel marker sits, the foot of the static trial lies level; the plain model tilts with it."""
+    """The foot of the static trial is level for any height of the heel marker; the plain model tilts with it."""
     person = standing(1)
     person[f"heel_{side}"] = person[f"heel_{side}"] + np.array([0, 0.03, 0])
     flat, plain = (

@@ -1,7 +1,7 @@
-"""A person of rigid segments for the tests: what the steps take, from landmarks and a motion known in closed form.
+"""A person of rigid segments for the tests: inputs of the steps, from landmarks and a motion known in closed form.
 
-Right-side positions in segment axes (x anterior, y proximal, z right), so placed that every frame of the body model
-``isb_clusters`` has those axes; the left side mirrors them.
+Positions of the right side are in segment axes (x anterior, y proximal, z right), which are those of the body model
+``isb_clusters``; the left side mirrors them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Pose(NamedTuple):
 
 
 def walk(time: Array, *, still_pelvis: bool = False) -> Pose:
-    """Return the pose at the instants (time,); a constant ``time`` gives a person who stands still."""
+    """Return the pose at the instants (time,); a constant ``time`` gives a person at rest."""
     cycle = 2 * np.pi * RATE_HZ * time
     angle = MEAN_RAD + SWING_RAD * np.sin(cycle[:, None, None, None] + PHASE)
     pelvis_cycle = 0 * cycle if still_pelvis else cycle
@@ -237,7 +237,7 @@ def skeleton_of(name: str, seen: Landmarks, side: str) -> Skeleton:
 
 
 def jittered(seen: Landmarks, seed: int) -> Landmarks:
-    """Return a person whose markers were put on by hand, differently on both sides."""
+    """Return a person with markers placed by hand, differently on both sides."""
     rng = np.random.default_rng(seed)
     return {name: where + rng.normal(size=3) * 0.01 for name, where in seen.items()}
 

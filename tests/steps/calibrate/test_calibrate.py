@@ -88,7 +88,7 @@ def test_each_leg_has_its_own_length_and_one_known_serves_both() -> None:
 
 
 def test_measured_distance_between_the_asis_serves_davis_alone() -> None:
-    """30 mm more than the markers show, where they cannot sit on the bone: half of it goes to each side."""
+    """A measured distance 30 mm above that of the markers moves each side by half of it."""
     person = PARTICIPANT | {"asis_distance_m": "0.27"}
     for method, outwards in (("davis", 0.015), ("harrington", 0)):
         plain, measured = (

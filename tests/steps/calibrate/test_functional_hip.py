@@ -58,7 +58,7 @@ def test_markers_on_spheres_give_their_centre(seed: int) -> None:
 
 @pytest.mark.parametrize("noise_m", [0.002, 0.005])
 def test_noise_is_told_and_does_not_draw_the_centre_to_the_markers(noise_m: float) -> None:
-    """4 markers, 20,000 frames: the centre is right to a tenth of what noise costs the uncorrected equations."""
+    """4 markers, 20,000 frames: the error is a tenth of that of the uncorrected equations."""
     rng = np.random.default_rng(1)
     cluster = np.array([[0.05, -0.2, 0.06], [0, -0.2, 0.09], [0.05, -0.3, 0.05], [-0.02, -0.3, 0.08]])
     exact = np.einsum("tij,mj->tmi", circling(20_000, 40, rng), cluster)
@@ -70,7 +70,7 @@ def test_noise_is_told_and_does_not_draw_the_centre_to_the_markers(noise_m: floa
 
 
 def leg_circles(range_deg: float, count: int = 400) -> Landmarks:
-    """Return a person whose thighs turn about the hips while the pelvis sways."""
+    """Return a person with thighs that turn about the hips while the pelvis sways."""
     rng = np.random.default_rng(3)
     pose = walk(np.linspace(0, 4, count))
     hip = np.stack([of_side(HIP_M, side) for side in SIDES])
@@ -133,7 +133,7 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
 
 
 def test_real_trial_agrees_with_the_methods_of_another_program(shared: Path) -> None:
-    """The walking file stores the hip centre by three functional methods, 4 to 11 mm apart; ours is the first one's.
+    """The walking file stores the hip centre by three functional methods, 4 to 11 mm apart; ours agrees with the first.
 
     Between the two lie other pelvis axes, other markers and the correction for noise.
     """

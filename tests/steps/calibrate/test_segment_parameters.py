@@ -152,7 +152,7 @@ ROD = dict.fromkeys(("iyy_kg_m2", "ixy_kg_m2", "ixz_kg_m2", "iyz_kg_m2"), "0") |
 
 @pytest.mark.parametrize("change", [{"ixx_kg_m2": "-0.05"}, {"izz_kg_m2": "0.07"}, {"iyz_kg_m2": "0.03"}, ROD])
 def test_measured_tensor_that_no_body_has_is_refused(change: dict[str, str]) -> None:
-    """Negative; one moment above the sum of the others; a product beyond its moments; a line without width."""
+    """A negative moment; one above the sum of the others; a product too large for its moments; a line."""
     with pytest.raises(UserError, match=r"segments\.tsv: sub-01 left shank: the inertia tensor"):
         from_measurement(MEASURED | change)
 
@@ -174,7 +174,7 @@ def test_measured_parameters_win_over_the_table() -> None:
 
 @pytest.mark.parametrize("side", SIDES)
 def test_dumas_tensor_is_the_same_body_in_whatever_shank_axes(side: str) -> None:
-    """Once the fibula head shows the table's own axes, the axes of the body model are only another way to write it."""
+    """With the fibula head, which defines the table's own axes, the tensor does not depend on the model's axes."""
     in_lab = []
     for name in ("ior", "ior_dumas"):
         found = calibrated(body_model(name), standing())

@@ -175,7 +175,7 @@ def test_lab_turned_about_the_vertical_changes_no_joint(degrees: float, walked: 
 
 @pytest.mark.parametrize("name", BODY_MODELS)
 def test_person_carried_stiffly_keeps_the_angles_of_the_static(name: str) -> None:
-    """Clusters, chords and technical axes all carry the static pose along, whatever it is."""
+    """Clusters, chords and technical axes all carry the static pose along, in any posture."""
     model = body_model(name)
     bent = walk(np.full(len(TIME), 0.3))
     turns = walk(TIME).rotation[:, 0, 3]

@@ -1,4 +1,4 @@
-"""Labels exchanged in a whole trial against the static trial: told for each pair of a leg, and never of clean walks."""
+"""Labels exchanged in a whole trial against the static trial: found for pairs of a leg, never in clean walks."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def legs(names: list[str]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", BODY_MODELS)
-def test_every_pair_of_a_leg_is_told_and_clean_walks_raise_no_alarm(name: str) -> None:
-    """Other pairs of each person; those nearer to each other than 4 cm look alike from afar and are passed over."""
-    told, right = [], []
+def test_every_pair_of_a_leg_is_found_and_clean_walks_raise_no_alarm(name: str) -> None:
+    """Other pairs of each person, without those nearer than 4 cm, which look alike from a distance."""
+    seen, right = [], []
     for seed in SEEDS:
         names, position, static = person(name, seed)
         assert exchanged_throughout(position, static) is None
@@ -66,10 +66,10 @@ def test_every_pair_of_a_leg_is_told_and_clean_walks_raise_no_alarm(name: str) -
             swapped = position.copy()
             swapped[:, [i, j]] = position[:, [j, i]]
             found = exchanged_throughout(swapped, static)
-            told.append(found is not None)
+            seen.append(found is not None)
             right.append(found in (None, (i, j)))
-    assert len(told) >= 20
-    assert np.mean(told) >= 0.9, "the thigh wand of Plug-in Gait has few markers near it"
+    assert len(seen) >= 20
+    assert np.mean(seen) >= 0.9, "the thigh wand of Plug-in Gait has few markers near it"
     assert np.mean(right) == 1, "never two others"
 
 
@@ -89,7 +89,7 @@ def test_the_trial_is_refused_and_names_the_labels() -> None:
 
 
 def test_a_landmark_of_the_static_trial_only_says_nothing() -> None:
-    """Medial markers are taken off before the walk; a marker that is hidden in the walk has no distances."""
+    """Medial markers are removed before the walk; a marker that is hidden in the walk has no distances."""
     model = body_model("plug_in_gait")
     static = static_distances(standing())
     assert np.allclose(static, static.T)

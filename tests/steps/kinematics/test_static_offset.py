@@ -42,7 +42,7 @@ def moved(
 @pytest.mark.parametrize("angle_convention", ["isb", "plug_in_gait"])
 @pytest.mark.parametrize("name", ["isb_clusters", "plug_in_gait"])
 def test_who_stands_as_in_the_static_trial_reads_zero(name: str, angle_convention: str) -> None:
-    """Bent and turned in every joint, markers put on by hand; kept, the same posture reads its angles."""
+    """Every joint is bent and turned, markers are placed by hand; ``keep`` gives the angles of the posture."""
     bent = jittered(landmarks(walk(np.full(20, 0.3))), seed=2)
     close(moved(name, bent, bent, "subtract", angle_convention).joint_angle, 0, tolerance=np.degrees(ROUNDING))
     kept = moved(name, bent, bent, "keep", angle_convention).joint_angle
@@ -61,7 +61,7 @@ def test_the_offset_is_one_number_per_angle_and_touches_nothing_else() -> None:
 
 
 def test_the_mean_rotation_of_a_sway_is_its_middle() -> None:
-    """Turned about one axis by as much one way as the other, and a frame not seen; a mean is a rotation."""
+    """Equal rotations both ways about one axis, and a frame not seen; the mean is a rotation."""
     middle = Rotation.from_euler("xyz", [20, -50, 70], degrees=True)
     sway = [middle * Rotation.from_rotvec(turn * np.array([0.3, -0.2, 0.6])) for turn in (-1.0, -0.4, 0.4, 1.0)]
     frames = np.stack([*(turn.as_matrix() for turn in sway), np.full((3, 3), np.nan)])
