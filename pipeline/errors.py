@@ -17,7 +17,7 @@ class Problem(NamedTuple):
 
     where: str
     what: str
-    remedy: str = ""
+    remedy: str
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where and self.what else self.where or self.what
@@ -34,15 +34,14 @@ class UserError(Exception):
     The texts may quote a file: invisible characters are shown as '?', long lines are shortened.
 
     Args:
-        where: file, table row, trial, marker or setting.
+        where: file, table row, trial, marker or setting; empty if the caller adds it.
         what: what is wrong with it.
-        remedy: what the user can do.
+        remedy: what the user can do; empty only if there is nothing to do, or ``what`` says it.
     """
 
-    def __init__(self, where: str, what: str = "", remedy: str = "") -> None:
+    def __init__(self, where: str, what: str, remedy: str) -> None:
         super().__init__(where, what, remedy)
-        lines = [("", line) for line in where.split("\n")] if not what else [(where, what, remedy)]  # one text
-        self.problems: tuple[Problem, ...] = tuple(Problem(*parts) for parts in lines)
+        self.problems: tuple[Problem, ...] = (Problem(where, what, remedy),)
 
     @classmethod
     def of(cls, problems: Iterable[Problem]) -> UserError:

@@ -22,7 +22,7 @@ NOT_LISTS = ("LABELS", "DESCRIPTIONS")
 class SeveralSubjectsError(UserError):
     """A file holds markers of several people, and none is chosen."""
 
-    def __init__(self, where: str, what: str = "", remedy: str = "", subjects: Sequence[str] = ()) -> None:
+    def __init__(self, where: str, what: str, remedy: str, subjects: Sequence[str]) -> None:
         super().__init__(where, what, remedy)
         self.subjects = list(subjects)
 

@@ -82,7 +82,7 @@ def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:
         digests[name] = sha256(derived / name)
         known = recorded(derived, name)
         if known and known.sha256 != digests[name]:
-            raise UserError(f"{derived / name}: {CHANGED}; {netcdf.REMEDY}")
+            raise UserError(str(derived / name), CHANGED, netcdf.REMEDY)
     return digests
 
 
@@ -100,7 +100,7 @@ def refuse_changed(source: Path, digest: str | None) -> None:
         what = "has changed since the run began"
     except OSError as error:
         what = str(error.strerror)
-    raise UserError(f"{source}: {what}; {LOST}")
+    raise UserError(str(source), what, LOST)
 
 
 def made_with(key: Mapping[str, Any]) -> dict[str, str]:

@@ -76,7 +76,7 @@ def run_job(*, key: str, input: Any, output: Any, log: Any) -> None:  # noqa: A0
         with job.log.open("a", encoding="utf-8") as handle:
             handle.write(f"ERROR {DIED}\n")
     if reason:
-        raise UserError(reason)
+        raise UserError("", reason, "")
 
 
 def _files(named: Any) -> Files:

@@ -170,7 +170,7 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
     def read(_: Path, **__: object) -> xr.Dataset:
         if error == errno.ENOENT:
             path.unlink()
-            raise UserError(f"{path}: no such file")
+            raise UserError(str(path), "no such file", "restore it")
         if error:
             raise OSError(error, os.strerror(error))
         path.write_bytes(b"another")

@@ -152,7 +152,7 @@ def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
         raise UserError("trials.tsv", "no static trial", "list one with role static (a file may have several rows)")
     name, trial = next(iter(statics.items()))
     if "rejected" in trial.attrs:
-        raise UserError(f"static trial {name}", trial.attrs["rejected"])
+        raise UserError(f"static trial {name}", trial.attrs["rejected"], "")
     return name, trial
 
 
