@@ -21,7 +21,7 @@ PIECE_FRAMES = 32767  # the largest signed 16-bit number
 
 
 def pieces(content: bytes, header: Header) -> Iterator[bytes]:
-    """Yield complete C3D files, without rotations, that hold consecutive parts of the frames."""
+    """Yield complete C3D files with consecutive parts of the frames, no rotations."""
     head, data = bytearray(content[: header.data_at]), content[header.data_at :][: header.frames * header.frame_bytes]
     start = BLOCK_BYTES * (max(head[0], 1) - 1)
     found = list(records(bytes(head[start:]), start, header.processor))
@@ -44,7 +44,7 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
 
 
 def _swap_bytes(head: bytearray, start: int, found: list[Record]) -> None:
-    """Swap the byte order of all numbers of header, parameters and record links, in place."""
+    """Swap the bytes of all numbers of header, parameters and links, in place."""
     head[start + 3] = INTEL
     places = [(2, 2, 5), (12, 4, 1), (16, 2, 2), (20, 4, 1)]  # in the header: byte, size, count
     places += [(record.link_at, 2, 1) for record in found]
@@ -60,7 +60,7 @@ def _write_integer(head: bytearray, record: Record, value: int) -> None:
 
 
 def _as_integer(head: bytearray, record: Record) -> Record:
-    """Convert a real number to an integer in place; the two bytes left over extend its description."""
+    """Make a real number an integer in place; its description takes the free bytes."""
     at, length = record.data_at, head[record.data_at + 4]
     head[record.link_at + 2] = 2
     head[at + 2 : at + 5] = bytes([length + 2]) + b"  "

@@ -42,7 +42,7 @@ LETTERS = {"left": "lg", "right": "rd"}  # in a label only the English ones, as 
 
 
 def kind_in(label: str) -> str:
-    """Return ``foot_strike`` or ``foot_off``, or an empty text if the label names neither or both."""
+    """Return ``foot_strike``, ``foot_off``, or empty if a label names none or both."""
     words = _words(label)
     text, last = "".join(words), words[-1] if words else ""
     if OTHERS.search(text):
@@ -55,7 +55,7 @@ def kind_in(label: str) -> str:
 
 
 def side_in(text: str, *, context: bool = False) -> str:
-    """Return ``left`` or ``right`` as named by a label or an event context, empty if it names none or both."""
+    """Return ``left``, ``right``, or empty if a label or context names none or both."""
     words = _words(text)
     ends = {word[0] for word in (*words[:1], *words[-1:]) if len(word) == 1 or word[1:] in SHORT[STRIKE] + SHORT[OFF]}
     named = [side for side, names in SIDES.items() if set(words) & set(names.split())]
@@ -64,7 +64,7 @@ def side_in(text: str, *, context: bool = False) -> str:
 
 
 def not_understood(events: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the labels of events that look like gait events but are not fully recognised.
+    """Return the labels of gait events that are not fully recognised.
 
     These are labels with a kind but no side, or a side but no kind; all labels if no event of the file is recognised.
     Labels with neither (``Trigger``) are not gait events.
@@ -79,7 +79,7 @@ def not_understood(events: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Split a label (``RightFootOff``, ``Fuß-Aufsatz``) into lower-case words without accents or French articles."""
+    """Return the lower-case words of a label, without accents and French articles."""
     apart = re.sub(r"(?<=[a-zß])(?=[A-Z])", " ", text).replace("\u2019", "'")
     plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()
     return re.findall("[a-z]+", re.sub(r"\b[ld]'", " ", plain))

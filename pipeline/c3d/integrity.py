@@ -34,7 +34,7 @@ COPY_AGAIN = "copy or export it again"
 
 
 class Header(NamedTuple):
-    """The first block; ``first`` and ``frames`` come from parameters if they exceed 16 bits.
+    """The first block, with ``first`` and ``frames`` from parameters if too large.
 
     ``needs_rewriting``: ezc3d 1.7.2 cannot read the file correctly, see :mod:`pipeline.c3d.encodings`.
     """
@@ -153,7 +153,7 @@ def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], Record
 
 
 def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
-    """Return the file size that header and parameters promise, after checking that they agree.
+    """Return the file size by header and parameters, after checking their agreement.
 
     The header's number of points may differ from POINT:USED if the file has exactly the size that it gives.
     """
@@ -190,7 +190,7 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
 
 
 def _refuse_without_numbers(parameters: Mapping[tuple[str, str], Record], *, analog: bool) -> None:
-    """Refuse parameters that are needed but missing or empty, and numeric ones that hold no number."""
+    """Refuse needed parameters that are missing and numeric ones without numbers."""
     needed = [("POINT", name) for name in ("USED", "SCALE")]
     needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []
     for group, name in needed:

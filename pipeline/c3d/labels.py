@@ -28,7 +28,7 @@ class SeveralSubjectsError(UserError):
 
 
 class Marker(NamedTuple):
-    """A marker: its column among the file's points, its subject (may be empty) and its name."""
+    """A marker: its column among the points, its subject (or empty) and its name."""
 
     column: int
     owner: str
@@ -104,7 +104,7 @@ def _outputs(point: Mapping[str, Any]) -> set[str]:
 
 
 def _owned(label: str, subjects: Iterable[str]) -> tuple[str, str]:
-    """Return subject and rest of a label, split at a colon (``A22:LKNE``) or after a name of SUBJECTS."""
+    """Return subject and rest of a label such as ``A22:LKNE`` or ``Subject_LKNE``."""
     owner, colon, name = label.rpartition(":")
     if colon:
         return owner.strip(), name.strip()
@@ -138,7 +138,7 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
 
 
 def is_code(text: str) -> bool:
-    """Return whether a subject's text has a digit; others may be a person's name and are never shown."""
+    """Return whether a subject's text has a digit; others may be names of people."""
     return bool(re.search(r"\d", text))
 
 
@@ -161,7 +161,7 @@ def _rivals(markers: Sequence[Marker]) -> list[str]:
 
 
 def _same(name: str, known: Iterable[str]) -> str:
-    """Return the one known name that equals ``name`` but for case and punctuation, or an empty text."""
+    """Return the one known name equal but for case and punctuation, or empty."""
 
     def plain(text: str) -> str:
         return re.sub(r"[\W_]", "", text).casefold()
@@ -171,7 +171,7 @@ def _same(name: str, known: Iterable[str]) -> str:
 
 
 def _without_affix(markers: Sequence[Marker]) -> list[Marker]:
-    """Remove a prefix, then a suffix, that nearly all labels share, unless it is a side (``L_``)."""
+    """Remove a prefix and a suffix shared by nearly all labels, but no side (``L_``)."""
     for pattern, affix, rest in ((rf"([^{SEPARATORS}]+)[{SEPARATORS}](.+)", 1, 2),
                                  (rf"(.+)[{SEPARATORS}]([^{SEPARATORS}]+)", 2, 1)):  # fmt: skip
         parts = [re.fullmatch(pattern, marker.name) for marker in markers]

@@ -34,7 +34,7 @@ TOO_MUCH = "asks for more memory than a file of its size should"
 
 
 class Content(TypedDict):
-    """Content of a file, its units and axes: points (4, point, frame), analogs (1, channel, sample)."""
+    """File content, own units: points (4, point, frame), analogs (1, channel, sample)."""
 
     parameters: dict[str, dict[str, Any]]
     point_rate_hz: float
@@ -90,7 +90,7 @@ def _parsed(file: BinaryIO, path: str) -> Content:
 
 
 def _values(parameter: Any) -> list[str] | NDArray[Any]:
-    """Return the texts of a parameter, or its numbers, first index fastest in the file."""
+    """Return the texts or numbers of a parameter, numbers with Fortran order."""
     kind = parameter.type()
     if kind == ezc3d.CHAR:
         return [_text(text) for text in parameter.valuesAsString()]
@@ -114,9 +114,10 @@ def _text(text: str) -> str:
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer each request (the arguments of :func:`content`) with the file's content or a line that says why not.
+    """Answer each request with a file's content or a line that says why not.
 
-    An answer is the pickled content without its arrays and the shapes of these by name, then the arrays' bytes.
+    A request holds the arguments of :func:`content`. An answer is the pickled content without its arrays and the shapes
+    of these by name, then the arrays' bytes.
     """
     pickle.dump("ready", answers)
     answers.flush()
@@ -150,7 +151,7 @@ def _message(error: Exception) -> str:
 
 
 def _limit(file_bytes: int | None) -> None:
-    """Limit memory and processor time for a file of this size; None ends the limit of time."""
+    """Limit memory and processor time for a file; None ends the limit of time."""
     if resource is None:
         return
     longest_s = 0.0 if file_bytes is None else LONGEST_S + LONGEST_S_PER_BYTE * file_bytes

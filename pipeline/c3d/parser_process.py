@@ -70,7 +70,7 @@ def _array(answers: BinaryIO, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 class _Plain(pickle.Unpickler):
-    """Unpickler of arrays, numbers and texts only, so that a malicious file cannot run code in this process."""
+    """Unpickler of arrays, numbers and texts, so that no file can run code here."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] != "numpy" or name not in NUMPY:

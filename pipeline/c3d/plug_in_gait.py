@@ -29,7 +29,7 @@ UNITS = {"ANGLES": "deg", "MOMENTS": "Nmm/kg", "POWERS": "W/kg", "FORCES": "N/kg
 
 
 class Output(NamedTuple):
-    """A model output: its group in POINT, its label, its values (time, 3), NaN where unknown."""
+    """A model output: group in POINT, label, values (time, 3), NaN where unknown."""
 
     group: str
     label: str
@@ -71,10 +71,10 @@ def model_outputs(
 
 
 def oppose_angles(moment: xr.DataArray, side: str) -> Array:
-    """Return moments (time, joint, 3), distal segment axes, positive against positive angles.
+    """Return moments (time, joint, 3) positive against positive angles.
 
-    Positive flexion turns about +z at ankle and hip and about -z at the knee; adduction about +x, internal rotation
-    about +y on the right and the opposite on the left.
+    Distal segment axes. Positive flexion turns about +z at ankle and hip and about -z at the knee; adduction about +x,
+    internal rotation about +y on the right and the opposite on the left.
     """
     x, y, z = np.moveaxis(moment.values, -1, 0)
     mirror = 1.0 if side == "right" else -1.0
@@ -83,6 +83,6 @@ def oppose_angles(moment: xr.DataArray, side: str) -> Array:
 
 
 def gait_events(contacts: xr.Dataset) -> list[tuple[float, str, str]]:
-    """Return time in s, label and context (Left, Right) of the trial's foot strikes and foot offs."""
+    """Return time in s, label and context (Left, Right) of strikes and offs."""
     rows = zip(contacts.event_time.values, contacts.event.values, contacts.event_side.values, strict=True)
     return [(float(time), EVENTS[str(kind)], str(side).capitalize()) for time, kind, side in rows if kind in EVENTS]

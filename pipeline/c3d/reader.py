@@ -148,7 +148,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
 
 
 def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
-    """Return the sizes in the file's PROCESSING group, kg and m, by column of participants.tsv."""
+    """Return the sizes in PROCESSING, kg and m, by column of participants.tsv."""
     found = {}
     for name, column in PROCESSING_NAMES.items():
         if value := processing.get(name):
@@ -166,7 +166,7 @@ def _length_unit_m(path: Path, point: Mapping[str, Any]) -> float:
 
 
 def _markers(points: Array, length_unit_m: float) -> Array:
-    """Return positions (time, marker, 3), m, from points (3, marker, time); missing ones are NaN."""
+    """Return positions (time, marker, 3), m, NaN if missing, of (3, marker, time)."""
     points = points * length_unit_m
     missing = (points == 0).all(axis=0) | ~(np.abs(points) < FARTHEST_M).all(axis=0)
     np.copyto(points, np.nan, where=missing)
@@ -174,7 +174,7 @@ def _markers(points: Array, length_unit_m: float) -> Array:
 
 
 def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array:
-    """Return the channels (sample, channel) as scaled by the file; missing readings are NaN.
+    """Return the channels (sample, channel) as scaled by the file, NaN if missing.
 
     ezc3d 1.7.2 takes unsigned integers (POINT:SCALE positive, ANALOG:FORMAT UNSIGNED) for signed ones: counts from
     32768 on are 65536 too low. This is corrected.
@@ -205,9 +205,10 @@ def _first(values: Any, default: str) -> str:
 
 
 def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
-    """Return the events of one subject; their times are minutes and seconds, in some files as one row of pairs.
+    """Return the events of one subject; times are minutes and seconds.
 
-    Events of other subjects are ignored if EVENT:SUBJECTS names the markers' ``owner``.
+    Some files store times as one row of pairs. Events of other subjects are ignored if EVENT:SUBJECTS names the
+    markers' ``owner``.
     """
     labels = [str(label).strip() for label in event.get("LABELS", [])]
     sides = [side_in(str(context), context=True) for context in event.get("CONTEXTS", [])]
@@ -229,7 +230,7 @@ def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
 
 
 def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:
-    """Return the numbers of the group; of one person those with names that begin with ``of``, without it."""
+    """Return the numbers of the group with names that begin with ``of``, without it."""
     numbers = {}
     mine = {name[len(of) :].lstrip(f":{SEPARATORS}"): value for name, value in group.items() if name.startswith(of)}
     for name, value in mine.items():
@@ -241,7 +242,7 @@ def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:
 
 
 def _refuse_out_of_step(path: Path, analog: Array, frame_count: int, stated: int) -> None:
-    """Refuse a file if header and parameters count different numbers of analog values per marker frame.
+    """Refuse a file in which header and parameters count analog values differently.
 
     Analog values follow the markers of their frame, so ezc3d, which goes by the parameters, would misplace all data.
     """

@@ -25,7 +25,7 @@ NAMES = frozenset(STANDARD.split())
 
 
 class Record(NamedTuple):
-    """A group (negative number, kind 0) or a parameter; ``link_at`` and ``data_at`` are bytes of the file."""
+    """A group (negative number, kind 0) or a parameter, with places in the file."""
 
     number: int
     name: str
@@ -41,7 +41,7 @@ class DamagedError(Exception):
 
 
 def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
-    """Yield the records of the parameter section, which begins at byte ``start`` of the file."""
+    """Yield the records of the parameter section that begins at byte ``start``."""
     order = ">" if processor == MIPS else "<"
     at = 4
     while at + 2 <= len(section):
@@ -88,7 +88,7 @@ def _parameter(record: Record, body: bytes, where: str) -> Record:
 
 
 def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
-    """Return the parameters by group and name; the group is empty for a parameter without one."""
+    """Return the parameters by group and name; the group may be empty."""
     groups: dict[int, str] = {}
     parameters = []
     for record in found:
@@ -102,7 +102,7 @@ def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
 
 
 def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, processor: int) -> float:
-    """Return a parameter's first number, 0 if absent; integers are unsigned, two of them one of 32 bits."""
+    """Return a parameter's first number (unsigned, or 32 bits of two), 0 if absent."""
     record = parameters.get((group, name))
     if record is None or not record.data or record.kind == -1:
         return 0.0
@@ -114,7 +114,7 @@ def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, 
 
 
 def real(four: bytes, processor: int) -> float:
-    """Return a real number: IEEE in either byte order, or DEC (words exchanged, exponent 2 higher)."""
+    """Return a real number: IEEE, or DEC (words exchanged, exponent 2 higher)."""
     if processor == DEC:
         return float(struct.unpack("<f", four[2:] + four[:2])[0]) / 4
     return float(struct.unpack("<f" if processor == INTEL else ">f", four)[0])

@@ -84,7 +84,7 @@ def write_c3d(
 
 
 def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the parameters that processing needs, of those that ezc3d read; all others are dropped.
+    """Return the parameters of ezc3d that processing needs, without names.
 
     Args:
         parameters: by group and name.

@@ -115,7 +115,7 @@ def unloaded(vertical: Array) -> Flags:
 
 
 def unknown_drift(force: Array, free: Flags) -> float:
-    """Return the unknown part of a plate's drift under load, N; NaN if the plate is never unloaded.
+    """Return the unknown drift of a plate under load, N; NaN if never unloaded.
 
     It is the largest of: for each load, the change of the baseline minus what its slopes before and after predict, but
     at most the change (linear drift is known, a jump is not); for a load at an end of the trial, the adjacent slope
@@ -143,7 +143,7 @@ def unknown_drift(force: Array, free: Flags) -> float:
 
 
 def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array:
-    """Return the baseline (samples or 1, columns) through means of unloaded blocks of ``size`` samples."""
+    """Return the baseline (samples or 1, columns) through unloaded blocks of ``size``."""
     rest = np.flatnonzero(free)
     begins = np.diff(rest, prepend=-2) > 1
     run = np.cumsum(begins) - 1
@@ -166,7 +166,7 @@ def _end_slopes(values: Array, runs: list[Blocks]) -> tuple[Array, Array]:
 
 
 def _slope(values: Array, blocks: Blocks) -> Array:
-    """Return the slope per block (columns,) of a straight line; zero for too few blocks."""
+    """Return the slope per block (columns,) of a line; zero for too few blocks."""
     if len(blocks) < FEWEST_SLOPE_BLOCKS:
         return np.zeros(values.shape[1])
     time = blocks - blocks.mean()
@@ -178,7 +178,7 @@ def _block_size(rate_hz: float) -> int:
 
 
 def block_means(values: Array, rate_hz: float) -> Array:
-    """Return the means (block, ...) of samples (sample, ...) over 50 ms each; an incomplete last block is dropped."""
+    """Return the means (block, ...) of (sample, ...) over complete blocks of 50 ms."""
     size = _block_size(rate_hz)
     count = len(values) // size
     blocks = np.moveaxis(values[: count * size], 0, -1).reshape(*values.shape[1:], count, size)
@@ -186,7 +186,7 @@ def block_means(values: Array, rate_hz: float) -> Array:
 
 
 def _is_low(part: Array, vertical: Array) -> bool:
-    """Return whether samples are near the lowest vertical force and that is not a standing person's."""
+    """Return whether samples are near the lowest level and nobody stands throughout."""
     lowest = np.nanmin(vertical) if np.isfinite(vertical).any() else np.nan
     near = part.size and np.abs(part - lowest).max() < STANDING_N
     return bool(near and -LARGEST_OFFSET_N < lowest < STANDING_N)

@@ -25,7 +25,7 @@ PEAK_OVER_WEIGHT = (1.0, 1.6)
 
 
 class _Step(NamedTuple):
-    """A contact of 0.35 to 1.3 s with one plate: seconds, plate, impulse in N s, largest force in N."""
+    """A contact with one plate: times, plate, impulse (N s), largest force (N)."""
 
     start_s: float
     end_s: float
@@ -40,7 +40,7 @@ class _Step(NamedTuple):
 
 
 def vertical_forces(force: Array, corners: Array) -> Array:
-    """Return the force along the normal of each plate (sample, plate), up positive, minus its unloaded level.
+    """Return the force normal to each plate (sample, plate), up, without offset.
 
     Args:
         force: (sample, plate, 3), N.
@@ -54,7 +54,7 @@ def vertical_forces(force: Array, corners: Array) -> Array:
 
 
 def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Array) -> float:
-    """Return the vertical force under a person with both feet on plates, N; NaN if one is not.
+    """Return the force under a person with both feet on plates, N, else NaN.
 
     Args:
         points: landmarks (time, 3), file axes, m.
@@ -75,7 +75,7 @@ def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Ar
 
 
 def walking_weights_n(vertical: Array, rate_hz: float) -> tuple[list[float], list[float]]:
-    """Return body weights estimated from a walk over plates, N: accurate ones and rough ones.
+    """Return accurate and rough estimates of body weight from a walk, N.
 
     In even walking the impulse of one stance is weight times step time. Two successive stances of equal impulse on two
     plates give the step time; this and a stance of 62 % of the stride give two weights, of which the geometric mean is
@@ -104,7 +104,7 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> tuple[list[float], lis
 
 
 def _steps(vertical: Array, rate_hz: float) -> list[_Step]:
-    """Return the contacts within the recording that look like a stance of walking, in order of time."""
+    """Return the contacts that look like a stance of walking, in order of time."""
     found = []
     for plate, load in enumerate(vertical.T):
         loaded = load > max(LOADED_N / 2, 0.04 * load.max(initial=0.0))

@@ -72,7 +72,7 @@ class Plate:
 def plates_from_parameters(
     force_platform: Mapping[str, Any], *, channel_count: int | None = None, length_unit_m: float | None = None
 ) -> list[Plate]:
-    """Return the plates in use, in the file's order, each good or with its ``problem``.
+    """Return the plates in use, in order, each good or with its ``problem``.
 
     Args:
         force_platform: values of the FORCE_PLATFORM group by name, first index fastest (as ezc3d returns them).
@@ -89,7 +89,7 @@ def plates_from_parameters(
 
 
 def zero_frames(force_platform: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the first and last frame of FORCE_PLATFORM:ZERO, counted from 1, or None if it is switched off.
+    """Return first and last frame of FORCE_PLATFORM:ZERO, from 1; None if off.
 
     These frames give the baseline of the channels. (0, n) means (1, n); (0, 0), (1, 0) and an absent parameter switch
     it off. Check before use: the plate may be loaded there, and a trimmed file keeps the untrimmed numbers.
@@ -113,7 +113,7 @@ def _used(force_platform: Mapping[str, Any]) -> int:
 def _plate(
     force_platform: Mapping[str, Any], number: int, channel_count: int | None, length_unit_m: float | None
 ) -> Plate:
-    """Return one plate, or raise a UserError, without the plate's name, if it cannot be decoded."""
+    """Return one plate, or raise a UserError if it cannot be decoded."""
     kind = int(_entry(force_platform, "TYPE", (), number))
     if kind not in CHANNELS_OF_TYPE:
         known = f" ({OTHER_TYPES[kind]})" if kind in OTHER_TYPES else ""
@@ -131,7 +131,7 @@ def _plate(
 
 
 def _entry(force_platform: Mapping[str, Any], name: str, shape: tuple[int, ...], number: int) -> Array:
-    """Return one plate's block of a parameter, or raise a UserError if absent, too short, misshapen or not finite."""
+    """Return one plate's block of a parameter, or raise a UserError if invalid."""
     try:
         table = np.asarray(force_platform.get(name, ()), dtype=float)
     except (TypeError, ValueError):
@@ -171,7 +171,7 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
 
 
 def _origin(force_platform: Mapping[str, Any], number: int, kind: int) -> Array:
-    """Return ORIGIN with its signs corrected (see the top of this module), or raise a UserError if incomplete."""
+    """Return ORIGIN with its signs corrected, or raise a UserError if incomplete."""
     if kind == 1:
         return np.zeros(3)
     origin = _entry(force_platform, "ORIGIN", (3,), number)
@@ -184,7 +184,7 @@ def _origin(force_platform: Mapping[str, Any], number: int, kind: int) -> Array:
 
 
 def _cal_matrix(force_platform: Mapping[str, Any], number: int) -> Array:
-    """Return the matrix from channels to wrench, or raise a UserError if missing or singular."""
+    """Return the calibration matrix, or raise a UserError if missing or singular."""
     matrix = _entry(force_platform, "CAL_MATRIX", (6, 6), number)
     if np.linalg.matrix_rank(matrix) < 6:
         what = "FORCE_PLATFORM:CAL_MATRIX is singular"
@@ -195,7 +195,7 @@ def _cal_matrix(force_platform: Mapping[str, Any], number: int) -> Array:
 
 
 def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
-    """Raise a UserError if corners are far from a rectangle in the order 1 to 4, or of a wrong size."""
+    """Raise a UserError for corners of no rectangle or of a wrong size."""
     first, second, third, fourth = corners
     x, y = first - second, first - fourth
     sides, diagonal = (math.hypot(*x), math.hypot(*y)), math.dist(first, third)

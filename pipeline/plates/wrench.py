@@ -30,7 +30,7 @@ LOADED_N = 50.0
 
 
 def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m: float) -> tuple[Array, Array]:
-    """Return the force (N) and its moment about the lab origin (N m): the reaction on the subject, file axes.
+    """Return the force (N) on the subject and its moment about the lab origin (N m).
 
     No baseline is subtracted. A sample that is NaN in one of the plate's channels is NaN in the whole wrench.
 
@@ -41,7 +41,7 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
         moment_unit_n_m: N m per unit of the moment channels (after CAL_MATRIX for type 4); type 3 has none.
 
     Returns:
-        force and moment, each (samples, 3).
+        force and moment, each (samples, 3), file axes.
     """
     readings = np.asarray(analog).T[plate.channels - 1]
     if plate.type == 1:
@@ -54,7 +54,7 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
 
 
 def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[Array, Array]:
-    """Return the centre of pressure (m) and the free moment (N m) on the plane of a plate.
+    """Return centre of pressure (m) and free moment (N m) on a plate's plane.
 
     About the centre of pressure r the moment is along the plate's normal n, of any direction. With M about the middle
     of the top: r = n x M / (F.n), free moment = M.F / (F.n).
@@ -76,7 +76,7 @@ def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[A
 
 
 def plate_axes(corners: Array) -> Array:
-    """Return the (3, 3) rotation with the plate's x, y, z as columns; z points into the plate."""
+    """Return the (3, 3) rotation with the plate's x, y, z (downwards) as columns."""
     x = corners[0] - corners[1]
     z = skew(x) @ (corners[0] - corners[3])
     axes: Array = np.array([x, skew(z) @ x, z]).T
@@ -84,7 +84,7 @@ def plate_axes(corners: Array) -> Array:
 
 
 def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
-    """Return which points (time, 3) are over one of the plates (plate, 4, 3), enlarged by a margin; y is up."""
+    """Return which points (time, 3) are over plates (plate, 4, 3) + margin; y is up."""
     x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge)
     along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z
     turning = np.sign((x * along_z - z * along_x).sum(axis=1, keepdims=True))  # sign of twice the area
@@ -125,14 +125,14 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
 
 
 def _wrench_at_centre(readings: Array, length_unit_m: float, moment_unit_n_m: float) -> Array:
-    """Return force (N) and moment (N m) about the middle of the top, plate axes, from type 1 readings (6, samples)."""
+    """Return the wrench (6, samples) about the top's middle, plate axes, type 1."""
     fx, fy, fz = readings[:3]
     x, y, free = readings[3] * length_unit_m, readings[4] * length_unit_m, readings[5] * moment_unit_n_m
     return np.stack([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx + free])
 
 
 def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: float) -> Array:
-    """Return the (6, channels) matrix to force (N) and moment (N m) about the middle of the top, plate axes."""
+    """Return the matrix (6, channels) to the wrench about the top's middle."""
     if plate.type == 1:
         return np.eye(6)
     a, b, _ = origin_m = plate.origin * length_unit_m

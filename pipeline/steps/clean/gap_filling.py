@@ -86,7 +86,7 @@ def _fill_from_cluster(filled: Array, code: Codes, cluster: Sequence[int]) -> No
 
 
 def _mean_shape(whole: Array) -> Array:
-    """Return the mean shape (points, 3) of a cluster over frames, all turned onto the first."""
+    """Return the mean shape (points, 3) of a cluster, turned onto the first frame."""
     first = whole[0] - whole[0].mean(axis=0)
     rotation, position, _ = fit_pose(first, whole)
     return np.asarray(np.mean(np.einsum("tij,tpj->tpi", rotation, whole - position[:, None]), axis=0))
@@ -106,11 +106,11 @@ def _fill_with_spline(position: Array, code: Codes, longest: int) -> None:
 
 
 def _from_neighbours(filled: Array, marker: int, longest: int) -> Array | None:
-    """Return the path of a marker in its gaps, NaN elsewhere, from its usual position among its neighbours.
+    """Return the path of a marker in its gaps from its place among neighbours.
 
-    Its position relative to the mean of its neighbours is regressed on theirs relative to this mean, which is exact for
-    two markers on a segment that turns in one plane. Linear dependence between markers: Federolf PA (2013) J Biomech
-    46:2173-2178; the shift to the edges is that of the pattern fill of lab software.
+    NaN elsewhere. Its position relative to the mean of its neighbours is regressed on theirs relative to this mean,
+    which is exact for two markers on a segment that turns in one plane. Linear dependence between markers: Federolf PA
+    (2013) J Biomech 46:2173-2178; the shift to the edges is that of the pattern fill of lab software.
     """
     path = filled[:, marker]
     seen = np.asarray(np.isfinite(path).all(axis=1))
@@ -137,7 +137,7 @@ def _from_neighbours(filled: Array, marker: int, longest: int) -> Array | None:
 
 
 def _neighbours(position: Array, marker: int, seen: NDArray[np.bool_]) -> list[Array]:
-    """Return the paths of markers at a nearly constant distance, the most constant first."""
+    """Return the paths of markers at nearly constant distance, most constant first."""
     away = np.linalg.norm(position[seen] - position[seen, marker, None], axis=2)
     enough = np.isfinite(away).sum(axis=0) >= FEWEST_FRAMES
     enough[marker] = False
@@ -152,9 +152,9 @@ def _inner_gaps(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _joined(rebuilt: Array, path: Array) -> Array:
-    """Return a rebuilt path shifted, linearly in time, to meet the measured one at the edges of each gap.
+    """Return a rebuilt path shifted to meet the measured one at edges of gaps.
 
-    An edge that is not rebuilt is ignored.
+    The shift is linear in time; an edge that is not rebuilt is ignored.
     """
     result = rebuilt.copy()
     seen, known = (np.asarray(np.isfinite(points).all(axis=1)) for points in (path, rebuilt))

@@ -81,7 +81,7 @@ def find_exchanges(
 
 
 def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front: Pair | None) -> Iterator[Change]:
-    """Yield the exchanges, most certain first, and apply each to ``position`` (time, marker, 3)."""
+    """Yield the exchanges, most certain first, and apply each to ``position``."""
 
     def apply(changes: Sequence[Change]) -> Iterator[Change]:
         for i, j, frames in changes:
@@ -110,7 +110,7 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
 
 
 def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:
-    """Return how far each right marker is to the right of its left one (time, pair), m.
+    """Return how far right of its left marker each right one is (time, pair), m.
 
     The pelvis defines the direction; frames in which it is not seen use its mean over the trial.
     """
@@ -125,7 +125,7 @@ def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:
 
 
 def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDArray[np.intp]:
-    """Return the frames to learn distances from: those with left on the left if there are enough, else all."""
+    """Return the frames with left on the left if there are enough, else all."""
     some = np.arange(0, len(position), max(1, len(position) // (4 * LOOKS)))
     if front is None or not legs:
         return some
@@ -147,7 +147,7 @@ def _crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
 
 
 def _feet_face_forward(position: Array, feet: Sequence[Pair], front: Pair) -> Array:
-    """Return heel-to-toe times the pelvis's forward direction (time,); negative if the pelvis is reversed."""
+    """Return (time,) heel-to-toe along forward; negative if the pelvis is reversed."""
     if not feet:
         return np.ones(len(position))
     right = (position[:, front[1]] - position[:, front[0]]) * (1, 0, 1)

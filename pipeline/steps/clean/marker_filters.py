@@ -19,13 +19,13 @@ CANDIDATES = 40
 def filter_markers(
     position: Array, *, rate_hz: float, marker_filter: str, cutoff_hz: float | str | None, order: int
 ) -> tuple[Array, Array]:
-    """Return filtered positions (time, marker, 3) and the -3 dB point per marker (marker,), Hz, NaN for none.
+    """Return filtered positions (time, marker, 3) and -3 dB points (marker,), Hz.
 
     Args:
         position: (time, marker, 3), m, NaN where missing; the filter does not cross gaps.
         rate_hz: frames per second.
         marker_filter: ``butterworth``, or ``gcv_spline``, which chooses its own smoothing.
-        cutoff_hz: of the Butterworth filter; ``residual`` chooses one for each marker; None switches filtering off.
+        cutoff_hz: of the Butterworth filter; ``residual`` chooses one for each marker; None (NaN) for no filter.
         order: of the whole Butterworth filter.
 
     Raises:
@@ -77,10 +77,10 @@ def residual_cutoffs_hz(position: Array, *, rate_hz: float, order: int) -> Array
 
 
 def gcv_spline(position: Array, *, rate_hz: float) -> tuple[Array, Array]:
-    """Return positions smoothed by the quintic spline with the least cross-validation score, and its -3 dB points.
+    """Return positions smoothed by quintic splines, and their -3 dB points, Hz.
 
-    The score n |y - f|^2 / trace^2 of a marker covers its three coordinates and all its stretches, so that it does not
-    depend on the axes. It assumes white noise: filtered recordings are hardly smoothed.
+    They have the least cross-validation score n |y - f|^2 / trace^2 over the three coordinates and all stretches of a
+    marker, which does not depend on the axes. It assumes white noise: filtered recordings are hardly smoothed.
     """
     best = np.full(position.shape[1], np.inf)
     chosen = np.full(position.shape[1], np.nan)

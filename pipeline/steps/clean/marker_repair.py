@@ -71,7 +71,7 @@ def repair_markers(
 def sided_labels(
     chosen: Mapping[str, tuple[str, ...]], body_model: BodyModel
 ) -> tuple[list[tuple[str, str]], tuple[str, str] | None, list[tuple[str, str]]]:
-    """Return label pairs: left and right of the legs, of the front of the pelvis, heel and toe of each foot."""
+    """Return label pairs of the legs, the pelvis's front, and heel and toe."""
     pelvis = body_model.segments.get("pelvis")
     of_pelvis = {"asis", "psis", *((*pelvis.points, *pelvis.cluster) if pelvis else ())}
     pairs: dict[tuple[str, str], None] = {}
@@ -131,7 +131,7 @@ def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
 
 
 def _off_the_path(path: Array, first: int, last: int, limit_m: float) -> NDArray[np.intp]:
-    """Return the frames of spikes between ``first`` and ``last``; none if the path without them is not smooth."""
+    """Return the frames of spikes from ``first`` to ``last``; none if not smooth."""
     # the sample next to a gap has no second difference
     first -= int(first < 2 or not np.isfinite(path[first - 2]).all())
     last += int(last > len(path) - 3 or not np.isfinite(path[last + 2]).all())

@@ -110,7 +110,7 @@ def clean(
 
 
 def _markers(read: xr.Dataset, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
-    """Return the labels of each landmark, all these labels, and their positions (time, label, 3), time last in memory.
+    """Return the labels of each landmark, all labels, positions (time, label, 3).
 
     Raises:
         UserError: none is seen.
@@ -123,7 +123,7 @@ def _markers(read: xr.Dataset, body_model: BodyModel) -> tuple[Chosen, list[str]
         raise UserError("", what, "choose the body_model with these labels, or write one")
     used = list(dict.fromkeys(label for group in chosen.values() for label in group))
     column = {label: i for i, label in enumerate(labels)}
-    paths = np.ascontiguousarray(np.moveaxis(recorded, 0, -1)[[column[label] for label in used]])
+    paths = np.ascontiguousarray(np.moveaxis(recorded, 0, -1)[[column[label] for label in used]])  # time last
     return chosen, used, np.moveaxis(paths, -1, 0)
 
 
@@ -138,7 +138,7 @@ def _clusters(body_model: BodyModel, chosen: Chosen, labels: list[str]) -> list[
 
 
 def _by_landmark(combine: Callable[..., Any], values: Any, labels: list[str], chosen: Chosen) -> Any:
-    """Return (time, landmark, ...) from (time, marker, ...); several markers of a landmark are combined."""
+    """Return (time, landmark, ...) from (time, marker, ...) by combining markers."""
     groups = [[labels.index(label) for label in group] for group in chosen.values()]
     if len(labels) == len(groups) == sum(map(len, groups)):
         return values  # one marker for each landmark, in this order
@@ -186,7 +186,7 @@ def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[st
 
 
 def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:
-    """Return the samples that FORCE_PLATFORM:ZERO names as unloaded (1-based marker frames of the file)."""
+    """Return the samples that FORCE_PLATFORM:ZERO names as unloaded."""
     if "zero_frames" not in read.attrs:
         return None
     first, last = (int(frame) for frame in read.attrs["zero_frames"])

@@ -36,7 +36,7 @@ def plate_events(found: Sequence[Contact]) -> dict[str, list[GaitEvent]]:
 def weaker_events(
     time: Array, landmarks: Mapping[str, Array], stated: Sequence[NDArray[Any]], feet: Feet, plates: Events, method: str
 ) -> Weaker:
-    """Return each side's events from the file and from motion, which are trusted in this order.
+    """Return each side's events from the file and from motion, in order of trust.
 
     Events from motion are early or late by a delay that differs between people. They are shifted by the median
     difference to better events of the trial, or else to when the feet come to rest and leave it.
@@ -68,13 +68,13 @@ def weaker_events(
 
 
 def stances_by_side(found: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[Stance]]:
-    """Return when each foot is on the ground, within the span ``first_s`` to ``last_s``."""
+    """Return when each foot is on the ground within ``first_s`` to ``last_s``."""
     plates = plate_events(found)
     return {side: stances(merge([plates[side], *weaker[side]]), **span) for side in SIDES}
 
 
 def events_of(found: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:
-    """Return the side's events; during a good contact those from file and motion are ignored."""
+    """Return the side's events, in good contacts only those from plates."""
     good = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
     outside = [
         [event for event in events if not any(start < event.time_s < end for start, end in good)]
@@ -99,7 +99,7 @@ def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable
 
 
 def not_contradicted(listed: Events, known: Events, *, first_s: float, last_s: float) -> dict[str, list[GaitEvent]]:
-    """Return the file's events within the trial that plates and motion do not contradict.
+    """Return the file's events in the trial that plates and motion allow.
 
     An event is contradicted if an event of the other foot or the other kind is within 80 ms and none of its own within
     150 ms. If most are contradicted, none is returned. Times count from the start of the recording or, if that fits

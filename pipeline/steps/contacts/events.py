@@ -19,7 +19,7 @@ SAME_EVENT_S = 0.15
 
 @dataclass(frozen=True, order=True)
 class GaitEvent:
-    """A foot strike or foot off: time on the file's axis, kind, and source (``plate``, ``c3d`` or ``kinematic``)."""
+    """A foot strike or off: time in s, kind, source (plate, c3d or kinematic)."""
 
     time_s: float
     kind: str
@@ -122,7 +122,7 @@ def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> li
 
 
 def on_ground(time: Array, found: Sequence[Stance], *, margin_s: float = 0.0) -> NDArray[np.bool_]:
-    """Return which instants (time,) lie in one of the stances, each widened by a margin."""
+    """Return which instants (time,) are in a stance widened by a margin."""
     inside = np.zeros(len(time), dtype=bool)
     for stance in found:
         inside |= (time >= stance.start_s - margin_s) & (time <= stance.end_s + margin_s)

@@ -73,7 +73,7 @@ def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
 
 
 def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """Return start and end, s, of the rests with both ends within the trial; arguments are (time,)."""
+    """Return start and end, s, of the rests with both ends within the trial."""
 
     def crossing(after: int) -> float:
         share = (STILL_M_S - speed[after - 1]) / (speed[after] - speed[after - 1])
@@ -88,7 +88,7 @@ def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[fl
 
 
 def at_rest(foot: Foot) -> list[GaitEvent]:
-    """Return foot strikes and offs from the foot's rests, which needs no pelvis but is less accurate."""
+    """Return foot strikes and offs from the foot's rests, less accurate than others."""
     return [
         GaitEvent(time_s, kind, "kinematic")
         for start, end in foot.rests

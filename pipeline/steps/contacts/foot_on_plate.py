@@ -27,7 +27,7 @@ SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
 
 
 def given_plates(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[int] | None:
-    """Return the indices of the plates that a cell of trials.tsv assigns to a foot; None for an empty cell.
+    """Return the indices of the plates in a cell of trials.tsv; None if it is empty.
 
     Args:
         text: plate numbers, or ``none`` if the foot met no plate.
@@ -90,7 +90,7 @@ def assign(
 
 
 def _distances(feet: Feet, inside: slice, cop: Array, weight: Array) -> dict[str, float]:
-    """Return the mean distance of the centre of pressure from each foot seen, weighted by the force, m."""
+    """Return the force-weighted distance of each foot from the centre of pressure, m."""
     distances = {}
     for side, foot in feet.items():
         distance = distance_to_line(cop, foot.heel[inside], foot.toe[inside])
@@ -102,7 +102,7 @@ def _distances(feet: Feet, inside: slice, cop: Array, weight: Array) -> dict[str
 
 
 def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
-    """Return the share of time in which a foot is not at rest over the plate, for feet that mostly are."""
+    """Return the share of time away from the plate, for feet mostly at rest over it."""
     shares = {
         side: float(1 - (foot.still[inside] & over_plates(_middle(foot, inside), corners[None], 0.0)).mean())
         for side, foot in feet.items()
@@ -115,7 +115,7 @@ def _middle(foot: Foot, inside: slice) -> Array:
 
 
 def distance_to_line(point: Array, start: Array, end: Array) -> Array:
-    """Return the horizontal distance (time,) of points from the line between two others, m; y is up."""
+    """Return the horizontal distance (time,) of points from a line, m; y is up."""
     (x, z), (along_x, along_z) = (point - start).T[::2], (end - start).T[::2]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.clip((x * along_x + z * along_z) / (along_x**2 + along_z**2), 0, 1)
@@ -176,7 +176,7 @@ def _joined(first: Contact, second: Contact) -> Contact:
 
 
 def reject_partly_off(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
-    """Return the contact, rejected if heel or toe rest outside its plates while they are loaded.
+    """Return the contact, rejected if heel or toe rest outside loaded plates.
 
     Args:
         contact: of one foot.

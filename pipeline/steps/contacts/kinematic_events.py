@@ -20,7 +20,7 @@ DOWN_SHARE, AROUND_S = 0.35, 0.1
 
 
 def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) -> list[GaitEvent]:
-    """Return foot strikes and offs from the fore-aft position of the foot relative to the pelvis.
+    """Return strikes and offs from the fore-aft position of the foot to the pelvis.
 
     Foot strike is where the heel is farthest in front of the pelvis, foot off where the toe is farthest behind it, on a
     treadmill, over ground and in turns, as forward is where the pelvis faces in each frame. Each excursion beyond the
@@ -41,7 +41,7 @@ def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) ->
 
 
 def oconnor(time: Array, heel: Array, toe: Array, _pelvis: Array, _forward: Array) -> list[GaitEvent]:
-    """Return foot strikes and offs from the vertical velocity of the foot's middle, between heel and toe.
+    """Return strikes and offs from the vertical velocity of the foot's middle.
 
     Foot off is its fastest rise; foot strike its fastest fall while the heel is in the lowest 35 % of its range.
 
@@ -90,7 +90,7 @@ METHODS: dict[str, Callable[[Array, Array, Array, Array, Array], list[GaitEvent]
 
 
 def heading(asis_left: Array, asis_right: Array) -> Array:
-    """Return where the pelvis faces (time, 3): horizontal, normal to the line between the ASIS; x if unseen."""
+    """Return where the pelvis faces (time, 3), horizontal; x if unseen."""
     across = asis_right - asis_left
     ahead = np.stack([across[:, 2], np.zeros(len(across)), -across[:, 0]], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -99,7 +99,7 @@ def heading(asis_left: Array, asis_right: Array) -> Array:
 
 
 def _swings_back(time: Array, height: Array, ahead: Array) -> bool:
-    """Return whether a foot moves back while high: height and forward speed (time,) correlate negatively."""
+    """Return whether height and forward speed (time,) of a foot correlate negatively."""
     if len(time) < 10:
         return False
     speed = np.gradient(ahead, time)
@@ -125,7 +125,7 @@ def _farthest(signal: Array) -> list[int]:
 
 
 def _tops(signal: Array, beyond: NDArray[np.bool_]) -> list[int]:
-    """Return the largest sample of each stretch if it is a peak with both neighbours seen."""
+    """Return the largest sample of each stretch if it is a peak."""
     peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
     return [i for i in peaks if 0 < i < len(signal) - 1 and signal[i - 1] <= signal[i] >= signal[i + 1]]
 

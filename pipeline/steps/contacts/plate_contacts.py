@@ -144,5 +144,5 @@ def _noise_floor(smooth: Array, runs: Sequence[tuple[int, int]]) -> float:
 
 
 def _spread(values: Array) -> float:
-    """Return the standard deviation of noise from its median absolute deviation; 0 for under ten samples."""
+    """Return the standard deviation of noise, by the median absolute deviation."""
     return 1.4826 * float(np.median(np.abs(values - np.median(values)))) if len(values) >= 10 else 0.0

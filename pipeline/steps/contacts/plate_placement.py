@@ -39,7 +39,7 @@ ALONE_MARGIN = 14.0  # for a single plate; exceeded by chance in one trial in a 
 def misread_plates(
     time: Array, force: Array, moment: Array, corners: Array, feet: Feet, *, numbers: Sequence[int]
 ) -> tuple[list[str], list[Step]]:
-    """Return for each plate a line that says how it is misread, or an empty text; and the steps on the other plates.
+    """Return a line on each misread plate, else empty, and the steps on the others.
 
     Detected are a vertical force that points down, and corners that are turned by 90 or 180 degrees or mirrored. Steps
     are found and assigned to feet by motion alone, as the centre of pressure may be wrong. Loads of two feet and of
@@ -72,7 +72,7 @@ def misread_plates(
 
 
 def upside_down(force: Array) -> NDArray[np.bool_]:
-    """Return which plates (plate,) pull at the feet, from the force (time, plate, 3) in lab axes, y up."""
+    """Return which plates (plate,) pull, by the force (time, plate, 3), y up."""
     vertical = force[..., 1]
     return np.asarray(_loaded(force) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
 
@@ -116,7 +116,7 @@ def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
 
 
 def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, str]:
-    """Return a line for the plate that seems shifted relative to the others, or for two that may be.
+    """Return a line for the plate that seems shifted, or for two that may be.
 
     The limit is about 5 cm for steps on two plates, about 12 cm on a single one. The centre of pressure has an offset
     from the foot that depends on the person and the markers, and slightly on the foot and the step. A shift of each

@@ -23,7 +23,7 @@ PUSH_SHARE = 0.04
 
 
 def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...], float]:
-    """Return by how many seconds plates run ahead of (positive) or behind the markers, by the plates of a contact.
+    """Return by how many seconds plates are ahead of the markers, by plates.
 
     A foot on the ground is at rest, with a usual delay. A plate is out of time if start and end of its contacts are
     both early or both late relative to that rest (median over the contacts); one end alone may be a foot partly off
@@ -49,7 +49,7 @@ def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...
 
 
 def _lag(lags: Array) -> Array:
-    """Return the median lags of start and end of a plate's contacts (contact, 2), of whole ones if there are any."""
+    """Return the median lags of start and end of (whole) contacts (contact, 2)."""
     whole = lags[np.isfinite(lags).all(axis=1)]
     if whole.size:
         return np.array([median(ends) for ends in whole.T])
@@ -58,7 +58,7 @@ def _lag(lags: Array) -> Array:
 
 
 def _offset(lag: Array) -> float:
-    """Return the offset from the lags of start and end; the first is NaN if the trial cuts contacts off."""
+    """Return the offset from lags of start (NaN if cut off by the trial) and end."""
     start, end = lag
     if np.isnan(start):
         return float(end) if abs(end) > ONE_END_S else 0.0
@@ -90,7 +90,7 @@ def reject_out_of_time(contacts: Sequence[Contact], feet: Feet, *, max_time_offs
 def reject_shifted(
     contacts: Sequence[Contact], time: Array, steps: Sequence[Step], numbers: Sequence[int]
 ) -> list[Contact]:
-    """Return the contacts, rejected if their plate seems shifted relative to the others.
+    """Return the contacts, rejected if their plate seems shifted.
 
     Args:
         contacts: after all other checks; only steps that are good contacts count.
@@ -112,7 +112,7 @@ def reject_shifted(
 
 
 def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:
-    """Return the contacts, rejected if the unknown drift of a plate's baseline is too large.
+    """Return the contacts, rejected if a plate's unknown drift is too large.
 
     Args:
         contacts: of one plate or more.

@@ -28,7 +28,7 @@ FIRST, FLAT, LAST = (0.05, 0.15), (0.15, 0.5), (0.85, 0.95)  # shares of a step
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One foot alone on one plate. Vectors (3,) in lab axes; positions from the middle of the plate, m.
+    """One foot alone on a plate; vectors (3,), lab axes, places from its middle, m.
 
     Attributes:
         plate, side, frame: index of the plate; the foot; the middle frame.
@@ -62,7 +62,7 @@ def speeds_of(feet: Feet, interval_s: float) -> Feet:
 def steps_on(
     plate: int, force: Array, moment: Array, corners: Array, feet: Feet, speeds: Feet, *, interval_s: float
 ) -> list[Step]:
-    """Return the steps of one foot alone on a plate; walking backwards is walking with time reversed.
+    """Return the steps of one foot alone on a plate, in walking either way.
 
     The foot on the plate moves evenly (rests, or moves with a belt) while the other swings past it, forwards or, in
     walking backwards, backwards.
@@ -95,9 +95,9 @@ def steps_on(
 def _stance_foot(
     loaded: slice, corners: Array, feet: Feet, speeds: Feet, *, interval_s: float
 ) -> tuple[str, float, Array] | None:
-    """Return the foot alone on a plate, how far the other swings past it, and the velocity of the belt, or None.
+    """Return the foot alone on a plate, how far the other passes it, belt velocity.
 
-    Arguments as in :func:`steps_on`.
+    None if no foot is alone there. Arguments as in :func:`steps_on`.
     """
     fifth = (loaded.stop - loaded.start) // 5
     middle = {side: toe[loaded.start + fifth : loaded.stop - fifth] for side, (_, toe) in speeds.items()}
@@ -129,7 +129,7 @@ def _step(
     foot: Sequence[Array],
     carried: Array,
 ) -> Step | None:
-    """Return one step, or None if its markers are not seen; ``carried`` is the belt's displacement over all of it."""
+    """Return one step, or None if its markers are not seen."""
     places = np.stack([centre_of_pressure(force, moment, corners)[0], *foot], axis=1) - corners.mean(axis=0)
     share = np.linspace(0, 1, len(force))
     first, flat, last = (
@@ -153,7 +153,7 @@ def _step(
         mean=cop,
         toe=last[2],
         line=(heel + toe) / 2,
-        carried=(np.mean(LAST) - np.mean(FIRST)) * carried,
+        carried=(np.mean(LAST) - np.mean(FIRST)) * carried,  # of the whole step
     )
     return step if np.isfinite([step.ahead, step.first, step.last, step.mean, step.toe, step.line]).all() else None
 
@@ -170,7 +170,7 @@ def _horizontal(vector: Array) -> Array:
 
 
 def numbers_of(step: Step, turns: Array) -> Array:
-    """Return five numbers of a step (reading, 5), with its plate turned by (reading, 3, 3) about its middle.
+    """Return five numbers of a step (reading, 5), its plate turned (reading, 3, 3).
 
     Push and inward force per vertical force; path of the centre of pressure along the foot, its distance inwards of
     the foot's middle line, and in front of the toe marker at the end, m.

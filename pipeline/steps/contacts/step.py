@@ -118,7 +118,7 @@ def contacts(
 
 
 def at_instants(values: Array, instants: Array, time: Array) -> Array:
-    """Return a plate quantity (sample, plate, 3) at the marker instants (time,), linearly interpolated."""
+    """Return (time, plate, 3) interpolated linearly from (sample, plate, 3)."""
     if not values.size:
         return np.zeros((len(time), *values.shape[1:]))
     right = np.clip(np.searchsorted(instants, time), 1, len(instants) - 1)
@@ -136,12 +136,12 @@ def _feet(time: Array, landmarks: Mapping[str, Array], travel: str) -> Feet:
 def _detected(
     clean: Mapping[str, NDArray[Any]], verdicts: Sequence[str], *, threshold_n: float, min_contact_s: float
 ) -> list[Contact]:
-    """Return the contacts on all plates, with the plate's verdict as reason; an upside-down plate is turned up."""
+    """Return the contacts on all plates, with the plate's verdict as reason."""
     force = clean["plate_force"]
     down = plate_placement.upside_down(force) if any(verdicts) else np.zeros(len(verdicts), dtype=bool)
     found = []
     for i, verdict in enumerate(verdicts):
-        up = -1.0 if down[i] and verdict else 1.0
+        up = -1.0 if down[i] and verdict else 1.0  # to detect contacts on an upside-down plate
         vertical, smooth = np.ascontiguousarray(up * clean["vertical_force"][:, i]), up * force[:, i, 1]
         plain = plate_contacts.detect(
             clean["plate_time"], vertical, smooth, i, threshold_n=threshold_n, min_contact_s=min_contact_s
@@ -156,7 +156,7 @@ def _sum(vectors: Array, plates: Sequence[int]) -> Array:
 
 
 def _explained(stance: Stance, side: str, *, found: Sequence[Contact], known: Feet, plates_left_out: str) -> Contact:
-    """Return the good contact of a stance, or one with the reason why its force is unknown."""
+    """Return the good contact of a stance, or one with the reason against it."""
 
     def overlap(contact: Contact) -> float:
         return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
@@ -181,9 +181,10 @@ def _explained(stance: Stance, side: str, *, found: Sequence[Contact], known: Fe
 def ground_wrench(
     time: Array, listed: Sequence[Contact], force: Array, moment: Array, corners: Array, *, threshold_n: float
 ) -> tuple[Array, Array, Array, Array]:
-    """Return ground force, moment about the lab origin, centre of pressure (time, 3) and free moment (time,).
+    """Return force, moment, centre of pressure (time, 3), free moment (time,).
 
-    Zero in swing, NaN in a stance without known force; the centre of pressure only above the threshold.
+    The moment is about the lab origin. Zero in swing, NaN in a stance without known force; the centre of pressure only
+    above the threshold.
 
     Args:
         time: (time,), s.
@@ -216,7 +217,7 @@ def _dataset(
     listed: Sequence[Contact],
     events: Sequence[tuple[GaitEvent, str]],
 ) -> xr.Dataset:
-    """Return the step's result: wrenches of left and right, stances in order of time, events."""
+    """Return the step's result from wrenches, stances and events of both sides."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
     vector = ("time", "side", "axis")

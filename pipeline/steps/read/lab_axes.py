@@ -19,7 +19,7 @@ LABEL_THEM = "label these markers and export again, or exclude the trial"
 
 
 def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, str]:
-    """Return the rotation from the file's axes to ISB lab axes, about the file's origin.
+    """Return the rotation from the file's axes to ISB lab axes.
 
     Up is the file's axis nearest to the line from the feet to the pelvis. Forward is where the person faces, the mean
     of pelvis (left to right ASIS) and feet (heel to toe) over the trial; this also works on a treadmill.
@@ -87,7 +87,7 @@ def _headings(points: Mapping[str, Array], up: Array) -> dict[str, Array]:
 
 
 def _horizontal(vectors: Array, up: Array) -> Array:
-    """Return the unit vector (3,) of the horizontal part of the mean of vectors (time, 3)."""
+    """Return the horizontal unit vector (3,) of the mean of vectors (time, 3)."""
     seen = vectors[np.isfinite(vectors).all(axis=1)]
     if not len(seen):
         return np.full(3, np.nan)

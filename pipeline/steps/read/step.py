@@ -83,7 +83,10 @@ def read(path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "",
 def plate_wrenches(
     recording: Recording, rotation: Array
 ) -> tuple[Array, Array, Array, NDArray[np.int32], list[Problem]]:
-    """Return force, moment (sample, plate, 3), corners (plate, 4, 3) and numbers of good plates; others' problems."""
+    """Return force, moment, corners and numbers of good plates, problems of others.
+
+    (sample, plate, 3) about the lab origin, (plate, 4, 3), (plate,); lab axes.
+    """
     unit = recording.length_unit_m
     listed = plates_from_parameters(
         recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=unit
