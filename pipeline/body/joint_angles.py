@@ -24,6 +24,10 @@ def signs(joint: str, side: str) -> Array:
     return np.array([FLEXION_SIGN[joint], SIDE_SIGN[side], SIDE_SIGN[side]])
 
 
+MIRROR = np.array([SIDE_SIGN[side] for side in SIDES])
+SIGNS = np.array([[signs(joint, side) for joint in JOINTS] for side in SIDES])  # (side, joint, 3)
+
+
 def angles(proximal: Array, distal: Array, *, smallest_floating_axis: float) -> Array:
     """Return the right-handed Cardan angles Z-X-Y of the distal segment against the proximal one.
 
@@ -71,9 +75,6 @@ def axes(proximal: Array, distal: Array) -> Array:
     return np.stack([e1, unit(cross(e3, e1)), e3], axis=-2)
 
 
-MIRROR = np.array([SIDE_SIGN[side] for side in SIDES])
-
-
 def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float) -> Array:
     """Return (time, side, joint, angle) of ankle, knee and hip.
 
@@ -88,8 +89,7 @@ def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float
         angle[:, :, 0] = angles_inversion_last(
             proximal[:, :, 0], distal[:, :, 0], smallest_floating_axis=smallest_floating_axis
         )
-    clinical = np.array([[signs(joint, side) for joint in JOINTS] for side in SIDES])
-    return np.asarray(np.degrees(angle) * clinical)
+    return np.asarray(np.degrees(angle) * SIGNS)
 
 
 def pelvis_angles(rotation: Array, smallest_floating_axis: float) -> Array:

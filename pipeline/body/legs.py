@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..conventions import JOINTS, SEGMENTS, SIDES
+from ..conventions import SEGMENTS
 from ..dynamics.vectors import rotate
 from . import joint_angles
 
@@ -88,7 +88,7 @@ def legs_of(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset,
         axes=axes,
         angle=angle,
         locked=np.asarray(known & np.isnan(angle).all(axis=-1)),
-        signs=np.array([[joint_angles.signs(joint, side) for joint in JOINTS] for side in SIDES]),
+        signs=joint_angles.SIGNS,
         mass=calibrate.segment_mass.values,
         inertia=calibrate.segment_inertia.values,
         ground_force=contacts.ground_force.values,

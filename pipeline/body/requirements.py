@@ -1,4 +1,4 @@
-"""What a body model needs: landmarks of a static and of a walking trial, sizes of the participant."""
+"""Requirements of a body model: landmarks of static and walking trials, sizes of the participant."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Skeleton:
 
 
 class CalibratedSide(NamedTuple):
-    """What motion needs of the static trial, for one side.
+    """Findings of the static trial that motion needs, for one side.
 
     Attributes:
         clusters: by segment, the position (3,) of each marker in segment axes from the segment's origin, m.

@@ -1,4 +1,4 @@
-"""The skeleton of one side in the static trial, and what motion needs of it."""
+"""The skeleton of one side in the static trial, and its findings for motion."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def static_skeleton(
     *,
     hip_centre: str | Array,
 ) -> tuple[Skeleton, CalibratedSide]:
-    """Return the skeleton of one side in the static trial, and what motion needs of it.
+    """Return the skeleton of one side in the static trial, and its findings for motion.
 
     Args:
         points: landmarks (time, 3), m.
@@ -80,7 +80,7 @@ def _calibrated(
     side: str,
     radius: dict[str, float],
 ) -> CalibratedSide:
-    """Return what motion needs of a static skeleton."""
+    """Return the findings of a static skeleton for motion."""
     segments = {name: body_model.segments[name] for name in FROM_PELVIS}
     clusters = {name: _cluster(known, still, name, rule, side) for name, rule in segments.items() if rule.cluster}
     technical = {name: np.eye(3) for name in segments}

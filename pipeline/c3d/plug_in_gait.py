@@ -15,14 +15,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..conventions import JOINTS
+
 Array = NDArray[np.float64]
 LETTERS = {"left": "L", "right": "R"}
-JOINTS = {"ankle": "Ankle", "knee": "Knee", "hip": "Hip"}
+NAMES = [joint.capitalize() for joint in JOINTS]
 EVENTS = {"foot_strike": "Foot Strike", "foot_off": "Foot Off"}
-ANGLES = dict.fromkeys(JOINTS.values(), "flexion, adduction, internal rotation") | {
+ANGLES = dict.fromkeys(NAMES, "flexion, adduction, internal rotation") | {
     "Ankle": "dorsiflexion, eversion, internal rotation"
 }
-MOMENTS = dict.fromkeys(JOINTS.values(), "internal: extensor, abductor, external rotator; distal segment axes") | {
+MOMENTS = dict.fromkeys(NAMES, "internal: extensor, abductor, external rotator; distal segment axes") | {
     "Ankle": "internal: plantarflexor, evertor, external rotator; foot axes"
 }
 UNITS = {"ANGLES": "deg", "MOMENTS": "Nmm/kg", "POWERS": "W/kg", "FORCES": "N/kg"}
@@ -52,7 +54,7 @@ def model_outputs(
         angle = kinematics.joint_angle.sel(side=side, joint=list(JOINTS)).values
         moment = oppose_angles(kinetics.joint_moment.sel(side=side, joint=list(JOINTS)), side) * 1000 / body_mass_kg
         power = kinetics.joint_power.sel(side=side, joint=list(JOINTS)).values / body_mass_kg
-        for i, name in enumerate(JOINTS.values()):
+        for i, name in enumerate(NAMES):
             turned = angle[:, i] * ([1, -1, 1] if name == "Ankle" else 1)
             outputs += [
                 Output("ANGLES", f"{letter}{name}Angles", turned, ANGLES[name]),

@@ -135,8 +135,8 @@ def with_true_centres(name: str) -> bool:
 def test_frames_and_centres_follow_a_walking_person(name: str, side: str) -> None:
     """Where joint centres are true, frames are fixed in the true segments; chords and predictions miss the knee.
 
-    By how much: half a joint width and a marker's radius is 7 mm more than from the marker to the knee here, whose
-    markers sit 4 mm off the axis. The foot that takes its plane from the shank turns with the ankle: left out.
+    They miss it because half a joint width plus a marker's radius is 7 mm more than the distance from marker to knee
+    here, and the markers are 4 mm off the axis. A foot with its plane from the shank turns with the ankle: left out.
     """
     model, pose = body_model(name), walk(WALK_S)
     trial = cleaned(model, landmarks(pose), WALK_S)

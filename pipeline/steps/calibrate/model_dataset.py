@@ -24,7 +24,7 @@ class Side(NamedTuple):
 
     Attributes:
         skeleton: frames and joint centres.
-        calibrated: what motion needs of it.
+        calibrated: its findings for motion.
         rules: the rule of each joint centre.
         parameters: of each segment.
         note: a note on these, or empty.

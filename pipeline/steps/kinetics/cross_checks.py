@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ...body.legs import OUTWARDS, Legs
+from ...conventions import JOINTS
 from ...dynamics import limb, wrenches
 from ...dynamics.interaction_torques import contributions
 from ...dynamics.vectors import Array, cross, rotate, transpose
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 LOADS = ("force", "moment")
-CAUSES = ("ankle", "knee", "hip", "pelvis", "translation")  # of `contributions`, in reverse
+CAUSES = (*JOINTS, "pelvis", "translation")  # of `contributions`, in reverse
 
 
 class Loads(NamedTuple):
