@@ -44,7 +44,7 @@ logger.info(
     extra={
         "progress": partial(
             Progress,
-            partial(closing_lines, Path("derived"), fail=STUDY.settings["run"]["fail_on_rejection"]),
+            partial(closing_lines, Path("derived").absolute(), fail=STUDY.settings["run"]["fail_on_rejection"]),
             interrupted=was_interrupted,
             dry_run=workflow.output_settings.dryrun,
             quiet=[choice.name.lower() for choice in workflow.output_settings.quiet or ()],
