@@ -16,7 +16,6 @@ SEPARATORS = "_. -"
 SIDE_WORDS = {"l", "r", "left", "right", "lft", "rgt", "lt", "rt"}
 SHARED_BY = 0.9  # smallest share of the labels that have a common prefix or suffix
 FEWEST = 4  # such labels
-REMEDY = "name one in the column 'subject' of trials.tsv or participants.tsv"
 NOT_LISTS = ("LABELS", "DESCRIPTIONS")
 
 
@@ -123,7 +122,7 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
         found = _same(subject, names)
         if names and not found:
             hint = nearest(subject, [name for name in names if is_code(name)])
-            raise UserError("", f"no subject '{subject}'; it has {_codes_of(names)}", hint or REMEDY)
+            raise UserError("", f"no subject '{subject}'; it has {_codes_of(names)}", hint)
         return found or None
     rivals = _rivals(markers)
     if not rivals:
@@ -133,7 +132,7 @@ def _chosen_owner(markers: Sequence[Marker], subject: str, participant: str) -> 
     raise SeveralSubjectsError(
         "",
         f"holds several subjects ({_codes_of(rivals)})",
-        REMEDY,
+        "name one in the column 'subject' of trials.tsv or participants.tsv",
         rivals,
     )
 

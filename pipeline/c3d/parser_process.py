@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # runs in the child; the import also adds the module to the j
     from .parser import Content
 
 
-ROOT = Path(__file__).resolve().parents[__package__.count(".") + 1]  # folder that holds the package
-COMMAND = [sys.executable, "-P", "-m", f"{__package__}.parser"]  # -P: import nothing from the working directory
+ROOT = Path(__file__).resolve().parents[2]  # the folder of pipeline/, by whichever name this module was imported
+COMMAND = [sys.executable, "-P", "-m", "pipeline.c3d.parser"]  # -P: import nothing from the working directory
 FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP")  # not among the signals of the parser's own limits
 NUMPY = ("ndarray", "dtype", "_reconstruct", "_frombuffer")
 _children: dict[int, subprocess.Popen[bytes]] = {}  # by the process that started them, so that a fork starts its own
@@ -49,12 +49,12 @@ def parse(path: Path, header: Header) -> Content:
             answer, shapes = _Plain(answers).load()
             arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
         except (OSError, EOFError):
-            raise _died(path, end_child()) from None
+            raise _died(path, _dismiss()) from None
         except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
-            end_child()
+            _dismiss()
             raise UserError(str(path), "damaged: its parser gave no answer", COPY_AGAIN) from None
         except BaseException:  # the pipe may hold half an answer
-            end_child()
+            _dismiss()
             raise
     if isinstance(answer, str):
         raise UserError(str(path), f"not readable as C3D ({answer})", "export it again")
@@ -91,9 +91,9 @@ def _running() -> tuple[BinaryIO, BinaryIO]:
         try:
             _Plain(cast("BinaryIO", child.stdout)).load()
         except EOFError:
-            raise RuntimeError(f"the C3D parser does not start: {' '.join(COMMAND)} ended with {end_child()}") from None
+            raise RuntimeError(f"the C3D parser does not start: {' '.join(COMMAND)} ended with {_dismiss()}") from None
         except BaseException:
-            end_child()
+            _dismiss()
             raise
     return cast("BinaryIO", child.stdin), cast("BinaryIO", child.stdout)
 
@@ -107,7 +107,7 @@ def _died(path: Path, code: int) -> Exception:
 
 
 @atexit.register
-def end_child() -> int:
+def _dismiss() -> int:
     """End the child process, if there is one, and return its exit code."""
     child = _children.pop(os.getpid(), None)
     if child is None:
