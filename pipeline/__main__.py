@@ -28,7 +28,11 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 1 if the user has something to correct, else 0."""
-    chosen = _parser().parse_args(arguments)
+    parser = _parser()
+    chosen, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        after = "; give options of Snakemake after STUDY" if "options" in chosen else ""
+        parser.error(f"unknown: {' '.join(unknown)}{after}")
     function: Callable[[Namespace], Answer] = chosen.function
     try:
         text, code = function(chosen)
@@ -67,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     options: dict[str, Any] = {
         "metavar": "...",
         "nargs": argparse.REMAINDER,
-        "help": "further options of Snakemake (default: --cores all)",
+        "help": "options of Snakemake (default: --cores all)",
     }
     results = "my_study/derived/study.nc"
 

@@ -35,7 +35,7 @@ def snakemake_command(study: Path, options: Sequence[str]) -> list[str]:
         UserError: the directory is no study.
     """
     if not (study / "study.yaml").is_file():
-        raise UserError(str(study), "no study.yaml there; is this the study directory?", "'gaitlab init' writes one")
+        raise UserError(str(study), "no study.yaml there", "give a study's folder; 'gaitlab init' writes one")
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(HOUSE / "Snakefile")]
     command += ["--workflow-profile", str(HOUSE / "profiles" / "default"), "--directory", str(study.resolve())]
     if not any(option.startswith(CHOOSES_CORES) for option in options):

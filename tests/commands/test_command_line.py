@@ -1,0 +1,93 @@
+"""The command ``gaitlab``: its help, its examples, and how it starts Snakemake."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.__main__ import main
+from pipeline.commands.run import HOUSE, snakemake_command
+from pipeline.errors import UserError
+from tests.support.checkout import DEMO
+
+COMMANDS = ["init", "check", "run", "show", "explain", "verify", "export", "write-c3d", "body-model", "recover", "demo"]
+WITH_OPTIONS = ("run", "recover")
+
+
+def help_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Return the text that a command prints with ``--help``."""
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--help"])
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def examples_in(text: str) -> list[list[str]]:
+    """Return the examples of a help text, each as the words after ``gaitlab``."""
+    lines = text.partition("examples:\n")[2].splitlines()
+    shown = [line.strip().partition("   ")[0] for line in lines if line.startswith("  gaitlab ")]
+    return [shlex.split(part)[1:] for line in shown for part in line.split(" && ")]
+
+
+def test_help_lists_every_command_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    text = help_of(capsys)
+    assert re.findall(r"^    ([a-z0-9-]+)(?:  |$)", text, re.MULTILINE) == COMMANDS
+    assert [example[0] for example in examples_in(text)] == ["demo", "run", "init", "check", "run", "show"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_of_a_command_are_valid(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = examples_in(help_of(capsys, command))
+    for code, name in enumerate(COMMANDS):
+        function = f"pipeline.__main__._{name.replace('-', '_')}"
+        monkeypatch.setattr(function, lambda _, code=code: ("", code))
+    assert examples
+    assert [COMMANDS[main(example)] for example in examples] == [example[0] for example in examples]
+
+
+@pytest.mark.parametrize("command", WITH_OPTIONS)
+def test_options_before_the_study_are_refused(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--cores", "2", "my_study"])
+    assert "unknown: --cores; give options of Snakemake after STUDY" in capsys.readouterr().err
+
+
+def test_run_starts_snakemake_with_the_snakefile_and_profile_of_this_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(DEMO.parent)
+    command = snakemake_command(Path("demo"), [])
+    assert command[:4] == [sys.executable, "-P", "-m", "snakemake"]
+    assert command[command.index("--snakefile") + 1] == str(HOUSE / "Snakefile")
+    assert command[command.index("--workflow-profile") + 1] == str(HOUSE / "profiles" / "default")
+    assert command[command.index("--directory") + 1] == str(DEMO)
+    assert command[-2:] == ["--cores", "all"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--cores", "2"], ["--cores=2"], ["-c2"], ["-j", "2"], ["--jobs=2"], ["--dry-run", "-c", "1"], ["--profile", "x"]],
+)
+def test_options_may_choose_the_cores(options: list[str]) -> None:
+    command = snakemake_command(DEMO, options)
+    assert command[-len(options) :] == options
+    assert "all" not in command
+
+
+def test_a_profile_of_this_project_is_found_by_its_name() -> None:
+    assert snakemake_command(DEMO, ["--profile", "slurm"])[-1] == str(HOUSE / "profiles" / "slurm")
+    assert snakemake_command(DEMO, ["--profile", "mine"])[-1] == "mine"
+    assert snakemake_command(DEMO, ["--dry-run", "slurm"])[-1] == "slurm"
+
+
+def test_a_folder_without_a_study_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UserError, match=r"no study.yaml there.*gaitlab init"):
+        snakemake_command(tmp_path, [])
+    for command in WITH_OPTIONS:
+        assert main([command, str(tmp_path / "nowhere")]) == 1
+        assert "no study.yaml there" in capsys.readouterr().err
+    assert not (tmp_path / "nowhere").exists()
