@@ -19,7 +19,7 @@ from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import HOUSE
 from pipeline.results import netcdf, schema
 from pipeline.results.hdf5 import Part
-from pipeline.steps.report.representative_trial import VARIABLES
+from pipeline.steps.report.representative_trial import USED_VARIABLES
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import LABELS, USED_ATTRIBUTES, per_participant, study
 from pipeline.tables.csv_files import csv_of
@@ -110,7 +110,7 @@ def _report(derived: Path) -> None:
     """Run the step report as the workflow does."""
     inputs = {name: [derived / f"{name}.csv"] for name in ("metrics", "quality", "means", "symmetry")}
     inputs["study"] = [derived / "study.nc"]
-    inputs |= {step: [derived / session / f"{step}.nc" for session in SESSIONS] for step in VARIABLES}
+    inputs |= {step: [derived / session / f"{step}.nc" for session in SESSIONS] for step in USED_VARIABLES}
     settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
     with chdir(derived.parent):
         report_job.run({}, report, settings, inputs, {})

@@ -9,8 +9,8 @@ from typing import Any
 from ..results import netcdf
 from ..results.study_file import table_of
 from ..steps.report.page_names import PAGES
-from ..steps.report.quality import TOLD
-from ..steps.report.representative_trial import VARIABLES, representative
+from ..steps.report.quality import USED_ATTRIBUTES
+from ..steps.report.representative_trial import USED_VARIABLES, representative
 from . import checksums
 from .run_job import DERIVED, Files, load_reference
 
@@ -26,10 +26,11 @@ def run(
     sessions = [file.parent.name for file in inputs["clean"]]
     wanted = {session: {trial for of, trial in shown if of == session} for session in sessions}
     trials: dict[str, Any] = {}
-    for step, variables in VARIABLES.items():
+    for step, variables in USED_VARIABLES.items():
         of_all = step == "clean"  # the attributes of every trial
         files = {file.parent.name: file for file in inputs[step] if of_all or wanted[file.parent.name]}
-        loaded = netcdf.load_parts(files, variables, trials=wanted, others=of_all, attributes=TOLD if of_all else ())
+        attributes = USED_ATTRIBUTES if of_all else ()
+        loaded = netcdf.load_parts(files, variables, trials=wanted, others=of_all, attributes=attributes)
         trials[step] = {session: groups for session, (groups, _) in loaded.items()}
     texts = {name: inputs[name][0].read_text(encoding="utf-8") for name in TABLES}
     if arguments["reference"]:

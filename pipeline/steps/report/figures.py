@@ -1,4 +1,7 @@
-"""The figures of the report: the mean curve and its spread that each panel shows."""
+"""Figures of the report: the panels in their order, and the mean curve and spread in each.
+
+Colours are in templates/report.css, the line style of each condition in :data:`DASHES`.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,99 @@ import xarray as xr
 from ...conventions import FROM_HIP, SIDES
 from ...results.averages import Array, Text, average
 from ...results.schema import VARIABLES
+from ...signals.time_normalisation import PHASE
 from ...tables.reference_curves import Key, Reference, key_of
-from .json_numbers import shortened, taken
+from .json_numbers import select, shortened
 
+UNITS = {
+    "degree": "deg",
+    "percent": "%",
+    "min-1": "steps/min",
+    "m s-1": "m/s",
+    "N kg-1": "N/kg",
+    "N m kg-1": "N m/kg",
+    "W kg-1": "W/kg",
+    "J kg-1": "J/kg",
+    "N m s kg-1": "N m s/kg",
+    "1": "",
+}  # of CF, as the report writes them
+
+
+def plain_unit(cf: str) -> str:
+    """Return a CF unit as the report writes it."""
+    return UNITS.get(cf, cf)
+
+
+class Panel(NamedTuple):
+    """A panel: a component of a variable, selected by dimension, and the meaning of its sign."""
+
+    group: str
+    title: str
+    variable: str
+    component: dict[str, str]
+    sign: str
+
+
+ANGLE_PANELS = {
+    ("pelvis", "flexion"): ("Pelvic tilt", "posterior < 0 < anterior"),
+    ("pelvis", "adduction"): ("Pelvic obliquity", "side down < 0 < side up"),
+    ("pelvis", "rotation"): ("Pelvic rotation", "side back < 0 < forward"),
+    ("hip", "flexion"): ("Hip flexion", "extension < 0 < flexion"),
+    ("hip", "adduction"): ("Hip adduction", "abduction < 0 < adduction"),
+    ("hip", "rotation"): ("Hip rotation", "external < 0 < internal"),
+    ("knee", "flexion"): ("Knee flexion", "extension < 0 < flexion"),
+    ("knee", "adduction"): ("Knee adduction", "valgus < 0 < varus"),
+    ("knee", "rotation"): ("Knee rotation", "external < 0 < internal"),
+    ("ankle", "flexion"): ("Ankle dorsiflexion", "plantar < 0 < dorsal"),
+    ("ankle", "adduction"): ("Ankle inversion", "eversion < 0 < inversion"),
+}
+MOMENT_SIGNS = {
+    ("hip", "flexion"): "extensor < 0 < flexor",
+    ("hip", "adduction"): "abductor < 0 < adductor",
+    ("hip", "rotation"): "external < 0 < internal",
+    ("knee", "flexion"): "extensor < 0 < flexor",
+    ("knee", "adduction"): "abductor < 0 < adductor",
+    ("knee", "rotation"): "external < 0 < internal",
+    ("ankle", "flexion"): "plantar < 0 < dorsal",
+    ("ankle", "adduction"): "evertor < 0 < invertor",
+    ("ankle", "rotation"): "external < 0 < internal",
+}
+FORCE_PANELS = {
+    "x": ("Fore-aft force", "braking < 0 < propulsion"),
+    "y": ("Vertical force", "downward < 0 < upward"),
+    "z": ("Lateral force", "to the left < 0 < right"),
+}
+
+
+def _panels() -> Iterator[Panel]:
+    group = "Angles"
+    for (joint, angle), (title, sign) in ANGLE_PANELS.items():
+        if joint == "pelvis":
+            yield Panel(group, title, "pelvis_angle", {"angle": angle}, sign)
+        else:
+            yield Panel(group, title, "joint_angle", {"joint": joint, "angle": angle}, sign)
+    yield Panel(group, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in")
+    for (joint, angle), sign in MOMENT_SIGNS.items():
+        title = f"{joint.capitalize()} {angle} moment"
+        yield Panel("Internal moments", title, "joint_moment_jcs", {"joint": joint, "angle": angle}, sign)
+    for joint in FROM_HIP:
+        sign = "absorption < 0 < generation"
+        yield Panel("Powers", f"{joint.capitalize()} power", "joint_power", {"joint": joint}, sign)
+    for axis, (title, sign) in FORCE_PANELS.items():
+        yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign)
+
+
+PANELS = tuple(_panels())
+
+# line styles of the conditions, as SVG dashes
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
-PHASE = np.arange(101.0)
 BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
 
 
 class Cycles(NamedTuple):
-    """Curves (cycle, panel, phase), end of stance (cycle,) in percent, and whose cycles they are (cycle,).
+    """Curves (cycle, panel, phase) of cycles, foot off (cycle,) in percent, and labels (cycle,).
 
-    Band: where errors were drawn, their lower and upper percentile (cycle, panel, 2, phase), NaN beside moments and
-    powers.
+    Band: if errors were drawn, their lower and upper percentile (cycle, panel, 2, phase), only of moments and powers.
     """
 
     curve: Array
@@ -41,10 +124,9 @@ class Cycles(NamedTuple):
 
 
 class Curve(TypedDict):
-    """Mean and standard deviation along the phase; None where unknown. n counts cycles or participants.
+    """Mean and standard deviation along the phase, None where unknown; n is the largest count of values averaged.
 
-    Where some lack samples, n is the largest along the phase. Band: the mean lower and upper percentile of the errors
-    drawn; None without.
+    Band: the mean lower and upper percentile of the errors, None without.
     """
 
     side: str
@@ -58,7 +140,7 @@ class Curve(TypedDict):
 
 
 class Band(TypedDict):
-    """Mean and standard deviation of the reference along the phase; None where it does not reach."""
+    """Mean and standard deviation of the reference along the phase, None outside its range."""
 
     mean: list[float | None]
     sd: list[float | None]
@@ -76,12 +158,12 @@ class Figure(TypedDict):
 
 
 def cycles_of(study: xr.Dataset) -> Cycles:
-    """Take from a study what the figures show."""
-    curves = [taken(study, panel.variable, "cycle", "phase", **panel.component) for panel in PANELS]
+    """Return the cycles of a study for the figures."""
+    curves = [select(study, panel.variable, "cycle", "phase", **panel.component) for panel in PANELS]
     participant, condition, side = (
-        taken(study, name, "cycle").astype(str) for name in ("participant", "condition", "side")
+        select(study, name, "cycle").astype(str) for name in ("participant", "condition", "side")
     )
-    foot_off = taken(study, "stance_share", "cycle").astype(float)
+    foot_off = select(study, "stance_share", "cycle").astype(float)
     return Cycles(np.stack(curves, axis=1).astype(float), foot_off, participant, condition, side, _bands(study))
 
 
@@ -91,13 +173,13 @@ def _bands(study: xr.Dataset) -> Array | None:
     result = np.full((study.sizes["cycle"], len(PANELS), 2, len(PHASE)), np.nan)
     for i, panel in enumerate(PANELS):
         if panel.variable in BANDS:
-            band = taken(study, BANDS[panel.variable], "cycle", "percentile", "phase", **panel.component)
+            band = select(study, BANDS[panel.variable], "cycle", "percentile", "phase", **panel.component)
             result[:, i] = band[:, [0, -1]]
     return result
 
 
 def dash_styles(conditions: list[str]) -> dict[str, str]:
-    """Return the dashes of each condition's lines, as SVG writes them; empty for a solid line."""
+    """Return the line style of each condition; empty for a solid line."""
     return {name: DASHES[i % len(DASHES)] for i, name in enumerate(conditions)}
 
 
@@ -108,18 +190,18 @@ def figures(
 
     Args:
         cycles: the cycles to average, of a study or of one participant.
-        dashes: the study's conditions in their order, each with its dash style.
-        reference: the reference curves that there are.
+        dashes: line style of each condition, in order.
+        reference: reference curves.
         over_participants: whether to average the participants' means instead of the cycles.
 
     Returns:
-        One figure per panel; a curve without a single known sample is left out of it.
+        One figure per panel, without curves that have no known sample.
     """
     result = [
         Figure(
             group=p.group,
             title=p.title,
-            unit=UNITS[VARIABLES["study"][p.variable].units],
+            unit=plain_unit(VARIABLES["study"][p.variable].units),
             sign=p.sign,
             curves=[],
             reference=_band(reference.get(key_of(p.variable, p.component))),
@@ -156,7 +238,7 @@ def _band(curve: Reference | None) -> Band | None:
 
 
 def spoken(figure: Figure) -> str:
-    """Return a figure in words, for those who do not see it."""
+    """Return a figure in words, for screen readers."""
     text = f"{figure['title']} over the gait cycle, {figure['unit']}, {figure['sign']}."
     for curve in figure["curves"]:
         known = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
@@ -164,79 +246,3 @@ def spoken(figure: Figure) -> str:
         text += f" {curve['side']}, {curve['condition']}:"
         text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %."
     return text
-
-
-UNITS = {
-    "degree": "deg",
-    "percent": "%",
-    "min-1": "steps/min",
-    "m s-1": "m/s",
-    "N kg-1": "N/kg",
-    "N m kg-1": "N m/kg",
-    "W kg-1": "W/kg",
-    "J kg-1": "J/kg",
-    "N m s kg-1": "N m s/kg",
-    "1": "",
-}
-
-
-class Panel(NamedTuple):
-    """A component of a variable of the study, and its sign; ``component`` selects by dimension."""
-
-    group: str
-    title: str
-    variable: str
-    component: dict[str, str]
-    sign: str
-
-
-ANGLES = {
-    ("pelvis", "flexion"): ("Pelvic tilt", "posterior < 0 < anterior"),
-    ("pelvis", "adduction"): ("Pelvic obliquity", "side down < 0 < side up"),
-    ("pelvis", "rotation"): ("Pelvic rotation", "side back < 0 < forward"),
-    ("hip", "flexion"): ("Hip flexion", "extension < 0 < flexion"),
-    ("hip", "adduction"): ("Hip adduction", "abduction < 0 < adduction"),
-    ("hip", "rotation"): ("Hip rotation", "external < 0 < internal"),
-    ("knee", "flexion"): ("Knee flexion", "extension < 0 < flexion"),
-    ("knee", "adduction"): ("Knee adduction", "valgus < 0 < varus"),
-    ("knee", "rotation"): ("Knee rotation", "external < 0 < internal"),
-    ("ankle", "flexion"): ("Ankle dorsiflexion", "plantar < 0 < dorsal"),
-    ("ankle", "adduction"): ("Ankle inversion", "eversion < 0 < inversion"),
-}
-MOMENTS = {
-    ("hip", "flexion"): "extensor < 0 < flexor",
-    ("hip", "adduction"): "abductor < 0 < adductor",
-    ("hip", "rotation"): "external < 0 < internal",
-    ("knee", "flexion"): "extensor < 0 < flexor",
-    ("knee", "adduction"): "abductor < 0 < adductor",
-    ("knee", "rotation"): "external < 0 < internal",
-    ("ankle", "flexion"): "plantar < 0 < dorsal",
-    ("ankle", "adduction"): "evertor < 0 < invertor",
-    ("ankle", "rotation"): "external < 0 < internal",
-}
-FORCES = {
-    "x": ("Fore-aft force", "braking < 0 < propulsion"),
-    "y": ("Vertical force", "downward < 0 < upward"),
-    "z": ("Lateral force", "to the left < 0 < right"),
-}
-
-
-def _panels() -> Iterator[Panel]:
-    group = "Angles"
-    for (joint, angle), (title, sign) in ANGLES.items():
-        if joint == "pelvis":
-            yield Panel(group, title, "pelvis_angle", {"angle": angle}, sign)
-        else:
-            yield Panel(group, title, "joint_angle", {"joint": joint, "angle": angle}, sign)
-    yield Panel(group, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in")
-    for (joint, angle), sign in MOMENTS.items():
-        title = f"{joint.capitalize()} {angle} moment"
-        yield Panel("Internal moments", title, "joint_moment_jcs", {"joint": joint, "angle": angle}, sign)
-    for joint in FROM_HIP:
-        sign = "absorption < 0 < generation"
-        yield Panel("Powers", f"{joint.capitalize()} power", "joint_power", {"joint": joint}, sign)
-    for axis, (title, sign) in FORCES.items():
-        yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign)
-
-
-PANELS = tuple(_panels())

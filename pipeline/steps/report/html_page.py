@@ -1,4 +1,4 @@
-"""A page of the report from its template: scripts and styles inside, and a policy that lets no others run."""
+"""Pages of the report from templates, with scripts and styles inside and a policy that forbids all others."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js")
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
-def filled(template: str, **content: object) -> str:
-    """Fill a template and state, by their hashes, the only scripts and styles that the browser may obey.
+def render(template: str, **content: object) -> str:
+    """Render a template with a content security policy that allows its own scripts and styles, by hash.
 
-    The drawing library goes in packed, a third of its size: a page opens before it is unpacked (library.js).
+    The drawing library is compressed to a third of its size; library.js unpacks it after the page has loaded.
     """
     scripts = [*map(_text, SCRIPTS)]
     style = _text("report.css")
@@ -49,16 +49,15 @@ def get_library() -> str:
 
 @functools.cache
 def _packed_library() -> str:
-    # level 6: the last 0.2 % of the size would take half as long again
     return base64.b64encode(gzip.compress(get_library().encode(), compresslevel=6, mtime=0)).decode()
 
 
 @functools.cache
 def _library_styles() -> list[str]:
-    """Return the ids of the style elements that the drawing library wants to fill for maps, which no page has.
+    """Return the ids of the style elements that the drawing library adds for maps, which no page has.
 
-    It leaves them out where an element of their id is there. The rules that it needs it adds to an empty element,
-    which the hash of the empty text allows.
+    The library skips ids that exist. The rules it needs, it adds to an empty element, which the hash of the empty text
+    allows.
     """
     return LIBRARY_STYLE.findall(get_library())
 

@@ -1,4 +1,4 @@
-"""Numbers for the report: taken out of datasets, and as its JSON carries them: short, and null where unknown."""
+"""Numbers of the report: selected from datasets, and written to JSON in few digits, unknown ones as null."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ...results.schema import Group
 Array = NDArray[np.float64]
 
 
-def taken(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
-    """Return a variable with its dimensions in this order, of some labels: one, which ends its dimension, or several.
+def select(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
+    """Return a variable with its dimensions in this order, at one label (which drops its dimension) or several.
 
-    What ``sel`` and ``transpose`` do, at a tenth of the cost, which is most of a report's.
+    Like ``sel`` and ``transpose``, but ten times as fast.
     """
     array, left = data.variables[name].values, list(data.variables[name].dims)
     for dim, chosen in labels.items():
@@ -28,7 +28,7 @@ def taken(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) -
 
 
 def shortened(values: Array, *, digits: int = 4) -> Any:
-    """Return an array as nested lists, rounded to significant digits; None where it is not finite."""
+    """Return an array as nested lists, rounded to significant digits, None where not finite."""
     known = np.isfinite(values)
     size = np.abs(np.where(known & (values != 0), values, 1.0))
     places = np.clip(digits - 1 - np.floor(np.log10(size)), 0, 15)
@@ -37,13 +37,13 @@ def shortened(values: Array, *, digits: int = 4) -> Any:
 
 
 def rounded(values: Array, *, decimals: int) -> Any:
-    """Return an array as nested lists, rounded to decimals; None where it is not finite."""
+    """Return an array as nested lists, rounded to decimals, None where not finite."""
     known = np.isfinite(values)
     return _with_gaps(np.round(np.where(known, values, 0.0), decimals) + 0.0, known)
 
 
 def whole(values: Array) -> Any:
-    """Return an array as nested lists of whole numbers; None where it is not finite."""
+    """Return an array as nested lists of whole numbers, None where not finite."""
     known = np.isfinite(values)
     return _with_gaps(np.rint(np.where(known, values, 0.0)).astype(np.int64), known)
 

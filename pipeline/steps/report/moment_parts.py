@@ -1,4 +1,4 @@
-"""What a joint moment consists of over one gait cycle: terms of the equations of motion, and whose motion."""
+"""Parts of a joint moment over one gait cycle: terms of the equations of motion, and causes of its motion terms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...body import joint_angles
 from ...conventions import ANGLES, JOINTS, SEGMENTS
 from ...results.schema import Group
 from ...signals.time_normalisation import over_one_cycle
-from .json_numbers import Array, shortened, taken
+from .json_numbers import Array, select, shortened
 
 
 class Parts(TypedDict):
@@ -22,7 +22,7 @@ class Parts(TypedDict):
 
 
 class Contributions(TypedDict):
-    """The moments of one side: by term, and the part that motion makes of it by cause."""
+    """The moments of one side: by term, and the motion terms by cause."""
 
     unit: str
     joints: list[str]
@@ -34,16 +34,16 @@ class Contributions(TypedDict):
 def projected_terms(kinematics: Group, kinetics: Group, side: str) -> Array:
     """Return ``joint_moment_term`` (time, joint, term, angle) along the joint coordinate axes, clinical signs, N m.
 
-    Its sum over the terms is ``joint_moment_jcs``; NaN in gimbal lock.
+    The terms sum to ``joint_moment_jcs``. NaN in gimbal lock.
     """
-    rotation = taken(kinematics, "rotation", "time", "segment", "local_axis", "axis", side=side, segment=SEGMENTS)
+    rotation = select(kinematics, "rotation", "time", "segment", "local_axis", "axis", side=side, segment=SEGMENTS)
     proximal, distal = rotation[:, 1:], rotation[:, :-1]
     onto = joint_angles.axes(proximal, distal) @ np.swapaxes(distal, -1, -2)
     signs = np.stack([joint_angles.signs(joint, side) for joint in JOINTS])
     mine: dict[str, Any] = {"side": side, "joint": JOINTS}
-    terms = taken(kinetics, "joint_moment_term", "time", "joint", "term", "local_axis", **mine)
+    terms = select(kinetics, "joint_moment_term", "time", "joint", "term", "local_axis", **mine)
     projected = np.einsum("tjal,tjkl->tjka", onto * signs[:, :, None], terms)
-    known = np.isfinite(taken(kinetics, "joint_moment_jcs", "time", "joint", "angle", **mine))
+    known = np.isfinite(select(kinetics, "joint_moment_jcs", "time", "joint", "angle", **mine))
     return np.where(known[:, :, None], projected, np.nan)
 
 
@@ -55,20 +55,19 @@ def contributions(
     Args:
         kinematics, kinetics: the trial.
         side: ``left`` or ``right``.
-        start_s, end_s: the cycle, on the trial's time axis.
-        mass_kg: body mass to divide by; None leaves N m.
+        start_s, end_s: start and end of the cycle.
+        mass_kg: body mass to divide by; None for moments in N m.
 
     Returns:
-        Moments (joint, angle, phase): by term, and what motion (the terms inertia and velocity) makes of them by
-        cause, of :data:`pipeline.steps.kinetics.cross_checks.CAUSES`.
+        Moments (joint, angle, phase): by term, and the motion terms (inertia and velocity) by cause.
     """
     dims = ("motion", "time", "joint", "cause", "angle")
-    by_cause = taken(kinetics, "interaction_torque", *dims, side=side, joint=JOINTS).sum(axis=0)
+    by_cause = select(kinetics, "interaction_torque", *dims, side=side, joint=JOINTS).sum(axis=0)
     parts = {
-        "terms": (taken(kinetics, "term", "term").tolist(), projected_terms(kinematics, kinetics, side)),
-        "causes": (taken(kinetics, "cause", "cause").tolist(), by_cause),
+        "terms": (select(kinetics, "term", "term").tolist(), projected_terms(kinematics, kinetics, side)),
+        "causes": (select(kinetics, "cause", "cause").tolist(), by_cause),
     }
-    time = taken(kinetics, "time", "time")
+    time = select(kinetics, "time", "time")
     result = {}
     for name, (labels, values) in parts.items():
         cut = over_one_cycle(values, time, start_s, end_s) / (mass_kg or 1.0)

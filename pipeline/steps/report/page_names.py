@@ -1,4 +1,4 @@
-"""Which pages a report consists of; plain names, so that the workflow can ask before anything is loaded."""
+"""Names of the pages of a report; imports nothing, so that the workflow can use it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ OVERVIEW, PAGES = "report.html", "report"
 
 
 def own_pages(participants: Sequence[str], *, max_participants_on_one_page: int) -> dict[str, str]:
-    """Return the file of each participant's own page, relative to the overview; none where all fit on that.
+    """Return the page of each participant, relative to the overview; none if all fit on the overview.
 
-    Participants are named by letters, digits, ``_`` and ``-`` only, which makes them names of files.
+    Names of participants have only letters, digits, ``_`` and ``-``, so they can be file names.
     """
     if len(participants) <= max_participants_on_one_page:
         return {}

@@ -1,4 +1,4 @@
-"""The quality tables of the report: what was rejected and why, what was filled, how well the kinetics check."""
+"""Quality tables of the report: rejected trials and stances, repairs, checks of the kinetics."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ CHECKS = {
 FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
 OTHER_REPAIRS = {
     "spikes removed": "spikes_removed",
-    "labels exchanged back": "labels_exchanged_back",
-    "plates left out": "plates_left_out",
+    "swapped labels corrected": "labels_exchanged_back",
+    "plates not used": "plates_left_out",
 }
-# attributes of clean.nc that the report tells of each trial
-TOLD = ("source", "source_sha256", "filled_frames", *FILLED, *OTHER_REPAIRS.values())
-NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # but not one within a name, as of a file
+# of each trial in clean.nc
+USED_ATTRIBUTES = ("source", "source_sha256", "filled_frames", *FILLED, *OTHER_REPAIRS.values())
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # not within a name, such as that of a file
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 def rejected(quality: list[Row]) -> Table:
-    """Return one row per trial that lost something: whole, or the stances that were not used, each with its reason."""
+    """Return one row per trial with a rejection, of the whole trial or of stances, with the reasons."""
     rows = []
     for trial, mine in _by_trial(quality).items():
         lost = [row for row in mine if row["verdict"] == "rejected"]
@@ -44,14 +44,14 @@ def rejected(quality: list[Row]) -> Table:
         stances: dict[str, list[str]] = {}
         for row in lost:
             stances.setdefault(row["reason"], []).append(_stance(row))
-        why = "; ".join(f"{reason}: {', '.join(which)}" for reason, which in stances.items())
-        rows.append([*trial, f"{len(lost)} of {len(mine)} stances", why])
+        reasons = "; ".join(f"{reason}: {', '.join(which)}" for reason, which in stances.items())
+        rows.append([*trial, f"{len(lost)} of {len(mine)} stances", reasons])
     rows.sort(key=lambda row: row[2] != "whole trial")  # stable: whole trials first
-    return Table(["Session", "Trial", "Rejected", "Why, and which"], rows)
+    return Table(["Session", "Trial", "Rejected", "Reason and stances"], rows)
 
 
 def checks(quality: list[Row], clean: Trials) -> Table:
-    """Return one row per trial that was worked through: what was mended, and the checks, the worse side of each."""
+    """Return one row per trial that is not rejected: its repairs, and each check of its worse side."""
     rows = []
     for trial, mine in _by_trial(quality).items():
         if mine[0]["side"]:
@@ -64,7 +64,7 @@ def checks(quality: list[Row], clean: Trials) -> Table:
 
 
 def reasons(cycles: list[Row], quality: list[Row]) -> Table:
-    """Return how many trials, stances and cycles each reason cost; those that differ in numbers are one."""
+    """Return the trials, stances and cycles lost by reason; reasons that differ only in numbers count as one."""
     trials = Counter(_kind(row) for row in rejected_trials(quality))
     stances = Counter(_kind(row) for row in quality if row["verdict"] == "rejected" and row["side"])
     lost = Counter(_kind(row) for row in cycles if not has_kinetics(row))
@@ -76,7 +76,7 @@ def reasons(cycles: list[Row], quality: list[Row]) -> Table:
 
 
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:
-    """Return the walking trials' files of some sessions with their SHA-256."""
+    """Return the files of the walking trials of some sessions with their SHA-256."""
     files = {
         str(about["source"]): str(about.get("source_sha256", ""))
         for session in sessions
@@ -99,13 +99,13 @@ def _stance(row: Row) -> str:
 
 
 def _filled(about: Mapping[str, Any]) -> str:
-    """Return how many marker samples were filled, and how where that is known: ``17 (12 spline, 5 cluster)``."""
+    """Return how many marker samples were filled, by method if known: ``17 (12 spline, 5 cluster)``."""
     how = [f"{about[name]} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
     return str(about.get("filled_frames", ABSENT)) + (f" ({', '.join(how)})" if how else "")
 
 
 def _notes(about: Mapping[str, Any]) -> str:
-    return "; ".join(f"{what}: {about[name]}" for what, name in OTHER_REPAIRS.items() if about.get(name)) or "none"
+    return "; ".join(f"{title}: {about[name]}" for title, name in OTHER_REPAIRS.items() if about.get(name)) or "none"
 
 
 def _worst(column: Iterable[float]) -> str:

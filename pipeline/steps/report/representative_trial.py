@@ -1,4 +1,4 @@
-"""Which trial of a participant the report shows in motion: the one nearest to the participant's own means."""
+"""The trial of a participant that the report shows in motion: the nearest to the participant's means."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...results.averages import Array, average
-from .json_numbers import taken
+from .json_numbers import select
 
-# what is needed of a trial to show it, by step
-VARIABLES = {
+# of a trial that is shown, by step
+USED_VARIABLES = {
     "clean": ("marker_position",),
     "contacts": ("ground_force", "centre_of_pressure"),
     "kinematics": ("rotation", "joint_centre"),
@@ -22,7 +22,7 @@ VARIABLES = {
 
 
 class Shown(NamedTuple):
-    """A trial, and the number along ``cycle`` of the one cycle that is shown of each side."""
+    """A trial, and the number along ``cycle`` of the cycle shown of each side."""
 
     session: str
     trial: str
@@ -31,17 +31,17 @@ class Shown(NamedTuple):
 
 
 def representative(study: xr.Dataset) -> dict[str, Shown]:
-    """Return the trial to show of each participant who has a gait cycle.
+    """Return the trial to show of each participant with a gait cycle.
 
-    Trials with kinetics on both sides come first; among these the one whose cycles are nearest to the mean flexion
+    Trials with kinetics on both sides come first. Among these, the trial is chosen that is nearest to the mean flexion
     angles and moments of the participant's cycles of the same side and condition.
     """
     shape = ("cycle", "joint", "phase")
-    flexion = [taken(study, name, *shape, angle="flexion") for name in ("joint_angle", "joint_moment_jcs")]
+    flexion = [select(study, name, *shape, angle="flexion") for name in ("joint_angle", "joint_moment_jcs")]
     curves = np.concatenate(flexion, axis=1)
     names = ("participant", "session", "trial", "condition", "side")
-    participant, session, trial, condition, side = (taken(study, name, "cycle").astype(str) for name in names)
-    valid = taken(study, "kinetics_valid", "cycle").astype(bool)
+    participant, session, trial, condition, side = (select(study, name, "cycle").astype(str) for name in names)
+    valid = select(study, "kinetics_valid", "cycle").astype(bool)
     found = {}
     for person in sorted(set(participant.tolist())):
         mine = np.flatnonzero(participant == person)
@@ -59,12 +59,12 @@ def representative(study: xr.Dataset) -> dict[str, Shown]:
 
 
 def _rank(sides: list[tuple[bool, float, int]]) -> tuple[int, int, float]:
-    """Return what sorts trials: sides with kinetics, sides, distance from the mean."""
+    """Return the sort key of a trial: sides with kinetics, sides, distance from the mean."""
     return (-sum(not without for without, _, _ in sides), -len(sides), float(np.mean([away for _, away, _ in sides])))
 
 
 def _distances(curves: Array, group: NDArray[np.str_]) -> Array:
-    """Return (cycle,): root-mean-square distance from the group's mean, each curve in units of its own spread."""
+    """Return the root-mean-square distance (cycle,) from the group's mean, in units of each curve's spread."""
     everyone = average(np.moveaxis(curves, 1, 0).reshape(curves.shape[1], -1).T)
     spread = np.where(everyone.sd > 0, everyone.sd, 1.0)
     result = np.zeros(len(curves))

@@ -1,4 +1,4 @@
-"""Step ``report``: pages that show a study, each complete in itself: no network, no other file."""
+"""Step ``report``: HTML pages of a study, each self-contained: no network, no other file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ...tables.reference_curves import Key, Reference, reference_of
 from . import quality as checked
 from . import tables
 from .figures import Cycles, cycles_of, dash_styles, figures
-from .html_page import filled
-from .json_numbers import taken
+from .html_page import render
+from .json_numbers import select
 from .moment_parts import contributions
 from .page_names import OVERVIEW, own_pages
 from .representative_trial import Shown, representative
@@ -29,9 +29,9 @@ Sessions = Mapping[str, Mapping[str, Group]]
 
 
 class Content(NamedTuple):
-    """What the pages are made from: the study's cycles and tables, the reference, the trials that are shown.
+    """Content of the pages: cycles and tables of the study, the reference, the attributes of the trials.
 
-    ``people`` is the table of participants, ``own`` each one's rows of metrics, quality and symmetry.
+    ``people`` is the table of participants; ``own`` has the rows of metrics, quality and symmetry by participant.
     """
 
     study: xr.Dataset
@@ -66,20 +66,18 @@ def report(
     """Return the report of a study as HTML pages, by file name.
 
     Args:
-        study: derived/study.nc: curves and metrics along ``cycle``, provenance in the attributes.
-        metrics: text of derived/metrics.csv, one row per cycle.
-        quality: text of derived/quality.csv, one row per rejected trial and per stance.
-        means, symmetry: text of derived/participants.csv and derived/symmetry.csv.
-        clean: trials by session with their attributes; of those that are shown the marker positions.
-        contacts, kinematics, kinetics: by session, the trials that are shown, see
-        :mod:`pipeline.steps.report.representative_trial`.
+        study: derived/study.nc.
+        metrics, quality, means, symmetry: text of metrics.csv, quality.csv, participants.csv and symmetry.csv.
+        clean: trials by session with their attributes, and the marker positions of the trials that are shown.
+        contacts, kinematics, kinetics: trials that are shown by session, see
+            :mod:`pipeline.steps.report.representative_trial`.
         title: heading of the pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
-        max_participants_on_one_page: with more than these each participant has a page.
-        participants: the participants in their order.
+        max_participants_on_one_page: with more participants, each has an own page.
+        participants: the participants in order.
 
     Returns:
-        Equal inputs give equal text. Names and reasons from the study are text in it, never markup.
+        The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
     cycles = cycles_of(study)
     links = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
@@ -98,26 +96,28 @@ def report(
         clean={name: {trial: dict(data.attrs) for trial, data in trials.items()} for name, trials in clean.items()},
     )
     shown = representative(study)
-    people = {}
-    for name in participants:
-        walk = None
-        if name in shown:
-            trial = shown[name]
-            data = [by_session[trial.session][trial.trial] for by_session in (clean, contacts, kinematics, kinetics)]
-            walk = _walk(study, trial, *data)
-        people[name] = _participant(content, name, walk, alone=len(participants) == 1)
-    common = {"title": title, "version": study.attrs.get("pipeline_version", ""), **_settings(study)}
-    common |= {"sides": [side for side in SIDES if side in cycles.side], "dashes": content.dashes}
-    common |= {"has_reference": bool(content.reference), "band_percent": band_percent(study)}
-    pages = {OVERVIEW: filled("overview.html", **common, **_overview(content, people, links))}
-    names = list(links)
-    for i, name in enumerate(names):
-        near = {"before": names[i - 1] if i else None, "after": names[i + 1] if i + 1 < len(names) else None}
-        pages[links[name]] = filled("participant.html", **common, person=people[name], **near)
+    steps = (clean, contacts, kinematics, kinetics)
+    walks = {name: _walk(study, shown[name], *steps) for name in participants if name in shown}
+    people = {name: _participant(content, name, walks.get(name)) for name in participants}
+    settings = json.loads(study.attrs.get("settings", "{}"))
+    common = {
+        "title": title,
+        "version": study.attrs.get("pipeline_version", ""),
+        "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
+        "sides": [side for side in SIDES if side in cycles.side],
+        "dashes": content.dashes,
+        "has_reference": bool(content.reference),
+        "band_percent": band_percent(study),
+    }
+    pages = {OVERVIEW: render("overview.html", **common, **_overview(content, people, links))}
+    names = [None, *links, None]
+    for before, (name, page), after in zip(names, links.items(), names[2:], strict=False):
+        pages[page] = render("participant.html", **common, person=people[name], before=before, after=after)
     return pages
 
 
 def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of the overview; ``links`` are the participants' own pages."""
     several = len(people) > 1
     whole = None
     if several and len(content.cycles.side):
@@ -139,8 +139,8 @@ def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mappin
     }
 
 
-def _participant(content: Content, name: str, walk: dict[str, Any] | None, *, alone: bool) -> dict[str, Any]:
-    """Return what is said of a participant; ``alone`` where the study has no other."""
+def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the content of a participant."""
     rows, judged, symmetry = (of.get(name, []) for of in content.own)
     mine = content.cycles.of(name)
     shown = figures(mine, dashes=content.dashes, reference=content.reference, over_participants=False)
@@ -148,7 +148,6 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None, *, al
     sessions = tables.names([*judged, *rows], "session")
     return {
         "name": name,
-        "alone": alone,
         "totals": tables.totals(rows, judged),
         "about": list(zip(content.people.header[5:], about[5:], strict=True)),
         "figures": shown if len(mine.side) else None,
@@ -161,16 +160,10 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None, *, al
     }
 
 
-def _walk(
-    study: xr.Dataset,
-    shown: Shown,
-    clean: Group,
-    contacts: Group,
-    kinematics: Group,
-    kinetics: Group,
-) -> dict[str, Any]:
-    """Return the shown trial: who, when, and the JSON of its three kinds of picture."""
-    start, end, with_kinetics = (taken(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
+def _walk(study: xr.Dataset, shown: Shown, *steps: Sessions) -> dict[str, Any]:
+    """Return the shown trial of clean, contacts, kinematics and kinetics: its names, the data of its figures."""
+    clean, contacts, kinematics, kinetics = (sessions[shown.session][shown.trial] for sessions in steps)
+    start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
     times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
     mass = study.variables["mass_kg"].values[next(iter(shown.cycle.values()))] if "mass_kg" in study.coords else 0
     mass_kg = float(mass) if mass > 0 else None
@@ -191,8 +184,3 @@ def _walk(
             },
         },
     }
-
-
-def _settings(study: xr.Dataset) -> dict[str, str]:
-    settings = json.loads(study.attrs.get("settings", "{}"))
-    return {"settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False)}

@@ -1,4 +1,4 @@
-"""One trial in motion: the stick figure with its force vectors, and the force vectors of a step side by side."""
+"""One trial in motion: a stick figure with ground reaction forces, and the force vectors of each step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ...conventions import FROM_HIP, SIDES
 from ...results.schema import Group
 from ...signals.time_normalisation import PHASE, over_one_cycle
-from .json_numbers import Array, rounded, taken, whole
+from .json_numbers import Array, rounded, select, whole
 
 MOST_FRAMES = 150
 MARGIN_S = 0.1
-# landmarks beside the joint centres, and the lines between points; a line whose points are not all known is left out
+# landmarks drawn with the joint centres, and lines between points; a line needs both its points
 LANDMARKS = ("heel", "toe", "asis", "psis")
 LEG = (("hip", "knee"), ("knee", "ankle"), ("ankle", "heel"), ("heel", "toe"), ("toe", "ankle"))
 PELVIS = (
@@ -24,14 +24,14 @@ PELVIS = (
 
 
 class Force(TypedDict):
-    """Per frame the centre of pressure (mm) and the force (N), lab axes; None without contact."""
+    """Centre of pressure (mm) and force (N) per frame, lab axes; None without contact."""
 
     at: list[list[int] | None]
     force: list[list[int] | None]
 
 
 class Scene(TypedDict):
-    """A trial in motion: times (s), points (frame, point, axis) in mm, bones as pairs of points, forces, cycles."""
+    """A trial in motion: times (s), points (frame, point, axis) in mm, bones (pairs of points), forces, cycles."""
 
     time: list[float]
     points: list[list[list[int | None]]]
@@ -50,24 +50,24 @@ class Step(TypedDict):
 
 
 def scene(clean: Group, contacts: Group, kinematics: Group, *, cycles: dict[str, tuple[float, float]]) -> Scene:
-    """Return a trial from shortly before the first of the cycles to shortly after the last.
+    """Return a trial from shortly before its first cycle to shortly after its last.
 
     Args:
         clean, contacts, kinematics: the trial.
         cycles: start and end of the cycle of each side, s.
     """
-    time = taken(kinematics, "time", "time")
+    time = select(kinematics, "time", "time")
     start, end = min(start for start, _ in cycles.values()), max(end for _, end in cycles.values())
     frames = np.flatnonzero((time >= start - MARGIN_S) & (time <= end + MARGIN_S))
     frames = frames[:: int(np.ceil(len(frames) / MOST_FRAMES))]
     points: dict[str, Array] = {}
-    markers = taken(clean, "marker", "marker").tolist()
+    markers = select(clean, "marker", "marker").tolist()
     for side in SIDES:
         for joint in FROM_HIP:
-            centre = taken(kinematics, "joint_centre", "time", "axis", side=side, joint=joint)
+            centre = select(kinematics, "joint_centre", "time", "axis", side=side, joint=joint)
             points[f"{joint} {side}"] = centre[frames]
         for name in (landmark for landmark in LANDMARKS if f"{landmark}_{side}" in markers):
-            points[f"{name} {side}"] = taken(clean, "marker_position", "time", "axis", marker=f"{name}_{side}")[frames]
+            points[f"{name} {side}"] = select(clean, "marker_position", "time", "axis", marker=f"{name}_{side}")[frames]
     names = [name for name, where in points.items() if np.isfinite(where).any()]
     number = {name: i for i, name in enumerate(names)}
     lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
@@ -84,8 +84,8 @@ def scene(clean: Group, contacts: Group, kinematics: Group, *, cycles: dict[str,
 
 
 def _force(contacts: Group, side: str, frames: NDArray[np.int64]) -> Force:
-    at = taken(contacts, "centre_of_pressure", "time", "axis", side=side)[frames]
-    force = taken(contacts, "ground_force", "time", "axis", side=side)[frames]
+    at = select(contacts, "centre_of_pressure", "time", "axis", side=side)[frames]
+    force = select(contacts, "ground_force", "time", "axis", side=side)[frames]
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
 
     def or_none(values: Array) -> list[list[int] | None]:
@@ -95,17 +95,17 @@ def _force(contacts: Group, side: str, frames: NDArray[np.int64]) -> Force:
 
 
 def step(study: Group, contacts: Group, *, cycle: int) -> Step | None:
-    """Return the force vectors over the stance of a cycle; None where the force is not known.
+    """Return the force vectors over the stance of a cycle; None if the force is not known.
 
     Args:
         study: derived/study.nc, for the force per body mass.
-        contacts: the cycle's trial.
+        contacts: the trial of the cycle.
         cycle: number along ``cycle``.
     """
     side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
-    force = taken(study, "ground_force", "cycle", "phase", "axis")[cycle]
-    pressure = taken(contacts, "centre_of_pressure", "time", "axis", side=str(side))
-    at = over_one_cycle(pressure, taken(contacts, "time", "time"), float(start), float(end))
+    force = select(study, "ground_force", "cycle", "phase", "axis")[cycle]
+    pressure = select(contacts, "centre_of_pressure", "time", "axis", side=str(side))
+    at = over_one_cycle(pressure, select(contacts, "time", "time"), float(start), float(end))
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
     known &= np.where(known, force[:, 1], 0) > 0
     if not known.any():

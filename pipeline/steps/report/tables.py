@@ -1,4 +1,4 @@
-"""The tables of the report that tell of people and metrics, from metrics.csv and quality.csv."""
+"""Tables of the report: participants, metrics, symmetry, and the error sources of moments."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from ...conventions import SIDES
 from ...results.averages import Average, average
 from ...results.metrics import METRICS, SCORES
-from .figures import PANELS, UNITS
+from .figures import PANELS, plain_unit
 
 Row = dict[str, str]
 ABSENT = "n/a"
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s kg-1": 3, "1": 3}
-# groups of metrics by how their names begin or end; the others are times and distances
+# groups of metrics by beginning or end of their names; all others are times and distances
 GROUPS = {
     "peak_": "Peaks",
     "range_of_": "Ranges of motion",
-    "impulse_of_": "Impulses of moments",
+    "impulse_of_": "Impulses",
     "work_": "Work by phase of power",
-    "phase_of_": "When the peaks are",
-    "_dimensionless": "Per size of the body",
-    "_per_height": "Per size of the body",
+    "phase_of_": "Times of the peaks",
+    "_dimensionless": "Normalised by body size",
+    "_per_height": "Normalised by body size",
     "gait_": "Gait scores",
 }
 OTHERS = "Times and distances"
@@ -41,7 +41,7 @@ ONE_SIDED = (
 
 
 class Table(NamedTuple):
-    """Header cells and rows of text; the first cell of a row is its header, and a link where ``links`` has one."""
+    """Header cells and rows of text; the first cell of a row is its header, and a link if ``links`` has it."""
 
     header: list[str]
     rows: list[list[str]]
@@ -49,7 +49,7 @@ class Table(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What a study, or a participant's part of it, consists of."""
+    """Counts of a study, or of one participant."""
 
     participants: int
     sessions: int
@@ -62,7 +62,7 @@ class Totals(NamedTuple):
 
 
 def totals(cycles: list[Row], quality: list[Row]) -> Totals:
-    """Count a study's parts; a rejected trial is in quality.csv only, one without a stance in metrics.csv."""
+    """Return the counts; a rejected trial is only in quality.csv, a trial without a stance only in metrics.csv."""
     both = [*quality, *cycles]
     stances = [row["verdict"] for row in quality if row["side"]]
     return Totals(
@@ -78,7 +78,7 @@ def totals(cycles: list[Row], quality: list[Row]) -> Totals:
 
 
 def names(rows: Iterable[Row], column: str) -> list[str]:
-    """Return the different cells of a column in the order of their first appearance."""
+    """Return the distinct cells of a column in order of appearance."""
     return list(dict.fromkeys(row[column] for row in rows))
 
 
@@ -91,7 +91,7 @@ def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def participants(people: Iterable[str], cycles: list[Row], quality: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return one row per participant: sessions, what could be used, and the columns of participants.tsv."""
+    """Return one row per participant: sessions, counts of usable data, the columns of participants.tsv."""
     header = list(cycles[0]) if cycles else []
     own = header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if cycles else []
     cycles_of, quality_of = by_participant(cycles), by_participant(quality)
@@ -114,51 +114,42 @@ def participants(people: Iterable[str], cycles: list[Row], quality: list[Row], *
 
 
 def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) -> dict[str, Table]:
-    """Return tables by group, one row per metric.
+    """Return the tables of metrics by group, one row per metric.
 
-    Mean (standard deviation) per condition and side, n in the header, and per condition the symmetry index, percent:
-    over participants, or over a participant's sessions.
+    Columns are mean (standard deviation) per condition and side, with n in the header, and the symmetry index per
+    condition in percent: over participants, or over the sessions of a participant.
 
     Args:
         cycles: rows of metrics.csv.
         symmetry: rows of symmetry.csv.
-        over_participants: whether to average participants' means instead of cycles.
+        over_participants: whether to average the participants' means instead of the cycles.
     """
     shown = [name for name in NUMBERS if cycles and name in cycles[0]]
-    header, columns = [], []
-    fixed: list[int | None] = []  # decimals of a column; None for those of the unit
-    for group in names(cycles, "condition"):
+    by_unit = [DECIMALS.get(NUMBERS[name].units, 2) for name in shown]
+    columns: list[tuple[str, list[str]]] = []  # header, cells
+    for condition in names(cycles, "condition"):
         for side in SIDES:
-            mine = [row for row in cycles if (row["condition"], row["side"]) == (group, side)]
-            if mine:
-                columns.append(_averaged(mine, shown, over_participants=over_participants))
-                header.append(f"{group}, {side} (n {columns[-1].n.max()})")
-                fixed.append(None)
-        if mine := [row for row in symmetry if row["condition"] == group]:
-            index = _averaged(mine, shown, over_participants=over_participants)
-            if index.n.any():
-                columns.append(index)
-                header.append(f"{group}, symmetry, %")
-                fixed.append(1)
-    header = ["Metric", "Unit", *header, "Meaning"]
-    usual = [DECIMALS.get(units, 2) for _, units in _units(shown)]
-    texts = [
-        _means_sds(column, usual if decimals is None else [decimals] * len(shown))
-        for column, decimals in zip(columns, fixed, strict=True)
-    ]
+            if mine := [row for row in cycles if (row["condition"], row["side"]) == (condition, side)]:
+                column = _averaged(mine, shown, over_participants=over_participants)
+                columns.append((f"{condition}, {side} (n {column.n.max()})", _means_sds(column, by_unit)))
+        if mine := [row for row in symmetry if row["condition"] == condition]:
+            column = _averaged(mine, shown, over_participants=over_participants)
+            if column.n.any():
+                columns.append((f"{condition}, symmetry, %", _means_sds(column, [1] * len(shown))))
+    header = ["Metric", "Unit", *(title for title, _ in columns), "Meaning"]
     result = {OTHERS: Table(header, [])}
     for i, name in enumerate(shown):
         _, units, meaning = NUMBERS[name]
-        row = [_title(name), UNITS.get(units, units), *(column[i] for column in texts), meaning]
+        row = [_title(name), plain_unit(units), *(cells[i] for _, cells in columns), meaning]
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         result.setdefault(group, Table(header, [])).rows.append(row)
     return result
 
 
 def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return participants.csv in brief: a row per participant, session, condition and side, the main metrics."""
+    """Return the main metrics of participants.csv, one row per participant, session, condition and side."""
     shown = [name for name in MAIN if rows and name in rows[0]]
-    header = [f"{_title(name)}, {UNITS.get(unit, unit)}".removesuffix(", ") for name, unit in _units(shown)]
+    header = [f"{_title(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in _units(shown)]
     cells = [
         [*(row[name] for name in ("participant", "session", "condition", "side", "cycles"))]
         + [_number(row[name], DECIMALS.get(unit, 2)) for name, unit in _units(shown)]
@@ -168,7 +159,7 @@ def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
 
 
 def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return symmetry.csv in brief: a row per participant, session and condition, metrics that tell sides apart."""
+    """Return the main indices of symmetry.csv, one row per participant, session and condition."""
     shown = [name for name in ONE_SIDED if rows and name in rows[0]]
     cells = [
         [row["participant"], row["session"], row["condition"], *(_number(row[name], 1) for name in shown)]
@@ -178,12 +169,12 @@ def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
 
 
 def rejected_trials(quality: list[Row]) -> list[Row]:
-    """Return the rows of trials that could not be used at all."""
+    """Return the rows of trials that were rejected as a whole."""
     return [row for row in quality if row["verdict"] == "rejected" and not row["side"]]
 
 
 def has_kinetics(cycle: Row) -> bool:
-    """Return whether the kinetics of a row of metrics.csv could be used."""
+    """Return whether a row of metrics.csv has valid kinetics."""
     return cycle["kinetics_valid"] == "True"
 
 
@@ -223,7 +214,7 @@ def _mean_sd(mean: float, sd: float, n: int, most: int, decimals: int) -> str:
 
 
 def band_percent(study: xr.Dataset) -> float | None:
-    """Return the share of the draws within the study's bands, percent; None where no errors were drawn."""
+    """Return the share of the draws inside the error bands, percent; None if no errors were drawn."""
     if "joint_moment_band" not in study:
         return None
     percentile = study.percentile.values
@@ -231,15 +222,15 @@ def band_percent(study: xr.Dataset) -> float | None:
 
 
 def shares(study: xr.Dataset, mine: NDArray[np.bool_]) -> Table | None:
-    """Return how much each source of error adds to the variance of each joint moment, percent.
+    """Return the share of each error source in the variance of each joint moment, percent.
 
     Args:
         study: derived/study.nc.
         mine: (cycle,), the cycles to take.
 
     Returns:
-        One row per moment: its sources' part of the variance summed over the cycles. The width of the band, squared,
-        weighs the instants: it goes with the variance. None where no errors were drawn.
+        One row per moment, over all cycles and phases, weighted by the squared width of the error band, which is
+        proportional to the variance. None if no errors were drawn.
     """
     if "joint_moment_band" not in study:
         return None

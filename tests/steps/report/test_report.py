@@ -153,7 +153,7 @@ def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
 
 def test_repairs_and_checks_stand_in_a_row_per_trial(three_people: Made) -> None:
     words = Page(three_people.page()).words
-    row = r"sub-01\s+walk_1\s+17\s+labels exchanged back: LKNE and RKNE\s+2e-13\s+0.2\s+0.2\s+0.2\s+0.1"
+    row = r"sub-01\s+walk_1\s+17\s+swapped labels corrected: LKNE and RKNE\s+2e-13\s+0.2\s+0.2\s+0.2\s+0.1"
     assert re.search(row, words)
 
 
@@ -185,7 +185,7 @@ def test_missing_samples_are_left_out_not_zero() -> None:
     assert set(curve["sd"][:20]) == {None}  # one cycle is left there
     assert curve["mean"][10] == pytest.approx(mean_flexion("hip", "left", "slow")[10] - 2.0 - WOBBLE, rel=ROUNDING)
     assert not next(figure for figure in figures if figure["title"] == "Hip power")["curves"]
-    assert html.count("Not known in any cycle.") == 3
+    assert html.count("Not available in any cycle.") == 3
     words = Page(html).words
     assert "slow, left (n 2)" in words
     # the other cycle's: 1 + shift - wobble

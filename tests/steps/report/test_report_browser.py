@@ -172,7 +172,7 @@ def test_the_stick_figure_turns_by_view_slider_and_pointer(person: Tab) -> None:
 
 
 def test_parts_of_another_moment_are_drawn_and_said(person: Tab) -> None:
-    said = "document.querySelector('[data-said=terms]').textContent"
+    said = "document.querySelector('[data-largest=terms]').textContent"
     before = person.evaluate(said)
     # the made ground holds 70 N m about z at every joint; the knee's flexion is clockwise about it, mass 70 kg
     assert "ground 1.00" in before

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
-from pipeline.steps.report.representative_trial import VARIABLES, representative
+from pipeline.steps.report.representative_trial import USED_VARIABLES, representative
 from pipeline.steps.report.stick_figure import MOST_FRAMES, scene
 from tests.support.report_studies import FORCE_N, LEG_MM, PRESSURE_M, Made, Page, made, three_people, trial_cycles
 
@@ -88,7 +88,7 @@ def test_a_steps_vectors_are_the_force_per_body_mass_where_it_touches(study: Mad
 def test_of_a_session_only_what_is_shown_is_read(study: Made, tmp_path: Path) -> None:
     trials = study.steps["clean"]["sub-01"]
     netcdf.save_tree(tmp_path / "clean.nc", trials, {})
-    read = netcdf.load_some(tmp_path / "clean.nc", VARIABLES["clean"], trials={"walk_1"})[0]
+    read = netcdf.load_some(tmp_path / "clean.nc", USED_VARIABLES["clean"], trials={"walk_1"})[0]
     xr.testing.assert_equal(read["walk_1"], trials["walk_1"])
     assert not read["walk_2"].variables
     assert read["walk_2"].attrs["filled_frames"] == trials["walk_2"].attrs["filled_frames"]

@@ -1,10 +1,10 @@
 "use strict";
-// The panels: mean curves with their bands, per side and condition, and what of them is shown.
+// The panels: mean curves with their bands per side and condition, and the choice of what to show.
 (() => {
   const { colour, plain, number, layout, gaitCycle, show, redraw, whenOpen } = figures;
   const hidden = new Set();
 
-  // The outline mean + sd, back along mean - sd, one for each run of known samples.
+  // The outline of mean +- sd, one for each run of known samples.
   function outline({ mean, sd }) {
     const x = [], y = [];
     for (let i = 0; i < sd.length; ) {

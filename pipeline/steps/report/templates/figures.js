@@ -1,13 +1,13 @@
 "use strict";
-// What all figures share: colours of the style sheet, layout, drawing what is looked at, themes, printing.
+// Shared by all figures: colours of the style sheet, layout, drawing on scroll, themes, printing.
 const figures = (() => {
   const root = document.documentElement;
-  const draws = new Map(); // element -> how to draw it as it should be now
-  const stale = new Set(); // not drawn as it should be now
-  const near = new Set(); // seen, or soon
+  const draws = new Map(); // element -> function that returns its content
+  const stale = new Set(); // elements to draw again
+  const near = new Set(); // elements on or near the screen
 
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
-  // Plotly reads its texts as HTML
+  // Plotly interprets its texts as HTML
   const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const number = (value) => String(Number(value.toPrecision(3))).replace("-", "\u2212");
 
@@ -16,7 +16,7 @@ const figures = (() => {
     modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"]],
   };
 
-  // A layout in the page's colours; x, y and others are added to it.
+  // A layout in the page's colours, with x, y and others added.
   function layout({ x, y, ...others }) {
     const axis = { gridcolor: colour("rule"), zerolinecolor: colour("quiet"), linecolor: colour("quiet") };
     return {
@@ -42,7 +42,7 @@ const figures = (() => {
     render(element, data, layout, config);
   }
 
-  // One figure per turn, the uppermost first, so that the page answers meanwhile.
+  // Draw one figure at a time, the topmost first, so that the page stays responsive.
   let working = false;
   async function work() {
     if (working || !(await library) || working) return;
@@ -61,7 +61,7 @@ const figures = (() => {
     work();
   }, { rootMargin: "50%" });
 
-  // Draws an element when it comes near, and anew whenever theme or paper change; content returns data and layout.
+  // Draw an element when it is near the screen, and again when theme or paper change; content returns data and layout.
   function show(element, content) {
     draws.set(element, content);
     stale.add(element);
@@ -69,7 +69,7 @@ const figures = (() => {
     work();
   }
 
-  // Runs once, when no fold hides the element.
+  // Run once, when no closed <details> hides the element.
   function whenOpen(element, run) {
     const fold = element.closest("details:not([open])");
     if (!fold) run();
@@ -83,7 +83,7 @@ const figures = (() => {
   const printing = (on) => () => {
     root.classList.toggle("printing", on);
     if (!on) redraw();
-    else if (window.Plotly) [...draws.keys()].forEach(draw); // paper shows all, and does not wait
+    else if (window.Plotly) [...draws.keys()].forEach(draw); // print all at once
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("beforeprint", printing(true));

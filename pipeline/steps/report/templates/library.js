@@ -1,5 +1,5 @@
 "use strict";
-// Unpacks the drawing library once the page stands; the policy knows its text by its hash. Resolves to whether it runs.
+// Unpack the drawing library after the page has loaded; the policy allows it by its hash. Resolves to whether it runs.
 const library = (async () => {
   await new Promise((done) => addEventListener("load", () => setTimeout(done)));
   const letters = atob(document.getElementById("library").textContent);

@@ -1,11 +1,11 @@
 "use strict";
-// The stick figure: a walk in space as SVG lines, played, scrubbed and turned. Lengths in mm; lab x forward, y up, z right.
+// The stick figure: a walk as SVG lines, with playback and rotation. Lengths in mm; lab x forward, y up, z right.
 (() => {
   const GRID = 250;
   const radians = (degrees) => (degrees * Math.PI) / 180;
   const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
-  // From lab to picture, seen from the right at turn 0 and from the front at 90; tilt raises the eye.
+  // Project from lab to picture: from the right at turn 0, from the front at 90; tilt raises the viewpoint.
   function projection(turn, tilt, centre) {
     const [st, ct, sp, cp] = [Math.sin(radians(turn)), Math.cos(radians(turn)), Math.sin(radians(tilt)), Math.cos(radians(tilt))];
     return ([x, y, z]) => {

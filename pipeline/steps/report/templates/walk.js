@@ -1,5 +1,5 @@
 "use strict";
-// The shown walk: force vectors of a step, and the parts of a joint moment as stacked areas.
+// The shown walk: force vectors of a step, and contributions to a joint moment as stacked areas.
 (() => {
   const { colour, plain, number, layout, gaitCycle, show, whenOpen } = figures;
   const METRES_PER_FORCE = 0.06; // length of 1 N/kg along the floor's axis, so that vectors keep their direction
@@ -23,7 +23,7 @@
     }),
   });
 
-  // Areas above and below zero are stacked apart, so that parts of opposite sign do not hide one another.
+  // Areas above and below zero are stacked separately, so that parts of opposite sign do not hide one another.
   function areas(name, values, fillcolor, i) {
     const half = (stackgroup, keep) => ({
       x0: 0, dx: 1, y: values.map((value) => (value === null ? null : keep(value, 0))), stackgroup, mode: "lines",
@@ -36,13 +36,13 @@
     const own = parts.map((part) => part[joint][angle]);
     const sum = total[joint][angle];
     const known = sum.map((value, p) => [Math.abs(value ?? 0), p]);
-    const [largest, at] = known.reduce((best, next) => (next[0] > best[0] ? next : best));
-    const decimals = Math.max(0, 2 - Math.floor(Math.log10(largest || 1))); // three digits of the largest
+    const [top, at] = known.reduce((best, next) => (next[0] > best[0] ? next : best));
+    const decimals = Math.max(0, 2 - Math.floor(Math.log10(top || 1))); // three digits of the largest
     const short = (value) => (Number(value.toFixed(decimals)) || 0).toFixed(decimals).replace("-", "\u2212");
     const reading = (p, between) => names.map((name, i) => `${name} ${short(own[i][p])}`).join(between);
     const text = sum.map((value, p) => (value === null ? "" : `${p} %: ${short(value)} ${unit}<br>${reading(p, "<br>")}`));
     return {
-      said: sum[at] === null ? "Not known in this cycle." : `Largest at ${at} %: ${short(sum[at])} ${unit} = ${reading(at, ", ")}.`,
+      largest: sum[at] === null ? "Not available in this cycle." : `Largest at ${at} %: ${short(sum[at])} ${unit} = ${reading(at, ", ")}.`,
       data: () => [
         ...own.flatMap((values, i) => areas(names[i], values, colour(`part-${i + 1}`), i)),
         { x0: 0, dx: 1, y: sum, mode: "lines", line: { color: colour("ink"), width: 2 }, name: "sum", text, hovertemplate: "%{text}<extra></extra>" },
@@ -50,12 +50,12 @@
     };
   }
 
-  function apart(walk, contributions) {
+  function showParts(walk, contributions) {
     const chosen = (name) => walk.querySelector(`select[data-do=${name}]`).value;
     const { unit, joints, angles, ...kinds } = contributions[chosen("side")];
     for (const plot of walk.querySelectorAll("[data-parts]")) {
-      const { said, data } = parts(kinds[plot.dataset.parts], unit, joints.indexOf(chosen("joint")), angles.indexOf(chosen("angle")));
-      walk.querySelector(`[data-said=${plot.dataset.parts}]`).textContent = said;
+      const { largest, data } = parts(kinds[plot.dataset.parts], unit, joints.indexOf(chosen("joint")), angles.indexOf(chosen("angle")));
+      walk.querySelector(`[data-largest=${plot.dataset.parts}]`).textContent = largest;
       show(plot, () => ({
         data: data(),
         layout: layout({
@@ -71,8 +71,8 @@
       const { steps, contributions } = JSON.parse(walk.querySelector("script").textContent);
       for (const plot of walk.querySelectorAll("[data-step]")) show(plot, butterfly(steps[plot.dataset.step], plot.dataset.step));
       const selects = walk.querySelectorAll("select[data-do=side], select[data-do=joint], select[data-do=angle]");
-      for (const select of selects) select.addEventListener("change", () => apart(walk, contributions));
-      if (selects.length) apart(walk, contributions);
+      for (const select of selects) select.addEventListener("change", () => showParts(walk, contributions));
+      if (selects.length) showParts(walk, contributions);
     });
   }
 })();
