@@ -1,4 +1,4 @@
-"""Interaction torques: with gravity and ground they are the joint moment, and each is caused by one joint's motion."""
+"""Interaction torques: sums with gravity and ground, single moving joints, symmetries."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def test_interaction_torques_gravity_and_ground_are_the_joint_moment() -> None:
         assert largest(found.interaction_torque.sel(cause=cause)) > 0.1, cause
 
 
-def test_segments_that_hang_together_do_not_move_against_each_other() -> None:
-    """The person's joints are hinges: the spline's 10^-4 m/s2 times 10 kg at 0.5 m are what translation is left."""
+def test_hinged_segments_have_no_translation() -> None:
+    """The joints are hinges: the spline's error of 10^-4 m/s2 times 10 kg at 0.5 m remains."""
     assert largest(loaded().interaction_torque.sel(cause="translation")[INNER]) < 1e-3
 
 
-def test_a_person_who_stands_has_no_interaction() -> None:
+def test_a_person_at_rest_has_no_interaction() -> None:
     pose = walk(np.full(30, 0.3))
     found = loads(moving(landmarks(pose), time=TIME[:30]), ground(TIME[:30])).interaction_torque
     # rounding of still positions over h^2 = 2.5e-5 s2, twice over rates of the joints
@@ -61,7 +61,7 @@ def test_a_person_who_stands_has_no_interaction() -> None:
 
 
 def test_a_still_joint_causes_nothing() -> None:
-    """With a still pelvis and ankles and hips that do not move, knees cause it all."""
+    """Pelvis, ankles and hips do not move: the knees are the only cause."""
     swing = geometry.SWING_RAD
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(geometry, "SWING_RAD", swing * np.array([[0], [1], [0]]))
@@ -73,7 +73,7 @@ def test_a_still_joint_causes_nothing() -> None:
 
 
 def test_accelerations_of_the_hinges_are_those_of_the_joint_angles() -> None:
-    """Though no angle is differentiated: against the second derivative of the closed form."""
+    """Compared with the second derivative of the closed form, although no angle is differentiated."""
     motion = cross_checks.chain_motion(legs())[1]
 
     def angle(time: Array) -> Array:
@@ -81,13 +81,13 @@ def test_accelerations_of_the_hinges_are_those_of_the_joint_angles() -> None:
 
     first = derivative(angle, TIME)
     second = derivative(lambda time: derivative(angle, time), TIME)
-    # the spline misses 10^-4 rad/s2 of a segment's acceleration, two of them, and 10^-7 rad/s of its velocity
+    # errors of the spline: 10^-4 rad/s2 in the accelerations of two segments, 10^-7 rad/s in their velocities
     close(motion.rate[INNER, ..., limb.HINGES], first[INNER], 1e-5)
     close(motion.acceleration[INNER, ..., limb.HINGES], second[INNER], 1e-3)
 
 
 def test_no_angle_is_differentiated() -> None:
-    """Whatever the angles do from frame to frame, jumps by a turn included."""
+    """Angles that jump by whole turns change nothing."""
     motion = moved()
     turns = 360 * np.random.default_rng(1).integers(-3, 3, motion.joint_angle.shape)
     found = loads(motion.assign(joint_angle=motion.joint_angle + turns), ground())
@@ -99,15 +99,15 @@ def test_no_angle_is_differentiated() -> None:
 
 
 def test_mirrored_walk_exchanges_the_sides() -> None:
-    """What is clinical stays."""
+    """Clinical quantities do not change."""
     found = mirrored_loads()
     close(found.interaction_torque, loaded().interaction_torque, ROUNDED)
     assert largest(found.disagreement) < AGREED
 
 
 @pytest.mark.parametrize("velocity", [(1.3, 0, 0), (-3, 0.5, 2)])
-def test_a_lab_that_moves_past_steadily_changes_nothing(velocity: tuple[float, float, float]) -> None:
-    """Person and ground on a treadmill that the lab leaves behind; its origin is elsewhere at every instant."""
+def test_a_lab_at_constant_velocity_changes_nothing(velocity: tuple[float, float, float]) -> None:
+    """As on a treadmill: the origin of the lab moves at constant velocity relative to person and ground."""
     away = TIME[:, None] * velocity
     contacts = ground()
     shifted = contacts.ground_moment + np.cross(away[:, None], contacts.ground_force.values)

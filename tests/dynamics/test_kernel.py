@@ -1,4 +1,4 @@
-"""The kernel, for many frames at a time: it finds what the block matrix finds, and loses what that loses."""
+"""The kernel: equal to the block matrix, with the same gaps."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from tests.support.random_states import MOVING, Chain, both_sides, close, random
 
 
 @pytest.mark.parametrize("make", [random_chain, both_sides])
-@pytest.mark.parametrize("segments_at_a_time", [1, 8, 10_000])  # each frame alone, a rest at the end, all at once
+@pytest.mark.parametrize(
+    "segments_at_a_time", [1, 8, 10_000]
+)  # one frame each, an incomplete last portion, all at once
 @given(seed=SEED, n=st.integers(1, 4))
 @PROPERTY
-def test_kernel_finds_the_same(make: Callable[[int, int], Chain], segments_at_a_time: int, seed: int, n: int) -> None:
+def test_equals_the_block_matrix(make: Callable[[int, int], Chain], segments_at_a_time: int, seed: int, n: int) -> None:
     """To 1e-12 of the largest load: only the order of sums differs, and loads add up along the chain."""
     given_ = segments_of(make(seed, n))
     expected = block_matrix.inverse_dynamics(given_)
@@ -36,7 +38,7 @@ def test_kernel_finds_the_same(make: Callable[[int, int], Chain], segments_at_a_
 @given(SEED)
 @PROPERTY
 def test_kernel_keeps_terms_without_cause_at_zero(seed: int) -> None:
-    """Exactly: no rest of a difference."""
+    """Exactly zero, without rounding."""
     chain = random_chain(seed, 3)
     zero = np.zeros_like(chain.com)
     still_falling = chain._replace(acceleration=zero, spin=zero, spin_rate=zero, force=zero, moment=zero)
@@ -47,7 +49,7 @@ def test_kernel_keeps_terms_without_cause_at_zero(seed: int) -> None:
 
 
 @pytest.mark.parametrize("lost", MOVING)
-def test_kernel_loses_what_the_plain_solution_loses(lost: str) -> None:
+def test_gaps_are_those_of_the_block_matrix(lost: str) -> None:
     """A gap hides the segments proximal of it in its own frame and on its own side, and nothing else."""
     chain = both_sides(1, 3)
     hidden = getattr(chain, lost).copy()
@@ -75,7 +77,7 @@ def test_kernel_takes_any_layout_in_memory_and_no_frame_at_all() -> None:
             assert empty.shape == (0, *load.shape[1:])
 
 
-def test_ways_that_the_benchmark_compares_find_the_same() -> None:
+def test_methods_that_the_benchmark_compares_agree() -> None:
     motion = compared.random_motion(5)
     expected = np.concatenate(kernel.inverse_dynamics(motion), axis=-1).reshape(5, 12)
     close(compared.by_solve(motion), expected)

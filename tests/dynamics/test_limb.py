@@ -39,7 +39,7 @@ def test_momentum_is_that_of_the_spatial_inertia(state: State) -> None:
 # ---- motion
 
 
-def test_twists_tell_how_every_point_of_a_body_moves() -> None:
+def test_twists_give_the_motion_of_every_point_of_a_body() -> None:
     """From one point of a tumbling body; another's velocity and acceleration by the rules for rigid bodies."""
     rng = np.random.default_rng(2)
     spin, spin_rate, point, velocity, acceleration = rng.normal(size=(5, COUNT, 3))
@@ -78,7 +78,7 @@ def by_group(joints: Array) -> Array:
 
 
 @EVERY_LIMB
-def test_drift_is_what_the_moving_axes_add(state: State) -> None:
+def test_drift_is_the_contribution_of_the_moving_axes(state: State) -> None:
     """ad(V_i) S_i q'_i with the open chain's V_i of each single joint."""
     around = open_chain.Surroundings(base_twist=state.base_twist)
     qd = flat(state.rate)
@@ -113,7 +113,7 @@ def test_static_part_is_the_wrench_of_a_limb_that_does_not_move(state: State) ->
 
 @EVERY_LIMB
 def test_hinge_jacobians_are_the_slopes_of_places_and_poses(state: State) -> None:
-    """By differences of the product of exponentials; slides held."""
+    """By differences of the product of exponentials, with fixed slides."""
     count = state.mass.shape[1]
     screw = state.screw[:, :, limb.HINGES].reshape(COUNT, -1, 6)
     home = np.broadcast_to(np.eye(4), (*screw.shape[:2], 4, 4))

@@ -1,4 +1,4 @@
-"""What each joint's motion contributes to the torques of a limb: the columns of mass and Coriolis matrix."""
+"""Contributions of each joint's motion to the torques of a limb: columns of mass and Coriolis matrix."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LAB_SLIDES = np.concatenate([np.zeros((3, 3)), np.eye(3)], axis=1)
 
 
 def by_source(state: State, share: Array) -> tuple[Array, Array]:
-    """Return what the base asks of the joints, (k, motion, 6 N), and what slides and hinges do, (k, 1 + N, ...)."""
+    """Return the torques due to the base, (k, motion, 6 N), and due to slides and hinges, (k, 1 + N, ...)."""
     torque = apply(state.screw[:, :, None, None], np.swapaxes(share, 2, 3))
     torque = np.moveaxis(torque, 1, -2).reshape(COUNT, share.shape[3], 2, -1)
     return torque[:, 1], np.delete(torque, 1, axis=1)
 
 
 def by_columns(matrix: Array, rate: Array) -> Array:
-    """Return what a matrix (k, n, m) gives times the rates of all slides and of the hinges of each joint, (k, ., n)."""
+    """Return a matrix (k, n, m) times the rates of all slides and of the hinges of each joint, (k, ., n)."""
     asked = np.swapaxes((matrix * rate[:, None]).reshape(*matrix.shape[:2], -1, 3).sum(axis=-1), 1, 2)
     return np.concatenate([asked[:, ::2].sum(axis=1, keepdims=True), asked[:, 1::2]], axis=1)
 
@@ -51,7 +51,7 @@ def test_contributions_are_the_columns_of_mass_and_coriolis_matrix(state: State)
 
 
 def on_still_ground(state: State, base: Array) -> tuple[open_chain.Chain, Array, Array]:
-    """Return a chain that stands still, with rates and accelerations of its joints (k, 6 + 6 N).
+    """Return a chain at rest, with rates and accelerations of its joints (k, 6 + 6 N).
 
     Its first six joints, of screw axes ``base`` (6, 6), move the next link as the limb's base moves.
     """
@@ -66,8 +66,8 @@ def on_still_ground(state: State, base: Array) -> tuple[open_chain.Chain, Array,
 
 @EVERY_LIMB
 @pytest.mark.parametrize("how", ["Cardan angles at the origin", "skewed hinges elsewhere", "hinges before slides"])
-def test_contribution_of_the_base_does_not_hang_on_its_coordinates(state: State, how: str) -> None:
-    """A moving base as six more joints of a chain that stands still: columns of the same matrices.
+def test_contribution_of_the_base_does_not_depend_on_its_coordinates(state: State, how: str) -> None:
+    """A moving base as six more joints of a chain at rest: columns of the same matrices.
 
     Its six columns together are the base's share; those of the limb are as with any moving base.
     """
@@ -88,7 +88,7 @@ def test_contribution_of_the_base_does_not_hang_on_its_coordinates(state: State,
 
 @EVERY_LIMB
 def test_a_constant_velocity_of_everything_contributes_nothing(state: State) -> None:
-    """Seen from a train, V' = (w', a - w' x r - w x v) is another one, but every share is the same.
+    """In a moving frame V' = (w', a - w' x r - w x v) changes, but every contribution is the same.
 
     Of the base that is its acceleration and velocity together: what it moves with is not split into coordinates.
     """

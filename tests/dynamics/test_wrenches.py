@@ -168,8 +168,8 @@ def spin(path: Path) -> Callable[[Array], Array]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_an_observer_sees_are_the_derivatives_of_what_he_measures(seed: int) -> None:
-    """Body and observer on smooth paths in the lab; the body's pose as measured from the observer, differenced."""
+def test_relative_motion_is_the_derivative_of_the_measured_pose(seed: int) -> None:
+    """Body and observer on smooth paths in the lab; the body's pose relative to the observer is differentiated."""
     place, angles = np.random.default_rng(seed).normal(size=(2, 2, 3, 3))  # times 1, t, t^2 / 2
     now = np.zeros(1)
 

@@ -1,4 +1,4 @@
-"""Wrenches: by symbols, exactly, in the limb of three point masses, whoever looks."""
+"""Wrenches: exact results by symbols for a limb of three point masses and any observer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.random_states import in_lab
 
 t = sp.Symbol("t", real=True)
 LENGTHS, MASSES = (sp.Rational(4, 5), sp.Rational(3, 5), sp.Rational(2, 5)), (7, 5, 3)
-RATES = (1, 2, 4)  # rad/s, of each segment against the one before
+RATES = (1, 2, 4)  # rad/s, of each segment relative to the previous one
 
 
 def symbols(*rows: Any) -> Any:
@@ -53,7 +53,7 @@ def is_zero(expression: Any) -> bool:
     return bool(sp.expand(sp.expand(sp.sympify(expression).rewrite(sp.exp))) == 0)
 
 
-def test_limb_of_three_point_masses_whoever_looks() -> None:
+def test_limb_of_three_point_masses_for_any_observer() -> None:
     """The wrench of the second segment on the third, at their joint, in the axes of the third (Mielke 2020).
 
     Joints P0, P1, P2 and frames A, B, C are those of the first, second and third segment, so P2 is the joint between
@@ -79,7 +79,7 @@ def test_limb_of_three_point_masses_whoever_looks() -> None:
 
 
 def test_limb_takes_every_kind_of_wrench() -> None:
-    """None of the terms is idle in the limb: seen from the second segment, all but Euler's act on the third."""
+    """For an observer on the second segment, all fictitious wrenches but Euler's act on the third."""
     bodies, _, (_, on_b, _) = limb()
     found = fictitious(seen(bodies, on_b), on_b)
     acting = {name for name, wrench in found.items() if not all(is_zero(x) for x in wrench.force[0])}

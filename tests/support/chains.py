@@ -1,4 +1,4 @@
-"""Random chains for the tests, and the joint wrenches that other ways than the recursion find for them."""
+"""Random chains, and their joint wrenches by other formulations than the recursion."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def close(actual: Array, expected: Array, tolerance: float = ROUNDING) -> None:
 
 
 class Laws(NamedTuple):
-    """The chain in the lab, whose axes and origin are the base's at this instant, by vectors and without twists."""
+    """The chain in the lab, with axes and origin of the base at this instant, by vectors without twists."""
 
     rotation: Array
     origin: Array
@@ -150,7 +150,7 @@ def by_block_matrix(state: State) -> Array:
 
 
 def by_observer(state: State, seed: int) -> Array:
-    """Return the same as somebody finds it who tumbles past."""
+    """Return the same for a random tumbling observer."""
     rng, count = np.random.default_rng(seed), state.q.shape[0]
     laws = by_vectors(state)
     bodies, load, tip = as_wrenches(state, laws)

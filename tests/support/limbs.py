@@ -1,4 +1,4 @@
-"""Limbs in random states, and the same as open chains, whose links are all at their home poses."""
+"""Limbs in random states, also as open chains with all links at their home poses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLAT_VOLUME = 0.1  # of the hinge axes: less is gimbal lock, where rates are lar
 
 
 class State(NamedTuple):
-    """Limbs (k, N, ...) in any state: ``at`` in a random pose with skewed hinge axes, and what it was made from."""
+    """Limbs (k, N, ...) in any state: ``at`` in a random pose with skewed hinge axes, and its inputs."""
 
     at: limb.Limb
     rotation: Array
@@ -76,7 +76,7 @@ def flat(joints: Array) -> Array:
 
 
 def chain_of(screw: Array, inertia: Array) -> open_chain.Chain:
-    """Return the chain with all frames in one place; the last links of every six weigh, the base's six do not."""
+    """Return the chain with all frames in one place; every sixth link has mass, the base's links have none."""
     count = screw.shape[1]
     heavy = np.zeros((COUNT, count, 6, 6))
     heavy[:, count - 6 * inertia.shape[1] :][:, 5::6] = inertia

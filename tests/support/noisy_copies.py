@@ -1,4 +1,4 @@
-"""Copies of a trial with errors drawn as the uncertainty supposes them, and how often its bands hold the right answer.
+"""Copies of a trial with random errors of the assumed sizes, and how often the bands contain the right answer.
 
 ``python tests/support/noisy_copies.py STUDY COPIES`` prints the table of docs/validation.md.
 """
@@ -31,7 +31,7 @@ SOURCES: Mapping[str, Sequence[str]] = {
     "centre_of_pressure": ["centre_of_pressure_mm"],
     "segment_parameters": ["segment_mass_percent", "segment_com_percent", "segment_inertia_percent"],
 }
-END_S = 0.15  # at a recording's ends filter and spline see one side alone
+END_S = 0.15  # at the ends of a recording, filter and spline are less accurate
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def loads(trial: Recorded, *, draws: int = 0, sizes: Mapping[str, float] = SIZES
 
 
 def perturbed(trial: Recorded, sizes: Mapping[str, float], rng: np.random.Generator) -> Recorded:
-    """Return a copy in which everything is off by a draw of its error, written out in other words than the pipeline's.
+    """Return a copy with a random error of everything, drawn independently of the pipeline's code.
 
     Noise of the markers is white and filtered as the trial was; a contact has its own offset of the centre of pressure.
     """
@@ -103,9 +103,9 @@ def held(
     injected: Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Return how often bands around perturbed copies hold the right moment and power, by joint (and angle).
+    """Return how often bands of perturbed copies contain the right moment and power, by joint (and angle).
 
-    The copies have errors of the sizes that the bands suppose, or ``injected`` ones.
+    The copies have errors of the sizes that the bands assume, or ``injected`` ones.
     """
     rows = []
     for i in range(copies):
@@ -120,7 +120,7 @@ def held(
             right = truths[which][name][inner]
             band = found[name.removesuffix("_jcs") + "_band"][inner]
             low, high = band.isel(percentile=0), band.isel(percentile=1)
-            # a source that does not touch a load leaves a band without width
+            # a source without effect on a load gives a band of zero width
             known = np.isfinite(right) & (high - low > 1e-6)
             inside = ((low <= right) & (right <= high)).where(known)
             row[name] = inside.mean(("time", "side"))

@@ -1,4 +1,4 @@
-"""Chains of segments, bodies, wrenches and observers in random states, for the tests of how they are calculated."""
+"""Chains of segments, bodies, wrenches and observers in random states."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def random_observer(rng: np.random.Generator, *shape: int) -> Observer:
 
 
 def in_lab(wrench: Wrench, observer: Observer) -> Wrench:
-    """Return what an observer gives in the axes of the lab, about points measured from its origin."""
+    """Return an observer's wrench in the axes of the lab, about points measured from the lab's origin."""
     back = transpose(observer.rotation)
     return transform(wrench, back, -rotate(observer.rotation, observer.position))
 

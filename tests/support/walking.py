@@ -31,16 +31,16 @@ from tests.support.geometry import (
 )
 
 TIME = np.arange(200) / 200
-INNER = slice(25, -25)  # where the spline's end error has died away
+INNER = slice(25, -25)  # away from the spline's error at the ends
 MODEL = body_model("isb_clusters")
 CALIBRATION = calibrated(MODEL, standing())
 DEFAULTS = read_yaml(CONFIG / "default.yaml")
 SETTINGS, KINETICS = DEFAULTS["kinematics"], DEFAULTS["kinetics"]
 UP = np.array([0.0, 1, 0])
 SWAPPED = {"side": list(SIDES[::-1])}
-# all formulations add up numbers of some 1000 N and 300 N m in another order, through matrices of condition 1 to 100
+# formulations add numbers of some 1000 N and 300 N m in different orders, through matrices of condition 1 to 100
 AGREED = 1e-9
-ROUNDED = 1e-8  # rounding of positions over h^2 = 2.5e-5 s2, beside moments of some 100 N m
+ROUNDED = 1e-8  # rounding of positions over h^2 = 2.5e-5 s2, relative to moments of some 100 N m
 
 
 def moving(points: Landmarks, calibration: xr.Dataset = CALIBRATION, time: Array | None = None) -> xr.Dataset:
@@ -64,13 +64,13 @@ def ground_at(place: Array, force: Array, free_moment: Array | float = 0.0) -> x
 
 
 def loads(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
-    """Return what the step ``kinetics`` finds."""
+    """Return the dataset of the step ``kinetics``."""
     return described("kinetics", kinetics(motion, contacts, calibration, **KINETICS))
 
 
 @cache
 def walked() -> Landmarks:
-    """Return the landmarks of the walk that the tests share; nobody changes them."""
+    """Return the landmarks of the walk that the tests share; do not change them."""
     return landmarks(walk(TIME))
 
 
@@ -87,7 +87,7 @@ def loaded() -> xr.Dataset:
 
 
 def mirrored_loads() -> xr.Dataset:
-    """Return the loads of the mirror image of :func:`walked`, each under the side whose image it is."""
+    """Return the loads of the mirror image of :func:`walked`, under the original sides."""
     calibration = calibrated(MODEL, mirrored(standing()))
     image = ground().sel(SWAPPED).assign_coords(side=list(SIDES))  # forces as vectors, moments as axial ones
     image = image.assign(ground_force=image.ground_force * (1, 1, -1), ground_moment=image.ground_moment * (-1, -1, 1))
@@ -104,7 +104,7 @@ def same(actual: xr.Dataset, expected: xr.Dataset, *names: str) -> None:
 
 
 def without_cluster(points: Landmarks, segment: str) -> Landmarks:
-    """Return landmarks of which those of a segment's left cluster are unseen."""
+    """Return landmarks with a segment's left cluster missing."""
     lost = {f"{segment}_{number}_left" for number in range(1, 5)}
     return {name: np.nan * where if name in lost else where for name, where in points.items()}
 

@@ -48,7 +48,7 @@ def state(request: pytest.FixtureRequest) -> State:
     return random_state(1, request.param)
 
 
-def test_each_term_is_what_its_own_formula_says(state: State) -> None:
+def test_each_term_equals_its_formula(state: State) -> None:
     chain, around, q, qd, qdd = state[:5]
     at_rest = replace(around, base_twist=np.zeros(6), base_twist_rate=np.zeros(6))
     jacobian, _ = link_jacobians(chain, q, qd)
@@ -99,7 +99,7 @@ def test_coriolis_matrix_is_that_of_the_christoffel_symbols(state: State) -> Non
     close(coriolis_matrix(chain, q, qd), apply(symbols, qd[:, None]))
 
 
-def test_forward_dynamics_undoes_inverse_dynamics(state: State) -> None:
+def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(state: State) -> None:
     chain, around, q, qd, qdd = state[:5]
     torque = inverse_dynamics(chain, q, qd, qdd, around)
     close(forward_dynamics(chain, q, qd, torque, around), qdd)
@@ -109,7 +109,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(state: State) -> None:
 def test_work_of_all_loads_becomes_kinetic_energy(state: State) -> None:
     """Power balance with everything: joints, base, links, tip and gravity; T differenced along the path."""
     chain, around, q, qd, qdd = state[:5]
-    slow = 0.1  # the same path at a tenth of the pace, to keep the differences exact
+    slow = 0.1  # the same path at a tenth of the speed, for exact differences
     qd, qdd = slow * qd, slow**2 * qdd
     base, rate = slow * around.base_twist, slow**2 * around.base_twist_rate
     around = Surroundings(around.gravity, around.tip_wrench, around.link_wrench, base, rate)
@@ -139,7 +139,7 @@ def test_gravity_torque_is_the_slope_of_the_potential(state: State) -> None:
 
 
 def test_task_space_and_joint_space_accelerate_the_tip_alike(state: State) -> None:
-    """Against the recursion, which knows no Jacobian; as many rows of the tip's twist as leave one joint free."""
+    """Compared with the recursion, which needs no Jacobian; one row of the tip's twist less than joints."""
     chain, _, q, qd, qdd = state[:5]
     around = replace(state.around, base_twist=np.zeros(6), base_twist_rate=np.zeros(6))
     torque, bias = (inverse_dynamics(chain, q, qd, x, around) for x in (qdd, 0 * qdd))
@@ -165,8 +165,8 @@ def test_square_task_takes_the_inverse_transpose_of_the_jacobian() -> None:
     close(inertia, transpose(back) @ mass @ back)
 
 
-def test_time_and_side_at_once_are_one_after_the_other() -> None:
-    """Sides are different chains, time comes before them; what is missing at one instant stays there."""
+def test_time_and_side_together_equal_one_at_a_time() -> None:
+    """Sides are different chains, time is the first dimension; a gap affects its own instant only."""
     state = random_state(3, 4, 2)
     q, qd, qdd = np.random.default_rng(3).normal(size=(3, 5, 2, 4))
     q[2, 1, 0] = np.nan
@@ -238,7 +238,7 @@ def test_lagrange_gives_the_closed_form_of_the_planar_arm_by_symbols() -> None:
 
 
 def swinging(t: float, q: Array, qd: Array) -> Array:
-    """Return the acceleration of the arm that nobody holds."""
+    """Return the acceleration of the free arm."""
     return forward_dynamics(planar_arm(), q, qd, np.zeros(2), Surroundings(gravity=DOWN))
 
 

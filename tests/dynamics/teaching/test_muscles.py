@@ -18,7 +18,7 @@ ACROSS_BOTH = Muscle((0, 1, 2), np.array([[0.02, 0.05], [0.2, 0.04], [B, 0.01]])
 
 
 def random_muscles(rng: np.random.Generator, n: int) -> list[Muscle]:
-    """Return muscles with two to five points on any links, also to and fro."""
+    """Return muscles with two to five points on any links in any order."""
     counts = rng.integers(2, 6, size=4)
     return [Muscle(tuple(rng.integers(0, n + 1, k)), 0.2 * rng.normal(size=(k, 2))) for k in counts]
 
@@ -36,7 +36,7 @@ def test_arm_is_minus_the_slope_of_the_length_and_the_lever(seed: int, n: int) -
         def length(s: Array, unit: Array = unit) -> Array:
             return lengths(links, strings, q + s[:, None, None] * unit)
 
-        # steps of 1 mrad stay clear of the kink that length has where a stretch shrinks to nothing
+        # steps of 1 mrad avoid the kink of the length where a part of the string has length zero
         close(arms[..., joint], -derivative(length, np.zeros(1), 1e-3)[0], 1e-8)
 
 
@@ -64,8 +64,8 @@ def test_largest_arm_is_where_the_muscle_meets_the_forearm_at_a_right_angle() ->
     q = np.array([0.2, np.arccos(-B / A)])
     arm = moment_arms(ARM, [FLEXOR], q)[0, 1]
     assert arm == pytest.approx(B)
-    for beside in (-0.1, 0.1):
-        assert moment_arms(ARM, [FLEXOR], np.array([q[0], q[1] + beside]))[0, 1] < arm
+    for change in (-0.1, 0.1):
+        assert moment_arms(ARM, [FLEXOR], np.array([q[0], q[1] + change]))[0, 1] < arm
 
 
 def test_muscle_within_one_link_turns_nothing() -> None:
@@ -84,8 +84,8 @@ def test_pull_turns_the_joint_towards_larger_angles_where_the_arm_is_positive() 
         assert sign * planar.forward_dynamics(ARM, q, rest, torque)[1] > 0
 
 
-def test_muscle_over_two_joints_holds_what_statics_asks_of_a_string() -> None:
-    """The last stretch pulls the forearm at its insertion: as a force on the tip of a limb that ends there."""
+def test_torques_of_a_muscle_over_two_joints_follow_from_statics() -> None:
+    """The last part of the string pulls the forearm at its insertion, like a force on the tip of a shorter limb."""
     q, force = np.array([0.5, 0.9]), 300.0
     points = muscles.path(ARM, ACROSS_BOTH, q)
     stretch = points[-2] - points[-1]

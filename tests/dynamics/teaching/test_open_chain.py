@@ -34,7 +34,7 @@ def state(request: pytest.FixtureRequest) -> State:
     return random_state(1, request.param)
 
 
-# ---- where it is and how it moves
+# ---- motion
 
 
 def test_poses_are_products_of_exponentials_in_base_and_tip_frame(state: State) -> None:
@@ -158,7 +158,7 @@ def test_pinocchio_finds_the_same(state: State) -> None:
 
 
 def test_base_that_moves_as_a_joint_would_is_that_joint(state: State) -> None:
-    """Take the first joint away and move the base in its place: nothing changes farther out."""
+    """Replacing the first joint by the same motion of the base changes nothing beyond it."""
     chain, around, q, qd, qdd = state[:5]
     step = motion(chain, q, qd, qdd, Surroundings(base_twist=around.base_twist, base_twist_rate=around.base_twist_rate))
     turn = link_poses(chain, q)[:, 0, :3, :3]

@@ -30,7 +30,7 @@ def free(links: Links) -> Callable[[float, Array, Array], Array]:
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_acceleration_is_that_of_the_planar_limb_under_gravity(n: int) -> None:
-    """With joint torques; there angles from x and from the link before, here from the downward vertical."""
+    """With joint torques; the limb has relative angles from x, the pendulum absolute ones from the vertical."""
     rng = np.random.default_rng(n)
     links = Links(*(rng.uniform(0.1, 0.5, n) for _ in range(4)))
     theta, rate, torque = rng.normal(size=(3, 20, n)) * np.array([2.0, 4, 10])[:, None, None]
@@ -42,7 +42,7 @@ def test_acceleration_is_that_of_the_planar_limb_under_gravity(n: int) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_lagrange_gives_the_same_equations_by_symbols(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The code itself, fed with symbols; d/dt dL/dtheta' - dL/dtheta."""
+    """The code itself with symbols; d/dt dL/dtheta' - dL/dtheta."""
     t, g = sp.symbols("t g", positive=True)
     sizes = [[sp.Symbol(f"{name}{i}", positive=True) for i in range(n)] for name in "ldmI"]
     theta = [sp.Function(f"theta{i}")(t) for i in range(n)]
@@ -67,7 +67,7 @@ def test_lagrange_gives_the_same_equations_by_symbols(n: int, monkeypatch: pytes
 
 
 def test_textbook_double_pendulum() -> None:
-    """Printed with a slip in places: the upper angle feels m2 g l1 sin(theta1), of the lower mass at the upper arm."""
+    """Some printed versions have an error in m2 g l1 sin(theta1), the load of the lower mass on the upper angle."""
     load = pendulum.gravity_load(POINTS, np.array([0.6, -0.9]), gravity_m_s2=GRAVITY)
     close(load, [(M1 + M2) * GRAVITY * L1 * np.sin(0.6), M2 * GRAVITY * L2 * np.sin(-0.9)])
     square = pendulum.mass_matrix(POINTS, np.array([0.4, 0.4 + np.pi / 2]))
@@ -85,7 +85,7 @@ def test_period_at_any_amplitude(amplitude: float, make: Callable[[Array, Array]
     period_s = 4 * np.sqrt(shortened * 0.7 / GRAVITY) * ellipk(np.sin(amplitude / 2) ** 2)
     quarters = np.arange(5) * period_s / 4
     theta, _ = simulate(free(links), np.array([amplitude]), np.zeros(1), quarters, tolerance=1e-12)
-    # steps good to 1e-12; near the top (3.1 rad), where it all but stands, an error grows a thousandfold
+    # steps good to 1e-12; near the top (3.1 rad), where it is almost at rest, an error grows a thousandfold
     close(theta[:, 0], amplitude * np.array([1, 0, -1, 0, 1]), 1e-8)
 
 
@@ -112,7 +112,7 @@ def test_small_swing_in_a_mode_repeats_after_its_period(links: Links, mode: int)
     small = 1e-4
     time = np.linspace(0, 2 * np.pi / omega[mode], 9)
     theta, _ = simulate(free(links), small * shapes[:, mode], np.zeros(2), time, tolerance=1e-13)
-    # what is left out is the cube of the angles, 1e-12, over a period, with shapes up to 3
+    # the neglected cube of the angles is 1e-12 over a period, with shapes up to 3
     close(theta, small * np.cos(omega[mode] * time)[:, None] * shapes[:, mode], 1e-10)
 
 

@@ -39,7 +39,7 @@ def about_z(links: Links) -> Array:
     return links.inertia[:, None, None] * np.diag([0.0, 0, 1])
 
 
-# ---- other ways to the same torques
+# ---- other formulations
 
 
 @COUNTS
@@ -68,7 +68,7 @@ def test_terms_are_those_of_the_open_chain(n: int) -> None:
 
 @COUNTS
 def test_torques_are_the_moments_of_the_block_matrix(n: int) -> None:
-    """Gravity and load even term by term; the rest is split otherwise there (accelerations of centres of mass)."""
+    """Gravity and load term by term; the block matrix splits the rest otherwise (accelerations of centres of mass)."""
     rng = np.random.default_rng(n)
     links, (q, qd, qdd), gravity, force = random_links(rng, n), random_motion(rng, n), *(9 * rng.normal(size=(2, 2)))
     angle, place, joint = absolute(q), planar.coms(links, q), planar.joints(links, q)
@@ -106,7 +106,7 @@ def is_zero(expression: Any) -> bool:
 
 @COUNTS
 def test_lagrange_gives_the_same_torques_by_symbols(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The code itself, fed with symbols; d/dt dL/dq' - dL/dq = tau + F . dx_tip/dq with L = T - U."""
+    """The code itself with symbols; d/dt dL/dq' - dL/dq = tau + F . dx_tip/dq with L = T - U."""
     t = sp.Symbol("t")
     sizes = [[sp.Symbol(f"{name}{i}", positive=True) for i in range(n)] for name in "ldmI"]
     gravity, force = (np.array(sp.symbols(names), dtype=object) for names in ("gx gy", "fx fy"))
@@ -129,7 +129,7 @@ def test_lagrange_gives_the_same_torques_by_symbols(n: int, monkeypatch: pytest.
         assert is_zero(needed - found[i])
 
 
-# ---- kinematics, power, the way back
+# ---- kinematics, power, forward dynamics
 
 
 @given(SEED)
@@ -140,7 +140,7 @@ def test_jacobian_and_its_rate_are_derivatives_of_the_place(seed: int) -> None:
     now = np.zeros(1)
 
     def then(time: Array) -> Array:
-        return np.asarray(q + qd * time[:, None] / 10)  # slowly, to keep the differences exact
+        return np.asarray(q + qd * time[:, None] / 10)  # slow, for exact differences
 
     velocity = derivative(lambda time: planar.tip(links, then(time)), now)
     close(planar.jacobian(links, q) @ qd[..., None] / 10, velocity[..., None])
@@ -148,7 +148,7 @@ def test_jacobian_and_its_rate_are_derivatives_of_the_place(seed: int) -> None:
     close(planar.jacobian_rate(links, q, qd / 10), change)
 
 
-def test_absolute_and_relative_angles_undo_each_other() -> None:
+def test_absolute_and_relative_angles_are_inverse() -> None:
     q = np.random.default_rng(1).normal(size=(5, 2))
     close(absolute(q)[:, 1], q[:, 0] + q[:, 1])
     close(planar.relative(absolute(q)), q)
@@ -157,7 +157,7 @@ def test_absolute_and_relative_angles_undo_each_other() -> None:
 @given(SEED)
 @PROPERTY
 def test_power_of_the_torques_and_the_load_becomes_kinetic_energy(seed: int) -> None:
-    """Of the centres of mass and the turning links, differenced; no mass matrix in it."""
+    """Energy of the centres of mass and the rotating links, differentiated, without a mass matrix."""
     rng = np.random.default_rng(seed)
     links, (q, qd, qdd), gravity, force = random_links(rng, 2), random_motion(rng, 2, 1) / 10, *rng.normal(size=(2, 2))
 
@@ -178,7 +178,7 @@ def test_power_of_the_torques_and_the_load_becomes_kinetic_energy(seed: int) -> 
 
 
 @COUNTS
-def test_forward_dynamics_undoes_inverse_dynamics(n: int) -> None:
+def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(n: int) -> None:
     rng = np.random.default_rng(n)
     links, (q, qd, qdd), gravity, force = random_links(rng, n), random_motion(rng, n), *(9 * rng.normal(size=(2, 2)))
     torque = inverse_dynamics(links, q, qd, qdd, gravity, force)
@@ -210,7 +210,7 @@ def test_straight_limb_that_stays_straight_is_one_link() -> None:
     ("elbow", "factor"), [(0, 1), (np.pi, -1), (np.pi / 2, 0)], ids=["straight", "folded", "right"]
 )
 def test_coupling_of_the_links_in_special_postures(elbow: float, factor: int) -> None:
-    """m2 l1 d2 cos q2: largest straight, opposite folded, gone at a right angle; velocity torques the other way."""
+    """m2 l1 d2 cos q2: largest if straight, opposite if folded, zero at a right angle; velocity torques as the sine."""
     links = random_links(np.random.default_rng(1), 2)
     q, own = np.array([0.3, elbow]), links.inertia + links.mass * links.to_com**2
     bend = links.mass[1] * links.length[0] * links.to_com[1] * factor
@@ -220,7 +220,7 @@ def test_coupling_of_the_links_in_special_postures(elbow: float, factor: int) ->
     assert idle == (factor != 0)
 
 
-def test_folded_limb_of_equal_links_feels_no_load_at_the_first_joint() -> None:
+def test_folded_limb_of_equal_links_has_no_load_at_the_first_joint() -> None:
     links = planar.rods(np.array([2.0, 1]), np.array([0.3, 0.3]))
     torque = planar.load_torque(links, np.array([0.4, np.pi]), np.array([30.0, -50]))
     assert torque[0] == pytest.approx(0, abs=ROUNDING)
@@ -232,7 +232,7 @@ def test_inertia_of_rods_about_their_ends() -> None:
     close(planar.mass_matrix(rod, np.zeros(1)), [[3 * 0.5**2 / 3]])
 
 
-# ---- where printed derivations slip
+# ---- terms with errors in printed derivations
 
 
 def test_load_in_the_balance_of_the_second_link() -> None:
@@ -256,7 +256,7 @@ def test_load_in_the_balance_of_the_second_link() -> None:
 
 
 def test_a_hand_pushed_up_needs_less_torque() -> None:
-    """Limb level along x, 20 N up at the tip: that much less at the elbow by l2, at the shoulder by l1 + l2."""
+    """Limb level along x, 20 N up at the tip: less torque, by l2 at the elbow and l1 + l2 at the shoulder."""
     links = planar.rods(np.array([2.0, 1.5]), np.array([0.3, 0.35]))
     still = np.zeros(2)
     terms = torque_terms(links, still, still, still, DOWN, np.array([0, 20.0]))

@@ -1,4 +1,4 @@
-"""Reaching: the smoothest way, the angles that lead along it, and what speed costs."""
+"""Reaching: minimum-jerk paths, joint angles and their rates, torques by speed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def random_arm(rng: np.random.Generator) -> Links:
 # ---- minimum jerk
 
 
-def test_way_is_the_one_of_least_jerk() -> None:
-    """Its sixth derivative vanishes (Euler and Lagrange) between rest and rest: one polynomial does that."""
+def test_path_has_the_least_jerk() -> None:
+    """Its sixth derivative is zero (Euler and Lagrange) between rest and rest: one polynomial has this property."""
     time = np.linspace(0, 0.8, 50)
     position, velocity, acceleration = minimum_jerk(START, END, time, duration_s=0.8)
     s = sp.Symbol("s")
     unknown = sp.symbols("a:6")
-    way = sum(a * s**k for k, a in enumerate(unknown))  # all whose sixth derivative is zero
+    way = sum(a * s**k for k, a in enumerate(unknown))  # all with a sixth derivative of zero
     ends = [way.diff(s, k).subs(s, at) - (at if k == 0 else 0) for k in range(3) for at in (0, 1)]
     way = way.subs(sp.solve(ends, unknown))
     for k, found in enumerate((position - START, velocity, acceleration)):
@@ -38,12 +38,12 @@ def test_way_is_the_one_of_least_jerk() -> None:
     assert sp.integrate(way.diff(s, 3) ** 2, (s, 0, 1)) == 720
 
 
-def test_any_other_way_has_more_jerk() -> None:
+def test_any_other_path_has_more_jerk() -> None:
     s = np.linspace(0, 1, 2001)
     acceleration = minimum_jerk(np.zeros(1), np.ones(1), s, duration_s=1)[2][:, 0]
 
     def cost(amount: float) -> float:
-        """Add s^4 (1 - s)^4, at rest at both ends, whose second derivative stands here."""
+        """Return the jerk with s^4 (1 - s)^4 added, at rest at both ends."""
         other = amount * s**2 * (1 - s) ** 2 * (12 - 56 * s + 56 * s**2)
         return float((np.diff(acceleration + other) ** 2).sum() / s[1])
 
@@ -65,7 +65,7 @@ def test_hand_rests_before_and_after_and_is_fastest_midway() -> None:
 
 @given(SEED)
 @PROPERTY
-def test_both_elbows_lead_the_tip_to_its_place(seed: int) -> None:
+def test_both_solutions_put_the_tip_in_place(seed: int) -> None:
     rng = np.random.default_rng(seed)
     arm, q = random_arm(rng), rng.uniform(-np.pi, np.pi, (20, 2))
     place = planar.tip(arm, q)
@@ -74,7 +74,7 @@ def test_both_elbows_lead_the_tip_to_its_place(seed: int) -> None:
     close(found[:, 0, 1], -found[:, 1, 1])
     assert (found[:, 0, 1] >= 0).all()
     own = found[np.arange(20), (q[:, 1] < 0).astype(int)]
-    # one of them is where it came from, up to whole turns; near straight or folded limbs rounding costs its root
+    # one of them is the original, up to whole turns; near straight or folded limbs the error is the root of rounding
     np.testing.assert_allclose(np.exp(1j * own), np.exp(1j * q), rtol=0, atol=1e-6)
 
 
@@ -93,7 +93,7 @@ def test_out_of_reach_is_missing_and_nothing_else() -> None:
 
 
 def test_rates_are_derivatives_of_the_angles() -> None:
-    time = np.linspace(0.1, 0.7, 7)  # inside the movement, so that differences do not see its ends
+    time = np.linspace(0.1, 0.7, 7)  # inside the movement, away from its ends
     path = minimum_jerk(START, END, time, duration_s=0.8)
     q, qd, qdd = reach(ARM, START, END, time, duration_s=0.8)
     close(planar.tip(ARM, q), path[0])
@@ -113,20 +113,20 @@ def test_rates_of_a_straight_limb_are_missing() -> None:
         assert (np.isnan(rate).any(axis=1) == [False, True, True]).all()
 
 
-# ---- what speed costs
+# ---- speed
 
 
 def torques(duration_s: float, gravity: Array) -> Array:
-    """Return the terms of a reach at the same 101 points of its way."""
+    """Return the terms of a reach at the same 101 points of its path."""
     time = np.linspace(0, duration_s, 101)
     return torque_terms(ARM, *reach(ARM, START, END, time, duration_s=duration_s), gravity)
 
 
-def test_eight_times_as_fast_takes_64_times_the_torque_but_for_gravity() -> None:
-    """q'' and q'^2 scale with 1 / T^2; 4 s and 0.5 s are powers of two, so that doubles do it without rounding."""
+def test_eightfold_speed_takes_64_times_the_torque_except_gravity() -> None:
+    """q'' and q'^2 scale with 1 / T^2; 4 s and 0.5 s are powers of two, so that no rounding occurs."""
     flat = np.zeros(2)
     fast, slow = torques(0.5, flat), torques(4, flat)
     np.testing.assert_array_equal(fast, 64 * slow)
-    assert np.abs(fast[:, :2]).max(axis=(0, 2)).min() > 1  # N m, of inertia and of velocity: neither is idle
+    assert np.abs(fast[:, :2]).max(axis=(0, 2)).min() > 1  # N m, of inertia and of velocity
     upright = np.array([0, -GRAVITY])
     np.testing.assert_array_equal(torques(0.5, upright)[:, 2], torques(4, upright)[:, 2])

@@ -25,17 +25,17 @@ def hat(twist: Array) -> Array:
 
 
 @pytest.mark.parametrize("angle", [0, 1e-9, 1e-4, 0.999e-4, 1.001e-4, 0.1, 2, 3.1415, np.pi - 1e-9])
-def test_exponential_is_that_of_the_matrix_and_logarithm_undoes_it(angle: float) -> None:
+def test_exponential_is_that_of_the_matrix_and_logarithm_its_inverse(angle: float) -> None:
     rng = np.random.default_rng(5)
     twist = rng.normal(size=(4, 6))
     twist[:, :3] *= angle / np.linalg.norm(twist[:, :3], axis=-1, keepdims=True)
     reached = exponential(twist)
     np.testing.assert_allclose(reached, [expm(hat(one)) for one in twist], atol=1e-14)
-    # near pi the axis hangs on the difference of R and its transpose, which has lost 7 digits
+    # near pi the axis depends on the difference of R and its transpose, which has 7 digits less
     np.testing.assert_allclose(logarithm(reached), twist, atol=1e-13 if angle < 3 else 1e-8)
 
 
-def test_logarithm_of_a_pose_that_was_not_seen_is_unknown() -> None:
+def test_logarithm_of_a_missing_pose_is_missing() -> None:
     seen = exponential(np.arange(12.0).reshape(2, 6) / 10)
     lost = seen.copy()
     lost[0, 1, 3] = np.nan
@@ -43,7 +43,7 @@ def test_logarithm_of_a_pose_that_was_not_seen_is_unknown() -> None:
     np.testing.assert_array_equal(logarithm(lost)[1], logarithm(seen)[1])
 
 
-def test_adjoint_carries_twists_as_velocities_of_points_and_leaves_power_alone() -> None:
+def test_adjoint_transforms_twists_like_velocities_of_points_and_keeps_power() -> None:
     rng = np.random.default_rng(6)
     there, back, twist, wrench = (f(rng.normal(size=(3, 6))) for f in (exponential, exponential, np.array, np.array))
     rotation, position = there[:, :3, :3], there[:, :3, 3]

@@ -1,4 +1,4 @@
-"""Closures: moments bring the motion about that they were computed from, power changes energy; and slips are seen."""
+"""Closures: moments reproduce the motion they were computed from, power changes energy, and errors are detected."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def loaded(motion: xr.Dataset) -> tuple[Legs, Array]:
 
 @pytest.fixture(scope="module")
 def airborne(motion: xr.Dataset) -> tuple[Legs, Array]:
-    """The same motion with nothing under the feet: smooth, and not about to fall over."""
+    """The same motion without ground: smooth and stable."""
     contacts = ground()
     return solved(motion, contacts.assign({name: 0 * values for name, values in contacts.items()}))
 
@@ -52,7 +52,7 @@ def airborne(motion: xr.Dataset) -> tuple[Legs, Array]:
 # ---- forward closure
 
 
-def test_kane_gives_the_accelerations_that_the_chain_was_measured_with(loaded: tuple[Legs, Array]) -> None:
+def test_kane_gives_the_measured_accelerations(loaded: tuple[Legs, Array]) -> None:
     """From moments of the block matrix, q'' by Kane's equations, at measured angles and rates, in every frame."""
     own, torque = loaded
     measured = cross_checks.chain_motion(own)[1]
@@ -63,7 +63,7 @@ def test_kane_gives_the_accelerations_that_the_chain_was_measured_with(loaded: t
     close(found.T, measured.acceleration[..., limb.HINGES], 1e-8)
 
 
-def test_moments_bring_their_motion_about(loaded: tuple[Legs, Array], airborne: tuple[Legs, Array]) -> None:
+def test_moments_reproduce_their_motion(loaded: tuple[Legs, Array], airborne: tuple[Legs, Array]) -> None:
     """What the rule misses at 5 ms: in the air the accelerations change by their own size in 0.1 s. On the ground 350 N
     tip the foot, of 5e-4 kg m2, by the square root of 1e5 per second, which magnifies it by thousands."""
     assert closure(*airborne).max() < 1e-6
@@ -86,7 +86,7 @@ def test_half_the_step_is_a_sixteenth_of_the_error(
 
 
 @pytest.mark.parametrize("joint", [ANKLE, KNEE, HIP])
-def test_a_moment_that_is_five_percent_off_is_seen(airborne: tuple[Legs, Array], joint: int) -> None:
+def test_a_moment_error_of_five_percent_is_detected(airborne: tuple[Legs, Array], joint: int) -> None:
     own, torque = airborne
     wrong = torque.copy()
     wrong[:, :, joint] *= 1.05
@@ -108,7 +108,7 @@ def test_the_error_is_in_degrees_and_by_joint(airborne: tuple[Legs, Array]) -> N
     np.testing.assert_allclose(closure(own, wrong), expected, rtol=0.05, atol=1e-6)
 
 
-def test_another_mass_than_the_moments_were_computed_with_is_seen(airborne: tuple[Legs, Array]) -> None:
+def test_a_different_mass_is_detected(airborne: tuple[Legs, Array]) -> None:
     own, torque = airborne
     heavy = replace(own, mass=2 * own.mass, inertia=2 * own.inertia)
     assert (closure(heavy, torque) > 1000 * closure(own, torque)).all()
@@ -121,11 +121,11 @@ def test_mirrored_walk_exchanges_the_sides(motion: xr.Dataset, loaded: tuple[Leg
         ground_force=contacts.ground_force * (1, 1, -1), ground_moment=contacts.ground_moment * (-1, -1, 1)
     )
     found = closure(*solved(moving(mirrored(landmarks(walk(TIME))), calibration), image, calibration))
-    np.testing.assert_allclose(found[::-1], closure(*loaded), rtol=1e-3)  # rounding, beside the foot's fall
+    np.testing.assert_allclose(found[::-1], closure(*loaded), rtol=1e-3)  # rounding, amplified by the unstable foot
 
 
 def test_windows_with_gaps_are_left_out(loaded: tuple[Legs, Array]) -> None:
-    """And only these: what comes after a gap is as good as what comes before it."""
+    """And only these: windows after a gap are used like those before it."""
     own, torque = loaded
     whole = closure(own, torque)
     holed, wild = torque.copy(), torque.copy()
@@ -144,7 +144,7 @@ def test_windows_with_gaps_are_left_out(loaded: tuple[Legs, Array]) -> None:
 
 @pytest.mark.parametrize("count", [7, 8, 9, 10, 11])
 def test_a_trial_that_is_too_short_has_no_closure(motion: xr.Dataset, count: int) -> None:
-    """Windows of 0.02 s are four frames here, with two and three more around them that are interpolated from."""
+    """Windows of 0.02 s are four frames here, with two frames before and three after for the interpolation."""
     time = TIME[:count]
     own, torque = solved(moving(landmarks(walk(time)), time=time), ground(time))
     assert np.isfinite(closure(own, torque)).all() == (count >= 2 + 4 + 3 + 1)
@@ -196,7 +196,7 @@ def test_ten_newtons_too_much_are_ten_newtons_times_the_speed_of_the_joint(
     expected = np.zeros((2, 3))
     speed = own.centre_velocity[:, :, segment, 0]
     expected[:, segment : segment + 2] = 10 * np.sqrt((speed**2).mean(axis=0))[:, None]
-    # against 10^-5 W that are left over anyway, and the spline's velocity of the joint centre
+    # tolerance: 10^-5 W without the force, and the spline's velocity of the joint centre
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -225,7 +225,7 @@ def test_a_moment_too_much_works_at_the_speed_of_turning(loads: xr.Dataset, load
     np.testing.assert_allclose(power_left_over(own, wrong)[:, 1:].T, expected, atol=1e-4)
 
 
-def test_velocities_that_were_filtered_otherwise_than_places_are_seen(
+def test_velocities_filtered_differently_than_positions_are_detected(
     loads: xr.Dataset, loaded: tuple[Legs, Array]
 ) -> None:
     own = loaded[0]
@@ -234,7 +234,7 @@ def test_velocities_that_were_filtered_otherwise_than_places_are_seen(
 
 
 def test_gaps_cost_their_frames_only(loads: xr.Dataset, loaded: tuple[Legs, Array]) -> None:
-    """A gap makes two stretches whose new ends the spline misses by more, but not by much."""
+    """A gap makes two stretches; the error of the spline is a little larger at the new ends."""
     own = loaded[0]
     com = own.com.copy()
     com[80:120, RIGHT, KNEE] = np.nan

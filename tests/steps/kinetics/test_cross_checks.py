@@ -1,4 +1,4 @@
-"""Formulations of the legs: that they agree, on real recordings too, and would not if something were wrong."""
+"""Formulations of the legs: they agree, also on real recordings, and detect errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def own() -> Legs:
 
 @pytest.fixture(scope="module")
 def solved(own: Legs) -> cross_checks.Loads:
-    """What the block matrix finds."""
+    """Return the loads of the block matrix."""
     found = loaded()
     in_lab = rotate(np.swapaxes(own.rotation[:, :, :3], -1, -2), found.joint_moment.values)
     return cross_checks.Loads(found.joint_force.values, in_lab, found.joint_moment_jcs.values * own.signs)
@@ -42,7 +42,7 @@ def test_all_formulations_agree_to_rounding() -> None:
 
 @pytest.mark.parametrize("part", ["force", "moment", "torque"])
 @pytest.mark.parametrize("wrong", ["solved", *cross_checks.FORMULATIONS])
-def test_a_wrong_number_in_one_frame_is_seen(own: Legs, solved: cross_checks.Loads, wrong: str, part: str) -> None:
+def test_a_wrong_number_in_one_frame_is_detected(own: Legs, solved: cross_checks.Loads, wrong: str, part: str) -> None:
     """1e-5 N or N m at one instant of one joint, in the formulation that is wrong and in no other."""
     chain, by_wrenches = cross_checks.open_chain(own), cross_checks.wrenches_on_the_shank(own)
     all_loads = {
@@ -62,8 +62,8 @@ def test_a_wrong_number_in_one_frame_is_seen(own: Legs, solved: cross_checks.Loa
     close(found, expected, AGREED)
 
 
-def test_a_slip_in_the_solver_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The solver alone leaves w x I w out at the ankle; a vector in lab axes has a component of 1 / sqrt(3) of it."""
+def test_an_error_of_the_solver_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver alone lacks w x I w at the ankle; a vector in lab axes has a component of 1 / sqrt(3) of it."""
     solve = step._joint_loads
 
     def without_velocity(legs: Legs) -> tuple[Array, Array]:
@@ -91,7 +91,7 @@ def test_what_is_not_known_is_not_compared() -> None:
 
 @pytest.fixture(scope="module")
 def checks(shared: Path) -> pd.DataFrame:
-    """Return one row per trial: the largest disagreement and closures, and the largest power beside them."""
+    """Return one row per trial: the largest disagreement, closures and power."""
     rows = []
     for study in STUDIES:
         for name, session in run_study(shared / "studies" / study, {}).items():
@@ -113,7 +113,7 @@ def checks(shared: Path) -> pd.DataFrame:
 
 
 def test_formulations_agree_on_every_trial_of_real_recordings(checks: pd.DataFrame) -> None:
-    """Noisy markers make accelerations, not rounding; positions are metres from the origin, forces kilonewtons."""
+    """Noisy markers give large accelerations, not rounding; positions are in metres, forces in kilonewtons."""
     assert set(checks.study) == set(STUDIES)
     assert checks.moment.notna().all()
     assert (checks.moment < 1e-8).all()

@@ -1,4 +1,4 @@
-"""Kinetics: a person whose motion is known, against Newton for particles, statics, energy and symmetries."""
+"""Kinetics: a person with known motion, against Newton for particles, statics, energy and symmetries."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_powers_of_a_swinging_leg_are_the_change_of_its_energy() -> None:
     found = loads(moving(landmarks(walk(TIME, still_pelvis=True))), ground_at(*np.zeros((2, len(TIME), 2, 3))))
     expected = derivative(energy, TIME)
     assert np.ptp(expected) > 10
-    # moments of 10^-3 N m beside the true ones, at 3 rad/s, from three joints
+    # errors of moments of 10^-3 N m, at 3 rad/s, from three joints
     close(found.joint_power.sum("joint")[INNER], expected[INNER], 1e-2)
 
 
 def test_power_is_the_sum_of_jcs_moments_times_the_rates_of_the_angles() -> None:
-    """Which holds for the orthogonal projection M.e_i alone, signs included, on both sides."""
+    """True for the orthogonal projection M.e_i alone; includes the signs of both sides."""
     rates = derivative(lambda time: walk(time).angle, TIME)
     expected = (loaded().joint_moment_jcs.values * rates).sum(axis=-1)
     assert np.ptp(expected) > 10
@@ -112,7 +112,7 @@ def test_jcs_moments_are_projections_on_the_joint_axes() -> None:
 
 
 def test_still_person_is_held_by_weights_and_ground_times_their_levers() -> None:
-    """In a bent, uneven posture: moments of what is distal about each joint centre, and nothing from motion."""
+    """In a bent, asymmetric posture: moments of the distal weights about each joint centre, none from motion."""
     pose = walk(np.full(30, 0.3))
     still = moving(landmarks(pose))
     force = np.broadcast_to([[10.0, 320, -15], [-20, 380, 5]], (30, 2, 3))
@@ -153,7 +153,7 @@ def test_signs_of_the_moments_that_hold_a_standing_person(side: str) -> None:
         close(found.joint_moment_jcs.sel(side=side, joint=joint), np.array([expected] * 30), 1e-6)
 
 
-# ---- what enters
+# ---- inputs
 
 
 def test_terms_sum_to_the_moment() -> None:
@@ -189,7 +189,7 @@ def test_free_moment_goes_through_every_joint() -> None:
 
 
 def test_mirrored_walk_exchanges_the_sides() -> None:
-    """Forces mirror as vectors, moments about the origin as axial ones; what is clinical stays."""
+    """Forces mirror as vectors, moments about the origin as axial ones; clinical quantities do not change."""
     found, original = mirrored_loads(), loaded()
     same(found, original, "joint_moment_jcs", "joint_power")
     close(found.joint_force, original.joint_force * (1, 1, -1), ROUNDED)

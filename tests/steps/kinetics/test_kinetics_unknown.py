@@ -1,4 +1,4 @@
-"""Kinetics where a segment, the ground or a joint's axes are unknown: what needs them is lost, and nothing else."""
+"""Kinetics where a segment, the ground or a joint's axes are unknown: only dependent quantities are NaN."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_unknown_ground_costs_its_side_and_instants_only() -> None:
 
 
 def test_hidden_shank_costs_the_joints_above_it_on_its_side() -> None:
-    """The ankle centre rides on the shank, so that not even the ankle's moment is known."""
+    """The shank carries the ankle centre, so that the ankle's moment is unknown too."""
     found = loads(moving(without_cluster(walked(), "shank")), ground())
     for name in ("joint_moment", "joint_moment_jcs", "joint_power"):
         assert np.isnan(found[name].sel(side="left")).all()
@@ -45,7 +45,7 @@ def test_hidden_shank_costs_the_joints_above_it_on_its_side() -> None:
 
 
 def test_hidden_thigh_leaves_the_ankle() -> None:
-    """Of the knee the moment is left in shank axes and along the shank; flexion and power need the thigh."""
+    """The knee's moment in shank axes and along the shank is known; flexion and power need the thigh."""
     found = loads(moving(without_cluster(walked(), "thigh")), ground()).sel(side="left")
     whole = loaded().sel(side="left")
     loads_and_power = ("joint_force", "joint_moment", "joint_moment_term", "joint_moment_jcs", "joint_power")
@@ -67,7 +67,7 @@ def test_hidden_segments_leave_the_rest_compared() -> None:
 
 
 def test_missing_says_which_of_segment_ground_and_axes_is_unknown() -> None:
-    """The segment comes first: without it nobody can tell the rest."""
+    """The segment takes precedence: without it the other causes are unknown."""
     hidden = {name: where.copy() for name, where in walked().items()}
     for number in range(1, 5):
         hidden[f"shank_{number}_right"][120:160] = np.nan
@@ -84,9 +84,9 @@ def test_missing_says_which_of_segment_ground_and_axes_is_unknown() -> None:
 
 
 def tumbling_feet(nearest_rad: float) -> Landmarks:
-    """Return a walk whose feet tumble about all axes, past the pose where the ankle's axes fall together.
+    """Return a walk with feet that tumble about all axes, through the pose of gimbal lock at the ankle.
 
-    They come as near as ``nearest_rad`` to it, in the middle of the trial.
+    They approach it to ``nearest_rad`` to it, in the middle of the trial.
     """
     pose = walk(TIME)
     lock = Rotation.from_euler("X", 90, degrees=True).inv().as_matrix()
@@ -98,7 +98,7 @@ def tumbling_feet(nearest_rad: float) -> Landmarks:
 
 @pytest.mark.parametrize("nearest_rad", [0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3])
 def test_gimbal_lock_costs_the_axes_and_nothing_else(nearest_rad: float) -> None:
-    """Rates of hinges whose axes all but fall together are huge; the trial is not to be blamed for it."""
+    """Near gimbal lock the rates of hinges are huge; the checks of the trial must not fail for it."""
     motion = moving(tumbling_feet(nearest_rad))
     found = loads(motion, ground())
     unknown = np.isnan(motion.joint_angle).all("angle")

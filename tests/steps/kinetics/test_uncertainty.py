@@ -1,4 +1,4 @@
-"""Uncertainty: closed forms, first-order propagation, and copies with known errors, whose bands must hold the truth.
+"""Uncertainty: closed forms, first-order propagation, and bands of copies with known errors.
 
 ``FULL=1`` draws 240 copies of the exactly known recordings, else 20 of a person in closed form.
 """
@@ -45,12 +45,12 @@ def measured(trial: Recorded) -> xr.Dataset:
     return loads(trial)
 
 
-# ---- what noise becomes
+# ---- effect of noise
 
 
 @pytest.mark.parametrize(("cutoff_hz", "order"), [(10.0, 4), (6.0, 2), (20.0, 8), (None, 4)])
 def test_noise_of_rates_is_that_of_the_filter_and_spline_in_use(cutoff_hz: float | None, order: int) -> None:
-    """The variance of filtered white noise is the sum of squares of the filter's answer to one impulse."""
+    """The variance of filtered white noise is the sum of squares of the filter's impulse response."""
     impulse, time = np.zeros((801, 1)), np.arange(801) / 100
     impulse[400] = 1
     answer = low_pass(impulse, rate_hz=100.0, cutoff_hz=cutoff_hz, order=order)
@@ -62,8 +62,8 @@ def test_noise_of_rates_is_that_of_the_filter_and_spline_in_use(cutoff_hz: float
 
 
 @pytest.mark.parametrize("name", BODY_MODELS)
-def test_markers_displaced_together_carry_the_skeleton_along(name: str) -> None:
-    """All by one vector: no segment turns, and every origin and joint centre goes with them."""
+def test_markers_displaced_together_move_the_skeleton(name: str) -> None:
+    """All by one vector: no segment rotates, and every origin and joint centre moves with them."""
     model = calibrated(body_model(name), standing())
     close(model.segment_turn_per_marker.sum("marker"), 0, 1e-6)
     for variable in ("segment_origin_per_marker", "joint_centre_per_marker"):
@@ -81,7 +81,7 @@ def test_turns_of_a_cluster_are_those_of_least_squares() -> None:
     close(gain @ gain.T / np.trace(expected), expected / np.trace(expected), 1e-6)  # central differences of 0.01 mm
 
 
-# ---- what errors become
+# ---- effect of errors
 
 
 def test_without_errors_the_band_is_the_measured_curve(trial: Recorded, measured: xr.Dataset) -> None:
@@ -93,7 +93,7 @@ def test_without_errors_the_band_is_the_measured_curve(trial: Recorded, measured
 
 @pytest.mark.parametrize("source", ["joint_centres", "centre_of_pressure"])
 def test_closed_form_of_errors_of_places_is_the_variance_of_draws(source: str) -> None:
-    """Which has a standard error of sqrt(2 / n) of itself, 1 % of 20000 draws; the largest of many is four of them."""
+    """The variance has a relative standard error of sqrt(2 / n), 1 % for 20000 draws; the tolerance is four of them."""
     motion, sizes = moving(landmarks(walk(TIME)), time=TIME), only(source)
     own = legs(motion)
     force = kinetics(motion, ground(TIME), CALIBRATION, **KINETICS).joint_force.values
@@ -106,7 +106,7 @@ def test_closed_form_of_errors_of_places_is_the_variance_of_draws(source: str) -
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_spread_is_that_of_first_order_propagation(source: str, trial: Recorded) -> None:
-    """The same draws a thousandth as large, enlarged again; of errors this size the second order is some per cent."""
+    """The same draws scaled by 1/1000, and the result by 1000; at this size the second order is a few percent."""
     whole, small = (
         spread(loads(trial, draws=DRAWS, sizes={name: scale * size for name, size in only(source).items()}))
         for scale in (1, 1e-3)
@@ -122,7 +122,7 @@ def spread(found: xr.Dataset) -> Array:
     return np.asarray(found.joint_moment_band.diff("percentile").values[..., 0] / 3.92)
 
 
-def test_an_error_of_the_knee_centre_touches_the_knee_alone(trial: Recorded) -> None:
+def test_an_error_of_the_knee_centre_affects_the_knee_alone(trial: Recorded) -> None:
     width = spread(loads(trial, draws=20, sizes=NONE | {"knee_centre_mm": 6.0}))
     assert width[:, :, [0, 2]].max() < 1e-9
     assert width[:, :, 1, 0].min() > 0.1
@@ -169,7 +169,7 @@ def test_an_unknown_ground_reaction_leaves_no_band(trial: Recorded) -> None:
     assert np.isfinite(found.joint_moment_band[:40, 0]).all()
 
 
-# ---- how it is asked for
+# ---- settings
 
 
 def test_off_by_default_and_described_where_on(trial: Recorded) -> None:
@@ -191,10 +191,10 @@ def test_bands_among_the_curves_need_draws(tmp_path: Path) -> None:
     assert chosen["kinetics"]["uncertainty_sizes"] == SIZES
 
 
-# ---- what it is for
+# ---- coverage
 
 
-def test_bands_hold_the_right_answer_as_often_as_they_say(trial: Recorded, measured: xr.Dataset) -> None:
+def test_bands_hold_the_right_answer_as_often_as_stated(trial: Recorded, measured: xr.Dataset) -> None:
     """Of 20 copies with some 12 independent moments each the share has a standard error of 1.4 %: three of them."""
     found = held([trial], [measured], copies=20, draws=100)
     assert abs(float(found.joint_moment_jcs.mean()) - 0.95) < 0.04
@@ -202,7 +202,7 @@ def test_bands_hold_the_right_answer_as_often_as_they_say(trial: Recorded, measu
 
 
 def test_bands_of_marker_noise_alone_do_too(trial: Recorded, measured: xr.Dataset) -> None:
-    """Noise through filter, poses and spline, beside which other errors are large; every instant is another draw.
+    """Noise through filter, poses and spline alone, as other errors are larger; every instant is another draw.
 
     The bands' own width is known to 14 % from 100 draws, to 5 % over eight copies: 1 % of what they hold.
     """
@@ -211,7 +211,7 @@ def test_bands_of_marker_noise_alone_do_too(trial: Recorded, measured: xr.Datase
     assert (np.abs(found.joint_moment_jcs.mean("copy") - 0.95) < 0.06).all()
 
 
-def test_half_the_error_in_the_settings_is_noticed(trial: Recorded, measured: xr.Dataset) -> None:
+def test_half_the_error_in_the_settings_is_detected(trial: Recorded, measured: xr.Dataset) -> None:
     """Bands of half the width hold 67 % of a normal distribution."""
     twice = {name: 2 * size for name, size in SIZES.items()}
     found = held([trial], [measured], copies=12, draws=100, sizes=SIZES, injected=twice)
