@@ -1,39 +1,40 @@
-"""A leg that is driven by its joint moments, while pelvis, slides between the segments and ground wrench are given.
+"""Forward dynamics of a leg: joint angles from joint moments.
 
-Kane's equations for the angles of hip, knee and ankle, ::
+The motion of the pelvis, the translations between the segments and the ground wrench are prescribed.
+
+Kane's equations for the angles of hip, knee and ankle are::
 
     sum over segments of  Jv^T (m a - m g - E_F) + Jw^T (I w' + w x I w - E_M)  =  tau
 
-with Jv and Jw the velocity of a centre of mass and the angular velocity per rate of turning, here of each segment about
-its proximal joint, and tau the joint moments that turn it.
+with Jv and Jw the velocity of a centre of mass and the angular velocity per rotation rate of each segment about its
+proximal joint, and tau the joint moments.
 
-Shapes: components first, then what they belong to, and any dimensions after (window, or side and time): every operation
-runs along memory. Joints hip, knee, ankle, segments thigh, shank, foot; lab axes, SI units.
+Shapes: components first, then segment or joint, then any other dimensions (window, or side and time). Joints hip, knee,
+ankle, segments thigh, shank, foot; lab axes, SI units.
 
 Source: Kane TR, Levinson DA (1985) Dynamics: Theory and Applications.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from .vectors import Array, cross
 
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
-ABOVE, BEYOND = [0, 0, 1], [1, 2, 2]  # pairs of segments, of which the first carries the second along
+ABOVE, BEYOND = [0, 0, 1], [1, 2, 2]  # pairs of segments; the first carries the second
 
 
-@dataclass(frozen=True)
-class Driven:
-    """What is prescribed.
+class Driven(NamedTuple):
+    """The prescribed quantities.
 
     Attributes:
         rotation: (3, axis, ...), the axes of the pelvis; spin, spin_rate: (3, ...).
-        hip_acceleration: (3, ...), less gravity.
-        reach: (3, 3, 2, segment, ...), segment axes: first places, velocities and accelerations, in the segment's own
-            eyes, of its centre of mass and its distal joint centre, from its proximal joint centre (second index).
+        hip_acceleration: (3, ...), minus gravity.
+        reach: (3, 3, 2, segment, ...), segment axes; second index: position, velocity and acceleration relative to the
+            rotating segment, third: of its centre of mass and its distal joint centre from its proximal one.
         torque: (axis, joint, ...), right-handed projections of the joint moments on the joint axes.
         force, moment: (3, ...), of the ground on the foot, about the hip centre.
     """
@@ -48,9 +49,8 @@ class Driven:
     moment: Array
 
 
-@dataclass(frozen=True)
-class Masses:
-    """mass (2, segment, ...) of each segment and of those beyond it; inertia (3, 3, segment, ...), segment axes."""
+class Masses(NamedTuple):
+    """Masses (2, segment, ...) of each segment and of those beyond it; inertia (3, 3, segment, ...), segment axes."""
 
     mass: Array
     inertia: Array
@@ -59,24 +59,24 @@ class Masses:
 def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     """Return q'' (axis, joint, ...) rad/s2 from angles and rates of the same shape, right-handed.
 
-    What q'' adds to the angular accelerations of the segments follows from the moments that each still needs, and
-    from it q'' joint by joint.
+    The moments that remain at q'' = 0 give the additional angular accelerations of the segments, and these give q''
+    joint by joint.
     """
     turn, axes = _posed(driven.rotation, q)
     dual = _dual_basis(axes)
     first, second, third = np.swapaxes(axes * qd, 0, 1)
     turning = first + second + third
-    above = _handed_on(driven.spin, turning)
+    above = _added_up(driven.spin, turning)
     bend = cross(above, turning, axis=0) + cross(first, second, axis=0) + cross(first + second, third, axis=0)
-    spin, spin_rate = above + turning, _handed_on(driven.spin_rate, bend) + bend
+    spin, spin_rate = above + turning, _added_up(driven.spin_rate, bend) + bend
     arm, slip, slip_rate = np.einsum("cr...,rpk...->pck...", turn, driven.reach)
     w = spin[:, None]
     coriolis = cross(w, cross(w, arm, axis=0) + 2 * slip, axis=0)
     moved = slip_rate + cross(spin_rate[:, None], arm, axis=0) + coriolis
-    arm[:, 1, -1] = -(arm[:, 1, 0] + arm[:, 1, 1])  # to the hip centre, where the ground's force stands in
-    force = np.empty_like(arm)  # needed by each segment and by all that lies beyond it
-    np.multiply(masses.mass[0], _handed_on(driven.hip_acceleration, moved[:, 1]) + moved[:, 0], out=force[:, 0])
-    force[:, 1] = _handed_on(-driven.force, force[:, 0, ::-1])[:, ::-1]
+    arm[:, 1, -1] = -(arm[:, 1, 0] + arm[:, 1, 1])  # to the hip centre, where the ground's force acts
+    force = np.empty_like(arm)  # required by each segment and by all segments beyond it
+    np.multiply(masses.mass[0], _added_up(driven.hip_acceleration, moved[:, 1]) + moved[:, 0], out=force[:, 0])
+    force[:, 1] = _added_up(-driven.force, force[:, 0, ::-1])[:, ::-1]
     tensor = np.einsum("cs...,ds...->cd...", np.einsum("cr...,rs...->cs...", turn, masses.inertia), turn)
     rest = np.einsum("ch...,h...->c...", dual, driven.torque)  # the joint moments
     rest[:, :-1] -= rest[:, 1:]
@@ -113,14 +113,14 @@ def _posed(base: Array, q: Array) -> tuple[Array, Array]:
 
 
 def _dual_basis(axes: Array) -> Array:
-    """Return the rows (3, axis, ...) that find the turns about three axes (3, axis, ...) in what they add up to."""
-    # of a measured pelvis in between frames not quite unit vectors
+    """Return the rows (3, axis, ...) that split a rotation vector into rotations about three axes (3, axis, ...)."""
+    # interpolated axes of the pelvis are not exactly unit vectors
     dual = cross(axes.take(NEXT, axis=1), axes.take(LAST, axis=1), axis=0)
     return np.asarray(dual / (axes[:, 0] * dual[:, 0]).sum(axis=0))
 
 
-def _handed_on(first: Array, steps: Array) -> Array:
-    """Return (3, joint, ...) of each joint: what the hip has and what the segments above add."""
+def _added_up(first: Array, steps: Array) -> Array:
+    """Return for each joint (3, joint, ...) the value of the hip plus the steps of the joints above."""
     result = np.empty_like(steps)
     result[:, 0] = first
     for joint in range(1, steps.shape[1]):
@@ -129,10 +129,10 @@ def _handed_on(first: Array, steps: Array) -> Array:
 
 
 def _mass_matrix(arm: Array, mass: Array, tensor: Array) -> Array:
-    """Return by which moments the segments resist angular accelerations of each other, (segment, 3, segment, 3, ...).
+    """Return the mass matrix (segment, 3, segment, 3, ...) of the angular accelerations of the segments.
 
-    Each segment turns about its proximal joint and carries along what lies beyond. With the arms r and l to its centre
-    of mass and its distal joint, the mass m' beyond and s = m r + m' l, the blocks of k, k and of k, j beyond k are::
+    Each segment turns about its proximal joint and carries all segments beyond. With the arms r and l to its centre of
+    mass and its distal joint, the mass m' beyond and s = m r + m' l, the blocks of k, k and of k, j beyond k are::
 
         T + m (r.r E - r r^T) + m' (l.l E - l l^T)        (l_k.s_j) E - s_j l_k^T
 
@@ -158,7 +158,7 @@ def _mass_matrix(arm: Array, mass: Array, tensor: Array) -> Array:
 
 
 def _solved(matrix: Array, rest: Array) -> Array:
-    """Return the angular accelerations (3, segment, ...) that moments of the same shape lead to."""
+    """Return the angular accelerations (3, segment, ...) that moments of the same shape cause."""
     shape = rest.shape[2:]
     rows = np.swapaxes(rest, 0, 1).reshape(9, -1)
     found = np.linalg.solve(matrix.reshape(9, 9, -1).transpose(2, 0, 1), rows.T[..., None])[..., 0]
@@ -166,4 +166,5 @@ def _solved(matrix: Array, rest: Array) -> Array:
 
 
 def _times(matrix: Array, vector: Array) -> Array:
+    """Return matrix @ vector, components first."""
     return np.asarray(np.einsum("cd...,d...->c...", matrix, vector))

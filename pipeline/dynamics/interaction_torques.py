@@ -1,4 +1,6 @@
-"""Which motion of a limb causes which joint load: mass and Coriolis matrix times rates, by source, and neither built.
+"""Interaction torques: the contribution of each motion of a limb to each joint load.
+
+The products of mass and Coriolis matrix with the rates are split by source; neither matrix is built.
 
 Shapes, axes and units as in :mod:`.limb`.
 
@@ -17,21 +19,21 @@ MOTIONS = ("acceleration", "velocity")
 
 
 def contributions(limb: Limb, motion: Motion) -> Array:
-    """Return by the closed form which motion causes which joint wrench.
+    """Return the joint wrenches by the motion that causes them, in closed form.
 
-    The sources are all slides together, the base, and the hinges of each joint. With x, y the share of a source in the
-    twist rate and twist of the segments beyond it, and z what drifts of its axes, the sum of ad(V_i) S_i q'_i,
-    each segment needs of it G x by acceleration and G (z - ad(V) y) + B y by velocity. There z - ad(V) y is the rate
-    of y as the segment itself sees it, and B that of the Coriolis matrix
-    (:func:`~pipeline.dynamics.teaching.screws.gyroscopic`), which shares a product of two rates evenly.
+    The sources are all slides together, the base, and the hinges of each joint. With x, y the contributions of a source
+    to twist rate and twist of the segments beyond it, and z the drift of its axes, the sum of ad(V_i) S_i q'_i, each
+    segment requires G x by acceleration and G (z - ad(V) y) + B y by velocity. z - ad(V) y is the rate of y relative
+    to the segment, and B that of the Coriolis matrix (:func:`~pipeline.dynamics.teaching.screws.gyroscopic`), which
+    divides a product of two rates evenly.
 
     Args:
-        limb, motion: of :func:`limb_at` and :func:`joint_motion`.
+        limb, motion: of :func:`.limb_at` and :func:`.joint_motion`.
 
     Returns:
         (..., N, 2, N + 2, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
         by source (slides, base, hinges of the first joint, ...). Its sum over both is the wrench of
-        :func:`inverse_dynamics` without its static part.
+        :func:`.limb.inverse_dynamics` without its static part.
     """
     *around, count, _ = limb.centre.shape
     found = np.zeros((*around, count, 2, count + 2, 6), order="F")
@@ -57,7 +59,7 @@ def contributions(limb: Limb, motion: Motion) -> Array:
 
 
 def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
-    """Return D and p, from each segment outwards, with which (B - G ad(V)) y = (-D w, w x p), w the turning of y.
+    """Return D and p, summed from each segment outwards, of (B - G ad(V)) y = (-D w, w x p), w the rotation in y.
 
     (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
     """

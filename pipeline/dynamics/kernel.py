@@ -130,7 +130,7 @@ def _levers(arms: tuple[Array, Array], force: Array) -> Array:
 
 
 def _moments(to_lab: Array, levers: Array, rate: Array | None = None) -> Array:
-    """Return M_i = rate_i - R_i (levers_1 + ... + levers_i - what the rates of the segments below hand on)."""
+    """Return M_i = rate_i - R_i (sum of levers_1..i - sum of the rates below i, lab axes)."""
     if rate is not None:
         levers[:, 1:] -= _apply(to_lab[:, :, :-1], rate[:, :-1])
     _add_up(levers)

@@ -1,11 +1,11 @@
 r"""A limb as an open chain of six one-degree-of-freedom joints per anatomical joint, one instant at a time.
 
-Between two segments that follow their own markers stand three slides, along the axes of the proximal segment, and
-three hinges, along the joint coordinate axes through the joint centre. Each is a joint of
-:mod:`pipeline.dynamics.teaching.open_chain`; the links between them weigh nothing. Because only this one instant is
-looked at,
-all twists and wrenches can be written in a single inertial frame (axes of the lab; origin and velocity of your choice,
-best near the limb), where handing them from link to link needs no map: the recursions become running sums, ::
+A twist is (angular velocity, velocity of the point at the origin), a wrench (moment about the origin, force). Segments
+follow their own markers: each anatomical joint has three slides, along the axes of the proximal segment, and three
+hinges, along the joint coordinate axes through the joint centre. Each is a joint of
+:mod:`pipeline.dynamics.teaching.open_chain`; the links between them are massless. At a single instant, all twists and
+wrenches can be written in one inertial frame (lab axes; any origin and velocity, best near the limb). No transformation
+between links is needed there, and the recursions become running sums::
 
     V_i  = V_(i-1)  + S_i q'_i                               out, from the base
     V'_i = V'_(i-1) + S_i q''_i + ad(V_i) S_i q'_i
@@ -14,12 +14,12 @@ best near the limb), where handing them from link to link needs no map: the recu
 
 with the screw axes S_i = (w, v), spatial inertias G_i and loads E_i (moment, force) of this instant.
 
-A slide (0, s) has no place, and the three hinges of a joint pass through one, its centre c: (e, c x e). So neither
-screws nor spatial inertias are ever built as matrices. Whose motion asks for what: :mod:`.interaction`.
+A slide (0, s) has no location, and the three hinges of a joint pass through its centre c: (e, c x e). So neither
+screws nor spatial inertias are built as matrices. Contributions of each motion: :mod:`.interaction_torques`.
 
-Shapes: N segments, **from the base outwards**, six joints each, slides before hinges; the base is a further first entry
-where poses and twists are given (N+1). Leading ``...`` time, side; fastest where time is last in memory (Fortran
-order), as whatever is made here. SI units, lab axes.
+Shapes: N segments, **from the base outwards**, six joints each, slides before hinges; poses and twists have the base as
+an additional first entry (N+1). Leading ``...`` time, side; fastest in Fortran order, which results have. SI units, lab
+axes.
 
 Sources: Featherstone R (2008) Rigid Body Dynamics Algorithms, table 5.1, for the recursion in base coordinates;
 Grood ES, Suntay WJ (1983) J Biomech Eng 105:136-144 for slides and hinges of an anatomical joint.
@@ -39,7 +39,7 @@ SLIDES, HINGES = slice(0, 3), slice(3, 6)
 
 
 class Inertia(NamedTuple):
-    """Spatial inertias G = [[tensor, [moment]], [[moment]^T, mass E]], never built; those of several bodies add up.
+    """Spatial inertias G = [[tensor, [moment]], [[moment]^T, mass E]]; those of several bodies add up.
 
     mass (..., N) in kg; moment m c (..., N, 3) in kg m; tensor (..., N, 3, 3) about the frame's origin in kg m2.
     """
@@ -51,7 +51,7 @@ class Inertia(NamedTuple):
 
 @dataclass(frozen=True)
 class Limb:
-    """The limb as it stands, lab axes.
+    """The limb at one instant, lab axes.
 
     slides, hinges (..., N, 3, 3): axes of the six joints of each anatomical joint, one per row; centre (..., N, 3) of
     the anatomical joints from the frame's origin, m; inertia of the segments.
@@ -64,7 +64,7 @@ class Limb:
 
 
 class Motion(NamedTuple):
-    """How the limb moves.
+    """Twists and joint rates of the limb.
 
     twist, twist_rate: V and V' (..., N+1, 6), base first; rate, acceleration: q' and q'' (..., N, 6) of slides (m/s,
     m/s2) and hinges (rad/s, rad/s2); push, pull, drift: S q', S q'' and ad(V) S q' (..., N, 2, 6), each summed over the
@@ -112,10 +112,10 @@ def twists(spin: Array, spin_rate: Array, point: Array, velocity: Array, acceler
 
 
 def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
-    """Return the joint rates and accelerations that the motion of the segments (..., N+1, 6) asks for.
+    """Return the joint rates and accelerations from the motion of the segments (..., N+1, 6).
 
     Solves S q' = V_i - V_(i-1) and S q'' = V'_i - V'_(i-1) - (sum of ad(V) S q') of each anatomical joint: no angle is
-    differentiated. Near gimbal lock the hinges cannot be told apart: there the result grows without bound.
+    differentiated. Near gimbal lock the hinge axes become linearly dependent and the result grows without bound.
     """
     dual = dual_basis(limb.hinges)
     rate = _solved(limb, dual, np.diff(twist, axis=-2))
@@ -126,7 +126,7 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
 
 
 def dual_basis(axes: Array) -> Array:
-    """Return the rows (..., 3, 3) that find the turns about three axes in what they add up to; inf or NaN if flat."""
+    """Return rows (..., 3, 3) that split a rotation vector into rotations about three axes; inf or NaN if coplanar."""
     dual = np.empty_like(axes)
     for k in range(3):
         dual[..., k, :] = cross(axes[..., k - 2, :], axes[..., k - 1, :])
@@ -136,7 +136,7 @@ def dual_basis(axes: Array) -> Array:
 
 
 def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
-    """Return S^-1 (w, v): hinges by the dual basis of their axes, slides by what the hinges leave of v."""
+    """Return S^-1 (w, v): hinges by the dual basis of their axes, slides by the rest of v."""
     turning, moving = difference[..., :3], difference[..., 3:]
     slides = rotate(limb.slides, moving - cross(limb.centre, turning))
     return np.concatenate([slides, rotate(dual, turning)], axis=-1)
@@ -154,8 +154,8 @@ def _pushed(limb: Limb, rate: Array) -> Array:
 def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
     """Return ad(V) S q' summed over the slides and over the hinges, (..., N, 2, 6), from V of the segments below.
 
-    A slide (0, s) gives (0, w x s). All hinges leave c in its place and at one velocity v, so that a hinge that turns
-    by p, (p, c x p), gives (w x p, v x p + c x (w x p)).
+    A slide (0, s) gives (0, w x s). No hinge moves c, which has one velocity v, so that a hinge that turns by p,
+    (p, c x p), gives (w x p, v x p + c x (w x p)).
     """
     spin, slid, turned = below[..., :3], push[..., 0, 3:], push[..., 1, :3]
     first, second, third = (limb.hinges[..., k, :] * rate[..., 3 + k, None] for k in range(3))
@@ -168,10 +168,10 @@ def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
 
 
 class Recursion(NamedTuple):
-    """What moves the limb.
+    """Loads of the limb.
 
-    torque (..., N, 6) in N m (slides: N); wrench (..., N, 6), moment about the frame's origin and force, that each
-    segment receives at its proximal joint; static: the part of it that weight and loads cause.
+    torque (..., N, 6) in N m (slides: N); wrench (..., N, 6) on each segment at its proximal joint, moment about the
+    frame's origin and force; static: the part of it due to weight and external loads.
     """
 
     torque: Array
@@ -180,7 +180,7 @@ class Recursion(NamedTuple):
 
 
 def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) -> Recursion:
-    """Return what the joints do, by the recursion from the base's motion and the joint rates outwards, then back.
+    """Return the joint loads by the recursion from the base's motion and the joint rates outwards, then back.
 
     Args:
         limb, motion: of :func:`limb_at` and :func:`joint_motion`.
@@ -214,7 +214,7 @@ def momentum(inertia: Inertia, twist: Array) -> Array:
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
-    """Return what a unit rate of each hinge does to each segment: a joint moves the segments from its own outwards.
+    """Return the Jacobians of hinge rates; a joint moves all segments from its own outwards.
 
     Args:
         axes: (..., N, 3, 3), hinge axes as rows; centre: (..., N, 3), joint centres.
@@ -232,7 +232,7 @@ def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Ar
 
 
 def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array) -> Array:
-    """Return M (..., 3 N, 3 N) of the hinges, base and slides held: the sum of m Jv^T Jv + Jw^T I Jw.
+    """Return M (..., 3 N, 3 N) of the hinges with base and slides fixed: the sum of m Jv^T Jv + Jw^T I Jw.
 
     Args:
         turning, moving: of :func:`hinge_jacobians` for the centres of mass.
@@ -246,8 +246,8 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
 def task_space(mass: Array, bias: Array, jacobian: Array, jacobian_rate: Array, qd: Array) -> tuple[Array, Array]:
     """Return the inertia Lambda and the bias eta of the task x' = J q', so that f = Lambda x'' + eta.
 
-    Lambda = (J M^-1 J^T)^-1 and eta = Lambda (J M^-1 h - J' q'), where tau = M q'' + h; f, the load that tau amounts
-    to in the task, is Lambda J M^-1 tau, or J^-T tau for a square J.
+    Lambda = (J M^-1 J^T)^-1 and eta = Lambda (J M^-1 h - J' q'), where tau = M q'' + h; f, the task load equivalent to
+    tau, is Lambda J M^-1 tau, or J^-T tau for a square J.
 
     Args:
         mass: (..., n, n), M(q).

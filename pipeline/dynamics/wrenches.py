@@ -1,15 +1,15 @@
-r"""Wrenches along a limb, and the balance of forces and moments as any observer writes it.
+r"""Wrenches along a limb: joint loads for any observer, inertial or not.
 
-A wrench is a force and a moment about a point. Two wrenches about one point, in one frame, add. So the wrench that
-a joint carries is, of all that hangs on it and translated to the joint::
+A wrench is a force and a moment about a point. Wrenches about one point, in one frame, add up. So the wrench of a joint
+is the sum over all segments beyond it, translated to the joint::
 
     joint wrench  =  dynamic wrench  -  weight  -  other loads  -  fictitious wrenches
 
-*Dynamic* is what Newton and Euler ask for the motion **as the observer sees it**. An inertial observer needs no more
-than that. One who rides on a segment sees other accelerations, and must count the fictitious wrenches of his own motion
-as loads (D'Alembert's principle). With r, v, a the place, velocity and acceleration of the centre of mass and w, w' the
-angular velocity and acceleration of the segment as he sees them, a_0 the acceleration of his origin and W, W' his own
-angular velocity and acceleration::
+The *dynamic* wrench follows by Newton and Euler from the motion **relative to the observer**. An accelerated observer,
+such as one on a segment, adds the fictitious wrenches of their own motion as loads (D'Alembert's principle). With r, v,
+a the position, velocity and acceleration of the centre of mass and w, w' the angular velocity and acceleration of the
+segment, all relative to the observer, a_0 the acceleration of the observer's origin and W, W' the observer's angular
+velocity and acceleration::
 
                   force               moment about the centre of mass
     dynamic       m a                 I w' + w x I w
@@ -18,14 +18,14 @@ angular velocity and acceleration::
     centrifugal   -m W x (W x r)      -W x I W
     Coriolis      -2 m W x v          -(I (W x w) + W x I w + w x I W)
 
-The joint wrench is the same for every observer, but for the axes in which it is written.
+The joint wrench is the same for every observer, except for the axes of its components.
 
 Shapes: vectors (..., 3), tensors (..., 3, 3); a chain has its segments, distal first, on the last of the leading
-dimensions. All arguments broadcast. SI units. Object arrays of symbols serve as well as floats.
+dimensions. All arguments broadcast. SI units. Floats or object arrays of symbols.
 
 Sources: Goldstein H (1980) Classical Mechanics, section 4.10, for the forces; their moments are the sums of
 rho x force over the body. Lynch KM, Park FC (2017) Modern Robotics, section 3.4. Mielke F (2020) "The N-segment
-piglet limb", mielke-bio.info/falk, for the limb as its own segments see it.
+piglet limb", mielke-bio.info/falk, for the limb relative to its own segments.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Wrench:
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid segment and its motion as one observer sees it, in that observer's coordinates.
+    """A rigid segment and its motion relative to an observer, in the observer's coordinates.
 
     mass (...) in kg; inertia (..., 3, 3) about the centre of mass in kg m2; position, velocity and acceleration
     (..., 3) of the centre of mass in m, m/s, m/s2; angular velocity and acceleration (..., 3) in rad/s, rad/s2.
@@ -67,7 +67,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Observer:
-    """A frame and its motion against the lab, which is inertial; vectors in lab axes.
+    """A frame and its motion relative to the inertial lab; vectors in lab axes.
 
     rotation (..., 3, 3) with v_observer = rotation @ v_lab; position, velocity and acceleration (..., 3) of the
     origin in m, m/s, m/s2; angular velocity and acceleration (..., 3) in rad/s, rad/s2.
@@ -104,12 +104,12 @@ def total(*wrenches: Wrench) -> Wrench:
 
 
 def opposite(wrench: Wrench) -> Wrench:
-    """Return the reaction."""
+    """Return the reaction wrench."""
     return Wrench(-wrench.force, -wrench.moment, wrench.point)
 
 
 def same(a: Wrench, b: Wrench, *, rtol: float = 1e-9) -> bool:
-    """Return whether two wrenches, about whichever points, act alike; rtol relative to the largest component."""
+    """Return whether two wrenches, about any points, are equivalent; rtol relative to the largest component."""
     moved = translate(b, a.point)
     pairs = ((a.force, moved.force), (a.moment, moved.moment))
     return all(bool(np.abs(x - y).max() <= rtol * max(np.abs(x).max(), np.abs(y).max())) for x, y in pairs)
@@ -117,21 +117,21 @@ def same(a: Wrench, b: Wrench, *, rtol: float = 1e-9) -> bool:
 
 def turn_tensor(rotation: Array, inertia: Array) -> Array:
     """Return R I R^T, a tensor in the axes that ``rotation`` turns into; (..., 3, 3)."""
-    each = inertia + 0 * rotation  # of a tensor that does not change too, or memory is crossed and recrossed
+    each = inertia + 0 * rotation  # memory order of the rotation, for constant tensors too
     half = np.einsum("...ij,...jk->...ik", rotation, each)
     return np.asarray(np.einsum("...ik,...lk->...il", half, rotation))
 
 
 def parallel_axis(mass: Array, arm: Array) -> Array:
-    """Return m (r.r E - r r^T), what moving the point by r (..., 3) off the centre of mass adds to a tensor."""
+    """Return m (r.r E - r r^T), the change of a tensor for a point at r (..., 3) from the centre of mass."""
     square = (arm * arm).sum(axis=-1)[..., None, None] * np.eye(3, dtype=int)
     return np.asarray(np.asarray(mass)[..., None, None] * (square - arm[..., :, None] * arm[..., None, :]))
 
 
 def seen(body: Body, observer: Observer) -> Body:
-    """Return a body known in the lab as the observer sees it, in the observer's coordinates.
+    """Return a body, given in the lab, relative to the observer, in the observer's coordinates.
 
-    With everything turned into the observer's axes, c and o the centre of mass and the observer's origin::
+    With everything rotated into the observer's axes, c and o the centre of mass and the observer's origin::
 
         v = c' - o' - W x r          a = c'' - o'' - W' x r - W x (W x r) - 2 W x v
         w = w_lab - W                w' = w'_lab - W' - W x w
@@ -154,7 +154,7 @@ def seen(body: Body, observer: Observer) -> Body:
 
 
 def dynamic(body: Body) -> Wrench:
-    """Return m a and I w' + w x I w about the centre of mass, of the motion as it is seen."""
+    """Return m a and I w' + w x I w about the centre of mass, of the motion relative to the observer."""
     spin, inertia = body.angular_velocity, body.inertia
     moment = rotate(inertia, body.angular_acceleration) + cross(spin, rotate(inertia, spin))
     return Wrench(_times(body.mass, body.acceleration), moment, body.position)
@@ -167,7 +167,7 @@ def weight(body: Body, gravity: Array) -> Wrench:
 
 
 def fictitious(body: Body, observer: Observer) -> dict[str, Wrench]:
-    """Return the wrenches of :data:`FICTITIOUS` that count as loads to the observer who sees ``body`` so."""
+    """Return the wrenches of :data:`FICTITIOUS` on a body relative to the observer, by name."""
     turn = observer.rotation
     a_0, W, W_rate = (
         rotate(turn, x) for x in (observer.acceleration, observer.angular_velocity, observer.angular_acceleration)
@@ -189,15 +189,15 @@ def fictitious(body: Body, observer: Observer) -> dict[str, Wrench]:
 def joint_wrenches(
     bodies: Body, joint: Array, observer: Observer, gravity: Array, *loads: Wrench, tip: Wrench | None = None
 ) -> Wrench:
-    """Return the wrench on each segment of a chain at its proximal joint, from what the observer sees.
+    """Return the wrench on each segment of a chain at its proximal joint, from the motion relative to the observer.
 
     Args:
-        bodies: the segments, distal first, as the observer sees them; (..., N, 3).
+        bodies: the segments, distal first, relative to the observer; (..., N, 3).
         joint: (..., N, 3), proximal joint of each, the observer's coordinates, m.
-        observer: whoever looks; fields (..., 1, 3) where they vary with time.
+        observer: fields (..., 1, 3) where they vary with time.
         gravity: (..., 3), acceleration of gravity, the observer's axes, m/s2.
-        loads: what else acts on each segment, the observer's coordinates; (..., N, 3).
-        tip: what acts on the free end, the observer's coordinates; (..., 1, 3).
+        loads: other loads on each segment, the observer's coordinates; (..., N, 3).
+        tip: the load on the free end, the observer's coordinates; (..., 1, 3).
 
     Returns:
         Of the next proximal body on each segment, about ``joint``, the observer's coordinates; (..., N, 3).
@@ -207,10 +207,10 @@ def joint_wrenches(
 
 
 def up_the_chain(needed: Wrench, joint: Array, *, tip: Wrench | None = None) -> Wrench:
-    """Return joint wrenches (..., N, 3) about ``joint`` from the wrench that each segment by itself needs.
+    """Return joint wrenches (..., N, 3) about ``joint`` from the wrench that each segment needs.
 
-    W_i = W_(i-1) + needed_i with W_0 = -tip, the wrench of the chain's end on its surroundings: about one and the same
-    point (here the root joint) a running sum.
+    W_i = W_(i-1) + needed_i with W_0 = -tip, the wrench of the chain's end on its surroundings: a running sum about one
+    point, here the root joint.
     """
     root = joint[..., -1:, :]
     about_root = translate(needed, root)
@@ -222,4 +222,5 @@ def up_the_chain(needed: Wrench, joint: Array, *, tip: Wrench | None = None) -> 
 
 
 def _times(mass: Array, vector: Array) -> Array:
+    """Return mass (...) times vector (..., 3)."""
     return np.asarray(np.asarray(mass)[..., None] * vector)

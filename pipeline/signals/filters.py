@@ -1,4 +1,4 @@
-"""Zero-lag low-pass filters whose stated cut-off is the -3 dB point of the whole filter."""
+"""Zero-lag low-pass filters; the cut-off is the -3 dB point of the whole filter."""
 
 from __future__ import annotations
 

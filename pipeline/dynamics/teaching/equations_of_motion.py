@@ -1,19 +1,17 @@
-r"""Equations of motion of an open chain in closed form: which part of a joint torque comes from where.
+r"""Equations of motion of an open chain in closed form, and the terms of its joint torques.
 
-The recursion of :mod:`pipeline.dynamics.teaching.open_chain` is linear in what it hands on, so that it can be written
-for all
-links at once: with A (6n x n) and G block diagonal, W with Ad(T_(i,i-1)) below the diagonal, and what the base and
-the surroundings do stacked alike::
+The recursion of :mod:`.open_chain` is linear, so that it can be written for all links at once: with A (6n x n) and G
+block diagonal, W with Ad(T_(i,i-1)) below the diagonal, and stacked vectors of base and surroundings::
 
     V   = L (A q' + V_base)                                    L = (1 - W)^-1
     V'  = L (A q'' + V'_base - ad(A q') V)
     F   = L^T (G V' - ad(V)^T G V + E)
     tau = A^T F  =  M(q) q'' + c(q, q') + g(q) + J^T F_tip     M = A^T L^T G L A
 
-:func:`torque_terms` splits a torque in this way; :func:`mass_matrix` and :func:`coriolis_matrix` reach the same by
-link Jacobians, :math:`J = L A`, without building the large matrices.
+:func:`torque_terms` splits a torque in this way; :func:`mass_matrix` and :func:`coriolis_matrix` use link Jacobians,
+:math:`J = L A`, without building the large matrices.
 
-Shapes and units as in :mod:`pipeline.dynamics.teaching.open_chain`.
+Shapes and units as in :mod:`.open_chain`.
 
 Source: Lynch KM, Park FC (2017) Modern Robotics, sections 8.4 to 8.6.
 """
@@ -69,8 +67,8 @@ def stacked(chain: Chain, q: Array) -> Stacked:
 def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Array:
     """Return the joint torques by :data:`TERMS`, (..., 5, n); they sum to :func:`.open_chain.inverse_dynamics`.
 
-    inertia is M q''; velocity all that turns on velocities, the base's included; base is due to the acceleration of
-    the base; load to the wrenches at the tip and on the links.
+    inertia is M q''; velocity depends on velocities, the base's included; base is due to the acceleration of the base;
+    load to the wrenches at the tip and on the links.
     """
     n = chain.screw.shape[-2]
     A, G, _, L = stacked(chain, q)
@@ -97,9 +95,9 @@ def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surround
 
 
 def mass_matrix(chain: Chain, q: Array) -> Array:
-    """Return M(q), the sum of J_i^T G_i J_i; (..., n, n), symmetric, positive definite where every motion moves mass.
+    """Return M(q), the sum of J_i^T G_i J_i; (..., n, n), symmetric, positive definite if every motion moves mass.
 
-    Column j times q''_j is what the acceleration of joint j alone asks of every joint (interaction torques).
+    Column j times q''_j is the torque of every joint due to the acceleration of joint j (interaction torques).
     """
     jacobian, _ = link_jacobians(chain, q, np.zeros_like(q))
     return np.asarray((transpose(jacobian) @ chain.inertia @ jacobian).sum(axis=-3))
@@ -131,7 +129,7 @@ def tip_torque(chain: Chain, q: Array, tip_wrench: Array) -> Array:
 
 
 def forward_dynamics(chain: Chain, q: Array, qd: Array, tau: Array, around: Surroundings = NOTHING) -> Array:
-    """Return q'' (..., n), M^-1 (tau - what the same motion needs without q'')."""
+    """Return q'' (..., n), M^-1 (tau - torque of the same motion at q'' = 0)."""
     rest = tau - inverse_dynamics(chain, q, qd, np.zeros_like(q), around)
     return np.asarray(np.linalg.solve(mass_matrix(chain, q), rest[..., None])[..., 0])
 
@@ -178,9 +176,9 @@ def simulate(
 
 
 def explicit_euler(acceleration: Acceleration, q: Array, qd: Array, time: Array) -> tuple[Array, Array]:
-    """Return what :func:`simulate` does by the simplest rule, to see its error: q += q' dt, q' += q'' dt.
+    """Return :func:`simulate` by the simplest rule, to show its error: q += q' dt, q' += q'' dt.
 
-    Half the step, half the error; and a pendulum that gains energy. Lynch and Park, section 8.5.
+    Half the step gives half the error; a pendulum gains energy. Lynch and Park, section 8.5.
     """
     states = [(q, qd)]
     for start, step in zip(time[:-1], np.diff(time), strict=True):

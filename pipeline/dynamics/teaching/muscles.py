@@ -1,16 +1,15 @@
 """Moment arms of muscles on a planar limb, by virtual work and by the lever.
 
-A muscle is a string without friction through points that are fixed on links (origin, via points, insertion); it pulls
-with the same force f >= 0 all along. If a joint turns by dq, the string does the work -f dL: its moment arm is
+A muscle is a frictionless string through points fixed on links (origin, via points, insertion), with the same tension
+f >= 0 all along. If a joint turns by dq, the string does the work -f dL: its moment arm is
 
     R = -dL/dq        positive where the muscle's pull turns the joint counterclockwise, towards larger q
 
-(in m, the same as m/rad), and tau = R^T f. The lever says the same: only the stretches of the string that cross a joint
-turn it, each with r x u, r from the joint to where the stretch leaves the distal part and u its direction from there.
+(in m, the same as m/rad), and tau = R^T f. The lever gives the same: only the straight parts of the string that cross
+a joint turn it, each by r x u, r from the joint to the part's distal end and u the direction from there.
 
-Axes, angles and links are those of :mod:`pipeline.dynamics.teaching.planar`, for any number of links. Shapes: K
-muscles,
-n joints; everything broadcasts over ``...`` (time).
+Axes, angles and links are those of :mod:`.planar`, for any number of links. Shapes: K muscles, n joints; everything
+broadcasts over ``...`` (time).
 
 Sources: An KN, Takahashi K, Harrigan TP, Chao EY (1984) J Biomech Eng 106:280-282; Sherman MA, Seth A, Delp SL (2013)
 What is a moment arm? Proc ASME IDETC, DETC2013-13633.
@@ -29,10 +28,10 @@ from .planar import Links, absolute, across, along, joints
 
 @dataclass(frozen=True)
 class Muscle:
-    """The points of a muscle in their order, no two neighbours in one place.
+    """The points of a muscle in order, no two neighbours in one place.
 
-    link (k,): on which link each is, 0 for the body that carries the limb; point (k, 2): from the proximal joint of its
-    link, x along the link, y a quarter counterclockwise from it; base axes on link 0; m.
+    link (k,): the link of each point, 0 for the body that carries the limb; point (k, 2): from the proximal joint of
+    its link, x along the link, y a quarter turn counterclockwise from it; base axes on link 0; m.
     """
 
     link: Sequence[int]
@@ -54,7 +53,7 @@ def lengths(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
 
 
 def moment_arms(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
-    """Return R = -dL/dq, (..., K, n), m: how the points move with each joint, along the string."""
+    """Return R = -dL/dq, (..., K, n), m: the motion of the points with each joint, along the string."""
     hinge = joints(links, q)[..., :-1, None, :]
     rows = []
     for muscle in muscles:
@@ -67,7 +66,7 @@ def moment_arms(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
 
 
 def levers(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
-    """Return R, (..., K, n), m, as the lever r x u of every stretch that crosses a joint."""
+    """Return R, (..., K, n), m, as the levers r x u of the straight parts that cross a joint."""
     hinges = joints(links, q)[..., :-1, :]
     rows = []
     for muscle in muscles:

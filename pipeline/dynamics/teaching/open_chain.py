@@ -1,9 +1,9 @@
-r"""Open chain of one-degree-of-freedom joints: where it is, how it moves, and what moves it, by recursion.
+r"""Open chain of one-degree-of-freedom joints: kinematics and inverse dynamics by recursion.
 
 Link i (1 to n) carries the frame {i}; {0} is the base, which may move, {n+1} the tip. Joint i turns or slides link i
 along the screw axis :math:`A_i` in {i}: (w, -w x p) for a hinge of unit direction w through p, (0, v) for a slide of
-unit direction v. An anatomical joint is three such joints with massless links between. By coordinates q_i, in rad or
-m, all frames that follow need no more than::
+unit direction v. An anatomical joint is three such joints with massless links between. With coordinates q_i, in rad
+or m::
 
     T_(i-1,i) = M_(i-1,i) exp([A_i] q_i)                                        product of exponentials
 
@@ -12,8 +12,8 @@ m, all frames that follow need no more than::
     F_i  = Ad(T_(i+1,i))^T F_(i+1) + G_i V'_i - ad(V_i)^T G_i V_i - E_i         back, from the tip to the base
     tau_i = F_i . A_i
 
-F_i is the wrench of link i-1 on link i and E_i that of the surroundings, both in {i}. Gravity g is carried by a
-base that accelerates with -g. Twists, wrenches and maps: :mod:`pipeline.dynamics.teaching.screws`.
+F_i is the wrench of link i-1 on link i and E_i that of the surroundings, both in {i}. Gravity g enters as an
+acceleration -g of the base. Twists, wrenches and transformations: :mod:`.screws`.
 
 Shapes: q (..., n), links on the axis before the components; everything broadcasts over ``...`` (time, side). SI units.
 
@@ -33,7 +33,7 @@ from .screws import adjoint, bracket, exponential, inverse
 
 @dataclass(frozen=True)
 class Chain:
-    """The links as built.
+    """The constant properties of the links.
 
     screw (..., n, 6): A_i in {i}; home (..., n, 4, 4): M_(i-1,i), pose of {i} in {i-1} at q = 0; inertia
     (..., n, 6, 6): G_i in {i}, of :func:`~.screws.spatial_inertia`; tip (..., 4, 4): pose of the tip
@@ -48,11 +48,11 @@ class Chain:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What else there is: by default nothing, and a base at rest.
+    """Gravity, external wrenches and motion of the base; by default none.
 
     gravity (..., 3): acceleration of gravity in **base axes**, m/s2. tip_wrench (..., 6): of the chain **on** the
     surroundings, in the tip frame. link_wrench (..., n, 6): of the surroundings on each link, in its frame.
-    base_twist, base_twist_rate (..., 6): of the base frame against the lab, in base axes, the latter as of
+    base_twist, base_twist_rate (..., 6): of the base frame relative to the lab, in base axes, the latter as of
     :func:`~.screws.twist_rate`.
     """
 
@@ -74,16 +74,16 @@ class Motion(NamedTuple):
     twist_rate: Array
 
 
-# ---- where it is
+# ---- poses
 
 
 def joint_poses(chain: Chain, q: Array) -> Array:
-    """Return T_(i-1,i), each link in the one before; (..., n, 4, 4)."""
+    """Return T_(i-1,i), the pose of each link in the previous one; (..., n, 4, 4)."""
     return np.asarray(chain.home @ exponential(chain.screw * q[..., None]))
 
 
 def link_poses(chain: Chain, q: Array) -> Array:
-    """Return T_(0,i), each link in the base; (..., n, 4, 4)."""
+    """Return T_(0,i), the pose of each link in the base; (..., n, 4, 4)."""
     steps = joint_poses(chain, q)
     poses = [steps[..., 0, :, :]]
     for i in range(1, steps.shape[-3]):
@@ -92,7 +92,7 @@ def link_poses(chain: Chain, q: Array) -> Array:
 
 
 def tip_pose(chain: Chain, q: Array) -> Array:
-    """Return T_(0,n+1), the tip in the base; (..., 4, 4)."""
+    """Return T_(0,n+1), the pose of the tip in the base; (..., 4, 4)."""
     return np.asarray(link_poses(chain, q)[..., -1, :, :] @ chain.tip)
 
 
@@ -108,11 +108,11 @@ def body_screws(chain: Chain) -> Array:
     return apply(adjoint(to_tip)[..., None, :, :], space_screws(chain))
 
 
-# ---- how it moves and what moves it
+# ---- motion and loads
 
 
 def motion(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Motion:
-    """Return the outward recursion. Where ``around`` has gravity, V' includes -g, as an accelerometer does."""
+    """Return the outward recursion. With gravity, V' includes -g, like an accelerometer."""
     step = adjoint(inverse(joint_poses(chain, q)))
     slide, push = chain.screw * qd[..., None], chain.screw * qdd[..., None]
     twist, rate = around.base_twist, around.base_twist_rate - _as_linear(around.gravity)
@@ -139,11 +139,11 @@ def joint_wrenches(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surrou
 
 
 def inverse_dynamics(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Array:
-    """Return tau (..., n), the joint torques in N m (forces in N) that the motion needs."""
+    """Return tau (..., n), the joint torques in N m (forces in N) of the motion."""
     return np.asarray((joint_wrenches(chain, q, qd, qdd, around) * chain.screw).sum(axis=-1))
 
 
-# ---- Jacobians: twist = J q', and their rates, all against the base
+# ---- Jacobians: twist = J q', and their rates, all relative to the base
 
 
 def link_jacobians(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:

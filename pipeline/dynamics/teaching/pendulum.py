@@ -1,8 +1,7 @@
-r"""Links that hang from each other and swing in a plane: pendulum, double pendulum, and so on.
+r"""Planar pendulums of any number of links.
 
-In the **absolute** angles :math:`\theta_i` of the links from the downward vertical, positive counterclockwise, the
-equations of motion of any number of links are short. Link i swings its own centre of mass and the ends of those that
-carry it: with B_ij = l_j for j < i, d_i for j = i, 0 beyond (:class:`~pipeline.dynamics.teaching.planar.Links`)::
+The equations of motion use the **absolute** angles :math:`\theta_i` of the links from the downward vertical, positive
+counterclockwise. With B_ij = l_j for j < i, d_i for j = i, 0 beyond (:class:`~.planar.Links`)::
 
     M(theta) theta'' + c(theta, theta') + k sin(theta) = Q          c_jk = sum_i m_i B_ij B_ik, plus I_j for j = k
     M_jk = c_jk cos(theta_j - theta_k)                              k_j  = g sum_i m_i B_ij
@@ -13,11 +12,11 @@ Two point masses at the ends of massless links give the textbook's double pendul
     (m1 + m2) l1^2 theta1'' + m2 l1 l2 (cos(D) theta2'' + sin(D) theta2'^2) + (m1 + m2) g l1 sin theta1 = 0
     m2 l2^2 theta2''        + m2 l1 l2 (cos(D) theta1'' - sin(D) theta1'^2) + m2 g l2 sin theta2        = 0
 
-with D = theta1 - theta2. Q is the load on each absolute angle: of joint torques tau, on the distal link of each joint,
-Q_j = tau_j - tau_(j+1).
+with D = theta1 - theta2. Q is the generalised load of each absolute angle: joint torques tau, on the distal link of
+each joint, give Q_j = tau_j - tau_(j+1).
 
-Shapes: theta (..., n); Links (n,) each. SI units. Object arrays of symbols serve as well as floats where ``sin`` and
-``cos`` of this module do.
+Shapes: theta (..., n); Links (n,) each. SI units. Floats, or object arrays of symbols if ``sin`` and ``cos`` of this
+module accept them.
 
 Source: Goldstein H (1980) Classical Mechanics, chapters 1 (Lagrange) and 6 (small oscillations).
 """
@@ -38,7 +37,7 @@ def mass_matrix(links: Links, theta: Array) -> Array:
 
 
 def velocity_load(links: Links, theta: Array, theta_rate: Array) -> Array:
-    """Return c(theta, theta') (..., n), N m; of squares alone: absolute angles know no Coriolis term."""
+    """Return c(theta, theta') (..., n), N m, of squares alone: absolute angles have no Coriolis term."""
     return np.asarray((_coupling(links) * sin(_differences(theta)) * theta_rate[..., None, :] ** 2).sum(axis=-1))
 
 

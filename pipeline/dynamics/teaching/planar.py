@@ -3,9 +3,9 @@ r"""Limb of one or two links in a plane: joint torques in the classical closed f
 The first link is hinged to a base at rest in the origin, the second to the end of the first. Link i has the length
 l_i, its centre of mass d_i away from its proximal joint, the mass m_i and the moment of inertia I_i about the centre of
 mass. q_1 is the angle of the first link from x, q_2 that of the second **from the first**; all angles, angular
-velocities and torques are positive counterclockwise (from x to y). Say where gravity points in the plane: with y up it
-is (0, -9.8), in a horizontal plane (0, 0). Of the torques on the distal link of each joint (of the muscles, of a
-motor), the motion needs the sum of four::
+velocities and torques are positive counterclockwise (from x to y). Gravity is a vector in the plane: with y up it is
+(0, -9.8), in a horizontal plane (0, 0). The torque on the distal link of each joint (of muscles, of a motor) is the sum
+of four terms::
 
     tau = M(q) q'' + C(q, q') + G(q) + E(q)
 
@@ -17,12 +17,12 @@ motor), the motion needs the sum of four::
     E = -J^T F  -(l1 n1 + l2 n2) . F                                         -l2 n2 . F
 
 with n_i = (-sin, cos) of the absolute angles q1 and q1 + q2, across the links, and F the force **of the surroundings on
-the tip**: a hand pushed up needs less torque upwards. (:mod:`pipeline.dynamics.teaching.equations_of_motion` counts the
-opposite, that of the chain on its surroundings.) A single link keeps the first column without l1, m2, d2, I2 and l2:
+the tip**: a hand pushed up needs less torque upwards. (:mod:`.equations_of_motion` uses the opposite, the force of the
+chain on its surroundings.) For a single link, the first column without l1, m2, d2, I2 and l2:
 tau = (I + m d^2) q'' - m d n . g - l n . F.
 
-Shapes: q (..., n) with n = 1 or 2, vectors (..., 2); all broadcast over ``...`` (time). SI units. Object arrays of
-symbols serve as well as floats where ``sin`` and ``cos`` of this module do.
+Shapes: q (..., n) with n = 1 or 2, vectors (..., 2); all broadcast over ``...`` (time). SI units. Floats, or object
+arrays of symbols if ``sin`` and ``cos`` of this module accept them.
 
 Source: Hollerbach JM, Flash T (1982) Dynamic interactions between limb segments during planar arm movement. Biol Cybern
 44:67-77.
@@ -64,16 +64,16 @@ def rods(mass: Array, length: Array) -> Links:
     return Links(length, length / 2, mass, mass * length**2 / 12)
 
 
-# ---- where it is
+# ---- kinematics
 
 
 def absolute(q: Array) -> Array:
-    """Return the angles of the links from x, of angles from the link before; rates likewise."""
+    """Return the angles of the links from x, given angles from the previous link; rates likewise."""
     return np.asarray(np.cumsum(q, axis=-1))
 
 
 def relative(angle: Array) -> Array:
-    """Return the angles of the links from the one before, of angles from x; rates likewise."""
+    """Return the angles of the links from the previous one, given angles from x; rates likewise."""
     return np.asarray(np.diff(angle, axis=-1, prepend=0))
 
 
@@ -83,18 +83,18 @@ def along(angle: Array) -> Array:
 
 
 def across(vector: Array) -> Array:
-    """Return a vector turned by a quarter counterclockwise, z x v; (..., 2)."""
+    """Return a vector rotated by 90 degrees counterclockwise, z x v; (..., 2)."""
     return np.stack([-vector[..., 1], vector[..., 0]], axis=-1)
 
 
 def joints(links: Links, q: Array) -> Array:
-    """Return the places of the joints and of the tip, (..., n+1, 2), m; forward kinematics."""
+    """Return the positions of the joints and of the tip, (..., n+1, 2), m; forward kinematics."""
     steps = links.length[..., None] * along(absolute(q))
     return np.concatenate([0 * steps[..., :1, :], np.cumsum(steps, axis=-2)], axis=-2)
 
 
 def tip(links: Links, q: Array) -> Array:
-    """Return the place of the tip, (..., 2), m."""
+    """Return the position of the tip, (..., 2), m."""
     return joints(links, q)[..., -1, :]
 
 
@@ -115,7 +115,7 @@ def jacobian_rate(links: Links, q: Array, qd: Array) -> Array:
     return transpose(sum_from_last(inwards, axis=-2))
 
 
-# ---- what moves it
+# ---- dynamics
 
 
 def mass_matrix(links: Links, q: Array) -> Array:
@@ -157,12 +157,12 @@ def load_torque(links: Links, q: Array, tip_force: Array) -> Array:
 def torque_terms(
     links: Links, q: Array, qd: Array, qdd: Array, gravity: Array = NONE, tip_force: Array = NONE
 ) -> Array:
-    """Return the joint torques by :data:`TERMS`, (..., 4, n), N m; their sum is what the motion needs.
+    """Return the joint torques by :data:`TERMS`, (..., 4, n), N m; their sum is the torque of the motion.
 
     Args:
         links: the limb.
-        q, qd, qdd: (..., n), angles from the link before and their rates, rad, rad/s, rad/s2.
-        gravity: (..., 2), acceleration of gravity, m/s2; none in a horizontal plane.
+        q, qd, qdd: (..., n), angles from the previous link and their rates, rad, rad/s, rad/s2.
+        gravity: (..., 2), acceleration of gravity, m/s2; zero in a horizontal plane.
         tip_force: (..., 2), of the surroundings on the tip, N.
     """
     terms = (
@@ -177,14 +177,14 @@ def torque_terms(
 def inverse_dynamics(
     links: Links, q: Array, qd: Array, qdd: Array, gravity: Array = NONE, tip_force: Array = NONE
 ) -> Array:
-    """Return the torques (..., n) that a motion needs, N m; arguments as of :func:`torque_terms`."""
+    """Return the torques (..., n) of a motion, N m; arguments as of :func:`torque_terms`."""
     return np.asarray(torque_terms(links, q, qd, qdd, gravity, tip_force).sum(axis=-2))
 
 
 def forward_dynamics(
     links: Links, q: Array, qd: Array, tau: Array, gravity: Array = NONE, tip_force: Array = NONE
 ) -> Array:
-    """Return q'' (..., n) that joint torques tau (..., n) lead to: M^-1 (tau - C - G - E)."""
+    """Return q'' (..., n) of joint torques tau (..., n): M^-1 (tau - C - G - E)."""
     rest = tau - inverse_dynamics(links, q, qd, 0 * q, gravity, tip_force)
     return np.asarray(np.linalg.solve(mass_matrix(links, q), rest[..., None])[..., 0])
 
@@ -192,10 +192,10 @@ def forward_dynamics(
 def _count(links: Links) -> int:
     count = int(links.length.shape[-1])
     if count not in {1, 2}:
-        raise ValueError(f"the closed form is that of one or two links, not of {count}")
+        raise ValueError(f"the closed form is for one or two links, not for {count}")
     return count
 
 
 def _swing(links: Links) -> Array:
-    """Return m2 l1 d2, by which two links feel each other's turning."""
+    """Return m2 l1 d2, which couples the rotations of two links."""
     return np.asarray(links.mass[..., 1] * links.length[..., 0] * links.to_com[..., 1])

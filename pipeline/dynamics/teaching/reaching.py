@@ -1,7 +1,6 @@
-"""Reaching with two links: the path of the hand, and the joint motion that goes along it.
+"""Reaching with two links: the path of the hand, and the joint motion along it.
 
-Axes, angles and links are those of :mod:`pipeline.dynamics.teaching.planar`. SI units; everything broadcasts over
-``...``.
+Axes, angles and links are those of :mod:`.planar`. SI units; everything broadcasts over ``...``.
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ import numpy as np
 from ..vectors import Array
 from .planar import Links, jacobian, jacobian_rate
 
-ROUNDING = 1e-12  # of the limb's length: so far out of reach counts as straight (or folded)
-SINGULAR_RAD = 1e-6  # nearer to straight or folded, rates of angles have lost their meaning to rounding
+ROUNDING = 1e-12  # of the limb's length: a tip out of reach by less counts as straight (or folded)
+SINGULAR_RAD = 1e-6  # nearer to straight or folded, rates of angles are rounding
 
 
 def minimum_jerk(start: Array, end: Array, time: Array, *, duration_s: float) -> tuple[Array, Array, Array]:
-    """Return position, velocity and acceleration (time, k) of the smoothest way from rest to rest.
+    """Return position, velocity and acceleration (time, k) of the minimum-jerk path from rest to rest.
 
-    With s = t / T: x = start + (end - start) (10 s^3 - 15 s^4 + 6 s^5), which of all ways from rest to rest has the
-    least integral of the squared jerk, 720 (end - start)^2 / T^5; its peak speed is 15/8 of the mean.
+    With s = t / T: x = start + (end - start) (10 s^3 - 15 s^4 + 6 s^5), which has the least integral of the squared
+    jerk, 720 (end - start)^2 / T^5; its peak speed is 15/8 of the mean.
 
     Args:
         start, end: (k,), m (or rad).
@@ -36,21 +35,21 @@ def minimum_jerk(start: Array, end: Array, time: Array, *, duration_s: float) ->
 
 
 def angles_at(links: Links, place: Array) -> Array:
-    """Return the angles (..., 2 solutions, 2 joints) at which the tip of two links is in place; inverse kinematics.
+    """Return the angles (..., 2 solutions, 2 joints) for a position of the tip of two links; inverse kinematics.
 
-    The first solution has q_2 in [0, pi], like a right elbow seen from above, the second bends as far the other way.
-    They are one where the limb is straight or folded. q_1 is within (-2 pi, 2 pi): unwrap it along time.
+    The first solution has q_2 in [0, pi], like a right elbow seen from above, the second has the opposite q_2. They are
+    equal if the limb is straight or folded. q_1 is within (-2 pi, 2 pi): unwrap it along time.
 
     Args:
         links: two links.
-        place: (..., 2), m. Out of reach, farther than l1 + l2 or nearer than abs(l1 - l2): NaN.
+        place: (..., 2), m; NaN results if out of reach, farther than l1 + l2 or nearer than abs(l1 - l2).
     """
     first, second = links.length[..., 0], links.length[..., 1]
     square = (place**2).sum(axis=-1)
     outside, inside = (first + second) ** 2 - square, square - (first - second) ** 2
     missing = ROUNDING * (first + second) ** 2
     reached = (outside > -missing) & (inside > -missing)
-    # half the elbow's angle by its tangent: exact near a straight limb too, where the cosine is flat
+    # half the elbow's angle by its tangent: exact near a straight limb too, unlike by its cosine
     bend = 2 * np.arctan2(np.sqrt(np.maximum(outside, 0)), np.sqrt(np.maximum(inside, 0)))
     elbow = np.stack([bend, -bend], axis=-1)
     aside = np.arctan2(second[..., None] * np.sin(elbow), first[..., None] + second[..., None] * np.cos(elbow))
@@ -61,7 +60,7 @@ def angles_at(links: Links, place: Array) -> Array:
 def joint_rates(links: Links, q: Array, velocity: Array, acceleration: Array) -> tuple[Array, Array]:
     """Return q' = J^-1 v and q'' = J^-1 (a - J' q'), (..., 2) each, rad/s and rad/s2.
 
-    NaN where the limb is straight or folded (det J = l1 l2 sin q_2 = 0) and cannot follow every velocity.
+    NaN if the limb is straight or folded (det J = l1 l2 sin q_2 = 0) and cannot follow every velocity.
 
     Args:
         links: two links.

@@ -1,18 +1,18 @@
-r"""Twists, wrenches and the maps between frames: the alphabet of the open chain.
+r"""Twists, wrenches and their transformations between frames.
 
-Two vectors of six numbers describe the motion and the load of a rigid body, both expressed in a frame {b}::
+A twist describes the motion and a wrench the load of a rigid body, both expressed in a frame {b}::
 
     twist   V = (w, v)    w angular velocity, rad/s;  v velocity of the body's point at the origin of {b}, m/s
     wrench  F = (m, f)    m moment about the origin of {b}, N m;  f force, N
 
-so that F . V is power, in W, whichever frame both are expressed in. A pose :math:`T_{ab}`, (..., 4, 4), turns
-coordinates in {b} into coordinates in {a}; its rotation is the transpose of a segment's ``rotation`` elsewhere in
-this package (a the lab, b the segment). With the bracket [w] x = w x x::
+so that F . V is power, in W, in any common frame. A pose :math:`T_{ab}`, (..., 4, 4), transforms coordinates in {b}
+into coordinates in {a}; its rotation is the transpose of a segment's ``rotation`` elsewhere in this package (a the lab,
+b the segment). With the bracket [w] x = w x x::
 
     T_ab = [R p]     Ad(T_ab) = [  R   0]     ad(V) = [[w]   0]
            [0 1]                [[p]R  R]             [[v]  [w]]
 
-    V_a = Ad(T_ab) V_b         F_b = Ad(T_ab)^T F_a         d/dt Ad(T_ab) = Ad(T_ab) ad(V_b), V_b of {b} against {a}
+    V_a = Ad(T_ab) V_b         F_b = Ad(T_ab)^T F_a         d/dt Ad(T_ab) = Ad(T_ab) ad(V_b), V_b of {b} in {a}
 
 All functions broadcast over leading dimensions ``...`` (time, side).
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from ..vectors import Array, apply, cross, skew, transpose
 
-SMALL_RAD = 1e-4  # below, a fraction 0/0 of small angles is at its limit to within rounding
+SMALL_RAD = 1e-4  # below, fractions 0/0 of small angles equal their limit to rounding
 
 
 def pose(rotation: Array, position: Array) -> Array:
@@ -42,7 +42,7 @@ def inverse(transform: Array) -> Array:
 
 
 def adjoint(transform: Array) -> Array:
-    """Return Ad(T), which carries twists from {b} to {a}; (..., 4, 4) -> (..., 6, 6). Lynch and Park, section 3.3.2."""
+    """Return Ad(T), for twists from {b} to {a}; (..., 4, 4) -> (..., 6, 6). Lynch and Park, section 3.3.2."""
     rotation, position = transform[..., :3, :3], transform[..., :3, 3]
     result = np.zeros((*transform.shape[:-2], 6, 6))
     result[..., :3, :3] = result[..., 3:, 3:] = rotation
@@ -66,7 +66,7 @@ def commutator(a: Array, b: Array) -> Array:
 
 
 def gyroscopic(twist: Array, inertia: Array) -> Array:
-    """Return B of a link, skew-symmetric and such that B V = -ad(V)^T G V, the wrench that turns its momentum.
+    """Return the skew-symmetric B of a link with B V = -ad(V)^T G V, the wrench that rotates its momentum.
 
     B = (G ad(V) - ad(V)^T G - [[k] [p]; [p] 0]) / 2 with the momentum (k, p) = G V; (..., 6, 6).
     Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in any one frame.
@@ -81,7 +81,7 @@ def gyroscopic(twist: Array, inertia: Array) -> Array:
 
 
 def exponential(twist: Array) -> Array:
-    r"""Return the pose reached by moving with a constant twist for one second: exp([S] q) for ``S * q``.
+    r"""Return the pose after one second of a constant twist: exp([S] q) for ``S * q``.
 
     With the rotation vector w, its length t in rad, and the displacement v in m, (..., 6) -> (..., 4, 4)::
 
@@ -101,7 +101,7 @@ def exponential(twist: Array) -> Array:
 
 
 def logarithm(transform: Array) -> Array:
-    """Return the twist (..., 6) of :func:`exponential` that reaches a pose (..., 4, 4), turning by at most pi.
+    """Return the twist (..., 6) of which a pose (..., 4, 4) is the :func:`exponential`, with rotation up to pi.
 
     v = (E - [w] / 2 + (1 - t/2 cot t/2) / t^2 [w]^2) p; NaN where the pose has a NaN.
     Source: Lynch and Park, section 3.3.3; Markley FL (2008) J Guid Control Dyn 31:440-442 for the rotation.
@@ -120,7 +120,7 @@ def logarithm(transform: Array) -> Array:
 
 
 def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
-    """Return G, with which G V is the momentum and V . G V / 2 the kinetic energy of a body, in one frame {b}.
+    """Return G of a body in a frame {b}: G V is the momentum and V . G V / 2 the kinetic energy.
 
     Args:
         mass: (...), kg.
@@ -145,9 +145,9 @@ def twist_rate(twist: Array, angular_acceleration: Array, acceleration: Array) -
     """Return V' = (w', a - w x v), the rate of a twist's components in the moving frame {b} itself.
 
     Args:
-        twist: (..., 6), of {b} against an inertial frame, axes of {b}.
+        twist: (..., 6), of {b} relative to an inertial frame, axes of {b}.
         angular_acceleration: (..., 3), axes of {b}, rad/s2.
-        acceleration: (..., 3), of the origin of {b} as an accelerometer without gravity reads it, m/s2.
+        acceleration: (..., 3), of the origin of {b}, axes of {b}, m/s2.
     """
     linear = acceleration - cross(twist[..., :3], twist[..., 3:])
     return np.concatenate(np.broadcast_arrays(angular_acceleration, linear), axis=-1)

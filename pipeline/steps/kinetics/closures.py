@@ -11,8 +11,6 @@ foot under the weight of the whole body diverges within hundredths of a second.
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +43,7 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
     count = int(np.ceil(length / rate_hz / STEP_S))
     reach = np.arange(NODES[0], length + NODES[-1] + 1)
     starts = np.arange(-NODES[0], max(len(legs.angle) - reach[-1], 0), max(length, round(EVERY_S * rate_hz)))
-    flat = np.concatenate([getattr(driven, f.name).reshape(-1, *driven.spin.shape[1:]) for f in fields(driven)])
+    flat = np.concatenate([part.reshape(-1, *driven.spin.shape[1:]) for part in driven])
     whole = np.isfinite(flat).all(axis=0) & np.isfinite(legs.angle).all(axis=(-1, -2)).T
     side, number = np.nonzero(whole[:, starts + reach[:, None]].all(axis=1))
     error = np.full(legs.angle.shape[1:], np.nan)
@@ -94,7 +92,7 @@ def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
 
 def _unflattened(values: Array, like: Driven) -> list[Driven]:
     """Return for each instant the fields of ``like`` from their stacked values (instant, value, window)."""
-    shapes = [getattr(like, f.name).shape[:-2] for f in fields(like)]
+    shapes = [part.shape[:-2] for part in like]
     parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
     parts = [part.reshape(len(values), *shape, -1) for part, shape in zip(parts, shapes, strict=True)]
     return [Driven(*now) for now in zip(*parts, strict=True)]

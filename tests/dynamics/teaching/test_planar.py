@@ -187,7 +187,7 @@ def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(n: int) -> None:
 
 def test_three_links_are_refused() -> None:
     links = random_links(np.random.default_rng(1), 3)
-    with pytest.raises(ValueError, match="not of 3"):
+    with pytest.raises(ValueError, match="not for 3"):
         inverse_dynamics(links, *np.zeros((3, 3)))
 
 
