@@ -34,7 +34,17 @@ html_show_sphinx = False
 # the side bar; index.md describes the same pages
 navigation = {
     "Tutorial": ["tutorial"],
-    "How-to": ["how_to", "study_directory", "body_models", "statistics", "other_languages", "scale", "speed", "audit"],
+    "How-to": [
+        "install",
+        "how_to",
+        "study_directory",
+        "body_models",
+        "statistics",
+        "other_languages",
+        "scale",
+        "speed",
+        "audit",
+    ],
     "Reference": ["settings", "outputs"],
     "Explanation": ["theory", "validation", "reliability", "comparison"],
 }
