@@ -1,4 +1,4 @@
-"""One row per participant: means over cycles, and the symmetry of left and right."""
+"""Averages: means of participants over cycles, and the symmetry index."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS = [  # participant, session, condition, side, step_length, work_a1
 METRICS = pd.DataFrame(ROWS, columns=["participant", "session", "condition", "side", *NAMES])
 
 
-def test_means_and_counts_of_what_is_known() -> None:
+def test_means_and_counts_of_known_values() -> None:
     means = participant_means(METRICS, NAMES)
     assert list(means.columns) == [
         "participant", "session", "condition", "side", "cycles", "step_length", "step_length_n", "work_a1", "work_a1_n",
@@ -37,7 +37,7 @@ def test_means_and_counts_of_what_is_known() -> None:
 
 
 def test_the_symmetry_index() -> None:
-    """Positive where the right side is larger; alike 0; one side missing, or nothing on both, not known."""
+    """Positive if the right side is larger, 0 if equal, NaN if a side is missing or both are 0."""
     table: Any = symmetry(participant_means(METRICS, NAMES), NAMES).set_index(["session", "condition"])
     assert len(table) == 4
     slow = table.loc[("s2", "slow")]
@@ -49,7 +49,7 @@ def test_the_symmetry_index() -> None:
     assert np.isnan(table.loc[("s0", "slow")].work_a1)
 
 
-def test_exchanged_sides_turn_the_sign() -> None:
+def test_swapped_sides_change_the_sign() -> None:
     other = METRICS.assign(side=METRICS.side.map({"left": "right", "right": "left"}))
     here, there = (symmetry(participant_means(table, NAMES), NAMES)[NAMES] for table in (METRICS, other))
     pd.testing.assert_frame_equal(here, -there)

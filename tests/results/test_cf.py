@@ -1,4 +1,4 @@
-"""The outputs obey the Climate and Forecast conventions, by the checker of IOOS; what departs is named here.
+"""The outputs follow the Climate and Forecast conventions, by the checker of IOOS; exceptions are named here.
 
 The checker does not look into groups: each group goes into a flat file of its own, with the attributes of the root.
 """
@@ -23,8 +23,8 @@ from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.outputs import write_outputs
 
 SUITE = "cf:1.11"
-# A coordinate named time is taken for a moment of the calendar, in units of "seconds since" a date. A recording has no
-# date: `time` counts seconds on its own axis, and readers would turn it into dates.
+# The checker expects a coordinate named time to be a calendar time, in "seconds since" a date. A recording has no
+# date: `time` counts seconds on its own axis.
 PERMITTED = "Coordinate variable 'time' should have standard_name='time', found: 'None'"
 
 
@@ -35,7 +35,7 @@ def derived(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def suite() -> Iterator[CheckSuite]:
-    """Return the checker, remembering what it finds out about a file: 1 s instead of 18 for a file of 90 variables."""
+    """Return the checker with its functions cached: 1 s instead of 18 for a file of 90 variables."""
     CheckSuite.load_all_available_checkers()
     with pytest.MonkeyPatch.context() as patch:
         for name, function in inspect.getmembers(util, inspect.isfunction):
@@ -45,7 +45,7 @@ def suite() -> Iterator[CheckSuite]:
 
 
 def faults(suite: CheckSuite, path: Path) -> set[str]:
-    """Return what the checker has to say of a flat file: errors, warnings and recommendations alike."""
+    """Return all errors, warnings and recommendations of the checker for a flat file."""
     dataset = suite.load_dataset(str(path))
     ((results, broken),) = suite.run_all(dataset, [SUITE]).values()
     dataset.close()
@@ -132,8 +132,8 @@ def test_checker_finds_a_fault(
     assert faults(suite, path) - {PERMITTED}
 
 
-def test_every_variable_says_what_it_is(derived: Path) -> None:
-    """Text too, which the checker passes over; numbers have units unless they count or flag."""
+def test_every_variable_has_a_long_name_and_units(derived: Path) -> None:
+    """Text too, which the checker skips; numbers have units unless they are counts or flags."""
     for path in derived.rglob("*.nc"):
         with xr.open_datatree(path) as tree:
             for node in tree.subtree:
@@ -142,8 +142,8 @@ def test_every_variable_says_what_it_is(derived: Path) -> None:
                     assert "units" in variable.attrs or variable.dtype.kind in "OUSbi" or not variable.size, name
 
 
-def test_text_and_flags_are_stored_as_every_reader_knows_them(derived: Path) -> None:
-    """Text as characters, since older readers have no strings of NetCDF-4; no fill value on a coordinate."""
+def test_text_and_flags_are_stored_for_every_reader(derived: Path) -> None:
+    """Text as characters, since older readers have no NetCDF-4 strings; no fill value on a coordinate."""
     for path in derived.rglob("*.nc"):
         with xr.open_datatree(path) as tree, netCDF4.Dataset(path) as file:
             for place, group in groups_of(file).items():
@@ -155,8 +155,8 @@ def test_text_and_flags_are_stored_as_every_reader_knows_them(derived: Path) -> 
                     )
 
 
-def test_every_unit_is_one() -> None:
-    """Optional variables and metrics too, whichever the study above holds."""
+def test_every_unit_is_valid() -> None:
+    """Optional variables and metrics too."""
     units = {variable.units for table in schema.VARIABLES.values() for variable in table.values()}
     units |= {unit for unit, _ in schema.COORDINATES.values()}
     units |= set(schema.COLUMN_UNITS.values())

@@ -1,4 +1,4 @@
-"""Groups of session files taken as they were read: what is asked for, and the same study as of whole datasets."""
+"""Reading of parts of session files: only what is requested, and the same study as from whole datasets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return {session: tmp_path / session / "cycles.nc" for session in sessions}
 
 
-def test_parts_are_what_the_datasets_are_made_of(files: dict[str, Path]) -> None:
+def test_parts_equal_the_datasets(files: dict[str, Path]) -> None:
     loaded = netcdf.load_parts(files, ("x", "y"))
     for session, path in files.items():
         groups, root = loaded[session]
@@ -53,7 +53,7 @@ def test_parts_are_what_the_datasets_are_made_of(files: dict[str, Path]) -> None
             }
 
 
-def test_labels_are_read_once_and_attributes_as_asked(files: dict[str, Path]) -> None:
+def test_labels_are_read_once_and_attributes_on_request(files: dict[str, Path]) -> None:
     loaded = netcdf.load_parts(files, ("x",), attributes=("rejected", "filled"), once={"joint"})
     groups = {(session, name): part for session, (parts, _) in loaded.items() for name, part in parts.items()}
     assert groups["s1", "lost"].attrs == {"rejected": "cut off"}
@@ -65,13 +65,13 @@ def test_labels_are_read_once_and_attributes_as_asked(files: dict[str, Path]) ->
     assert groups["s2", "c"].variables["side"].values.tolist() == ["left"] * 5
 
 
-def test_only_the_trials_that_are_wanted_are_read(files: dict[str, Path]) -> None:
+def test_only_the_requested_trials_are_read(files: dict[str, Path]) -> None:
     loaded = netcdf.load_parts(files, ("x",), trials={"s1": (), "s2": {"c"}}, others=False)
     assert {session: [*groups] for session, (groups, _) in loaded.items()} == {"s1": [], "s2": ["c"]}
 
 
 def test_a_trial_without_events_has_no_text_of_them(tmp_path: Path) -> None:
-    """No labels are numbers to NumPy; first or last, they hide no others."""
+    """NumPy takes an empty list of labels for numbers; it must not affect other trials."""
     none = xr.Dataset({"event_time": ("event", np.empty(0))}, {"event": ("event", np.empty(0))})
     some = xr.Dataset({"event_time": ("event", [0.5])}, {"event": ("event", ["foot_strike"])})
     for first, last in ((none, some), (some, none)):
@@ -81,14 +81,14 @@ def test_a_trial_without_events_has_no_text_of_them(tmp_path: Path) -> None:
         xr.testing.assert_identical(read["last"], last)
 
 
-def test_the_damaged_one_of_several_files_is_named(files: dict[str, Path]) -> None:
+def test_a_damaged_file_among_several_is_named(files: dict[str, Path]) -> None:
     content = files["s2"].read_bytes()
     files["s2"].write_bytes(content[: len(content) // 2])
     with pytest.raises(UserError, match=r"s2/cycles\.nc: damaged"):
         netcdf.load_parts(files, ("x",))
 
 
-def test_a_study_of_parts_is_that_of_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_from_parts_equals_one_from_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With draws, every further curve and a rejected trial."""
     path = write_outputs(tmp_path)
     monkeypatch.chdir(path)

@@ -1,4 +1,4 @@
-"""Session files on disk: checksums on all that they hold, damage never passes as numbers, whole or not at all."""
+"""Session files on disk: checksums on everything, damage is always detected, complete or absent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def derived(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", [*(f"sub-01/{step}.nc" for step in SESSION_STEPS), "study.nc"])
 def test_every_variable_and_coordinate_has_a_checksum(derived: Path, name: str) -> None:
-    """HDF5 gives none to a scalar: there must be no scalar."""
+    """HDF5 has no checksum for scalars: there must be none."""
     with netCDF4.Dataset(derived / name) as file:
         found = [
             (part.path, variable) for part in (file, *file.groups.values()) for variable in part.variables.values()
@@ -40,7 +40,7 @@ def large(seed: int) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def of_one_large_array(where: str) -> xr.Dataset:
-    """Return a dataset whose bytes are, nearly all, those of a variable or of a coordinate."""
+    """Return a dataset with nearly all its bytes in one variable or one coordinate."""
     if where == "variable":
         return xr.Dataset({"x": ("time", large(1))})
     return xr.Dataset({"x": ("few", [1.0])}, {"time": ("time", np.sort(large(2)))})
@@ -57,7 +57,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("where", ["variable", "coordinate"])
 def test_no_flipped_bit_in_numbers_passes(tmp_path: Path, where: str, reader: str) -> None:
-    """The middle half of the file is certain to be numbers."""
+    """The middle half of the file holds only numbers."""
     path = tmp_path / "file.nc"
     netcdf.save(path, of_one_large_array(where))
     content = path.read_bytes()
@@ -82,7 +82,7 @@ def test_no_cut_file_passes(tmp_path: Path, share: float, reader: str) -> None:
 
 
 def test_a_group_is_read_through_too(tmp_path: Path) -> None:
-    """What one reads of one group alone, the rest of the file aside, may be whole: all must be looked at."""
+    """Reading one group does not detect damage in another; the check reads all groups."""
     path = tmp_path / "file.nc"
     groups = {"small": xr.Dataset({"x": ("few", [1.0])}), "large": of_one_large_array("variable")}
     netcdf.save_tree(path, groups, {"title": "x"})
@@ -97,7 +97,7 @@ def test_a_group_is_read_through_too(tmp_path: Path) -> None:
         netcdf.read_through(path)
 
 
-def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_file_appears_complete_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "file.nc"
     netcdf.save(path, of_one_large_array("variable"))
     before = path.read_bytes()
@@ -117,7 +117,7 @@ def test_equal_datasets_give_equal_bytes(tmp_path: Path) -> None:
 
 
 def test_trials_stay_in_the_order_of_the_table(tmp_path: Path) -> None:
-    """By either reader: rows of metrics.csv follow it, and HDF5 by itself would sort by name."""
+    """With both readers: the rows of metrics.csv depend on it, and HDF5 would sort by name."""
     names = ["walk_2", "b", "walk_10", "a"]
     netcdf.save_tree(tmp_path / "clean.nc", {name: xr.Dataset({"x": ("time", [1.0])}) for name in names}, {})
     assert [*netcdf.load_tree(tmp_path / "clean.nc")[0]] == names
@@ -125,7 +125,7 @@ def test_trials_stay_in_the_order_of_the_table(tmp_path: Path) -> None:
 
 
 def test_either_reader_gives_the_same(tmp_path: Path) -> None:
-    """Attributes of every kind, texts beyond ASCII or none, truth; texts once read are not shared between readings."""
+    """Attributes of every kind, text with and without ASCII, booleans; texts are not shared between readings."""
     about = {"a": "", "z": "Jyväskylä", "ascii": "N m", "int": 3, "float": 2.5, "nan": np.nan, "some": np.array([1, 2])}
     walk = xr.Dataset(
         {"x": (("side", "event"), np.zeros((2, 0))), "right": ("side", [False, True]), "n": ("side", [1, 2])},

@@ -1,4 +1,4 @@
-"""R and Octave read the outputs by the lines of docs/other_languages.md, and see the numbers that xarray sees."""
+"""R and Octave read the same numbers from the outputs as xarray, by the code of docs/other_languages.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.checkout import HOUSE
 from tests.support.outputs import write_outputs
 
 PAGE = HOUSE / "docs" / "other_languages.md"
-# seventeen digits tell every double from every other
+# seventeen digits identify a double
 PRINT = {
     "r": """
 show <- function(x) cat(paste0(if (is.character(x)) x else sprintf("%.17g", x), "\\n"), sep = "")
@@ -54,8 +54,8 @@ def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str
     )
 
 
-def told(language: str, house: Path, tmp_path: Path) -> list[list[str]]:
-    """Run the page's lines, then print what they made: one list of lines per value."""
+def printed(language: str, house: Path, tmp_path: Path) -> list[list[str]]:
+    """Run the code of the page and return its results: one list of lines per value."""
     probe = PROBES[language]
     if shutil.which(probe[0]) is None or run(probe, tmp_path).returncode:
         pytest.skip(f"needs {probe[0]} with its NetCDF package; .ci/install says which")
@@ -69,7 +69,7 @@ def told(language: str, house: Path, tmp_path: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("language", PROBES)
 def test_numbers_and_labels_are_those_of_xarray(language: str, house: Path, tmp_path: Path) -> None:
-    trials, units, axes, joints, sides, town, shape, *numbers = told(language, house, tmp_path)
+    trials, units, axes, joints, sides, town, shape, *numbers = printed(language, house, tmp_path)
     derived = house / "data" / "demo" / "derived"
     walk = xr.load_dataset(derived / "sub-01" / "kinetics.nc", group="fast_01")
     study = xr.load_dataset(derived / "study.nc")
@@ -87,7 +87,7 @@ def test_numbers_and_labels_are_those_of_xarray(language: str, house: Path, tmp_
         power.max("phase"),
         (fill == 0).sum(),
     ]
-    assert np.isnan(expected[0]).any()  # a swing in the air before the first plate: missing is told too
+    assert np.isnan(expected[0]).any()  # a swing in the air before the first plate: missing values are printed too
     assert power.sizes["cycle"] > 1
     for lines, values in zip(numbers, expected, strict=True):
         got = [np.nan if line in ("NA", "NaN") else float(line) for line in lines]

@@ -1,4 +1,4 @@
-"""The file of a session: it gives back what was put in, and the same for the same."""
+"""Session files: round trips, and equal bytes for equal datasets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks as the steps before ``cycles`` leave them, whose every angle, load and distance is known."""
+"""Inputs of the step ``cycles`` from walks with known angles, loads and distances."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Trial(dict[str, xr.Dataset]):
     """The datasets that ``cycles`` takes, by name."""
 
     def cut(self, **settings: Any) -> xr.Dataset:
-        """Return the trial's cycles, checked against the vocabulary, with the metrics by name too."""
+        """Return the trial's cycles, checked against the schema, with each metric by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
         result = described("cycles", cycles(*inputs, **(SETTINGS | settings)))
         return result.assign(separate_metrics(result.metric.values, result.metric_value.values))
@@ -52,7 +52,7 @@ def wave(known: Walk, time: Array, side: str) -> Array:
 
 
 def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
-    """Return a walk as the steps before leave it; ``reasons`` makes footfalls of ``seen()`` invalid.
+    """Return a walk as input of ``cycles``; ``reasons`` makes footfalls of ``seen()`` invalid.
 
     Angles and kinetics are sines of the phase, of another size for each joint and axis; kinetics are those per body
     mass times the mass.
@@ -76,7 +76,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
 
 
 def solved(curves: Array) -> xr.Dataset:
-    """Return what ``kinetics`` finds, without its time, if all loads per body mass are these curves."""
+    """Return a result of ``kinetics``, without its time, with all loads per body mass equal to these curves."""
     moment, shares = MASS_KG * curves, np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))
     kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
     return xr.Dataset(
@@ -101,7 +101,7 @@ def solved(curves: Array) -> xr.Dataset:
 
 
 def body() -> xr.Dataset:
-    """Return what ``calibrate`` finds: masses, inertia, clusters of two markers at each foot."""
+    """Return a result of ``calibrate``: masses, inertia, clusters of two markers at each foot."""
     inertia = MASSES[..., None, None] * np.diag([0.004, 0.003, 0.005])
     return xr.Dataset(
         {
@@ -117,7 +117,7 @@ def body() -> xr.Dataset:
 
 
 def upright(clean: xr.Dataset) -> xr.Dataset:
-    """Return poses of legs that stand upright over their heels wherever these are, at rest."""
+    """Return poses of vertical legs at rest above the heels."""
     heel = np.stack([clean.marker_position.sel(marker=f"heel_{side}").values for side in SIDES], axis=1)
     centre = heel[:, :, None] + LEG_M
     com = np.concatenate([centre, centre[:, :, -1:]], axis=2) + COM_M
@@ -142,7 +142,7 @@ def upright(clean: xr.Dataset) -> xr.Dataset:
 
 
 def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
-    """Return what ``contacts`` finds in a walk: every footfall of the trial on plate 1, or invalid for a reason."""
+    """Return a result of ``contacts``: every footfall of the trial on plate 1, or invalid for a reason."""
     end = float(time[-1])
     steps = [step for step in known.steps if step.end_s > time[0] and step.start_s < end]
     bad = {known.seen()[number]: reason for number, reason in reasons.items()}

@@ -1,4 +1,4 @@
-"""Cycles of two people whose values are known, as the step ``cycles`` leaves them, and what ``study`` makes of them."""
+"""Known results of the step ``cycles`` for two people, and the step ``study`` applied to them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PERSON = {"s1": "p1", "s2": "p2"}  # by session
 
 
 def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = ()) -> xr.Dataset:
-    """Return a trial's cycles.nc: cycle ``i`` is ``level + i`` everywhere; sides as in ``rlr``; a stance more.
+    """Return a trial's cycles.nc: cycle ``i`` is ``level + i`` everywhere; sides as in ``rlr``; one more stance.
 
     Checks of a stance: disagreement ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all
     with more digits than mean something. ``further`` names curves on request.
@@ -59,7 +59,7 @@ def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: t
 
 
 def _curves(values: Array, further: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return dimensions and values of every curve, the same all over a cycle."""
+    """Return dimensions and values of every curve, constant over a cycle."""
     usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in (*ABSENT, *METRICS)}
     curves = {}
     for name, dims in (usual | {name: ON_REQUEST[name].dims for name in further}).items():
@@ -69,7 +69,7 @@ def _curves(values: Array, further: tuple[str, ...]) -> dict[str, tuple[tuple[st
 
 
 def _checks(level: float, start: Array) -> dict[str, Any]:
-    """Return what is checked of the stances, by when they start."""
+    """Return the checks of the stances, given their starts."""
     count = len(start)
     return {
         "stance_start": ("stance", start), "stance_end": ("stance", start + 0.61234567),

@@ -1,4 +1,4 @@
-"""Made studies for the tests of the report: sines whose amplitude tells joint, angle, side and condition apart."""
+"""Generated studies for the tests of the report: sines with an amplitude for each joint, angle, side and condition."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Made(NamedTuple):
 
 
 def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = "") -> xr.Dataset:
-    """Return a trial's cycles.nc: sines whose amplitude tells joint, angle, side and condition apart."""
+    """Return a trial's cycles.nc: sines with an amplitude for each joint, angle, side and condition."""
     side = np.array([name for name in sides for _ in range(REPEATS[person])])
     count = len(side)
     gain = np.array([SIDE_GAIN[name] for name in side]) * CONDITION_GAIN.get(condition, 1.0)
@@ -110,7 +110,7 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
 
 
 def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Return the parts of the other steps that the report shows: a standing person lifting each foot for a time."""
+    """Return the results of the other steps for the report: a person at rest who lifts each foot for a time."""
     time = np.arange(0, float(cycles.end_time.max()) + 1, 0.02)
     sides = ["left", "right"]
     still = {"time": time, "side": sides, "axis": AXES, "joint": JOINTS, "angle": ANGLES, "local_axis": AXES}
@@ -158,7 +158,7 @@ def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
 
 
 def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], **column: str) -> Made:
-    """Return the study of sessions of the same names as their participants."""
+    """Return a study with sessions named like their participants."""
     sessions = {
         person: {
             "participant": {"participant_id": person, "mass_kg": "70", **column},
@@ -188,7 +188,7 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
 
 
 def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Dataset:
-    """Return a study with bands around its moments and powers, and shares 1, 2, 3 and 4 tenths of four sources."""
+    """Return a study with bands around moments and powers, and shares of 1, 2, 3 and 4 tenths for four sources."""
     bands = {
         f"{band}_band": xr.concat([dataset[name] - below, dataset[name] + above], dim="percentile")
         for band, name in (("joint_moment", "joint_moment_jcs"), ("joint_power", "joint_power"))

@@ -1,4 +1,4 @@
-"""Step ``cycles``: curves and verdicts of walks whose every angle and load is known; metrics in test_metrics."""
+"""Step ``cycles``: curves and verdicts of walks with known angles and loads; for metrics see test_metrics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def known() -> Walk:
 
 
 def test_a_cycle_lasts_from_strike_to_strike(known: Walk) -> None:
-    """In order of time; the trial's first and last stances, which it cuts, begin no whole cycle."""
+    """In order of time; the incomplete first and last stance of the trial start no cycle."""
     result = trial(known).cut()
     strikes = [(step, following) for side in SIDES for step, following in pairs(known, side)]
     expected = sorted((step.start_s, following.start_s, step.side) for step, following in strikes)
@@ -43,7 +43,7 @@ def test_a_cycle_lasts_from_strike_to_strike(known: Walk) -> None:
 
 
 def test_curves_are_linear_between_frames(known: Walk) -> None:
-    """A stride of 1.1 s has phases between frames: numpy's interpolation, and the sine to its second difference."""
+    """A stride of 1.1 s has phases between frames: equal to numpy's interpolation, and near the sine."""
     made = trial(known)
     result = made.cut()
     time = made["clean"].time.values
@@ -76,8 +76,8 @@ def test_kinetics_are_per_body_mass(known: Walk) -> None:
     np.testing.assert_allclose(result.peak_vertical_force, PEAK_N / MASS_KG, rtol=1e-3)
 
 
-def test_an_invalid_stance_loses_its_kinetics_and_keeps_its_angles(known: Walk) -> None:
-    """The second footfall seen, a left one, begins the second cycle."""
+def test_an_invalid_stance_has_angles_but_no_kinetics(known: Walk) -> None:
+    """The second footfall, a left one, starts the second cycle."""
     result = trial(known, reasons={1: "two feet on the plate"}).cut()
     assert list(result.kinetics_valid.values) == [True, False, True, True, True]
     assert list(result.reason.values) == ["", "two feet on the plate", "", "", ""]
@@ -91,8 +91,8 @@ def test_an_invalid_stance_loses_its_kinetics_and_keeps_its_angles(known: Walk) 
     assert list(result.stance_plates.values).count("") == 1
 
 
-def test_a_cycle_left_out_by_hand_loses_its_curves_and_keeps_its_distances(known: Walk) -> None:
-    """The start may be given to two digits; the stance that begins it is rejected for the same reason."""
+def test_a_cycle_left_out_by_hand_has_distances_but_no_curves(known: Walk) -> None:
+    """The start may be given to two digits; its stance is rejected for the same reason."""
     whole = trial(known).cut()
     start, side = float(whole.start_time[1]), str(whole.side[1].item())
     result = trial(known).cut(left_out=[(side, round(start, 2), "stumbled")])
@@ -108,8 +108,8 @@ def test_a_cycle_left_out_by_hand_loses_its_curves_and_keeps_its_distances(known
     assert list(result.stance_start.values[rejected]) == [start]
 
 
-def test_a_cycle_to_be_left_out_must_be_there(known: Walk) -> None:
-    """A strike 0.1 s away is another one, and the other side's does not count."""
+def test_a_cycle_to_leave_out_must_exist(known: Walk) -> None:
+    """A strike 0.1 s away, or of the other side, does not match."""
     start = float(trial(known).cut().start_time[0])
     with pytest.raises(UserError, match=f"no right cycle starts at {start + 0.1:g} s.*start at {start:.2f}, "):
         trial(known).cut(left_out=[("right", start + 0.1, "stumbled")])
@@ -117,8 +117,8 @@ def test_a_cycle_to_be_left_out_must_be_there(known: Walk) -> None:
         trial(known).cut(left_out=[("left", start, "stumbled")])
 
 
-def test_a_stance_that_bears_too_little_is_not_believed(known: Walk) -> None:
-    """800 N of 70 kg are 1.165 body weights: refused at 1.2. Stances that the trial cuts are not judged by peaks."""
+def test_a_stance_with_too_small_a_peak_force_is_rejected(known: Walk) -> None:
+    """800 N of 70 kg are 1.165 body weights: rejected at 1.2. Incomplete stances are not judged by their peak."""
     body_weights = PEAK_N / (MASS_KG * 9.80665)
     assert trial(known).cut(min_peak_force_body_weights=body_weights - 0.01).kinetics_valid.all()
     result = trial(known).cut(min_peak_force_body_weights=body_weights + 0.01)
@@ -145,8 +145,8 @@ def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
     assert (np.delete(result.stance_reason.values, row) == "").all()
 
 
-def test_formulations_that_differ_cost_every_stance_of_the_trial(known: Walk) -> None:
-    """One of them is enough, of the moments; a stance that has a reason keeps it."""
+def test_formulations_that_differ_reject_every_stance_of_the_trial(known: Walk) -> None:
+    """One differing moment is enough; a stance with a reason keeps it."""
     made = trial(known, reasons={1: "two feet on the plate"})
     made["kinetics"].disagreement.loc[{"formulation": "recursion"}] = [0.5, 2.5e-5]
     assert made.cut(max_disagreement_n_m=2.6e-5).kinetics_valid.sum() == 4
@@ -161,14 +161,14 @@ def test_formulations_that_differ_cost_every_stance_of_the_trial(known: Walk) ->
     np.testing.assert_array_equal(result.stance_disagreement, 2.5e-5)
 
 
-def test_the_forces_of_the_formulations_are_not_what_is_judged(known: Walk) -> None:
+def test_differing_forces_of_the_formulations_reject_nothing(known: Walk) -> None:
     made = trial(known)
     made["kinetics"].disagreement.loc[{"load": "force"}] = 1.0
     assert made.cut().kinetics_valid.all()
 
 
 def test_every_stance_has_the_closures_of_its_side(known: Walk) -> None:
-    """Of three angles the root mean square: 0, 1, 2 degrees at the left ankle, 15, 16, 17 at the right hip."""
+    """Root mean square over three angles: 0, 1, 2 degrees at the left ankle, 15, 16, 17 at the right hip."""
     result = trial(known).cut()
     left = (result.stance_side == "left").values
     assert 0 < left.sum() < len(left)
@@ -181,7 +181,7 @@ def test_every_stance_has_the_closures_of_its_side(known: Walk) -> None:
     assert list(result.segment.values) == list(CHAIN)
 
 
-def test_further_curves_are_there_on_request_only(known: Walk) -> None:
+def test_further_curves_exist_on_request_only(known: Walk) -> None:
     made = trial(known, reasons={1: "two feet on the plate"})
     assert not set(made.cut().data_vars) & set(ON_REQUEST)
     assert "cause" not in made.cut().dims
@@ -198,7 +198,7 @@ def test_further_curves_are_there_on_request_only(known: Walk) -> None:
 
 
 def test_curves_over_stance_begin_with_the_strike_and_end_with_foot_off(known: Walk) -> None:
-    """The sine as far as the foot is on the ground, 7 of 11 parts; with the foot off not seen, nothing."""
+    """The sine while the foot is on the ground, 7 of 11 parts; NaN if the foot off is not known."""
     names = ["joint_angle_in_stance", "joint_power_in_stance", "ground_force_in_stance"]
     made = trial(known)
     time = made["clean"].time.values
@@ -212,7 +212,7 @@ def test_curves_over_stance_begin_with_the_strike_and_end_with_foot_off(known: W
         curve = row.joint_angle_in_stance.values[2, 1] / amplitude(2, 1)
         np.testing.assert_allclose(curve, linear, rtol=0, atol=ROUNDING)
         np.testing.assert_allclose(row.joint_power_in_stance[2], linear * amplitude(2, 0), rtol=0, atol=30 * ROUNDING)
-    # half a sine of force: symmetric about mid-stance, and its chords over a frame fall short of it
+    # half a sine of force: symmetric about mid-stance; linear interpolation is below it
     force = result.ground_force_in_stance.sel(axis="y") * MASS_KG
     chord = PEAK_N * (np.pi / STANCE_S * 0.01) ** 2 / 8
     inside = slice(2, 99)  # the frames around strike and foot off straddle the corner of the curve
@@ -224,7 +224,7 @@ def test_curves_over_stance_begin_with_the_strike_and_end_with_foot_off(known: W
 
 
 def test_interaction_torques_are_per_body_mass(known: Walk) -> None:
-    """Each share is its number times the curve of joint and angle, which is the angle's."""
+    """Each contribution is its number times the curve of joint and angle."""
     result = trial(known).cut(further_curves=["interaction_torque", "external_moment_jcs"])
     for i, cause in enumerate(CAUSES):
         for j, motion in enumerate(MOTIONS):
@@ -233,7 +233,7 @@ def test_interaction_torques_are_per_body_mass(known: Walk) -> None:
     np.testing.assert_array_equal(result.external_moment_jcs, -result.joint_moment_jcs)
 
 
-def test_bands_are_per_body_mass_and_shares_are_shares(known: Walk) -> None:
+def test_bands_are_per_body_mass_and_shares_are_not(known: Walk) -> None:
     names = ["joint_moment_band", "joint_power_band", "joint_moment_variance_share"]
     result = trial(known).cut(further_curves=names)
     for i in range(2):
@@ -243,7 +243,7 @@ def test_bands_are_per_body_mass_and_shares_are_shares(known: Walk) -> None:
 
 
 def test_missing_samples_stay_where_they_are() -> None:
-    """Frames are phases here: the hidden frames are missing, their neighbours are not."""
+    """Frames are phases here: only the hidden frames are missing."""
     made = trial(walk(stride_s=1.0))
     start = float(made.cut().start_time[0])
     frame = round(start * 100)
@@ -258,7 +258,7 @@ def test_missing_samples_stay_where_they_are() -> None:
     assert float(result.peak_knee_flexion[0]) == pytest.approx(amplitude(1, 0) * np.sin(2 * np.pi * 0.25))
 
 
-def test_a_longer_time_between_strikes_is_no_cycle(known: Walk) -> None:
+def test_a_time_between_strikes_beyond_the_longest_is_not_a_cycle(known: Walk) -> None:
     assert trial(known).cut(longest_cycle_s=STRIDE_S - 0.01).sizes["cycle"] == 0
     assert trial(known).cut(longest_cycle_s=STRIDE_S + 0.01).sizes["cycle"] == 5
 
@@ -280,7 +280,7 @@ def test_a_missing_strike_is_not_bridged(known: Walk) -> None:
     assert list(result.side.values).count("right") == 1
 
 
-def test_a_missing_foot_off_costs_only_the_stance_time(known: Walk) -> None:
+def test_a_missing_foot_off_affects_only_the_stance_time(known: Walk) -> None:
     first_off = pairs(known, "right")[0][0].end_s
     result = without_event(trial(known), kind="foot_off", time_s=first_off).cut()
     assert result.sizes["cycle"] == 5
@@ -289,7 +289,7 @@ def test_a_missing_foot_off_costs_only_the_stance_time(known: Walk) -> None:
     assert np.isfinite(result.stride_time).all()
 
 
-def test_a_trial_without_events_has_no_cycles_but_its_stances(known: Walk) -> None:
+def test_a_trial_without_events_has_stances_but_no_cycles(known: Walk) -> None:
     made = trial(known)
     made["contacts"] = made["contacts"].isel(event=slice(0))
     result = made.cut()

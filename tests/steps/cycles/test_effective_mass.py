@@ -1,4 +1,4 @@
-"""Effective foot mass: closed forms, the open chain's task space, and a blow on three bodies held by their joints."""
+"""Effective foot mass: closed forms, the open chain's task space, and an impulse on three jointed bodies."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def own() -> Legs:
 
 @pytest.fixture(scope="module")
 def heel(own: Legs) -> Array:
-    """A place under the ankle that moves along."""
+    """Return a point below the ankle that moves with it."""
     return np.asarray(own.centre[:, :, 0] + HEEL)
 
 
 @pytest.fixture(scope="module")
 def upright() -> Legs:
-    """Legs that stand straight: joint centres above one another, all segment axes along the lab's."""
+    """Return straight, vertical legs, with all segment axes along those of the lab."""
     points = standing(20)
     return legs(moving(points, time=TIME[:20]), ground(TIME[:20]))
 
@@ -50,8 +50,8 @@ def tensors(own: Legs) -> Array:
 # ---- closed forms
 
 
-def test_a_foot_under_a_heavy_leg_is_a_body_that_turns_about_the_ankle(upright: Legs) -> None:
-    """1 / m = n . I_ankle^-1 n with n = r x up: I / L^2 where it is struck ahead, in its plane of symmetry."""
+def test_a_foot_under_a_heavy_leg_rotates_about_the_ankle(upright: Legs) -> None:
+    """1 / m = n . I_ankle^-1 n with n = r x up: I / L^2 for a point ahead, in the plane of symmetry."""
     heavy = replace(
         upright,
         mass=upright.mass * [1, 1e9, 1e9],
@@ -63,7 +63,7 @@ def test_a_foot_under_a_heavy_leg_is_a_body_that_turns_about_the_ankle(upright: 
     normal = np.cross(ahead, UP)
     expected = 1 / (normal @ np.linalg.inv(about) @ normal)
     found = effective_foot_mass(heavy, upright.centre[:, :, 0] + ahead)
-    # what gives way above weighs 1e9 times as much
+    # the shank weighs 1e9 times as much
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     flat = replace(heavy, com=np.where([[[1], [0], [0]]], upright.centre, upright.com))  # no products of inertia
     by_hand = upright.inertia[:, 0, 2, 2] / ahead[0] ** 2
@@ -71,8 +71,8 @@ def test_a_foot_under_a_heavy_leg_is_a_body_that_turns_about_the_ankle(upright: 
     np.testing.assert_allclose(found, np.broadcast_to(by_hand, found.shape), rtol=1e-6)
 
 
-def test_a_straight_leg_struck_along_itself_does_not_give_way(upright: Legs) -> None:
-    """The lever of the blow about all joints is the distance from their line: mass grows with its inverse square."""
+def test_the_mass_of_a_straight_leg_grows_towards_its_line(upright: Legs) -> None:
+    """The lever arm about all joints is the distance from their line: mass grows with its inverse square."""
     ankle = upright.centre[:, :, 0]
     places = [ankle + np.array([off, -0.07, 0]) for off in (1e-2, 1e-3, 1e-4)]
     by_distance = [effective_foot_mass(upright, place) for place in places]
@@ -81,8 +81,8 @@ def test_a_straight_leg_struck_along_itself_does_not_give_way(upright: Legs) -> 
     assert (by_distance[2] > 1e4).all()
 
 
-def test_a_blow_that_no_hinge_yields_to_does_not_take_others_away(upright: Legs) -> None:
-    """One leg is struck exactly along its line, not a rounding error beside it, the other is not."""
+def test_an_impact_that_moves_no_hinge_affects_no_other_leg(upright: Legs) -> None:
+    """One leg is struck exactly along its line, the other is not."""
     exact = replace(upright, axes=np.round(upright.axes, 6), centre=np.round(upright.centre, 6))
     place = exact.centre[:, :, 0] + [0.1, -0.07, 0]
     expected = effective_foot_mass(exact, place)
@@ -92,8 +92,8 @@ def test_a_blow_that_no_hinge_yields_to_does_not_take_others_away(upright: Legs)
     assert np.isnan(found[:, 0]).all()
 
 
-def test_a_bent_knee_lets_the_foot_go(upright: Legs) -> None:
-    """Struck below the ankle of a leg that stands straight, and of one with the knee bent over the same heel."""
+def test_a_bent_knee_lowers_the_effective_mass(upright: Legs) -> None:
+    """Struck below the ankle, with a straight leg and with a bent knee over the same heel."""
     bent = walk(np.full(20, 0.55))
     crouched = legs(moving(landmarks(bent), time=TIME[:20]), ground(TIME[:20]))
     straight, soft = (
@@ -106,7 +106,7 @@ def test_a_bent_knee_lets_the_foot_go(upright: Legs) -> None:
 
 
 def test_equals_the_task_space_of_an_open_chain(own: Legs, heel: Array) -> None:
-    """Nine hinges of frames at home in the hip; the struck point is the origin of the tip frame."""
+    """Nine hinges with their frames in the hip; the struck point is the origin of the tip frame."""
     axes, centre, com = own.axes[:, :, OUTWARDS], own.centre[:, :, OUTWARDS], own.com[:, :, OUTWARDS]
     hip = centre[:, :, :1]
     count = axes.shape[:2]
@@ -122,8 +122,8 @@ def test_equals_the_task_space_of_an_open_chain(own: Legs, heel: Array) -> None:
     np.testing.assert_allclose(effective_foot_mass(own, heel), expected, rtol=SINGULAR)
 
 
-def test_is_the_impulse_over_the_velocity_that_it_leaves(own: Legs, heel: Array) -> None:
-    """No joint axes and no Jacobian: three free bodies, a blow of 1 N s under the foot, impulses that hold the joints.
+def test_is_the_impulse_divided_by_the_velocity_after_it(own: Legs, heel: Array) -> None:
+    """No joint axes and no Jacobian: three free bodies, an impulse of 1 N s under the foot, impulses in the joints.
 
     Unknown are the twists of foot, shank and thigh at their centres of mass and the impulses at ankle, knee and hip.
     """
@@ -132,7 +132,7 @@ def test_is_the_impulse_over_the_velocity_that_it_leaves(own: Legs, heel: Array)
     for i in range(3):
         body, joint = slice(6 * i, 6 * i + 6), slice(18 + 3 * i, 21 + 3 * i)
         matrix[..., body, body] = spatial_inertia(own.mass[:, i], 0 * own.com[:, :, i], tensors(own)[:, :, i])
-        # velocity of the body's point at its proximal joint, less that of the next body's (the pelvis is held)
+        # velocity of the body at its proximal joint minus that of the next body (the pelvis is fixed)
         for segment, sign in ((i, 1), (i + 1, -1)):
             if segment < 3:
                 arm = own.centre[:, :, i] - own.com[:, :, segment]
@@ -155,22 +155,22 @@ def test_scales_with_the_mass_of_the_leg(own: Legs, heel: Array) -> None:
     np.testing.assert_allclose(effective_foot_mass(twice, heel), 2 * effective_foot_mass(own, heel), rtol=SINGULAR)
 
 
-def test_mirrored_walk_exchanges_the_sides(own: Legs, heel: Array) -> None:
+def test_a_mirrored_walk_swaps_the_sides(own: Legs, heel: Array) -> None:
     calibration = calibrated(MODEL, mirrored(standing()))
     image = legs(moving(mirrored(landmarks(walk(TIME))), calibration), calibration=calibration)
     found = effective_foot_mass(image, heel[:, ::-1] * (1, 1, -1))
     np.testing.assert_allclose(found[:, ::-1], effective_foot_mass(own, heel), rtol=SINGULAR)
 
 
-def test_neither_speed_nor_load_enters(own: Legs, heel: Array) -> None:
+def test_speed_and_load_have_no_effect(own: Legs, heel: Array) -> None:
     fast = replace(own, spin=3 * own.spin, com_velocity=0 * own.com_velocity, ground_force=own.ground_force + 100)
     np.testing.assert_array_equal(effective_foot_mass(fast, heel), effective_foot_mass(own, heel))
 
 
-# ---- what is not known
+# ---- missing data
 
 
-def test_hidden_segments_and_places_cost_their_instants_and_side_only(own: Legs, heel: Array) -> None:
+def test_hidden_segments_and_points_affect_their_instants_and_side_only(own: Legs, heel: Array) -> None:
     whole = effective_foot_mass(own, heel)
     com, place, locked = own.com.copy(), heel.copy(), own.locked.copy()
     com[10:20, 0, 1] = place[30:40, 1] = np.nan
@@ -191,7 +191,7 @@ def test_a_leg_without_inertia_has_no_effective_mass(own: Legs, heel: Array) -> 
 
 
 def marked(heel: Array, toe: Array) -> xr.Dataset:
-    """Return heels and toes (time, side, 3) as the step ``clean`` has them."""
+    """Return heels and toes (time, side, 3) as a dataset of the step ``clean``."""
     position = np.concatenate([heel, toe], axis=1)
     names = [f"{name}_{side}" for name in ("heel", "toe") for side in SIDES]
     return xr.Dataset(
@@ -200,7 +200,7 @@ def marked(heel: Array, toe: Array) -> xr.Dataset:
     )
 
 
-def test_strikes_are_met_by_the_lower_one_of_heel_and_toe(own: Legs, heel: Array) -> None:
+def test_the_mass_is_that_of_the_lower_of_heel_and_toe(own: Legs, heel: Array) -> None:
     """A heel strike of the left and a forefoot strike of the right, each at its own instant."""
     motion = moving(landmarks(walk(TIME)))
     toe = heel + np.array([0.2, 0.03, 0])

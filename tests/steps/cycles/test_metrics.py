@@ -1,4 +1,4 @@
-"""The numbers of a gait cycle, on walks whose every angle, load and distance is known."""
+"""The metrics of a gait cycle, of walks with known angles, loads and distances."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def two_steps(**events: float) -> xr.Dataset:
 
 
 def test_steps_of_different_length_and_a_foot_in_the_air() -> None:
-    """A right cycle of 1 s: walking with a short left stance; running; skipping; one event of the left foot unseen."""
+    """A right cycle of 1 s: walking with a short left stance, running, skipping, a missing event of the left foot."""
     right: dict[str, Any] = {"side": "right", "start_s": 1.0, "off_s": 1.7, "end_s": 2.0}
     walked = support(two_steps(foot_off=1.1, foot_strike=1.6), **right)
     assert walked == pytest.approx({"step_time": 0.4, "single_support_share": 50, "double_support_share": 20})
@@ -49,12 +49,12 @@ def test_steps_of_different_length_and_a_foot_in_the_air() -> None:
 
 
 def test_ranges_of_motion(known: Walk) -> None:
-    """Of a sine of each joint and angle from trough to crest, the pelvis that of the ankle here; a gap costs them."""
+    """From trough to crest of a sine for each joint and angle (pelvis: that of the ankle); NaN with a gap."""
     made = trial(known)
     result = made.cut()
     for joint, name in enumerate(JOINTS):
         for axis, angle in enumerate(ANGLES):
-            # the crest lies at most half a phase, 1.8 degrees, from a sample, and on a chord
+            # the crest is at most half a phase, 1.8 degrees, from a sample
             expected = pytest.approx(2 * amplitude(joint, axis), rel=2e-3)
             assert list(result[f"range_of_{name}_{angle}"].values) == [expected] * 5
     np.testing.assert_array_equal(result.range_of_pelvis_obliquity, result.range_of_ankle_adduction)
@@ -63,11 +63,11 @@ def test_ranges_of_motion(known: Walk) -> None:
     assert list(lost) == [True, False, False, False, False]
 
 
-def test_times_and_distances_on_a_treadmill_whose_speed_is_given() -> None:
+def test_times_and_distances_on_a_treadmill_of_given_speed() -> None:
     assert_metrics(trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(belt_speed_m_s=SPEED_M_S), **EVEN)
 
 
-def test_the_speed_of_a_treadmill_is_that_of_the_standing_feet() -> None:
+def test_the_speed_of_a_treadmill_is_that_of_the_feet_in_stance() -> None:
     assert_metrics(trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(), **EVEN)
 
 
@@ -76,7 +76,7 @@ def test_a_given_belt_speed_wins_over_the_estimate() -> None:
     assert_metrics(result, walking_speed=1.0, stride_length=STRIDE_S)
 
 
-def test_a_hidden_heel_costs_distances_not_times(known: Walk) -> None:
+def test_a_hidden_heel_affects_distances_not_times(known: Walk) -> None:
     made = trial(known)
     hidden = made["clean"].marker_position.copy()
     start = pairs(known, "right")[0][0].start_s
@@ -88,7 +88,7 @@ def test_a_hidden_heel_costs_distances_not_times(known: Walk) -> None:
     assert float(first.stance_share) == pytest.approx(100 * STANCE_S / STRIDE_S)
 
 
-def test_a_heel_that_was_never_seen_costs_distances_only(known: Walk) -> None:
+def test_a_heel_without_marker_affects_distances_only(known: Walk) -> None:
     made = trial(known)
     made["clean"] = made["clean"].drop_sel(marker="heel_right")
     result = made.cut()
@@ -98,7 +98,7 @@ def test_a_heel_that_was_never_seen_costs_distances_only(known: Walk) -> None:
 
 
 def test_effective_foot_mass_is_that_of_the_strike(known: Walk) -> None:
-    """The leg stands alike over every heel, the left one weighs twice as much; kinetics need not be known."""
+    """The same posture at every strike, with a left leg of twice the mass; kinetics are not needed."""
     made = trial(known, reasons={0: "two feet on the plate"})
     result = made.cut()
     legs = legs_of(made["kinematics"], made["contacts"], made["calibrate"], gravity_m_s2=0)
@@ -107,7 +107,7 @@ def test_effective_foot_mass_is_that_of_the_strike(known: Walk) -> None:
     np.testing.assert_allclose(result.effective_foot_mass, expected, rtol=1e-9)  # rounding metres from the origin
 
 
-def test_a_shank_hidden_at_one_strike_costs_the_effective_mass_of_that_cycle(known: Walk) -> None:
+def test_a_shank_hidden_at_one_strike_affects_the_effective_mass_of_that_cycle(known: Walk) -> None:
     made = trial(known)
     start = pairs(known, "right")[0][0].start_s
     com = made["kinematics"].com_position.copy()
@@ -118,7 +118,7 @@ def test_a_shank_hidden_at_one_strike_costs_the_effective_mass_of_that_cycle(kno
 
 
 def test_impulses_of_a_sine_over_stance() -> None:
-    """Of one sign for half a stride of 1 s, of the other from there to foot off: 1 / 2 pi times 2, or 1 + cos."""
+    """One sign for half a stride of 1 s, the other from there to foot off: 1 / 2 pi times 2, or 1 + cos."""
     result = trial(walk(stride_s=1.0)).cut()
     late = (1 + np.cos(2 * np.pi * float(result.stance_share[0]) / 100)) / (2 * np.pi)
     assert late > 0.05
@@ -129,20 +129,20 @@ def test_impulses_of_a_sine_over_stance() -> None:
         "hip_abductor": amplitude(2, 1) * late,
     }  # fmt: skip
     for name, value in expected.items():
-        # chords of a sine over 100 intervals lose (2 pi / 100)^2 / 12 of its area
+        # the trapezoid of a sine over 100 intervals loses (2 pi / 100)^2 / 12 of its area
         np.testing.assert_allclose(result[f"impulse_of_{name}_moment"], value, rtol=1e-3, err_msg=name)
     np.testing.assert_array_equal([result.impulse_of_braking_force, result.impulse_of_propulsive_force], 0)
 
 
-def test_work_of_a_moment_that_is_a_sine_as_the_angle_is() -> None:
-    """Four bursts, + - + -, of half moment times angle each; where no burst peaks in a window, nothing."""
+def test_work_of_a_moment_in_phase_with_the_angle() -> None:
+    """Four phases, + - + -, each of half moment times angle; 0 if none has its peak in a window."""
     result = trial(walk(stride_s=1.0)).cut()
     joints = {"a": 0, "k": 1, "h": 2}
     signs = {"a1": -1, "a2": 1, "k1": 0, "k2": 1, "k3": 0, "k4": -1, "h1": 1, "h2": -1, "h3": 1}
     for name, sign in signs.items():
         size = amplitude(joints[name[0]], 0)
         expected = sign * size * np.radians(size) / 2
-        # the trapezoid of a curve against itself telescopes: rounding only
+        # the trapezoid of a curve against itself is exact: rounding only
         np.testing.assert_allclose(result[f"work_{name}"], expected, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
@@ -151,7 +151,7 @@ def bump(centre: float, size: float) -> Array:
     return np.asarray(size * np.exp(-(((PHASE - centre) / 5) ** 2)))
 
 
-def test_every_peak_is_that_of_its_joint_sign_and_part_of_the_cycle() -> None:
+def test_every_peak_has_its_joint_sign_and_part_of_the_cycle() -> None:
     """Stance until 60 %: a larger bump of the same curve in the other part of the cycle does not count."""
     angle, moment = np.zeros((2, 3, 3, 101))
     angle[0, 0] = bump(45, 12) - bump(65, 20) + bump(85, 30)
@@ -180,14 +180,14 @@ def test_every_peak_is_that_of_its_joint_sign_and_part_of_the_cycle() -> None:
     assert peaks(curves, stance_share=np.nan) == pytest.approx(expected, rel=1e-3)
 
 
-def test_peaks_of_what_is_missing_are_missing() -> None:
+def test_peaks_of_missing_curves_are_missing() -> None:
     nothing = {name: np.full((3, 3, 101), np.nan) for name in ("joint_angle", "joint_moment_jcs")}
     nothing |= {name: np.full((3, 101), np.nan) for name in ("joint_power", "ground_force")}
     assert np.isnan(list(peaks(nothing, stance_share=60).values())).all()
 
 
 def test_normalised_curves_and_metrics(known: Walk) -> None:
-    """Legs of 0.82 m: moments over height and over g l, powers over g sqrt(g l); without a height NaN."""
+    """Legs of 0.82 m: moments divided by height and by g l, powers by g sqrt(g l); NaN without a height."""
     made = trial(known)
     made["calibrate"].attrs["body_height_m"] = 1.6
     names = ["joint_moment_per_height", "joint_moment_dimensionless", "joint_power_dimensionless"]

@@ -1,4 +1,4 @@
-"""Impulses and work of joint moments: closed forms, the phases told apart, and the work of every axis summed."""
+"""Impulses and work of joint moments: closed forms, separate phases, and the work summed over all axes."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def loads(moment: Array = NOTHING, *, force: Array = NOTHING[0], angle: Array = 
 
 @pytest.mark.parametrize("stance_share", [60.0, 62.5])
 def test_the_impulse_of_half_a_sine_is_its_mean_times_stance(stance_share: float) -> None:
-    """Extensor in the first half of stance, flexor in the second; nothing of the swing counts."""
+    """Extensor in the first half of stance, flexor in the second; swing does not count."""
     moment = NOTHING.copy()
     moment[1, 0] = np.where(np.ceil(stance_share) < PHASE, 5.0, -0.8 * np.sin(2 * np.pi * PHASE / stance_share))
     moment[1, 1] = -0.4
     got = impulses(loads(moment), stance_share=stance_share, stride_s=1.1)
     half_s = stance_share / 100 * 1.1 / 2
-    # chords of a sine over 60 intervals lose (2 pi / 60)^2 / 12 of its area
+    # the trapezoid of a sine over 60 intervals loses (2 pi / 60)^2 / 12 of its area
     assert got["impulse_of_knee_extensor_moment"] == pytest.approx(0.8 * 2 / np.pi * half_s, rel=1e-3)
     assert got["impulse_of_knee_flexor_moment"] == pytest.approx(0.8 * 2 / np.pi * half_s, rel=1e-3)
     assert got["impulse_of_knee_abductor_moment"] == pytest.approx(0.4 * 2 * half_s)
     assert got["impulse_of_hip_abductor_moment"] == 0
 
 
-def test_a_change_of_sign_between_samples_counts_to_the_instant() -> None:
+def test_a_change_of_sign_between_samples_is_interpolated() -> None:
     """From -1 to 3 N m/kg over the stance: the area of the triangle before the crossing, which is at 15.25 %."""
     moment = NOTHING.copy()
     moment[2, 0] = -1 + 4 * PHASE / 61
@@ -44,7 +44,7 @@ def test_a_change_of_sign_between_samples_counts_to_the_instant() -> None:
     assert got["impulse_of_hip_flexor_moment"] == pytest.approx(3 * 0.4575 / 2)
 
 
-def test_an_impulse_is_missing_with_the_stance_not_with_the_swing() -> None:
+def test_a_gap_in_stance_makes_an_impulse_nan_and_one_in_swing_does_not() -> None:
     moment = NOTHING + 1
     moment[..., 80] = np.nan
     assert np.isfinite([*impulses(loads(moment), stance_share=60, stride_s=1).values()]).all()
@@ -54,7 +54,7 @@ def test_an_impulse_is_missing_with_the_stance_not_with_the_swing() -> None:
 
 
 def test_braking_and_propulsion_change_the_speed() -> None:
-    """From -2 to 3 N/kg: braked by the triangle before the crossing, sped up by the other; nothing of the swing."""
+    """From -2 to 3 N/kg: braking and propulsion are the triangles at either side of zero; swing does not count."""
     force = np.full((3, 101), 7.0)
     force[0] = np.where(PHASE <= 60, -2 + 5 * PHASE / 60, -7)
     got = impulses(loads(force=force), stance_share=60, stride_s=1.2)
@@ -108,7 +108,7 @@ def test_work_does_not_depend_on_the_other_sign_of_motion_and_moment() -> None:
 
 @pytest.mark.parametrize(("gap", "lost"), [(20, {"work_a1"}), (50, {"work_a1", "work_a2"}), (90, set())])
 def test_a_gap_costs_the_phases_it_may_belong_to(gap: int, lost: set[str]) -> None:
-    """In the window itself, or beside a stretch that may have gone on: 50 % is in the windows of A1 and A2."""
+    """In the window, or next to a phase that may have continued: 50 % is in the windows of A1 and A2."""
     power = np.where(PHASE < 40, -1.0, np.where(PHASE < 62, 2.0, 0.0)) * np.ones((3, 1))
     curves = motion_of(power)
     curves["joint_angle"][0, 0, gap] = np.nan

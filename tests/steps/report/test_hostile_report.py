@@ -1,4 +1,4 @@
-"""Scripts and formulas in labels, conditions and cells: text in every page, table and terminal, nothing live."""
+"""Scripts and formulas in labels, conditions and cells: shown as text, never run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NUMBERS = ("-0.12", "+3", "1e-5", "-1e-5", "-inf", "0.5")
 
 
 def report_of(texts: tuple[str, ...]) -> Page:
-    """Return the report of a study that has the texts wherever a study may have text."""
+    """Return the report of a study with these texts in every place for text."""
     trials = {text: trial_cycles("sub-01", text, ["left"]) for text in texts[:15]}
     trials |= {text: xr.Dataset(attrs={"rejected": text}) for text in texts[15:]}
     study = made({"sub-01": trials}, {text: text for text in texts}, **{text: text for text in texts})
@@ -39,8 +39,8 @@ def report_of(texts: tuple[str, ...]) -> Page:
     return Page(study.page(title=texts[1]))
 
 
-def test_no_script_of_a_study_lives_in_its_report() -> None:
-    """Elements, their attributes' names, and the programs are those of a report of harmless texts."""
+def test_no_script_of_a_study_runs_in_its_report() -> None:
+    """Elements, names of attributes and scripts are those of a report with harmless texts."""
     hostile, harmless = (
         report_of(SCRIPTS),
         report_of(tuple(f"text {ascii_uppercase[i // 26]}{ascii_uppercase[i % 26]}" for i in range(len(SCRIPTS)))),
@@ -57,8 +57,8 @@ def test_no_script_of_a_study_lives_in_its_report() -> None:
         assert " ".join(text.split()) in hostile.words
 
 
-def test_labels_of_a_file_are_text_to_whoever_shows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As marker labels of a real file: read, drawn in a page by ``body-model``, listed by ``show``."""
+def test_labels_of_a_file_are_shown_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Marker labels of a real file: read, drawn by ``body-model``, listed by ``show``."""
     content = ezc3d.c3d(str(HOUSE / "data/demo/sub-01/static.c3d"))
     labels = content["parameters"]["POINT"]["LABELS"]["value"]
     more = [*SCRIPTS, *FORMULAS, "\x1b[2J\x1b[31mred", "a\u202eb", "{side}", "%s%n"]

@@ -1,4 +1,4 @@
-"""Parts of a joint moment: they sum to it, and motion's two accounts agree."""
+"""Parts of a joint moment: they sum to it, by term and by cause."""
 
 from __future__ import annotations
 

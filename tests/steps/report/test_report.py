@@ -32,7 +32,7 @@ from tests.support.report_studies import (
 )
 from tests.support.report_studies import three_people as make_three_people
 
-# what one figure's four-digit rounding may cost: half a unit of the fourth digit
+# rounding to four digits: half a unit of the fourth digit
 ROUNDING = 5.1e-4
 
 
@@ -49,7 +49,7 @@ def test_study_curves_are_the_mean_and_spread_of_participants(three_people: Made
             for condition in CONDITION_GAIN:
                 for title in (angle[joint], f"{joint.capitalize()} flexion moment", f"{joint.capitalize()} power"):
                     curve = curve_of(figures, title, side, condition)
-                    # the cycles pooled would not do: sub-03 walked more than sub-01; 1e-12 for zero itself
+                    # pooled cycles would differ: sub-03 has more cycles than sub-01; 1e-12 for zero itself
                     expected = mean_flexion(joint, side, condition)
                     np.testing.assert_allclose(curve["mean"], expected, rtol=ROUNDING, atol=1e-12)
                     np.testing.assert_allclose(curve["sd"], 2.0, rtol=ROUNDING)
@@ -61,7 +61,7 @@ def test_each_panel_shows_its_own_component(three_people: Made) -> None:
     expected = {
         "Knee adduction moment": amplitude("knee", "adduction"),
         "Hip rotation": amplitude("hip", "rotation"),
-        # angles of the pelvis and forces are made with the flexion amplitudes of ankle, knee, hip
+        # pelvis angles and forces have the flexion amplitudes of ankle, knee, hip
         "Pelvic obliquity": amplitude("knee", "flexion"),
         "Fore-aft force": amplitude("ankle", "flexion"),
         "Vertical force": amplitude("knee", "flexion"),
@@ -111,7 +111,7 @@ def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) ->
         assert name.replace("_", " ").capitalize() in words
 
 
-def test_bands_of_errors_stand_beside_moments_and_powers_and_nowhere_else(three_people: Made) -> None:
+def test_only_moments_and_powers_have_error_bands(three_people: Made) -> None:
     sure = three_people.page()
     assert "errors" not in Page(sure).words
     study = with_errors(three_people.study, below=0.5, above=1.5)
@@ -132,7 +132,7 @@ def test_bands_of_errors_stand_beside_moments_and_powers_and_nowhere_else(three_
     assert len(re.findall(r"Knee flexion moment\s+10\s+20\s+30\s+40 ", words)) == 4
 
 
-def test_means_and_symmetry_of_each_participant_stand_in_the_overview(three_people: Made) -> None:
+def test_the_overview_has_means_and_symmetry_of_each_participant(three_people: Made) -> None:
     words = Page(three_people.page()).words
     # metrics are 1 + shift on both sides, stance share 60 + shift: symmetry 0, whatever the size
     assert re.search(r"sub-03\s+sub-03\s+slow\s+left\s+6\s+3\.00\s", words)
@@ -151,20 +151,20 @@ def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
     assert re.search(r"two feet on plate …\s+0\s+6\s+6 ", words)
 
 
-def test_repairs_and_checks_stand_in_a_row_per_trial(three_people: Made) -> None:
+def test_each_trial_has_a_row_of_repairs_and_checks(three_people: Made) -> None:
     words = Page(three_people.page()).words
     row = r"sub-01\s+walk_1\s+17\s+swapped labels corrected: LKNE and RKNE\s+2e-13\s+0.2\s+0.2\s+0.2\s+0.1"
     assert re.search(row, words)
 
 
-def test_how_gaps_were_filled_and_spikes_taken_out_is_told() -> None:
+def test_filled_gaps_and_removed_spikes_are_listed() -> None:
     mended = {"filled_frames": 17, "filled_by_spline": 12, "filled_by_cluster": 5, "filled_by_neighbours": 0}
     row = {"session": "s1", "trial": "walk", "side": "left", **dict.fromkeys(CHECKS, "")}
     (cells,) = checks([row], {"s1": {"walk": mended | {"spikes_removed": 3}}}).rows
     assert cells[2:4] == ["17 (12 spline, 5 cluster)", "spikes removed: 3"]
 
 
-def test_provenance_stands_on_the_page(three_people: Made) -> None:
+def test_the_page_shows_provenance(three_people: Made) -> None:
     words = Page(three_people.page()).words
     assert '"marker_cutoff_hz": 10' in words
     for text in ("version 0.1.0", "study: pipeline 0.1.0", "sub-01/walk.c3d", "ab" * 32, "control"):
@@ -193,7 +193,7 @@ def test_missing_samples_are_left_out_not_zero() -> None:
     assert re.search(r"Step length\W+m\s+n/a ", words)
 
 
-def test_a_study_without_cycles_says_why() -> None:
+def test_a_study_without_cycles_shows_the_reasons() -> None:
     trials = {"sub-01": {"walk": xr.Dataset(attrs={"rejected": "no marker 'LKNE'"})}}
     page = Page(made(trials, {"walk": "slow"}).page())
     assert "no marker 'LKNE'" in page.words

@@ -1,4 +1,4 @@
-"""The report in a real browser: every figure drawn, nothing on the console, every control at work."""
+"""The report in a real browser: every figure is drawn, the console is empty, every control works."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def written(pages: dict[str, str], folder: Path) -> Path:
 
 
 def opened(tab: Tab, page: Path) -> Tab:
-    """Open a page and look at all of it, for figures are drawn when they come near."""
+    """Open a page and scroll through it, since figures are drawn when they come near the screen."""
     tab.console.clear()
     tab.size(1200, 12_000)
     tab.open(page)
@@ -137,7 +137,9 @@ def test_the_stick_figure_is_scrubbed_by_keyboard(person: Tab) -> None:
         person.press("ArrowRight")
     assert stick(person) != before
     assert person.evaluate(f"{TIME}.getAttribute('aria-valuetext')") != said
-    person.evaluate(f"{TIME}.value = 10; {TIME}.dispatchEvent(new Event('input'))")  # 0.2 s: the left foot stands
+    person.evaluate(
+        f"{TIME}.value = 10; {TIME}.dispatchEvent(new Event('input'))"
+    )  # 0.2 s: the left foot is on the ground
     force = "document.querySelector('.scene .left.force').getAttribute('d')"
     assert person.evaluate(force)
     person.evaluate(f"{TIME}.value = 40; {TIME}.dispatchEvent(new Event('input'))")  # 0.8 s: it does not
@@ -171,10 +173,10 @@ def test_the_stick_figure_turns_by_view_slider_and_pointer(person: Tab) -> None:
     assert person.console == []
 
 
-def test_parts_of_another_moment_are_drawn_and_said(person: Tab) -> None:
+def test_parts_of_another_moment_are_drawn_and_described(person: Tab) -> None:
     said = "document.querySelector('[data-largest=terms]').textContent"
     before = person.evaluate(said)
-    # the made ground holds 70 N m about z at every joint; the knee's flexion is clockwise about it, mass 70 kg
+    # the ground term is 70 N m about z at every joint; knee flexion is clockwise about z, mass 70 kg
     assert "ground 1.00" in before
     joint = "document.querySelector('select[data-do=joint]')"
     person.evaluate(f"{joint}.value = 'knee'; {joint}.dispatchEvent(new Event('change'))")
@@ -184,5 +186,5 @@ def test_parts_of_another_moment_are_drawn_and_said(person: Tab) -> None:
 
 
 def test_the_page_opens_within_two_seconds(tab: Tab, pages: Path) -> None:
-    # the second of two: the machine may be at other work
+    # the second of two: the machine may be busy
     assert min(tab.open(pages / "report" / "sub-01.html") for _ in range(3)) < 2

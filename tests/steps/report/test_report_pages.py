@@ -1,4 +1,4 @@
-"""The pages of the report: complete in themselves, readable without seeing, no markup from the study's text."""
+"""The pages of the report: self-contained, accessible to screen readers, no markup from the study's text."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_policy_allows_the_pages_own_scripts_and_nothing_else(three_people: 
             assert set(rules[directive].split()) == digests
 
 
-def test_every_page_is_complete_in_itself(three_people: Made) -> None:
+def test_every_page_is_self_contained(three_people: Made) -> None:
     pages = three_people.pages(most=2)
     assert set(pages) == {"report.html", *(f"report/{name}.html" for name in SHIFT)}
     for name, html in pages.items():
@@ -68,7 +68,7 @@ def test_every_page_is_complete_in_itself(three_people: Made) -> None:
         assert "\r" not in html  # a browser would turn it into a line feed and the hashes would not hold
 
 
-def test_a_large_study_tells_of_each_participant_on_a_page_of_its_own(three_people: Made) -> None:
+def test_a_large_study_has_a_page_for_each_participant(three_people: Made) -> None:
     pages = {name: Page(html) for name, html in three_people.pages(most=2).items()}
     overview = pages.pop("report.html")
     assert len(overview.figures()) == 1
@@ -83,7 +83,7 @@ def test_a_large_study_tells_of_each_participant_on_a_page_of_its_own(three_peop
         assert ("two feet on plate 1:" in page.words) == (person == "sub-03")
 
 
-def test_the_page_reads_without_seeing_it(three_people: Made) -> None:
+def test_the_page_works_with_a_screen_reader(three_people: Made) -> None:
     page = Page(three_people.page())
     assert page.all("html") == [{"lang": "en"}]
     assert page.all("caption")

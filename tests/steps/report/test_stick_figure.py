@@ -1,4 +1,4 @@
-"""The shown walk: which trial it is, where its points and forces are."""
+"""The shown walk: choice of the trial, positions of its points and forces."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_without_kinetics_the_motion_is_shown_alone() -> None:
     assert walk["steps"] == walk["contributions"] == {}
 
 
-def test_points_bones_and_forces_are_where_they_were(study: Made) -> None:
+def test_points_bones_and_forces_have_their_positions(study: Made) -> None:
     trial = {name: sessions["sub-01"]["walk_1"] for name, sessions in study.steps.items() if name != "kinetics"}
     found = scene(**trial, cycles={"left": (0.0, 1.0)})
     assert found["time"][0] == 0
@@ -61,7 +61,7 @@ def test_points_bones_and_forces_are_where_they_were(study: Made) -> None:
     left = found["forces"]["left"]
     assert left["force"][5] == list(FORCE_N)
     assert left["at"][5] == [round(1000 * x) for x in PRESSURE_M]
-    # the left foot stands to 0.6 s, the right one from 0.1 to 0.45 s
+    # the left foot is on the ground until 0.6 s, the right one from 0.1 to 0.45 s
     assert [force is not None for force in left["force"]] == [time % 1 < 0.6 for time in found["time"]]
     right = found["forces"]["right"]["force"]
     assert [force is not None for force in right] == [0.1 < time % 1 < 0.45 for time in found["time"]]
@@ -74,18 +74,18 @@ def test_a_long_walk_is_thinned(study: Made) -> None:
     assert np.ptp(np.diff(found["time"])) < 2e-3  # evenly, but for the rounding to 1 ms
 
 
-def test_a_steps_vectors_are_the_force_per_body_mass_where_it_touches(study: Made) -> None:
+def test_the_vectors_of_a_step_are_the_force_per_body_mass_during_contact(study: Made) -> None:
     walk = Page(study.page()).walks()[0]
     step = walk["steps"]["left"]
     force = study.study.ground_force.sel(axis="y").values
     phases = [int(p) for p in step["phase"]]
-    # touching for 60 % of a cycle, and upward where the made sine is
+    # in contact for 60 % of a cycle, and upward where the sine is
     assert max(phases) < 60
     assert set(step["at"]) == {0}
     assert any(np.allclose(step["upward"], row[phases], atol=5e-4) for row in force)
 
 
-def test_of_a_session_only_what_is_shown_is_read(study: Made, tmp_path: Path) -> None:
+def test_only_the_shown_trial_of_a_session_is_read(study: Made, tmp_path: Path) -> None:
     trials = study.steps["clean"]["sub-01"]
     netcdf.save_tree(tmp_path / "clean.nc", trials, {})
     read = netcdf.load_some(tmp_path / "clean.nc", USED_VARIABLES["clean"], trials={"walk_1"})[0]

@@ -1,4 +1,4 @@
-"""Gait Deviation Index: by hand, as the profile score in another scale, and what must not change it."""
+"""Gait Deviation Index: by hand, as the profile score on another scale, and invariances."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_the_reference_has_a_deviation_index_of_100_and_10(features: int | None)
     assert index.std() == pytest.approx(10)
 
 
-def test_an_index_of_all_directions_is_the_profile_score_in_another_scale() -> None:
-    """Ln of GPS, scaled by that of the reference."""
+def test_an_index_of_all_directions_is_the_profile_score_on_another_scale() -> None:
+    """The logarithm of the GPS, scaled by that of the reference."""
     others = walked(["p", "q", "r"], "lr", seed=3, spread=12)
     found = scores(others, REFERENCE, gdi_features=None)
     assert "gait_deviation_index_share" not in found
@@ -29,7 +29,7 @@ def test_an_index_of_all_directions_is_the_profile_score_in_another_scale() -> N
 
 
 def test_the_index_by_hand_in_a_plane_of_two_features() -> None:
-    """Four people at the corners of a kite about a mean far away: distances known, features the plane through it.
+    """Four people at the corners of a kite about a distant mean: known distances, features that span its plane.
 
     A third direction, that no control goes, changes the share and not the index.
     """
@@ -46,8 +46,8 @@ def test_the_index_by_hand_in_a_plane_of_two_features() -> None:
     np.testing.assert_allclose(share, [100, 50])
 
 
-def test_each_person_of_the_reference_weighs_the_same() -> None:
-    """However many cycles: one person's four times over change no score."""
+def test_each_person_of_the_reference_has_the_same_weight() -> None:
+    """Repeating the cycles of one person four times changes no score."""
     twice = xr.concat([CONTROLS, *[CONTROLS.isel(cycle=slice(0, 4))] * 3], dim="cycle")
     others = walked(["p", "q"], "lr", seed=7, spread=9)
     plain, weighted = (scores(others, reference_gait(of), gdi_features=8) for of in (CONTROLS, twice))
@@ -55,8 +55,8 @@ def test_each_person_of_the_reference_weighs_the_same() -> None:
         np.testing.assert_allclose(weighted[name], values, rtol=SINGULAR, err_msg=name)
 
 
-def test_a_common_change_of_people_and_reference_costs_nothing() -> None:
-    """Another zero of every angle: the profile stays, and the index of all directions."""
+def test_the_same_offset_in_people_and_reference_changes_no_score() -> None:
+    """Another zero of every angle changes neither the profile nor the index of all directions."""
     others = walked(["p", "q"], "lr", seed=7)
     shifted = [gait + 13.0 for gait in (others, CONTROLS)]
     plain = scores(others, REFERENCE, gdi_features=None)
@@ -64,6 +64,6 @@ def test_a_common_change_of_people_and_reference_costs_nothing() -> None:
         np.testing.assert_allclose(values, plain[name], rtol=SINGULAR, err_msg=name)
 
 
-def test_one_person_is_no_reference_for_an_index() -> None:
+def test_an_index_needs_more_than_one_person() -> None:
     found = scores(CONTROLS, reference_gait(walked(["c1"], "lrlr")), gdi_features=15)
     assert set(found) == set(PROFILE)

@@ -1,4 +1,4 @@
-"""Gait Profile Score and its parts: closed forms, and what must not change them."""
+"""Gait Profile Score and its parts: closed forms and invariances."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_nine_angles_are_those_of_the_paper() -> None:
         np.testing.assert_array_equal(got[:, i], CONTROLS[place[0]].values[(slice(None), *place[1:])][:, ::2])
 
 
-def test_who_walks_as_the_reference_does_on_average_scores_nothing() -> None:
+def test_the_mean_gait_of_the_reference_scores_zero() -> None:
     found = scores(average_walker(), REFERENCE, gdi_features=15)
     for name in PROFILE:
         # rounding of means of angles up to 100 degrees
@@ -36,8 +36,8 @@ def test_who_walks_as_the_reference_does_on_average_scores_nothing() -> None:
 
 
 @pytest.mark.parametrize("i", range(9))
-def test_an_offset_of_d_degrees_scores_d_in_its_angle(i: int) -> None:
-    """The side's GPS is d over the root of 9, that of both sides d over the root of 15 per side with the offset."""
+def test_an_offset_of_d_degrees_scores_d_for_its_angle(i: int) -> None:
+    """The GPS of the side is d / sqrt(9), that of both sides d / sqrt(15) per side with the offset."""
     shifted = changed(average_walker(), PLACES[i], -7.5)
     found = scores(shifted, REFERENCE, gdi_features=15)
     for k, name in enumerate(GAIT_ANGLES):
@@ -47,7 +47,7 @@ def test_an_offset_of_d_degrees_scores_d_in_its_angle(i: int) -> None:
     np.testing.assert_allclose(found["gait_profile_score_overall"], 7.5 * np.sqrt(sides / 15))
 
 
-def test_a_sine_beside_the_reference_scores_its_amplitude_over_the_root_of_two() -> None:
+def test_a_sine_added_to_the_reference_scores_its_amplitude_over_root_two() -> None:
     """51 instants hold 0 and 100 %: the sum of squared sines is 25 amplitudes squared, over 51."""
     waved = changed(average_walker(), PLACES[6], 8 * np.sin(2 * np.pi * np.arange(101) / 100))
     found = scores(waved, REFERENCE, gdi_features=15)
@@ -55,7 +55,7 @@ def test_a_sine_beside_the_reference_scores_its_amplitude_over_the_root_of_two()
 
 
 def test_the_overall_score_takes_the_pelvis_of_the_left_side_alone() -> None:
-    """And of the other side the cycle that overlaps most: not that of another trial or person."""
+    """And the overlapping cycle of the other side, not one of another trial or person."""
     both = average_walker()
     left = both.pelvis_angle.values.copy()
     left[0] += 6
@@ -82,7 +82,7 @@ def test_scores_do_not_depend_on_the_order_of_cycles_or_angles_in_the_file() -> 
         np.testing.assert_allclose(other[name], values[[2, 0, 3, 1]], rtol=SINGULAR, err_msg=name)
 
 
-def test_a_missing_sample_costs_what_needs_it() -> None:
+def test_a_missing_sample_affects_the_scores_that_need_it() -> None:
     gait = walked(["p"], "lr")
     gait.joint_angle.values[0, 1, 0, 60] = np.nan  # the left knee
     found = scores(gait, REFERENCE, gdi_features=15)
@@ -96,6 +96,6 @@ def test_a_missing_sample_costs_what_needs_it() -> None:
     np.testing.assert_allclose(reference_gait(some).mean, without.mean)
 
 
-def test_a_study_without_a_cycle_has_scores_of_none() -> None:
+def test_a_study_without_cycles_has_empty_scores() -> None:
     found = scores(CONTROLS.isel(cycle=slice(0)), REFERENCE, gdi_features=15)
     assert {name: values.shape for name, values in found.items()} == dict.fromkeys(SCORES, (0,))

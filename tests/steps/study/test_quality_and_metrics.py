@@ -51,8 +51,8 @@ def test_the_table_of_quality_has_every_stance_and_every_rejected_trial() -> Non
     assert len(quality) == 1 + 3 + 4 + 3 + 1
 
 
-def test_the_table_of_quality_tells_the_checks_of_every_stance() -> None:
-    """Three digits; of the segments the largest energy closure; nothing of a rejected trial."""
+def test_the_table_of_quality_has_the_checks_of_every_stance() -> None:
+    """Three digits, the largest energy closure of the segments, nothing for a rejected trial."""
     quality = gathered()[2]
     slow = quality[quality.trial == "slow_1"]
     assert list(slow.disagreement_n_m) == [2e-8] * 4
@@ -63,8 +63,8 @@ def test_the_table_of_quality_tells_the_checks_of_every_stance() -> None:
     assert lost[["disagreement_n_m", *closures, "energy_closure_w"]].isna().all(axis=None)
 
 
-def test_the_table_of_quality_counts_what_was_mended(tmp_path: Path) -> None:
-    """Whole numbers in the file as well, the trial's on each of its stances, none of a rejected trial."""
+def test_the_table_of_quality_counts_repairs(tmp_path: Path) -> None:
+    """Whole numbers, those of the trial for each of its stances, none for a rejected trial."""
     mended = {name: 10 + number for number, name in enumerate(REPAIRS)}
     cycles = {"s1": {**CYCLES["s1"], "fast_1": trial(10, "rl").assign_attrs(mended)}, "s2": CYCLES["s2"]}
     study(cycles, sessions=sessions(), **ALONE)[2].to_csv(tmp_path / "quality.csv", index=False)
@@ -75,7 +75,7 @@ def test_the_table_of_quality_counts_what_was_mended(tmp_path: Path) -> None:
 
 
 def test_participants_have_the_means_of_their_cycles() -> None:
-    """Of those that are known: the left slow cycle has no kinetics; its stride time counts."""
+    """Only of known values: the left slow cycle has no kinetics; its stride time counts."""
     means, symmetry = per_participant(gathered()[1])
     rows: Any = means.set_index(["participant", "condition", "side"])
     assert len(rows) == 6

@@ -1,4 +1,4 @@
-"""What people are scored against: a table of means, another study, each other."""
+"""References of gait scores: a table of means, another study, the same study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.studies import run_study
 
 
 def table_of_means(gait: xr.Dataset) -> str:
-    """Return the table of a study that has kinetics of one constant."""
+    """Return the table of a study with constant kinetics."""
     loads = {
         "joint_moment_jcs": ("joint", "angle", "phase"), "joint_power": ("joint", "phase"),
         "ground_force": ("axis", "phase"),
@@ -33,7 +33,7 @@ def table_of_means(gait: xr.Dataset) -> str:
 
 
 def test_a_table_of_means_gives_the_profile_and_no_index() -> None:
-    """Where it reaches: without foot progression there is neither its score nor the sum of all."""
+    """Without foot progression there is neither its score nor the profile score."""
     table = table_of_means(CONTROLS)
     gait = walked(["p"], "lr", seed=9)
     found = scores(gait, reference_gait(table), gdi_features=15)
@@ -48,7 +48,7 @@ def test_a_table_of_means_gives_the_profile_and_no_index() -> None:
     assert np.isfinite(part["gait_variable_score_hip_rotation"]).all()
 
 
-def test_the_band_of_a_study_is_that_of_its_people() -> None:
+def test_the_band_of_a_study_is_over_its_people() -> None:
     """Standard deviation over people, 12, of their means, not over 48 cycles."""
     curves = reference_of(table_of_means(CONTROLS), where="study.nc")
     assert table_of_means(CONTROLS).splitlines()[0].split() == list(COLUMNS)
@@ -59,7 +59,7 @@ def test_the_band_of_a_study_is_that_of_its_people() -> None:
     assert curves[("ground_force", "y")].mean[50] == 1
 
 
-def test_a_reference_that_cannot_be_used_is_said() -> None:
+def test_an_unusable_reference_is_reported() -> None:
     with pytest.raises(UserError, match=r"not a study\.nc"):
         reference_gait(xr.Dataset({"time": ("time", [0.0])}))
     with pytest.raises(UserError, match="no gait cycle has all nine angles"):
@@ -90,7 +90,7 @@ def real_study(shared: Path) -> tuple[xr.Dataset, xr.Dataset, pd.DataFrame]:
 
 
 def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) -> None:
-    """Children and an adult, walked through the whole pipeline, each against all of them.
+    """Children and an adult, processed by the whole pipeline, each scored against all.
 
     A person compared with the others alone scores farther than with a reference that holds the own cycles, and the
     scores reach study.nc and the tables. No published number exists for these people.

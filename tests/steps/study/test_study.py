@@ -1,4 +1,4 @@
-"""Step ``study``: cycles of several sessions in one dataset, as a user meets it, through its file."""
+"""Step ``study``: cycles of several sessions in one dataset, as a user opens it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
-    """The study as a user opens it, without this package."""
+    """Return the study as a user opens it, without this package."""
     path = tmp_path_factory.mktemp("study") / "study.nc"
     netcdf.save(path, described("study", gathered()[0]))
     return xr.load_dataset(path)
 
 
-def test_every_cycle_is_there_once_with_where_it_came_from(opened: xr.Dataset) -> None:
+def test_every_cycle_occurs_once_with_its_origin(opened: xr.Dataset) -> None:
     assert list(opened.joint_angle[:, 1, 2, 50].values) == [10, 11, 20, 21, 22, 30, 31]
     assert list(opened.participant.values) == ["p1"] * 5 + ["p2"] * 2
     assert list(opened.session.values) == ["s1"] * 5 + ["s2"] * 2
@@ -44,13 +44,13 @@ def test_every_cycle_is_there_once_with_where_it_came_from(opened: xr.Dataset) -
     assert list(opened.cycle.values) == list(range(7))
 
 
-def test_two_people_may_name_their_trials_alike(opened: xr.Dataset) -> None:
+def test_two_people_may_have_the_same_trial_names(opened: xr.Dataset) -> None:
     counts = pd.Series(opened.trial.values).groupby([opened.participant.values, opened.trial.values]).size()
     assert counts.to_dict() == {("p1", "fast_1"): 2, ("p1", "slow_1"): 3, ("p2", "fast_1"): 2}
 
 
-def test_columns_of_participants_are_numbers_where_they_can_be(opened: xr.Dataset) -> None:
-    """Absent cells of a column of numbers are NaN; one word makes a column of words."""
+def test_columns_of_participants_are_numbers_if_possible(opened: xr.Dataset) -> None:
+    """Empty cells in a column of numbers are NaN; one word makes it a column of text."""
     assert list(opened.mass_kg.values) == [70.5] * 5 + [60.0] * 2
     np.testing.assert_array_equal(opened.height_m, [1.8] * 5 + [np.nan] * 2)
     np.testing.assert_array_equal(opened.age_years, [31.0] * 5 + [np.nan] * 2)
@@ -61,7 +61,7 @@ def test_columns_of_participants_are_numbers_where_they_can_be(opened: xr.Datase
 
 @pytest.mark.parametrize("column", [*TAKEN, *METRICS, *SCORES])
 def test_a_column_of_participants_replaces_nothing(column: str, tmp_path: Path) -> None:
-    """``side``, for the affected side, is a likely column: it is refused, or the cycle's own side stands."""
+    """``side``, for the affected side, is a likely column: it is refused, or the side of the cycle is kept."""
     table = tmp_path / "participants.tsv"
     table.write_text(f"participant_id\tmass_kg\theight_m\tsex\t{column}\np1\t70\t1.8\tM\tleft\n")
     try:
@@ -75,7 +75,7 @@ def test_a_column_of_participants_replaces_nothing(column: str, tmp_path: Path) 
 
 
 def test_a_user_groups_selects_and_averages(opened: xr.Dataset) -> None:
-    """What a first notebook does with study.nc."""
+    """A typical first notebook with study.nc."""
     knee = opened.joint_angle.sel(joint="knee", angle="flexion")
     by_condition = knee.groupby("condition").mean("cycle")
     assert by_condition.sel(condition="fast").values == pytest.approx((10 + 11 + 30 + 31) / 4)
@@ -91,7 +91,7 @@ def test_a_user_groups_selects_and_averages(opened: xr.Dataset) -> None:
 
 
 def test_further_curves_reach_the_study(tmp_path: Path) -> None:
-    """As a user opens them, with the names of their dimensions; the tables know nothing of them."""
+    """With the labels of their dimensions; the tables do not have them."""
     further = ("interaction_torque", "joint_moment_lab")
     cycles = {"s1": {"fast_1": trial(10, "rl", further=further)}, "s2": {"fast_1": trial(30, "l", further=further)}}
     dataset, metrics, _ = study(cycles, sessions=sessions(), **ALONE)
@@ -131,7 +131,7 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: Cycles, tmp_path: P
 
 
 def test_gathering_takes_little_more_memory_than_what_it_returns() -> None:
-    """Each array is made once; the tables, which are small beside the curves, are left the other half."""
+    """Each array is created once; the tables, small compared with the curves, may need the other half."""
     cycles = {"s1": {f"fast_{i}": trial(i, "rlrlr") for i in range(40)}}
     about = sessions(cycles)
     study(CYCLES, sessions=sessions(), **ALONE)  # what is made once and kept
