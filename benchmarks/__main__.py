@@ -1,4 +1,4 @@
-"""Run every benchmark, print its figures and goals, store them as JSON: ``python -m benchmarks [full]``.
+"""Run every benchmark and store its figures: ``python -m benchmarks [full]``.
 
 ``full`` measures a study of 20 x 20 instead of 3 x 10, and runs studies of 1 to 100 sessions instead of planning them.
 """

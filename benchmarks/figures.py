@@ -1,4 +1,4 @@
-"""Figures with their goals: printed as a table, stored as JSON with machine and versions."""
+"""Figures with their goals, printed as a table and stored as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "netCDF4", "ezc3d", "snakemake
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured value: a name with its unit unless it is a ratio, an optional goal and details."""
+    """A measured value with name, optional goal and details; a ratio has no unit."""
 
     name: str
     value: float
@@ -58,7 +58,7 @@ def show(title: str, figures: Iterable[Figure]) -> None:
 
 
 def run_all(parts: Mapping[str, Callable[[], Iterable[Figure]]]) -> None:
-    """Measure and print the parts one by one and store them as one run; a failed part does not stop the others."""
+    """Measure, print and store all parts; a failed part does not stop the others."""
     load_before = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
     began, found = time.perf_counter(), dict[str, list[Figure]]()
     for title, measure in parts.items():
@@ -109,7 +109,7 @@ def cores() -> int:
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of the measured and compared packages; None if not installed."""
+    """Return the versions of the compared packages; None if not installed."""
     found: dict[str, str | None] = {}
     for package in PACKAGES:
         try:

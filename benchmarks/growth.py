@@ -1,4 +1,4 @@
-"""Growth of cost: one trial from 5 s to 300 s, the workflow from 1 to 100 sessions.
+"""Growth of cost: a trial from 5 s to 300 s, a study from 1 to 100 sessions.
 
 ``python -m benchmarks.growth`` plans the studies; with ``full`` it also runs them (half an hour).
 """
@@ -24,12 +24,12 @@ MOST_GROWTH = 1.25  # linear is 1; the rest allows for noise, and for caches too
 
 
 def measure(*, full: bool = False) -> list[Figure]:
-    """Return the growth of cost with the length of a trial and with the number of sessions."""
+    """Return the growth of cost with the length of a trial and the number of sessions."""
     return [*of_lengths(), *of_sessions(full=full)]
 
 
 def of_lengths() -> list[Figure]:
-    """Return the time of a trial, read to kinetics, ms, and its growth with the length."""
+    """Return the time of a trial, read to kinetics, ms, and its growth with length."""
     cost = {}
     with tempfile.TemporaryDirectory() as folder:
         for length_s in LENGTHS_S:
@@ -48,7 +48,7 @@ def of_lengths() -> list[Figure]:
 
 
 def of_sessions(*, full: bool) -> list[Figure]:
-    """Return the time to plan, and with ``full`` to run, a study, s, and its growth with the number of sessions."""
+    """Return the time to plan, and if ``full`` to run, a study, s, and its growth."""
     planned, cold = dict[float, float](), dict[float, float]()
     with tempfile.TemporaryDirectory() as folder:
         for sessions in SESSIONS:
@@ -65,7 +65,7 @@ def of_sessions(*, full: bool) -> list[Figure]:
 
 
 def grown(what: str, cost: Mapping[float, float]) -> Figure:
-    """Return the marginal cost between the larger two of three sizes, over that between the smaller two.
+    """Return the marginal cost of the larger two of three sizes over the smaller two.
 
     It is 1 if the cost is a constant plus a part proportional to the size.
     """

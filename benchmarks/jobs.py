@@ -32,7 +32,7 @@ def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
 
 
 def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path]], dict[str, list[Path]]]:
-    """Return the key, inputs (by the names of the step's arguments, as in the Snakefile) and outputs of a job."""
+    """Return key, inputs and outputs of a job; inputs are named as in the Snakefile."""
     folder = Path("derived") / session
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     data = [name for name, one in inspect.signature(function).parameters.items() if one.kind != one.KEYWORD_ONLY]

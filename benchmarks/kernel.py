@@ -31,7 +31,7 @@ LEAST_TIMES_KERNEL = {INVERSE: 250.0, RNEA: 4.0}
 
 
 def measure(rounds: int = ROUNDS) -> list[Figure]:
-    """Return the time per frame of each method, us, and its ratio to the kernel, with and without terms."""
+    """Return the time per frame of each method, us, and its ratio to the kernel."""
     many, some, few = (random_motion(frames) for frames in (MANY, SOME, FEW))
     loads, terms = kernel.inverse_dynamics(many), kernel.inverse_dynamics_by_term(many)
     actions: dict[str, tuple[Callable[[], object], int]] = {
@@ -63,7 +63,7 @@ def measure(rounds: int = ROUNDS) -> list[Figure]:
 
 
 def microseconds(actions: Mapping[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
-    """Return the best time per frame of each action, us: three runs in a row, one action after another."""
+    """Return the best time per frame of each action, us."""
     cost = dict.fromkeys(actions, np.inf)
     for _ in range(rounds):
         for name, (run, frames) in actions.items():
@@ -113,7 +113,7 @@ def skew(v: Array) -> Array:
 
 
 def by_rnea(frames: int) -> Callable[[], object]:
-    """Return a loop over pinocchio's recursive Newton-Euler: two free bodies in a chain, a wrench on the foot.
+    """Return a loop over pinocchio's recursive Newton-Euler, with a foot wrench.
 
     Six degrees of freedom at each joint give all six joint loads, as here. States are random; pinocchio's inputs are
     prepared outside the measured time.
@@ -132,7 +132,7 @@ def by_rnea(frames: int) -> Callable[[], object]:
 
 
 def by_rnea_in_parallel(frames: int) -> Callable[[], object]:
-    """Return the same for all states in one call on all cores, without the wrench, which it does not accept."""
+    """Return the same in one call on all cores; it accepts no wrench on the foot."""
     import pinocchio as pin
 
     model, threads = two_free_bodies(), os.cpu_count() or 1

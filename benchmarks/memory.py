@@ -1,4 +1,4 @@
-"""Peak memory of each step, by the length of a trial and for a session of many trials.
+"""Peak memory of each step, for trials of several lengths and for many trials.
 
 ``python -m benchmarks.memory`` runs each step in a separate process.
 """
@@ -22,7 +22,7 @@ MOST_MB = 1074.0  # 1 GiB
 
 
 def measure() -> list[Figure]:
-    """Return the memory for a session of 20 trials, MB, and the growth with the length of a trial."""
+    """Return the memory for 20 trials, MB, and its growth with the length of a trial."""
     with tempfile.TemporaryDirectory() as folder:
         session = Path(folder) / "session"
         write_study(session, sessions=1, trials=MANY, duration_s=MANY_S)

@@ -1,4 +1,4 @@
-"""OpenSim's inverse dynamics tool and the step ``kinetics`` on the same walk, its example Gait2354, 2.5 s.
+"""OpenSim's inverse dynamics and the step ``kinetics`` on its example Gait2354.
 
 ``python -m benchmarks.opensim_tool``. OpenSim starts from joint angles, without the cost of its inverse kinematics. It
 filters and differentiates them, as the steps ``clean`` and ``kinematics`` do, and reads and writes text files.
@@ -31,7 +31,7 @@ AT_LEAST = 20.0
 
 
 def measure() -> list[Figure]:
-    """Return the tool's time over that of ``kinetics`` and of ``clean`` to ``kinetics``, or why it is not measured."""
+    """Return the tool's time over that of the steps, or why it is not measured."""
     if absent := _absent():
         return [not_measured(absent)]
     steps = first_trial(STUDY)
@@ -52,7 +52,7 @@ def measure() -> list[Figure]:
 
 
 def inverse_dynamics(example: Path, folder: Path) -> Callable[[], object]:
-    """Return a function that runs the tool on the whole walk and writes ``moments.sto``; the model is loaded before."""
+    """Load the model and return a function that runs the tool on the whole walk."""
     import opensim
 
     opensim.Logger.removeFileSink()

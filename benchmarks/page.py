@@ -1,4 +1,6 @@
-"""Write the tables of docs/speed.md from a stored run: ``python -m benchmarks.page [RESULT.json]``, else the newest.
+"""Tables of docs/speed.md: ``python -m benchmarks.page [RESULT.json]``.
+
+Without a file, the newest stored run is used.
 
 Tables of parts that the run lacks stay.
 """

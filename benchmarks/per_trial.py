@@ -1,4 +1,4 @@
-"""A study with one Snakemake job per trial and step (per_trial.smk): the same functions on the same data.
+"""A study with one Snakemake job per trial and step (per_trial.smk).
 
 ``python -m benchmarks.per_trial SESSIONS TRIALS`` runs it; 20 x 20 are 2,440 jobs and take an hour or more.
 """

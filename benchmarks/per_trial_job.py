@@ -1,4 +1,4 @@
-"""One job of per_trial.smk: a step of the workflow on one trial, with separate files."""
+"""One job of per_trial.smk: a step on one trial, with separate files."""
 
 import importlib
 import json

@@ -32,7 +32,7 @@ STEPS = ("clean", "contacts", "kinematics", "kinetics", "cycles")
 
 
 def measure() -> list[Figure]:
-    """Return the processor time of both steps, the growth of study, and the size of the largest page."""
+    """Return the processor time of both steps and the size of the largest page."""
     with tempfile.TemporaryDirectory() as folder:
         derived = Path(folder) / "forty" / "derived"
         _run_demo(Path(folder) / "demo", derived)

@@ -1,4 +1,4 @@
-"""A whole study: first run, run again, one trial changed, one setting changed; compared with its jobs alone.
+"""A whole study: first run, second run, one trial or setting changed.
 
 ``python -m benchmarks.study SESSIONS TRIALS [SECONDS]`` generates it; trials last 2.5 s by default. The comparisons
 are measured before and after the first run, so that other load affects all alike.
@@ -27,7 +27,7 @@ FULL = 20  # sessions; with fewer, a single one is too large a part of the study
 
 
 def measure(sessions: int = 3, trials: int = 10, duration_s: float = 2.5) -> list[Figure]:
-    """Return the time of each run, and its ratio to the work of the trials and to other ways to run them."""
+    """Return the time of each run, and its ratio to other ways to run the trials."""
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
         write_study(study, sessions=sessions, trials=trials, duration_s=duration_s)
@@ -80,7 +80,7 @@ def run_s(study: Path) -> float:
 
 
 def alone_run_s(study: Path) -> float:
-    """Return the wall time of all sessions' jobs on a copy of the study, one process per core, s."""
+    """Return the wall time of all sessions' jobs, one process per core, s."""
     sessions = [path.name for path in sorted(study.glob("sub-*"))]
     copy = study.with_name("alone")
     shutil.copytree(study, copy, ignore=shutil.ignore_patterns("derived", "logs", ".snakemake"))

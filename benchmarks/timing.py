@@ -16,7 +16,10 @@ def best_s(action: Callable[[], object], *, runs: int = 5) -> float:
 
 
 def best_in_turn_s(actions: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
-    """Return the shortest wall time of each action, s; they run in turns, so that other load affects all alike."""
+    """Return the shortest wall time of each action, s.
+
+    The actions run in turns, so that other load affects all alike.
+    """
     best = dict.fromkeys(actions, float("inf"))
     for _ in range(rounds):
         for name, action in actions.items():

@@ -1,4 +1,4 @@
-"""One walk from C3D to joint moments in one process, without NetCDF, compared with ezc3d's parse of its file.
+"""One walk from C3D to joint moments in one process, compared with ezc3d's parse.
 
 ``python -m benchmarks.trial [STUDY ...]`` measures wall time, because ``read`` parses in a child process. The first
 run, which starts the child, does not count.
@@ -67,7 +67,7 @@ def ratios(study: Path, *, name: str) -> list[Figure]:
 
 
 def seconds(study: Path, *, rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the best wall time of the parse, of each step and of all steps, for a study's first walk, s."""
+    """Return the best wall times of parse, steps and all steps for the first walk, s."""
     actions = first_trial(study)
     runs = [{name: best_s(action, runs=1) for name, action in actions.items()} for _ in range(1 + rounds)][1:]
     best = {name: min(run[name] for run in runs) for name in actions}
@@ -78,7 +78,10 @@ def seconds(study: Path, *, rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
-    """Return the parse of a study's first walk and its steps in order; each uses the results of those before."""
+    """Return the parse and the steps of a study's first walk, in order.
+
+    Each step uses the results of those before.
+    """
     chosen, model = settings.load_settings(settings.read_yaml(study / "study.yaml"), where="", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     segments = study_tables.read_segments(study / "segments.tsv", participants)

@@ -1,4 +1,4 @@
-"""Sphinx settings of this site: ``make docs`` writes it to docs/_build, for use without network."""
+"""Sphinx settings of the site that ``make docs`` writes to docs/_build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the tables of docs/settings.md and docs/outputs.md from the settings schema and the results schema.
+"""Tables of docs/settings.md and docs/outputs.md, from the schemas.
 
 ``python docs/reference.py`` writes them between the lines ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
 """
@@ -22,7 +22,7 @@ LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at mos
 
 
 def settings_tables() -> str:
-    """Return one table per section of the settings: name, default, unit and values, meaning."""
+    """Return one table per section: setting, default, unit and values, meaning."""
     defaults = settings.read_yaml(settings.CONFIG / "default.yaml")
     parts = []
     for name, part in settings.schema("settings")["properties"].items():
@@ -43,7 +43,7 @@ def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any
 
 
 def output_tables() -> str:
-    """Return one table per file with its variables, and one of the coordinates with a long name."""
+    """Return one table of variables per file, and one of the named coordinates."""
     steps = "\n".join(_variables(step) for step in schema.VARIABLES)
     rows = [(f"`{name}`", units, meaning) for name, (units, meaning) in schema.COORDINATES.items()]
     return f"{steps}\n### Coordinates\n\n" + _table(("coordinate", "units", "meaning"), rows)

@@ -1,4 +1,4 @@
-"""Extensions of Sphinx: formulas without scripts, source files as pages, the side bar.
+"""Extensions of Sphinx: formulas without scripts, source pages, the side bar.
 
 The pages in this folder are plain Markdown and must also work on GitHub. So a link to a source file is its path, and
 the table of contents is in conf.py.
@@ -65,7 +65,7 @@ def mathml(node: nodes.Element, *, as_block: bool) -> str:
 
 
 def link_sources(app: Sphinx, doctree: nodes.document) -> None:
-    """Turn links to files outside the pages into links to a page with their source, at the named function."""
+    """Turn links to source files into links to a page with the source."""
     page = app.env.docname
     folder = app.env.doc2path(page).parent
     sources = app.env.__dict__.setdefault("linked_sources", set())

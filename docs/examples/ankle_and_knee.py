@@ -49,7 +49,7 @@ GRAVITY = np.array([0, -9.80665, 0])
 
 
 def steps(study: Path) -> dict[str, xr.Dataset]:
-    """Return contacts, kinematics, kinetics and calibration of the walk, stored or computed here."""
+    """Return the results of the steps for the walk, stored or computed here."""
     derived = study / "derived" / PERSON
     names = ("contacts", "kinematics", "kinetics")
     if all((derived / f"{name}.nc").exists() for name in (*names, "calibrate")):
@@ -78,7 +78,7 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
 
 
 def system(walk: dict[str, xr.Dataset], frame: int) -> tuple[Array, Array]:
-    """Return A (12, 12) and the right-hand sides b (12, 4 terms) of foot and shank at a frame."""
+    """Return A (12, 12) and b (12, 4 terms) of foot and shank at a frame."""
     moved = walk["kinematics"].isel(time=frame).sel(side=SIDE)
     ground = walk["contacts"].isel(time=frame).sel(side=SIDE)
     body = walk["calibrate"].sel(side=SIDE, segment=SEGMENTS)
@@ -128,7 +128,7 @@ def stance(walk: dict[str, xr.Dataset], frame: int) -> slice:
 
 
 def main(output: Path, study: Path = DEMO) -> dict[str, Any]:
-    """Draw the figure and return the numbers above; moments in N m about x, y, z of the distal segment."""
+    """Draw the figure and return the numbers above, moments in distal axes, N m."""
     walk = steps(study)
     frame = int(walk["contacts"].ground_force.sel(side=SIDE, axis="y").fillna(0).argmax("time"))
     matrix, rows = system(walk, frame)

@@ -1,4 +1,4 @@
-"""Compare two conditions over the whole gait cycle by statistical parametric mapping.
+"""Compare two conditions over the gait cycle by statistical parametric mapping.
 
 Where in the cycle does the ankle moment differ between comfortable and fast walking? A t test at each of 101 percents
 finds a difference in far more than 5 % of studies without any. Statistical parametric mapping (Friston et al. 2007; for
@@ -40,7 +40,7 @@ ALPHA = 0.05
 
 
 def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
-    """Return one curve per person and condition, ``(condition, participant, phase)``, of people with both conditions.
+    """Return the mean curves ``(condition, participant, phase)`` of people with both.
 
     Raises:
         UserError: fewer than three people have both, too few for a test.
@@ -58,7 +58,7 @@ def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
 
 
 def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
-    """Draw the figure and return the participants, the threshold and the clusters above it."""
+    """Draw the figure and return participants, threshold and clusters above it."""
     study = group_study() if study is None else study
     curve = study[VARIABLE].sel(joint=JOINT, angle=ANGLE)
     means = paired(curve, CONDITIONS)

@@ -37,7 +37,7 @@ LEVEL = 0.95
 
 
 class Band(NamedTuple):
-    """Mean ``(phase)``, half widths of the band at each percent and of the whole curve, number of people."""
+    """Mean ``(phase)``, half widths at each percent and of the whole curve, people."""
 
     mean: Array
     at_each: Array
@@ -55,7 +55,7 @@ def band(curves: Array) -> Band:
 
 
 def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Band]:
-    """Draw the figure and return the band of each condition with at least three people."""
+    """Draw the figure and return the band of each condition with three people or more."""
     study = group_study() if study is None else study
     curve = study[VARIABLE].sel(joint=JOINT, angle=ANGLE)
     means = mean_curves(curve).mean("side")

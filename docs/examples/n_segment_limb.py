@@ -1,4 +1,4 @@
-"""The joint load is the same for every observer, although each explains it differently.
+"""The joint load is the same for every observer; the explanations differ.
 
 A limb of three segments, 0.8, 0.6 and 0.4 m long, turns in a plane without gravity, at 1, 2 and 4 rad/s, each segment
 relative to the one before. Each is a point mass (0.7, 0.5 and 0.3 kg) in the middle of a massless rod. The example
@@ -50,7 +50,7 @@ NO_GRAVITY = np.zeros(3)
 
 
 def limb() -> tuple[Body, Array, list[Observer]]:
-    """Return the segments in lab axes, distal first, their proximal joints, and an observer on each, A to C."""
+    """Return segments, distal first, proximal joints, and observers A to C; lab axes."""
     spin = np.cumsum(RATE)
     x, y = np.cos(spin * TIME[:, None]), np.sin(spin * TIME[:, None])
     along, ahead = (np.stack([a, b, 0 * a], axis=-1) for a, b in ((x, y), (-y, x)))
@@ -66,7 +66,7 @@ def limb() -> tuple[Body, Array, list[Observer]]:
 
 
 def by_observer(bodies: Body, joint: Array, observer: Observer, to_axes: Array) -> dict[str, Wrench]:
-    """Return the observer's parts of the wrench on the third segment, at its joint, in axes ``to_axes``."""
+    """Return the observer's parts of the wrench on the third segment, at its joint."""
     body = wrenches.seen(bodies, observer)
     fictitious = wrenches.fictitious(body, observer)
     parts = {"seen": wrenches.dynamic(body)} | {name: wrenches.opposite(load) for name, load in fictitious.items()}
@@ -78,7 +78,7 @@ def by_observer(bodies: Body, joint: Array, observer: Observer, to_axes: Array) 
 
 
 def by_block_matrix(bodies: Body, joint: Array, to_axes: Array) -> tuple[Array, Array]:
-    """Return force and moment on the third segment in axes ``to_axes``, solved for the whole limb in lab axes."""
+    """Return force and moment on the third segment, solved for the whole limb."""
     lab, nothing = np.broadcast_to(np.eye(3), (*joint.shape, 3)), np.zeros(joint.shape)
     distal = np.concatenate([joint[:, :1], joint[:, :-1]], axis=1)
     segments = Segments(
@@ -91,7 +91,7 @@ def by_block_matrix(bodies: Body, joint: Array, to_axes: Array) -> tuple[Array, 
 
 
 def main(output: Path) -> dict[str, Any]:
-    """Draw the figure; return the moments by observer and part (N m), and the errors of all answers (N, N m)."""
+    """Draw the figure; return moments by observer and part, and all errors, N and N m."""
     bodies, joint, observers = limb()
     to_axes = observers[2].rotation
     parts_of = {name: by_observer(bodies, joint, on, to_axes) for name, on in zip("ABC", observers, strict=True)}

@@ -40,7 +40,7 @@ CONDITIONS = ("comfortable", "fast")
 
 
 def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
-    """Draw the figure and return the effect of the second condition, its interval and p, and the spread by source.
+    """Draw the figure and return the effect, its interval and p, and the spreads.
 
     Raises:
         UserError: fewer than three people have both conditions.

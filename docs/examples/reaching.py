@@ -1,4 +1,4 @@
-"""A slow and a fast reach: torques that depend on speed, and gravity, which does not.
+"""A slow and a fast reach: torques that depend on speed, and those of gravity.
 
 The arm of a person of 70 kg and 1.75 m, shoulder to hand (Winter 2009, table 4.1: upper arm, forearm and hand), moves
 the hand across the body on the smoothest straight path from rest to rest (Flash and Hogan 1985), in 4 s and in 0.5 s.

@@ -1,4 +1,4 @@
-"""The body that walks: dimensions, markers in segment axes, body-segment parameters.
+"""The walking body: dimensions, markers in segment axes, body-segment parameters.
 
 Segment axes: x anterior, y proximal, z to the subject's right, origin in the proximal joint centre (foot: ankle,
 shank: knee, thigh: hip); pelvis: origin mid-ASIS. Lengths in metres. Sides: 0 left, 1 right.
@@ -28,7 +28,7 @@ INERTIA_TILT_DEG = (4.0, 2.0, -3.0)
 
 @dataclass(frozen=True)
 class Walker:
-    """One person, standing and walking in their own way. Lengths in metres."""
+    """One person; lengths in metres."""
 
     participant_id: str
     sex: str
@@ -46,13 +46,16 @@ class Walker:
 
     @property
     def leg_m(self) -> float:
-        """Height of the hip over the floor with a straight leg, m."""
+        """Height of the hip above the floor with a straight leg, m."""
         return self.thigh_m + self.shank_m + self.ankle_height_m
 
 
 @dataclass(frozen=True)
 class SegmentParameters:
-    """mass (side, segment) kg; com (side, segment, 3) m; inertia about the COM (side, segment, 3, 3) kg m2."""
+    """Body-segment parameters in segment axes.
+
+    ``mass`` (side, segment) kg; ``com`` (side, segment, 3) m; ``inertia`` (side, segment, 3, 3) about the COM, kg m2.
+    """
 
     mass: Array
     com: Array
@@ -60,7 +63,7 @@ class SegmentParameters:
 
 
 def make_walker(participant_id: str, *, sex: str, mass_kg: float, height_m: float, seed: int = 0) -> Walker:
-    """Return a person of given mass and height, proportions about Drillis & Contini's (1966), varied by ``seed``."""
+    """Return a person with random proportions about those of Drillis & Contini (1966)."""
     rng = np.random.default_rng([seed, 1])
     vary = 1 + np.clip(rng.normal(0, 0.015, 6), -0.03, 0.03)
     lengths = height_m * vary * (0.245, 0.246, 0.150, 0.044, 0.140, 0.092)
@@ -73,7 +76,7 @@ def make_walker(participant_id: str, *, sex: str, mass_kg: float, height_m: floa
 
 
 def hip_in_pelvis(walker: Walker, side: int) -> Array:
-    """Return the hip centre in pelvis axes, m: Harrington et al. (2007), single-variable regression."""
+    """Return the hip centre in pelvis axes, m (Harrington et al. 2007, one variable)."""
     depth_mm, width_mm = 1e3 * walker.pelvis_depth_m, 1e3 * walker.asis_width_m
     return mirrored((-0.24 * depth_mm - 9.9, -0.30 * width_mm - 10.9, 0.33 * width_mm + 7.3), side) / 1e3
 
@@ -81,8 +84,8 @@ def hip_in_pelvis(walker: Walker, side: int) -> Array:
 def markers_in_segments(walker: Walker) -> dict[str, tuple[str, int, Array]]:
     """Return label -> (segment, side, position in segment axes).
 
-    Lateral and medial markers straddle their joint centre on a line that is tilted against the segment's z axis:
-    only the plane it spans with the long axis defines the segment.
+    The joint centre is the midpoint of the lateral and medial markers. The line between them is tilted relative to the
+    segment's z axis: only its plane with the long axis defines the segment.
     """
     rng = np.random.default_rng([walker.marker_seed, 2])
     thigh, shank, half = walker.thigh_m, walker.shank_m, walker.asis_width_m / 2
@@ -114,7 +117,7 @@ def markers_in_segments(walker: Walker) -> dict[str, tuple[str, int, Array]]:
 
 
 def foot_markers_in_sole(walker: Walker, side: int) -> dict[str, Array]:
-    """Return the foot's markers from the floor point below the ankle, x along the sole, y up, m."""
+    """Return the foot's markers from the floor point below the ankle, sole axes, m."""
     length = walker.foot_m
     right = {
         "HEE": (-0.255 * length, 0.036, 0),
@@ -126,7 +129,10 @@ def foot_markers_in_sole(walker: Walker, side: int) -> dict[str, Array]:
 
 
 def foot_in_sole(walker: Walker, side: int) -> Array:
-    """Return the foot's axes as columns in those of its sole: x from heel to mid-forefoot, z by the metatarsals."""
+    """Return the foot's axes as columns in sole axes.
+
+    x points from heel to mid-forefoot; the metatarsals define z.
+    """
     markers = foot_markers_in_sole(walker, side)
     x = (markers["MT1"] + markers["MT5"]) / 2 - markers["HEE"]
     to_the_right = mirrored((1, 1, 1), side)[2] * (markers["MT5"] - markers["MT1"])
@@ -136,7 +142,10 @@ def foot_in_sole(walker: Walker, side: int) -> Array:
 
 
 def segment_parameters(walker: Walker) -> SegmentParameters:
-    """Return plausible parameters with COM off the axis and inertia axes tilted; left mirrors right."""
+    """Return plausible parameters; the left leg mirrors the right one.
+
+    The COM is off the long axis, and the inertia axes are tilted.
+    """
     lengths = {"foot": walker.foot_m, "shank": walker.shank_m, "thigh": walker.thigh_m}
     tilt = np.eye(3)
     for axis, angle in enumerate(np.radians(INERTIA_TILT_DEG)):

@@ -1,8 +1,8 @@
-"""Smooth curves over the gait cycle, drawn as polylines and rounded by a B-spline.
+"""Smooth curves over the gait cycle: polylines smoothed by a B-spline.
 
-A uniform B-spline of degree 7 whose coefficients lie on a polyline is that polyline averaged by a bell of 2.6 % of
-the cycle (standard deviation; 12.5 % half-width): six times continuously differentiable, never outside the
-polyline's range, and exactly flat where the polyline is flat over the bell's width (de Boor 1978, chapter XI).
+A uniform B-spline of degree 7 with coefficients on a polyline is that polyline averaged by a bell of 2.6 % of the cycle
+(standard deviation; 12.5 % half-width): six times continuously differentiable, within the polyline's range, and exactly
+flat where the polyline is flat over the bell's width (de Boor 1978, chapter XI).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CENTRES = (np.arange(KNOTS + DEGREE) - (DEGREE - 1) / 2) / KNOTS
 
 
 def cyclic(*points: tuple[float, float]) -> Curve:
-    """Return the smooth periodic curve along (percent of the cycle, value); its argument counts cycles."""
+    """Return a smooth periodic function of cycles along (percent, value)."""
     percent, values = np.transpose(points)
     coefficients = np.interp(100 * (CENTRES % 1), percent, values, period=100)
     spline = BSpline(np.arange(-DEGREE, KNOTS + DEGREE + 1) / KNOTS, coefficients, DEGREE)
@@ -30,7 +30,7 @@ def cyclic(*points: tuple[float, float]) -> Curve:
 
 
 def passage(*points: tuple[float, float]) -> Curve:
-    """Return the smooth, once-only change along (percent of the cycle, value); constant before and after."""
+    """Return a smooth function of cycles along (percent, value), constant outside."""
     percent, values = np.transpose(points)
     first, last = int(percent[0] / 100 * KNOTS) - DEGREE, int(percent[-1] / 100 * KNOTS) + DEGREE
     knots = np.arange(first - DEGREE, last + DEGREE + 1) / KNOTS
@@ -40,7 +40,7 @@ def passage(*points: tuple[float, float]) -> Curve:
 
 
 def rotation(axis: int, angle: Array) -> Array:
-    """Return (..., 3, 3) rotating vectors by ``angle`` (rad) about the lab axis 0, 1 or 2 (x, y, z)."""
+    """Return the rotations (..., 3, 3) by ``angle`` (rad) about lab axis 0, 1 or 2."""
     cos, sin = np.cos(angle), np.sin(angle)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     matrix = np.zeros((*angle.shape, 3, 3))
@@ -51,5 +51,5 @@ def rotation(axis: int, angle: Array) -> Array:
 
 
 def mirrored(right: Sequence[float] | Array, side: int) -> Array:
-    """Return a right-side vector (..., 3), or its image in the plane z = 0 for the left side (0 left, 1 right)."""
+    """Return a right-side vector (..., 3), mirrored in z for the left side (0)."""
     return np.asarray(right, float) * (1, 1, 1 if side else -1)

@@ -1,8 +1,8 @@
-"""A made-up ``study.nc`` of many people with a known effect: what statistics are tried on.
+"""A simulated ``study.nc`` of many people with a known effect, to test statistics.
 
-The internal ankle flexion moment of each cycle is the sum of what all share (a push-off), what is the person's own,
-what is the person's own in that condition, and what is the cycle's own; the last three are smooth Gaussian fields
-with zero mean. The condition ``fast`` adds the effect, within 40 to 60 % of the cycle and nowhere else.
+The internal ankle flexion moment of each cycle is the sum of a common push-off and of smooth Gaussian fields with zero
+mean for the person, for the person in that condition, and for the cycle. The condition ``fast`` adds the effect, only
+between 40 and 60 % of the cycle.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ SMOOTHNESS = 10.0  # standard deviation of the kernel, percent of the cycle
 def group_study(
     *, participants: int = 12, effect_n_m_kg: float = -0.2, cycles: tuple[int, int] = (3, 12), seed: int = 0
 ) -> xr.Dataset:
-    """Return ankle moments ``(cycle, joint, angle, phase)`` and their peaks ``(cycle)`` of people in two conditions.
+    """Return ankle moments and their peaks of people in two conditions.
 
     Args:
-        participants: how many.
-        effect_n_m_kg: what ``fast`` adds at 50 % of the cycle; negative is more plantarflexor moment.
-        cycles: fewest and most cycles of a person under a condition, drawn for each.
-        seed: of the random numbers.
+        participants: number of people.
+        effect_n_m_kg: effect of ``fast`` at 50 % of the cycle; negative is more plantarflexor moment.
+        cycles: smallest and largest number of cycles per person and condition, drawn at random.
+        seed: seed of the random numbers.
     """
     draw = np.random.default_rng(seed)
     counts = draw.integers(cycles[0], cycles[1], size=(participants, 2), endpoint=True)
@@ -62,13 +62,13 @@ def group_study(
 
 
 def push_off() -> Array:
-    """Return the moment ``(phase)`` that all share, N m kg-1."""
+    """Return the common moment ``(phase)``, N m kg-1."""
     shape: Array = 0.1 * np.exp(-(((PHASE - 6) / 5) ** 2)) - 1.4 * np.exp(-(((PHASE - 46) / 13) ** 2))
     return shape
 
 
 def effect_shape() -> Array:
-    """Return the effect ``(phase)`` as a share of its largest: a raised cosine from 40 to 60 %, else zero."""
+    """Return the shape of the effect ``(phase)``: a raised cosine from 40 to 60 %."""
     return np.where(np.abs(PHASE - 50) < 10, (1 + np.cos(np.pi * (PHASE - 50) / 10)) / 2, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""From feet and pelvis to the pose of the legs: how high the pelvis may stand, and how the knees bend."""
+"""The pose of the legs from feet and pelvis: possible pelvis height, knee flexion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the body is, ISB lab axes; rotations take segment axes to lab axes.
+    """Pose of the body in ISB lab axes; rotations transform segment axes to lab axes.
 
     ``pelvis_rotation`` (time, 3, 3), ``pelvis_origin`` (time, 3), ``rotation`` (time, side, segment, 3, 3), ``centre``
     (time, side, joint, 3) m; sides left, right; segments foot, shank, thigh; joints ankle, knee, hip.
@@ -29,11 +29,11 @@ class Pose:
 
 @dataclass(frozen=True)
 class Guides:
-    """What leads the legs, ISB lab axes.
+    """Motion that determines the legs, ISB lab axes.
 
     ``ankle`` (time, side, 3) m; ``sole`` (time, side, 3, 3) from sole to lab axes; ``pelvis`` (time, 3, 3); ``middle``
-    (time, 3) m: the point between the hips, its height 0; in rad (time, side): the least knee flexion
-    ``knee_at_least``, and the turns of thigh and shank about their long axes, internal positive.
+    (time, 3) m: the midpoint of the hips, with height 0; in rad (time, side): the smallest knee flexion
+    ``knee_at_least``, and the rotation of thigh and shank about their long axes, internal positive.
     """
 
     ankle: Array
@@ -46,7 +46,7 @@ class Guides:
 
 
 def hips_at(walker: Walker, guides: Guides, height: Array | float) -> Array:
-    """Return both hips (time, side, 3), the point between them at ``height`` (time,)."""
+    """Return both hips (time, side, 3) with their midpoint at ``height`` (time,)."""
     local = np.stack([hip_in_pelvis(walker, side) for side in (0, 1)])
     hips = guides.middle[:, None] + np.einsum("tij,sj->tsi", guides.pelvis, local - local.mean(axis=0))
     hips[..., 1] += np.asarray(height)[..., None]
@@ -54,7 +54,7 @@ def hips_at(walker: Walker, guides: Guides, height: Array | float) -> Array:
 
 
 def highest_middle(walker: Walker, guides: Guides, flexion: Array | float) -> Array:
-    """Return the height (time, side) of the point between the hips at which a knee is flexed by ``flexion`` rad."""
+    """Return the hip midpoint's height (time, side) for a knee flexion in rad."""
     thigh, shank = walker.thigh_m, walker.shank_m
     squared = thigh**2 + shank**2 + 2 * thigh * shank * np.cos(flexion)
     away = hips_at(walker, guides, 0.0) - guides.ankle
@@ -62,7 +62,7 @@ def highest_middle(walker: Walker, guides: Guides, flexion: Array | float) -> Ar
 
 
 def assemble(walker: Walker, guides: Guides, height: Array) -> Pose:
-    """Return the pose with the point between the hips at ``height`` (time,), m."""
+    """Return the pose with the midpoint of the hips at ``height`` (time,), m."""
     hips = hips_at(walker, guides, height)
     local = np.mean([hip_in_pelvis(walker, side) for side in (0, 1)], axis=0)
     legs = [_leg(walker, guides, hips[:, side], side) for side in (0, 1)]
@@ -71,10 +71,10 @@ def assemble(walker: Walker, guides: Guides, height: Array) -> Pose:
 
 
 def _leg(walker: Walker, guides: Guides, hip: Array, side: int) -> tuple[Array, Array]:
-    """Return rotations (time, segment, 3, 3) and joint centres (time, joint, 3) of one leg.
+    """Return rotations (time, segment, 3, 3) and centres (time, joint, 3) of one leg.
 
-    The knee is a hinge square to the plane through hip and ankle that faces midway between pelvis and foot; thigh
-    and shank then turn a little about their own long axes.
+    The knee is a hinge with its axis orthogonal to the line ankle to hip and to the mean heading of pelvis and foot.
+    Thigh and shank then rotate slightly about their long axes.
     """
     ankle, sole, inwards = guides.ankle[:, side], guides.sole[:, side], 1 if side else -1
     length = np.linalg.norm(hip - ankle, axis=-1, keepdims=True)

@@ -1,8 +1,8 @@
-"""The ground under the feet: force, centre of pressure and free moment of each foot in stance.
+"""Loads of a walk: ground reaction of each foot, and the exact joint wrenches.
 
-The vertical force carries the body's weight and the rise and fall of its centre of mass; in double support it passes
-from the trailing to the leading foot. The force points from the centre of pressure to a pivot above the pelvis (the
-virtual pivot point, Maus et al. 2010), which brakes, propels and steadies as people do.
+The vertical force supports the body's weight and accelerates its centre of mass; in double support it passes from the
+trailing to the leading foot. The force points from the centre of pressure to a pivot above the pelvis (the virtual
+pivot point, Maus et al. 2010), which gives realistic braking and propulsion.
 """
 
 from __future__ import annotations
@@ -23,15 +23,20 @@ GRAVITY = 9.81  # m s-2, down
 # centre of pressure in the footprint, as fractions of foot length from the point under the ankle (outwards positive)
 PRESSURE_AHEAD = cyclic((0, -0.18), (12, 0.10), (30, 0.34), (48, 0.55), (62, 0.65), (75, 0.65), (92, -0.18))
 PRESSURE_OUTWARDS = cyclic((0, -0.02), (15, 0.06), (35, 0.07), (50, -0.02), (62, -0.10), (75, -0.10), (92, -0.02))
-# of the point between the hips, in leg lengths: as far back as lets braking and propulsion balance over a stride
+# relative to the midpoint of the hips, in leg lengths; so far back that braking and propulsion cancel over a stride
 PIVOT_FROM_HIPS = (-0.04, 0.42, 0.0)
-# free moment for each newton of vertical force, at most
+# largest free moment per newton of vertical force
 FREE_MOMENT_M = 0.006
+
+# central differences of sixth order
+STEP_S = 5e-4
+FIRST = np.array([-1, 9, -45, 0, 45, -9, 1]) / 60
+SECOND = np.array([2, -27, 270, -490, 270, -27, 2]) / 180
 
 
 @dataclass(frozen=True)
 class Ground:
-    """The ground's action on each foot, lab axes.
+    """Ground reaction on each foot, lab axes.
 
     ``force`` (time, side, 3) N; ``pressure_centre`` (time, side, 3) m, NaN off the ground; ``free_moment``
     (time, side) N m about the vertical, up positive.
@@ -43,7 +48,7 @@ class Ground:
 
 
 def ground(walk: Walk, body: Pose, time: Array) -> Ground:
-    """Return what the ground does to both feet at the instants (time,) of the pose."""
+    """Return the ground reaction on both feet at the instants (time,) of the pose."""
     counted = [cycles(walk, side, time) for side in (0, 1)]
     total = _vertical_force(walk, (counted[0] + counted[1]) / 2)
     pivot = body.centre[:, :, 2].mean(axis=1) + walk.walker.leg_m * np.array(PIVOT_FROM_HIPS)
@@ -68,41 +73,36 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
 
 
 def _vertical_force(walk: Walk, cycle: Array) -> Array:
-    """Return the force (time,) under both feet, N: weight, and the centre of mass rising twice in a cycle."""
+    """Return the vertical force (time,), N; the body rises twice per cycle."""
     swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 1.5
     turn = 4 * np.pi * (cycle - 0.06)
     return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.25 * swing * np.cos(2 * turn)))
 
 
 def load_share(walk: Walk, step: int, time: Array) -> Array:
-    """Return the part of the load, 0 to 1, that the foot of a step carries: all of it while it stands alone."""
+    """Return the share of the load on the foot of a step, 1 in single support."""
     taken = _handed_over(time, walk.strike[step], walk.off[step - 1])
     given = _handed_over(time, walk.strike[step + 1], walk.off[step])
     return taken * (1 - given)
 
 
 def _handed_over(time: Array, start: float, end: float) -> Array:
-    """Return a rise from 0 to 1 with the brisk ends that contacts have."""
+    """Return a rise from 0 to 1 with the steep ends of contacts."""
     done = np.clip((time - start) / (end - start), 0, 1)
     return done - 0.6 * np.sin(2 * np.pi * done) / (2 * np.pi)
 
 
 def pressure_path(walk: Walk, step: int, cycle: Array) -> Array:
-    """Return the centre of pressure (time, 3) in lab axes at gait cycles since the strike of ``step``."""
+    """Return the centre of pressure (time, 3), lab axes, at cycles since the strike."""
     ahead, outwards = PRESSURE_AHEAD(cycle), PRESSURE_OUTWARDS(cycle)
     in_print = walk.walker.foot_m * np.stack([ahead, 0 * ahead, outwards], axis=-1)
     heading = rotation(1, walk.yaw[step])
     return np.asarray(walk.place[step] + mirrored(in_print, int(walk.side[step])) @ heading.T)
 
 
-STEP_S = 5e-4
-FIRST = np.array([-1, 9, -45, 0, 45, -9, 1]) / 60
-SECOND = np.array([2, -27, 270, -490, 270, -27, 2]) / 180
-
-
 @dataclass(frozen=True)
 class Wrenches:
-    """Lab axes.
+    """Joint wrenches in lab axes.
 
     ``force`` and ``moment`` (time, side, joint, 3) act on the distal segment at the joint centre (ankle, knee, hip),
     N and N m; ``angular_velocity`` (time, side, segment, 3) rad/s.
@@ -116,12 +116,12 @@ class Wrenches:
 def joint_wrenches(
     bodies: Motion, time: Array, parameters: SegmentParameters, on_feet: Ground, *, step_s: float = STEP_S
 ) -> Wrenches:
-    """Return the net joint wrenches of a motion, given the ground's action on the feet at the same instants."""
+    """Return the joint wrenches of a motion, with the ground reaction at ``time``."""
     nearby = [bodies(time + k * step_s) for k in range(-3, 4)]
     here = nearby[3]
     turning = np.stack([body.rotation for body in nearby])
     omega = axial(_weighted(FIRST, turning) / step_s @ _transposed(here.rotation))
-    # R'' R^T = S(alpha) + S(omega)^2, whose second part is symmetric
+    # R'' R^T = S(alpha) + S(omega)^2; the second part is symmetric
     alpha = axial(_weighted(SECOND, turning) / step_s**2 @ _transposed(here.rotation))
     com = np.stack([mass_centres(body, parameters) for body in nearby])
     acceleration = _weighted(SECOND, com) / step_s**2
@@ -133,21 +133,21 @@ def joint_wrenches(
 
 
 def _free_bodies(here: Pose, com: Array, needed: Array, momentum_rate: Array, on_feet: Ground) -> tuple[Array, Array]:
-    """Balance foot, shank and thigh in turn; what a segment receives below is known when its turn comes."""
+    """Return the forces and moments that balance foot, shank and thigh, in this order."""
     force, moment = np.empty_like(here.centre), np.empty_like(here.centre)
-    below_force = on_feet.force
-    below_point = np.where(np.isnan(on_feet.pressure_centre), 0.0, on_feet.pressure_centre)
-    below_moment = on_feet.free_moment[..., None] * np.array([0.0, 1.0, 0.0])
+    distal_force = on_feet.force
+    distal_point = np.where(np.isnan(on_feet.pressure_centre), 0.0, on_feet.pressure_centre)
+    distal_moment = on_feet.free_moment[..., None] * np.array([0.0, 1.0, 0.0])
     for segment in range(3):
         joint = here.centre[:, :, segment]
-        force[:, :, segment] = needed[:, :, segment] - below_force
+        force[:, :, segment] = needed[:, :, segment] - distal_force
         moment[:, :, segment] = (
             momentum_rate[:, :, segment]
-            - below_moment
-            - np.cross(below_point - com[:, :, segment], below_force)
+            - distal_moment
+            - np.cross(distal_point - com[:, :, segment], distal_force)
             - np.cross(joint - com[:, :, segment], force[:, :, segment])
         )
-        below_force, below_moment, below_point = -force[:, :, segment], -moment[:, :, segment], joint
+        distal_force, distal_moment, distal_point = -force[:, :, segment], -moment[:, :, segment], joint
     return force, moment
 
 

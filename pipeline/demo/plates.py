@@ -1,7 +1,7 @@
-"""Force plates in the floor: where they lie, which steps meet them, and what their six channels read.
+"""Force plates: position, steps on them, and the readings of their six channels.
 
-File axes here: z up, metres. A plate is of C3D type 2: its x and y axes lie in its surface, z points down, and the
-channels hold the reaction on the walker, moments about a sensor below the surface.
+Here in file axes: z up, metres. Plates are of C3D type 2: x and y in the surface, z down; the channels contain the
+reaction on the walker, with moments about a sensor below the surface.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ DIRECTIONS = {"+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 
 
 @dataclass(frozen=True)
 class Plate:
-    """A plate whose x axis is turned by ``turn_deg`` about the vertical; ``length_m`` along x, ``width_m`` along y."""
+    """A force plate, rotated by ``turn_deg`` about the vertical.
+
+    ``length_m`` is along its x axis, ``width_m`` along y.
+    """
 
     centre_m: tuple[float, float]
     length_m: float = 0.6
@@ -41,18 +44,18 @@ class Plate:
 
     @property
     def corners(self) -> Array:
-        """Return the corners (4, 3), m: (+x +y), (-x +y), (-x -y), (+x -y) in the plate's axes."""
+        """Return the corners (4, 3), m: +x +y, -x +y, -x -y, +x -y in plate axes."""
         signs = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
         return np.append(self.centre_m, 0.0) + signs * (self.length_m / 2, self.width_m / 2, 0) @ self.axes.T
 
     def holds(self, points: Array) -> NDArray[np.bool_]:
-        """Return which points (..., 3) in file axes lie over the plate; NaN does not."""
+        """Return true for points (..., 3), file axes, over the plate; false for NaN."""
         local = np.abs((points - np.append(self.centre_m, 0.0)) @ self.axes)
         return np.asarray((local[..., 0] <= self.length_m / 2) & (local[..., 1] <= self.width_m / 2))
 
 
 def file_axes(direction: str) -> Array:
-    """Return (3, 3) with v_file = R @ v_isb for somebody who walks along ``direction``: +X, -X, +Y or -Y."""
+    """Return R (3, 3) with v_file = R @ v_isb for a walk along +X, -X, +Y or -Y."""
     forward, up = np.array(DIRECTIONS[direction], float), np.array([0.0, 0.0, 1.0])
     return np.stack([forward, up, np.cross(forward, up)], axis=-1)
 
@@ -64,13 +67,13 @@ def footprint(walk: Walk, step: int, direction: str) -> Array:
 
 
 def stepping_on(walk: Walk, direction: str, plate: Plate, steps: tuple[int, ...]) -> Walk:
-    """Return the walk moved so that the footprints of the numbered steps lie about the middle of the plate."""
+    """Return the walk moved so that the numbered steps are centred on the plate."""
     prints = [footprint(walk, int(np.flatnonzero(walk.number == number)[0]), direction) for number in steps]
     return walk.moved((np.append(plate.centre_m, 0.0) - np.mean(prints, axis=(0, 1))) @ file_axes(direction))
 
 
 def verdict(walk: Walk, step: int, direction: str, plates: tuple[Plate, ...]) -> tuple[str, str]:
-    """Return the plates under a step, numbered from 1 ("1", "1 2", ""), and why it cannot be used, or ""."""
+    """Return the plates under a step ("1", "1 2", "") and the reason to reject it."""
     inside = [[plate.holds(footprint(walk, other, direction)) for other in _together(walk, step)] for plate in plates]
     under = [i for i, feet in enumerate(inside) if feet[0].any()]
     names = " ".join(str(i + 1) for i in under)
@@ -82,15 +85,15 @@ def verdict(walk: Walk, step: int, direction: str, plates: tuple[Plate, ...]) ->
 
 
 def _together(walk: Walk, step: int) -> list[int]:
-    """Return the step and those that are on the floor while it is."""
+    """Return the step and the steps that overlap it in time."""
     others = (walk.strike < walk.off[step]) & (walk.off > walk.strike[step]) & (walk.number != walk.number[step])
     return [step, *np.flatnonzero(others)]
 
 
 def channels(on_feet: Ground, direction: str, plates: tuple[Plate, ...]) -> Array:
-    """Return (time, plate, 6): Fx Fy Fz, N, and Mx My Mz, N m, about the sensor, in each plate's own axes.
+    """Return the channels (time, plate, 6): Fx Fy Fz Mx My Mz, N and N m, plate axes.
 
-    A foot loads the plate that its centre of pressure is over.
+    A foot loads the plate under its centre of pressure.
     """
     turn = file_axes(direction)
     force, point = on_feet.force @ turn.T, on_feet.pressure_centre @ turn.T

@@ -1,4 +1,4 @@
-"""What the laboratory records of a motion: markers and plate channels with their noise, written as C3D.
+"""The recording of a motion: noisy markers and plate channels, written as C3D.
 
 File axes: z up. Positions in metres here, millimetres in the file.
 """
@@ -26,7 +26,7 @@ FORCE_OFFSET_N, MOMENT_OFFSET_N_M = 2.0, 0.2
 
 @dataclass(frozen=True)
 class Recording:
-    """One trial as a file holds it.
+    """Content of one C3D file.
 
     ``markers``: label -> (frame, 3) m, file axes; ``readings`` (sample, plate, 6) N and N m, plate axes; ``events``:
     seconds from the first frame on, context, label; ``first_frame`` counts from 1.
@@ -41,7 +41,7 @@ class Recording:
 
 
 def marker_paths(walker: Walker, body: Pose, *, medial: bool) -> dict[str, Array]:
-    """Return label -> (time, 3) in ISB lab axes, m; the medial markers are worn for the static trial only."""
+    """Return label -> (time, 3) in ISB lab axes, m, with medial markers if ``medial``."""
     paths = {}
     for label, (segment, side, position) in markers_in_segments(walker).items():
         if label in MEDIAL_MARKERS and not medial:
@@ -60,7 +60,7 @@ def noisy_markers(markers: dict[str, Array], rng: np.random.Generator, *, noise:
 
 
 def noisy_readings(readings: Array, rng: np.random.Generator, *, noise: float) -> Array:
-    """Return the channels with white noise and a constant offset each, as after a careless zeroing."""
+    """Return the channels with white noise and a constant offset each."""
     white = np.repeat([FORCE_NOISE_N, MOMENT_NOISE_N_M], 3)
     offset = np.repeat([FORCE_OFFSET_N, MOMENT_OFFSET_N_M], 3) * rng.uniform(-1, 1, readings.shape[1:])
     return readings + noise * (offset + white * rng.normal(size=readings.shape))
@@ -117,6 +117,6 @@ def _add_events(file: ezc3d.c3d, recording: Recording) -> None:
 
 
 def _set_integers(file: ezc3d.c3d, group: str, name: str, values: list[int]) -> None:
-    """Add an integer parameter: ``add_parameter`` would make it a float."""
+    """Add an integer parameter; ``add_parameter`` alone would make it a float."""
     file.add_parameter(group, name, values)
     file["parameters"][group][name].update(type=INTEGER, value=np.array(values))

@@ -1,6 +1,6 @@
-"""The demonstration study: two people walk overground at two speeds over three force plates.
+"""The demonstration study: two people walk at two speeds over three force plates.
 
-Other studies are made of the same parts: ``make_walker``, ``Gait``, ``plan_walk``, ``stepping_on``, then
+To generate other studies, use the same parts: ``make_walker``, ``Gait``, ``plan_walk``, ``stepping_on``, then
 ``write_walk``, ``write_static``, ``write_answer`` and ``write_tables``.
 """
 
@@ -17,8 +17,8 @@ from .trials import write_answer, write_static, write_tables, write_walk
 from .walk import Gait, Walk, plan_walk
 
 STUDY_YAML = """\
-# Demonstration study, generated: two people walk at two speeds over three plates. truth/ holds the exact answers.
-# sub-02 puts both feet on one plate in comfortable_03. The fast walks hold no events: plates and feet must tell them.
+# Generated demonstration study: two people walk at two speeds over three plates. truth/ contains the exact answers.
+# In comfortable_03 sub-02 has both feet on one plate. Files of fast walks contain no events, only plates and feet.
 body_model: isb_clusters
 """
 PEOPLE = {
@@ -31,7 +31,7 @@ GAITS = {
     ("sub-02", "comfortable"): Gait(1.16, 112, 2.5, stance_percent=62.5),
     ("sub-02", "fast"): Gait(1.42, 126, 2.3, stance_percent=61.0),
 }
-# three plates in a row, the middle one longer, in each of two laboratories
+# three plates in a row, with a longer one in the middle, in each of two laboratories
 PLATES = {
     "sub-01": (Plate((0.3, 0.25)), Plate((1.06, 0.25), 0.9, turn_deg=180), Plate((1.82, 0.25))),
     "sub-02": (
@@ -44,10 +44,10 @@ TWO_FEET_ON_ONE_PLATE = ("sub-02", "comfortable_03")
 
 
 def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0) -> None:
-    """Write the demonstration study into the directory ``path``; equal seeds give equal bytes.
+    """Write the demonstration study into ``path``; equal seeds give equal bytes.
 
-    ``seed`` decides all that varies between trials, steps and samples; ``noise`` is a factor of the measurement
-    noise and of the plates' offsets: 0 gives exact recordings.
+    ``seed`` determines all variation between trials, steps and samples; ``noise`` is a factor of measurement noise and
+    plate offsets: 0 gives exact recordings.
     """
     path.mkdir(parents=True, exist_ok=True)
     (path / "study.yaml").write_text(STUDY_YAML, encoding="utf-8")
@@ -71,14 +71,14 @@ def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0) -> None:
 
 
 def demo_walk(walker: Walker, trial: str, *, seed: int) -> Walk:
-    """Return the walk of one trial, laid over the plates: three clean steps, or one pair on the middle plate."""
+    """Return the walk of one trial: three valid steps, or two feet on one plate."""
     who, (condition, repeat) = walker.participant_id, trial.rsplit("_", 1)
     crowded = (who, trial) == TWO_FEET_ON_ONE_PLATE
     faster, quicker = np.random.default_rng([seed, 6]).uniform(-1, 1, 2)
     usual = GAITS[who, condition]
     gait = replace(
         usual,
-        # steps short enough that both feet fit on the plate
+        # short steps, so that both feet fit on the plate
         speed_m_s=usual.speed_m_s * (0.975 if crowded else 1 + 0.02 * faster),
         steps_per_min=usual.steps_per_min * (1 + 0.01 * quicker),
         first_foot=int(repeat) % 2,

@@ -1,4 +1,4 @@
-"""From a walk or a stance to its files: the C3D file, the exact answer, the rows of the study's tables."""
+"""The files of a walk or a static trial: C3D file, exact answer, study tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .legs import Pose
 from .loads import Ground, Wrenches, ground, joint_wrenches
 from .plates import Plate, channels, file_axes, verdict
 from .recording import ANALOG_HZ, MARKER_HZ, Recording, marker_paths, noisy_markers, noisy_readings, write_c3d
-from .walk import Walk, motion, stand
+from .walk import Walk, motion, standing
 
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
@@ -56,12 +56,12 @@ def write_walk(
     Args:
         path: the C3D file.
         walk: the steps, in ISB lab axes.
-        plates: where they lie in file axes.
-        direction: where the walker goes in file axes: +X, -X, +Y or -Y.
-        events: write the strikes and offs into the file.
+        plates: force plates, in file axes.
+        direction: walking direction in file axes: +X, -X, +Y or -Y.
+        events: write foot strikes and offs into the file.
         first_frame: number of the first frame, from 1.
         noise: factor of the measurement noise.
-        seed: of the measurement noise.
+        seed: seed of the measurement noise.
     """
     rng, bodies = np.random.default_rng([seed, 4]), motion(walk)
     time, analog_time = (np.arange(round(walk.gait.duration_s * rate)) / rate for rate in (MARKER_HZ, ANALOG_HZ))
@@ -83,21 +83,21 @@ def write_walk(
 def write_static(
     path: Path, walker: Walker, *, direction: str, duration_s: float = 0.5, noise: float = 1.0, seed: int = 0
 ) -> xr.Dataset:
-    """Write the C3D file of quiet standing, all markers on and no plate, and return its exact answer.
+    """Write the C3D file of quiet standing, without plates; return its exact answer.
 
-    Without a ground reaction the joint wrenches of this answer carry the hanging weight of the segments only.
+    There is no ground reaction, so the joint wrenches support only the hanging segments.
     """
     rng, time = np.random.default_rng([seed, 5]), np.arange(round(duration_s * MARKER_HZ)) / MARKER_HZ
-    body = stand(walker, time)
+    body = standing(walker, time)
     markers = _in_file_axes(marker_paths(walker, body, medial=True), direction)
     write_c3d(path, Recording(walker, noisy_markers(markers, rng, noise=noise)))
     nothing = Ground(np.zeros((len(time), 2, 3)), np.full((len(time), 2, 3), np.nan), np.zeros((len(time), 2)))
-    wrenches = joint_wrenches(lambda t: stand(walker, t), time, segment_parameters(walker), nothing)
+    wrenches = joint_wrenches(lambda t: standing(walker, t), time, segment_parameters(walker), nothing)
     return _described(_body_answer(body, wrenches).assign_coords(time=time))
 
 
 def write_answer(path: Path, answer: xr.Dataset) -> None:
-    """Write an exact answer as NetCDF, what varies with time in single precision."""
+    """Write an exact answer as NetCDF, with time series in single precision."""
     path.parent.mkdir(parents=True, exist_ok=True)
     encoding: dict[Hashable, dict[str, object]] = {
         name: {"dtype": "float32", "zlib": True} for name in answer.data_vars if "time" in answer[name].dims
@@ -113,7 +113,7 @@ def write_tables(
 
     Args:
         study: the study's directory.
-        people: each walker with further columns of participants.tsv, the same for all.
+        people: walkers with further columns of participants.tsv, the same columns for all.
         trials: participant, trial, role, condition.
     """
     extra = list(next(iter(people.values())))
@@ -155,7 +155,7 @@ def _in_file_axes(markers: Mapping[str, Array], direction: str) -> dict[str, Arr
 
 
 def _events(walk: Walk) -> tuple[tuple[float, str, str], ...]:
-    """Return every strike and off within the recording."""
+    """Return every foot strike and foot off within the recording."""
     instants = [("Foot Strike", walk.strike), ("Foot Off", walk.off)]
     return tuple(
         (float(time), SIDES[side].capitalize(), label)
@@ -186,7 +186,7 @@ def _ground_answer(on_feet: Ground) -> xr.Dataset:
 
 
 def _contacts(walk: Walk, direction: str, plates: tuple[Plate, ...], start_s: float) -> xr.Dataset:
-    """Return the stances that lie wholly within the recording, with the plates under them and what spoils them."""
+    """Return the complete stances with their plates and the reason to reject them."""
     whole = np.flatnonzero((walk.strike >= 0) & (walk.off <= walk.gait.duration_s))
     names, reasons = zip(*(verdict(walk, int(step), direction, plates) for step in whole), strict=True)
     return xr.Dataset(

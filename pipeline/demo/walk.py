@@ -1,9 +1,9 @@
-"""The motion: two feet that roll and swing over the floor, a pelvis above them, and legs between.
+"""The walk: its steps, and the motion of feet, pelvis and legs over time.
 
-ISB lab axes throughout (x forward, y up, z right), metres, seconds, radians inside. A foot in stance rolls without
-sliding over the arc of its heel, stands flat, and rolls over the arc of its ball (Perry's rockers); it then swings
-to its next footprint. The pelvis moves on smooth harmonics, about as high as the straighter knee allows, and the
-knees follow from the lengths of thigh and shank. All is a function of time, evaluated wherever it is asked for.
+ISB lab axes (x forward, y up, z right), metres, seconds, radians. In stance a foot rolls without sliding over the arc
+of its heel, is flat, and rolls over the arc of its ball (Perry's rockers); it then swings to its next footprint. The
+pelvis moves on smooth harmonics, nearly as high as the straighter knee allows. The knees follow from the lengths of
+thigh and shank.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .legs import Guides, Pose, assemble, highest_middle
 Array = NDArray[np.float64]
 Motion = Callable[[Array], Pose]
 
-# Over the gait cycle in percent from foot strike (foot off at 62). The numbers were fitted so that hip, knee and
-# ankle angles and the rise of the pelvis come near those of normal walking (Winter 1991).
+# Curves over the gait cycle in percent from foot strike (foot off at 62), fitted to hip, knee and ankle angles and the
+# pelvis height of normal walking (Winter 1991).
 FOOT_PITCH_DEG = cyclic(
     (0, 14), (7, 0), (33, 0), (38, -3.3), (43, -7.7), (47, -13.5), (51, -22.5), (56, -38.7), (62, -70.8), (67, -75),
     (72, -56.3), (78, -30.7), (83, -10.8), (88, 0.2), (95, 30),
@@ -38,8 +38,8 @@ KNEE_AT_LEAST_DEG = cyclic(
 THIGH_TURN_DEG = cyclic((0, 2), (15, -3), (45, 2), (70, -2))
 SHANK_TURN_DEG = cyclic((0, -8), (20, -4), (50, -9), (75, -3))
 
-# The sole's arcs: place of the centre ahead of the ankle and radius, in foot lengths; which arc the foot turns on
-# changes in mid-stance, where it is exactly flat, and gradually in swing.
+# Arcs of the sole: position of the centre in front of the ankle, and radius, in foot lengths. The foot changes from one
+# arc to the other in mid-stance, when it is exactly flat, and gradually in swing.
 HEEL_ARC, BALL_ARC = (-0.13, 0.13), (0.44, 0.19)
 FLAT = 0.20
 HEEL_LEADS = passage((69, 0), (87, 1))
@@ -48,15 +48,103 @@ PELVIS_KNOT_S = 0.030
 KNEE_SOFTNESS_M = 0.003
 STRAIGHTEST_KNEE_DEG = 4.0
 
+# Foot off in all curves over the gait cycle, independent of its actual time.
+FOOT_OFF = 0.62
+# Distance of a footprint in front of the pelvis at foot strike, in steps.
+REACH = 0.437
+# Steps before and after the recording, so that no curve ends within it.
+BEYOND = 9
+
+
+@dataclass(frozen=True)
+class Gait:
+    """Parameters of a walk along +x.
+
+    ``first_foot`` (0 left, 1 right) strikes first, at ``first_strike_s``; with ``irregularity`` 0 all steps are equal.
+    Realistic from 0.8 to 1.7 m/s with steps up to 0.43 body heights; longer steps jerk the hips at foot strike.
+    """
+
+    speed_m_s: float
+    steps_per_min: float
+    duration_s: float
+    first_foot: int = 1
+    first_strike_s: float = 0.2
+    stance_percent: float = 62.0
+    irregularity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Style:
+    """Factors, near 1, that differ between walks."""
+
+    pitch: float
+    clearance: float
+    knee: float
+    pelvis: float
+    turn: float
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The steps of a walk; step ``number`` 0 has the first strike in the recording.
+
+    ``side`` 0 left, 1 right; ``strike``, ``off`` s; ``place`` (step, 3) m: the floor point under the ankle of the flat
+    foot; ``yaw`` rad: heading of the foot about y. ``start`` (3,) m: position of the pelvis at time 0.
+    """
+
+    walker: Walker
+    gait: Gait
+    style: Style
+    number: NDArray[np.int64]
+    side: NDArray[np.int64]
+    strike: Array
+    off: Array
+    place: Array
+    yaw: Array
+    start: Array
+
+    def moved(self, by: Array) -> Walk:
+        """Return the walk translated on the floor."""
+        return replace(self, place=self.place + by, start=self.start + by)
+
+
+def plan_walk(walker: Walker, gait: Gait, *, seed: int = 0) -> Walk:
+    """Return the steps of one walk, with variation between steps and between walks."""
+    rng = np.random.default_rng([seed, 3])
+    step_s = 60 / gait.steps_per_min
+    number = np.arange(-BEYOND, int(np.ceil(gait.duration_s / step_s)) + BEYOND)
+    side = (number + gait.first_foot) % 2
+    outwards = 2 * side - 1
+    unsteady = gait.irregularity * np.clip(rng.normal(0, 1, (5, len(number))), -2, 2)
+    strike = gait.first_strike_s + step_s * number + 0.004 * unsteady[0]
+    off = strike + gait.stance_percent / 100 * 2 * step_s + 0.002 * unsteady[1]
+    ahead = gait.speed_m_s * (strike + REACH * step_s) + 0.005 * unsteady[2]
+    place = np.stack([ahead, 0 * ahead, 0.055 * outwards + 0.006 * unsteady[3]], axis=-1)
+    yaw = -outwards * np.radians(walker.toe_out_deg + unsteady[4])
+    style = Style(*(1 + gait.irregularity * np.clip(rng.normal(0, 0.04, 5), -0.08, 0.08)))
+    return Walk(walker, gait, style, number, side, strike, off, place, yaw, np.zeros(3))
+
+
+def cycles(walk: Walk, side: int, time: Array) -> Array:
+    """Return the smooth cycle count of one foot at ``time``.
+
+    It is k/2 at the strike of step k, and FOOT_OFF more at its foot off.
+    """
+    own = walk.side == side
+    instants = np.concatenate([walk.strike[own], walk.off[own]])
+    counts = np.concatenate([walk.number[own] / 2, walk.number[own] / 2 + FOOT_OFF])
+    order = np.argsort(instants)
+    return np.asarray(make_interp_spline(instants[order], counts[order], k=5)(time))
+
 
 def motion(walk: Walk) -> Motion:
-    """Return the body's pose as a function of time (time,), from half a second before to after the recording."""
+    """Return the pose as a function of time, valid to 0.5 s beyond the recording."""
     height = _pelvis_height(walk)
     return lambda time: assemble(walk.walker, guides(walk, time), height(time))
 
 
-def stand(walker: Walker, time: Array) -> Pose:
-    """Return quiet standing at the lab origin, knees a little bent, facing +x."""
+def standing(walker: Walker, time: Array) -> Pose:
+    """Return quiet standing at the lab origin, with slightly bent knees, facing +x."""
     shape = (len(time), 2)
     ankle = np.tile([[0, walker.ankle_height_m, -0.09], [0, walker.ankle_height_m, 0.09]], (len(time), 1, 1))
     sole = rotation(1, np.tile(np.radians([walker.toe_out_deg, -walker.toe_out_deg]), (len(time), 1)))
@@ -68,9 +156,9 @@ def stand(walker: Walker, time: Array) -> Pose:
 
 
 def guides(walk: Walk, time: Array) -> Guides:
-    """Return what leads the legs at the instants (time,)."""
+    """Return the motion of feet and pelvis at the instants (time,)."""
     counted = np.stack([cycles(walk, side, time) for side in (0, 1)], axis=-1)
-    # each foot's own cycles: whole at its own strikes
+    # cycles of each foot, an integer at its foot strikes
     own = counted - np.where(np.arange(2) == walk.gait.first_foot, 0, 0.5)
     feet = [_foot(walk, side, counted[:, side]) for side in (0, 1)]
     ankle, sole = (np.stack(parts, axis=1) for parts in zip(*feet, strict=True))
@@ -97,7 +185,7 @@ def _foot(walk: Walk, side: int, counted: Array) -> tuple[Array, Array]:
 
 
 def _rolled(walker: Walker, pitch: Array, arc: tuple[float, float]) -> Array:
-    """Return the ankle (time, 3), from the footprint, of a foot that rolled on an arc from flat to ``pitch``."""
+    """Return the ankle (time, 3) from the footprint after rolling to a pitch."""
     place, radius = (walker.foot_m * fraction for fraction in arc)
     centre = np.stack([place - radius * pitch, np.full_like(pitch, radius), 0 * pitch], axis=-1)
     ankle_from_centre = np.array([-place, walker.ankle_height_m - radius, 0])
@@ -105,7 +193,7 @@ def _rolled(walker: Walker, pitch: Array, arc: tuple[float, float]) -> Array:
 
 
 def _pelvis(walk: Walk, right_cycles: Array, time: Array) -> tuple[Array, Array]:
-    """Return rotation (time, 3, 3) and the point between the hips (time, 3), its height left at 0."""
+    """Return the rotation (time, 3, 3) and the hip midpoint (time, 3) at height 0."""
     turn, size = 2 * np.pi * right_cycles, walk.style.pelvis * np.sqrt(walk.gait.speed_m_s / 1.3)
     forward_rotation = np.radians(5 * size) * np.cos(turn)
     obliquity = np.radians(-4 * size) * np.sin(turn - 0.1)
@@ -117,10 +205,10 @@ def _pelvis(walk: Walk, right_cycles: Array, time: Array) -> tuple[Array, Array]
 
 
 def _pelvis_height(walk: Walk) -> Callable[[Array], Array]:
-    """Return the height of the point between the hips as a smooth function of time.
+    """Return the height of the midpoint of the hips as a smooth function of time.
 
-    It is as high as both knees allow, rounded by a soft minimum and a B-spline, and lowered as a whole if that
-    stretched a knee too far.
+    It is the largest height that both knees allow, smoothed by a soft minimum and a B-spline, and lowered as a whole if
+    a knee would be too straight.
     """
     first, last = (round(t / PELVIS_KNOT_S) for t in (-0.5, walk.gait.duration_s + 0.5))
     knots: Array = PELVIS_KNOT_S * np.arange(first - DEGREE, last + DEGREE + 1, dtype=float)
@@ -132,89 +220,3 @@ def _pelvis_height(walk: Walk) -> Callable[[Array], Array]:
     straight = highest_middle(walk.walker, guides(walk, times), np.radians(STRAIGHTEST_KNEE_DEG)).min(axis=1)
     excess = max(0.0, float((spline(times) - straight).max()))
     return lambda time: np.asarray(spline(time)) - excess
-
-
-# Curves over the gait cycle have foot off here, whatever its real instant.
-FOOT_OFF = 0.62
-# How many steps ahead of the pelvis a foot lands.
-REACH = 0.437
-# Steps before and after the recording, so that no curve ends in it.
-BEYOND = 9
-
-
-@dataclass(frozen=True)
-class Gait:
-    """How somebody walks along +x, and for how long.
-
-    ``first_foot`` (0 left, 1 right) strikes first, at ``first_strike_s``; ``irregularity`` 0 makes all steps alike.
-    Plausible from 0.8 to 1.7 m/s with steps up to 0.43 body heights; longer ones jerk the hips at foot strike.
-    """
-
-    speed_m_s: float
-    steps_per_min: float
-    duration_s: float
-    first_foot: int = 1
-    first_strike_s: float = 0.2
-    stance_percent: float = 62.0
-    irregularity: float = 1.0
-
-
-@dataclass(frozen=True)
-class Style:
-    """Factors, near 1, by which one walk differs from the next."""
-
-    pitch: float
-    clearance: float
-    knee: float
-    pelvis: float
-    turn: float
-
-
-@dataclass(frozen=True)
-class Walk:
-    """One entry per step; step ``number`` 0 is the first to strike in the recording.
-
-    ``side`` 0 left, 1 right; ``strike``, ``off`` s; ``place`` (step, 3) m: the floor point under the ankle of the
-    flat foot; ``yaw`` rad: the foot's heading about y. ``start`` (3,) m: where the pelvis would be at time 0.
-    """
-
-    walker: Walker
-    gait: Gait
-    style: Style
-    number: NDArray[np.int64]
-    side: NDArray[np.int64]
-    strike: Array
-    off: Array
-    place: Array
-    yaw: Array
-    start: Array
-
-    def moved(self, by: Array) -> Walk:
-        """Return the same walk elsewhere on the floor."""
-        return replace(self, place=self.place + by, start=self.start + by)
-
-
-def plan_walk(walker: Walker, gait: Gait, *, seed: int = 0) -> Walk:
-    """Return the steps of one walk, irregular from step to step and a little from walk to walk."""
-    rng = np.random.default_rng([seed, 3])
-    step_s = 60 / gait.steps_per_min
-    number = np.arange(-BEYOND, int(np.ceil(gait.duration_s / step_s)) + BEYOND)
-    side = (number + gait.first_foot) % 2
-    outwards = 2 * side - 1
-    unsteady = gait.irregularity * np.clip(rng.normal(0, 1, (5, len(number))), -2, 2)
-    strike = gait.first_strike_s + step_s * number + 0.004 * unsteady[0]
-    off = strike + gait.stance_percent / 100 * 2 * step_s + 0.002 * unsteady[1]
-    ahead = gait.speed_m_s * (strike + REACH * step_s) + 0.005 * unsteady[2]
-    place = np.stack([ahead, 0 * ahead, 0.055 * outwards + 0.006 * unsteady[3]], axis=-1)
-    yaw = -outwards * np.radians(walker.toe_out_deg + unsteady[4])
-    style = Style(*(1 + gait.irregularity * np.clip(rng.normal(0, 0.04, 5), -0.08, 0.08)))
-    return Walk(walker, gait, style, number, side, strike, off, place, yaw, np.zeros(3))
-
-
-def cycles(walk: Walk, side: int, time: Array) -> Array:
-    """Return the gait cycles of one foot up to ``time``, smooth: k/2 as it makes step k, FOOT_OFF more at foot off."""
-    own = walk.side == side
-    instants = np.concatenate([walk.strike[own], walk.off[own]])
-    counts = np.concatenate([walk.number[own] / 2, walk.number[own] / 2 + FOOT_OFF])
-    order = np.argsort(instants)
-    return np.asarray(make_interp_spline(instants[order], counts[order], k=5)(time))
