@@ -34,7 +34,7 @@ from .vectors import Array, cross, rotate, skew, transpose
 
 
 def system_matrix(segments: Segments) -> Array:
-    """Return the dense A (..., 6 N, 6 N), for display and tests; the solver does not build it."""
+    """Return the dense A (..., 6 N, 6 N), for display and tests."""
     turn = segments.rotation
     n = turn.shape[-3]
     matrix = np.broadcast_to(np.eye(6 * n), (*turn.shape[:-3], 6 * n, 6 * n)).copy()
@@ -70,7 +70,7 @@ def right_hand_sides(segments: Segments) -> tuple[Array, Array]:
 
 
 def solve(segments: Segments, force: Array, moment: Array) -> tuple[Array, Array]:
-    """Solve A F = b by forward substitution, from the free end of the chain to its root.
+    """Solve A F = b by forward substitution, from the free end to the root.
 
     Args:
         segments: the chain.
@@ -91,7 +91,7 @@ def solve(segments: Segments, force: Array, moment: Array) -> tuple[Array, Array
 
 
 def inverse_dynamics(segments: Segments) -> tuple[Array, Array]:
-    """Return the joint loads of a chain by term: :func:`solve` of :func:`right_hand_sides`.
+    """Return the joint loads by term: :func:`solve` of :func:`right_hand_sides`.
 
     Returns:
         Joint forces (..., 4, N, 3) in lab axes, N, and joint moments (..., 4, N, 3) in segment axes about the

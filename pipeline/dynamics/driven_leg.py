@@ -57,7 +57,9 @@ class Masses(NamedTuple):
 
 
 def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
-    """Return q'' (axis, joint, ...) rad/s2 from angles and rates of the same shape, right-handed.
+    """Return q'' (axis, joint, ...), rad/s2, from angles and rates of the same shape.
+
+    Angles are right-handed.
 
     The moments that remain at q'' = 0 give the additional angular accelerations of the segments, and these give q''
     joint by joint.
@@ -89,7 +91,9 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
 
 
 def _posed(base: Array, q: Array) -> tuple[Array, Array]:
-    """Return poses (3, axis, segment, ...), columns the axes of a segment, and joint axes (3, axis, joint, ...).
+    """Return poses (3, axis, segment, ...) and joint axes (3, axis, joint, ...).
+
+    Columns of a pose are the axes of the segment.
 
     Of angles (axis, joint, ...) in the sequence Z-X-Y; the base (3, axis, ...) is the pelvis.
     """
@@ -113,14 +117,14 @@ def _posed(base: Array, q: Array) -> tuple[Array, Array]:
 
 
 def _dual_basis(axes: Array) -> Array:
-    """Return the rows (3, axis, ...) that split a rotation vector into rotations about three axes (3, axis, ...)."""
+    """Return the dual basis (3, axis, ...) of three axes, for components along them."""
     # interpolated axes of the pelvis are not exactly unit vectors
     dual = cross(axes.take(NEXT, axis=1), axes.take(LAST, axis=1), axis=0)
     return np.asarray(dual / (axes[:, 0] * dual[:, 0]).sum(axis=0))
 
 
 def _added_up(first: Array, steps: Array) -> Array:
-    """Return for each joint (3, joint, ...) the value of the hip plus the steps of the joints above."""
+    """Return (3, joint, ...): the value of the hip plus the steps of the joints above."""
     result = np.empty_like(steps)
     result[:, 0] = first
     for joint in range(1, steps.shape[1]):
@@ -129,7 +133,7 @@ def _added_up(first: Array, steps: Array) -> Array:
 
 
 def _mass_matrix(arm: Array, mass: Array, tensor: Array) -> Array:
-    """Return the mass matrix (segment, 3, segment, 3, ...) of the angular accelerations of the segments.
+    """Return the mass matrix (segment, 3, segment, 3, ...) of angular accelerations.
 
     Each segment turns about its proximal joint and carries all segments beyond. With the arms r and l to its centre of
     mass and its distal joint, the mass m' beyond and s = m r + m' l, the blocks of k, k and of k, j beyond k are::
@@ -158,7 +162,7 @@ def _mass_matrix(arm: Array, mass: Array, tensor: Array) -> Array:
 
 
 def _solved(matrix: Array, rest: Array) -> Array:
-    """Return the angular accelerations (3, segment, ...) that moments of the same shape cause."""
+    """Return angular accelerations (3, segment, ...) from moments of the same shape."""
     shape = rest.shape[2:]
     rows = np.swapaxes(rest, 0, 1).reshape(9, -1)
     found = np.linalg.solve(matrix.reshape(9, 9, -1).transpose(2, 0, 1), rows.T[..., None])[..., 0]

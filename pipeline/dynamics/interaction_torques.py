@@ -59,7 +59,9 @@ def contributions(limb: Limb, motion: Motion) -> Array:
 
 
 def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
-    """Return D and p, summed from each segment outwards, of (B - G ad(V)) y = (-D w, w x p), w the rotation in y.
+    """Return D and p, summed from each segment outwards.
+
+    With them (B - G ad(V)) y = (-D w, w x p), w the rotation in y.
 
     (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
     """

@@ -96,7 +96,7 @@ def inverse_dynamics_by_term(segments: Segments) -> tuple[Array, Array]:
 
 
 def _portions(segments: Segments) -> Iterator[tuple[slice, Segments]]:
-    """Yield portions of the frames, arrays with time last: (3, N, ..., time), constants (..., N, ..., 1)."""
+    """Yield portions of the frames with time last: (3, N, ..., time)."""
     shape = segments.com_acceleration.shape
     constant = {
         "mass": np.broadcast_to(segments.mass, shape[1:-1]).T[..., None],
@@ -117,7 +117,7 @@ def _euler(part: Segments) -> tuple[Array, Array]:
 
 
 def _arms(part: Segments) -> tuple[Array, Array]:
-    """Return contiguous copies of the arms, without the distal one of the first segment."""
+    """Return contiguous arms, without the distal one of the first segment."""
     return np.ascontiguousarray(part.to_proximal), np.ascontiguousarray(part.to_distal[:, 1:])
 
 
@@ -130,7 +130,7 @@ def _levers(arms: tuple[Array, Array], force: Array) -> Array:
 
 
 def _moments(to_lab: Array, levers: Array, rate: Array | None = None) -> Array:
-    """Return M_i = rate_i - R_i (sum of levers_1..i - sum of the rates below i, lab axes)."""
+    """Return M_i = rate_i - R_i (sum of levers up to i - sum of rates below i)."""
     if rate is not None:
         levers[:, 1:] -= _apply(to_lab[:, :, :-1], rate[:, :-1])
     _add_up(levers)
@@ -139,7 +139,7 @@ def _moments(to_lab: Array, levers: Array, rate: Array | None = None) -> Array:
 
 
 def _add_up(vector: Array) -> Array:
-    """Replace (3, N, ...) by its running sum over the segments; by component, as rows of three are slow."""
+    """Replace (3, N, ...) by its running sum over the segments, by component."""
     for i in range(1, vector.shape[1]):
         for component in vector:
             component[i] += component[i - 1]

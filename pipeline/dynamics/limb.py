@@ -102,7 +102,9 @@ def limb_at(rotation: Array, axes: Array, centre: Array, mass: Array, com: Array
 
 
 def twists(spin: Array, spin_rate: Array, point: Array, velocity: Array, acceleration: Array) -> tuple[Array, Array]:
-    """Return V and V' (..., 6) of a body from the motion of one of its points, all vectors (..., 3) in lab axes.
+    """Return V and V' (..., 6) of a body from the motion of one of its points.
+
+    All vectors are (..., 3) in lab axes.
 
     V = (w, v - w x r) and V' = (w', a - w' x r - w x v), r from the frame's origin and v against the frame.
     """
@@ -112,7 +114,7 @@ def twists(spin: Array, spin_rate: Array, point: Array, velocity: Array, acceler
 
 
 def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
-    """Return the joint rates and accelerations from the motion of the segments (..., N+1, 6).
+    """Return joint rates and accelerations from the twists (..., N+1, 6) of segments.
 
     Solves S q' = V_i - V_(i-1) and S q'' = V'_i - V'_(i-1) - (sum of ad(V) S q') of each anatomical joint: no angle is
     differentiated. Near gimbal lock the hinge axes become linearly dependent and the result grows without bound.
@@ -126,7 +128,10 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
 
 
 def dual_basis(axes: Array) -> Array:
-    """Return rows (..., 3, 3) that split a rotation vector into rotations about three axes; inf or NaN if coplanar."""
+    """Return the dual basis (..., 3, 3) of three axes; inf or NaN if coplanar.
+
+    Its rows split a rotation vector into rotations about the axes.
+    """
     dual = np.empty_like(axes)
     for k in range(3):
         dual[..., k, :] = cross(axes[..., k - 2, :], axes[..., k - 1, :])
@@ -136,7 +141,7 @@ def dual_basis(axes: Array) -> Array:
 
 
 def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
-    """Return S^-1 (w, v): hinges by the dual basis of their axes, slides by the rest of v."""
+    """Return S^-1 (w, v): hinges by their dual basis, slides by the rest of v."""
     turning, moving = difference[..., :3], difference[..., 3:]
     slides = rotate(limb.slides, moving - cross(limb.centre, turning))
     return np.concatenate([slides, rotate(dual, turning)], axis=-1)
@@ -152,7 +157,9 @@ def _pushed(limb: Limb, rate: Array) -> Array:
 
 
 def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
-    """Return ad(V) S q' summed over the slides and over the hinges, (..., N, 2, 6), from V of the segments below.
+    """Return ad(V) S q' (..., N, 2, 6), summed over slides and over hinges.
+
+    V is that of the segments ``below``.
 
     A slide (0, s) gives (0, w x s). No hinge moves c, which has one velocity v, so that a hinge that turns by p,
     (p, c x p), gives (w x p, v x p + c x (w x p)).
@@ -180,7 +187,7 @@ class Recursion(NamedTuple):
 
 
 def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) -> Recursion:
-    """Return the joint loads by the recursion from the base's motion and the joint rates outwards, then back.
+    """Return the joint loads by recursion, outwards for motion, then back for loads.
 
     Args:
         limb, motion: of :func:`limb_at` and :func:`joint_motion`.
@@ -214,7 +221,9 @@ def momentum(inertia: Inertia, twist: Array) -> Array:
 
 
 def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Array]:
-    """Return the Jacobians of hinge rates; a joint moves all segments from its own outwards.
+    """Return the Jacobians of hinge rates.
+
+    A joint moves all segments from its own outwards.
 
     Args:
         axes: (..., N, 3, 3), hinge axes as rows; centre: (..., N, 3), joint centres.
@@ -232,7 +241,9 @@ def hinge_jacobians(axes: Array, centre: Array, point: Array) -> tuple[Array, Ar
 
 
 def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array) -> Array:
-    """Return M (..., 3 N, 3 N) of the hinges with base and slides fixed: the sum of m Jv^T Jv + Jw^T I Jw.
+    """Return M (..., 3 N, 3 N) of the hinges, with base and slides fixed.
+
+    M is the sum of m Jv^T Jv + Jw^T I Jw.
 
     Args:
         turning, moving: of :func:`hinge_jacobians` for the centres of mass.
@@ -244,7 +255,7 @@ def hinge_mass_matrix(turning: Array, moving: Array, mass: Array, tensor: Array)
 
 
 def task_space(mass: Array, bias: Array, jacobian: Array, jacobian_rate: Array, qd: Array) -> tuple[Array, Array]:
-    """Return the inertia Lambda and the bias eta of the task x' = J q', so that f = Lambda x'' + eta.
+    """Return inertia Lambda and bias eta of the task x' = J q': f = Lambda x'' + eta.
 
     Lambda = (J M^-1 J^T)^-1 and eta = Lambda (J M^-1 h - J' q'), where tau = M q'' + h; f, the task load equivalent to
     tau, is Lambda J M^-1 tau, or J^-T tau for a square J.

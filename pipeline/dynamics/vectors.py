@@ -16,7 +16,7 @@ COMPONENTS: dict[int, list[Any]] = {
 
 
 def cross(a: Array, b: Array, *, axis: int = -1) -> Array:
-    """Return a x b of vectors along an axis; the result has the memory order of the larger argument.
+    """Return a x b along an axis, in the memory order of the larger argument.
 
     Written out, several times faster than numpy.cross on many short vectors; also for object arrays of symbols.
 
@@ -60,7 +60,7 @@ def transpose(matrix: Array) -> Array:
 
 
 def rotate(matrix: Array, vector: Array) -> Array:
-    """Return matrix @ vector of (..., 3, 3) and (..., 3), several times faster than numpy.matmul."""
+    """Return matrix @ vector of (..., 3, 3) and (..., 3), faster than numpy.matmul."""
     return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
 
 
@@ -70,7 +70,7 @@ def apply(matrix: Array, vector: Array) -> Array:
 
 
 def running_sum(array: Array, *, axis: int) -> Array:
-    """Return the running sum along an axis, row by row: faster than numpy.cumsum where rows are few."""
+    """Return numpy.cumsum along an axis, faster where rows are few."""
     result = array.copy(order="K")
     rows = np.moveaxis(result, axis, 0)
     for i in range(1, len(rows)):

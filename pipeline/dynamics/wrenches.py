@@ -109,7 +109,10 @@ def opposite(wrench: Wrench) -> Wrench:
 
 
 def same(a: Wrench, b: Wrench, *, rtol: float = 1e-9) -> bool:
-    """Return whether two wrenches, about any points, are equivalent; rtol relative to the largest component."""
+    """Return whether two wrenches, about any points, are equivalent.
+
+    rtol is relative to the largest component.
+    """
     moved = translate(b, a.point)
     pairs = ((a.force, moved.force), (a.moment, moved.moment))
     return all(bool(np.abs(x - y).max() <= rtol * max(np.abs(x).max(), np.abs(y).max())) for x, y in pairs)
@@ -123,13 +126,13 @@ def turn_tensor(rotation: Array, inertia: Array) -> Array:
 
 
 def parallel_axis(mass: Array, arm: Array) -> Array:
-    """Return m (r.r E - r r^T), the change of a tensor for a point at r (..., 3) from the centre of mass."""
+    """Return m (r.r E - r r^T), the change of a tensor at r from the centre of mass."""
     square = (arm * arm).sum(axis=-1)[..., None, None] * np.eye(3, dtype=int)
     return np.asarray(np.asarray(mass)[..., None, None] * (square - arm[..., :, None] * arm[..., None, :]))
 
 
 def seen(body: Body, observer: Observer) -> Body:
-    """Return a body, given in the lab, relative to the observer, in the observer's coordinates.
+    """Return a body of the lab relative to the observer, the observer's coordinates.
 
     With everything rotated into the observer's axes, c and o the centre of mass and the observer's origin::
 
@@ -154,7 +157,7 @@ def seen(body: Body, observer: Observer) -> Body:
 
 
 def dynamic(body: Body) -> Wrench:
-    """Return m a and I w' + w x I w about the centre of mass, of the motion relative to the observer."""
+    """Return m a and I w' + w x I w about the centre of mass."""
     spin, inertia = body.angular_velocity, body.inertia
     moment = rotate(inertia, body.angular_acceleration) + cross(spin, rotate(inertia, spin))
     return Wrench(_times(body.mass, body.acceleration), moment, body.position)
@@ -167,7 +170,7 @@ def weight(body: Body, gravity: Array) -> Wrench:
 
 
 def fictitious(body: Body, observer: Observer) -> dict[str, Wrench]:
-    """Return the wrenches of :data:`FICTITIOUS` on a body relative to the observer, by name."""
+    """Return the fictitious wrenches on a body, by name in :data:`FICTITIOUS`."""
     turn = observer.rotation
     a_0, W, W_rate = (
         rotate(turn, x) for x in (observer.acceleration, observer.angular_velocity, observer.angular_acceleration)
@@ -189,7 +192,7 @@ def fictitious(body: Body, observer: Observer) -> dict[str, Wrench]:
 def joint_wrenches(
     bodies: Body, joint: Array, observer: Observer, gravity: Array, *loads: Wrench, tip: Wrench | None = None
 ) -> Wrench:
-    """Return the wrench on each segment of a chain at its proximal joint, from the motion relative to the observer.
+    """Return the wrench on each segment of a chain at its proximal joint.
 
     Args:
         bodies: the segments, distal first, relative to the observer; (..., N, 3).
@@ -207,7 +210,7 @@ def joint_wrenches(
 
 
 def up_the_chain(needed: Wrench, joint: Array, *, tip: Wrench | None = None) -> Wrench:
-    """Return joint wrenches (..., N, 3) about ``joint`` from the wrench that each segment needs.
+    """Return joint wrenches (..., N, 3) from the wrench that each segment needs.
 
     W_i = W_(i-1) + needed_i with W_0 = -tip, the wrench of the chain's end on its surroundings: a running sum about one
     point, here the root joint.

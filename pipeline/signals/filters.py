@@ -74,7 +74,7 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
 
 @functools.lru_cache(maxsize=64)
 def _sections(order: int, cutoff_hz: float, rate_hz: float) -> list[Section]:
-    """Return the second-order sections of one pass, each with its steady state for the input 1."""
+    """Return the second-order sections of one pass with their state for the input 1."""
     from scipy.signal import butter, sosfilt_zi
 
     sections = butter(order, cutoff_hz, fs=rate_hz, output="sos")
@@ -92,7 +92,7 @@ def _one_pass(sections: Sequence[Section], values: Array) -> Array:
 
 
 def by_stretches(function: Callable[[Array], Array], values: Array, *, outputs: int = 1) -> Array:
-    """Apply a function of (time, columns) to the stretches without gaps; gaps stay NaN.
+    """Apply a function to the stretches between gaps; gaps stay NaN.
 
     Columns with the same gaps are handled in one call.
 

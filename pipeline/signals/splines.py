@@ -46,7 +46,7 @@ def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
 
 
 def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, Array]:
-    """Return angular velocity and acceleration from rotation matrices and their time derivatives.
+    """Return angular velocity and acceleration from derivatives of rotation matrices.
 
     With v_segment = R v_lab, S(w) = R R'^T and S(w') is the skew part of R R''^T (R' R'^T is symmetric).
     The skew part of a sum of a b^T is S of half the sum of b x a, here over the columns of R and its derivative.
@@ -65,7 +65,7 @@ def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, 
 
 
 def smoothing_weight(cutoff_hz: float, rate_hz: float, *, half_order: int) -> float:
-    """Return the weight p of roughness, in samples^(2m - 1), for a gain of -3 dB at a frequency.
+    """Return the weight p, in samples^(2m - 1), for a gain of -3 dB at a frequency.
 
     Far from the ends the spline is the filter 1 / (1 + p (2 - 2 cos w)^m / r(w)), with r the transform of the
     overlaps of B-splines; for low frequencies 1 / (1 + p w^2m), a double Butterworth filter of order m.
@@ -77,7 +77,9 @@ def smoothing_weight(cutoff_hz: float, rate_hz: float, *, half_order: int) -> fl
 
 
 def smooth(values: Array, weight: float, *, half_order: int) -> tuple[Array, float]:
-    """Return the natural spline of degree 2m - 1 that minimises sum (y - f)^2 + p integral (f^(m))^2, at the samples.
+    """Return the smoothing spline of degree 2m - 1 at the samples.
+
+    It is natural and minimises sum (y - f)^2 + p integral (f^(m))^2.
 
     With D the m-th differences and R the overlaps, D f = R c and f = y - p D^T c, so (R + p D D^T) c = D y: banded.
 
@@ -110,7 +112,7 @@ def smooth(values: Array, weight: float, *, half_order: int) -> tuple[Array, flo
 
 
 def rate_covariance(cutoff_hz: float, rate_hz: float, *, order: int) -> Array:
-    """Return the covariance (3, 3) of value, first and second derivative of filtered white noise.
+    """Return the covariance (3, 3) of filtered white noise and its derivatives.
 
     The noise has variance 1; derivatives are per second and per second squared. The zero-lag Butterworth filter passes
     the share 1 / (1 + (tan(w/2) / tan(pi fd / fs))^order) of an angular frequency w per sample, and the quintic spline

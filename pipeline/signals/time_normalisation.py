@@ -29,7 +29,10 @@ class PhaseFrames(NamedTuple):
 
 
 def phase_frames(time: Array, start_s: Array, end_s: Array) -> PhaseFrames:
-    """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,); NaN shares where an end is NaN."""
+    """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,).
+
+    Shares are NaN if an end is NaN.
+    """
     instants = start_s[:, None] + PHASE / 100 * (end_s - start_s)[:, None]
     after = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     share = np.clip((instants - time[after - 1]) / (time[after] - time[after - 1]), 0, 1)
@@ -62,6 +65,6 @@ def at_phases(values: Array, frames: PhaseFrames, side: NDArray[np.intp]) -> Arr
 
 
 def over_one_cycle(values: Array, time: Array, start_s: float, end_s: float) -> Array:
-    """Return a quantity (time, ...) at 0-100 % of one cycle, (101, ...), as :func:`at_phases`."""
+    """Return a quantity (time, ...) at 0-100 % of one cycle, (101, ...)."""
     frames = phase_frames(time, np.array([start_s]), np.array([end_s]))
     return np.moveaxis(at_phases(values[:, None], frames, np.zeros(1, dtype=np.intp))[0], -1, 0)

@@ -65,7 +65,9 @@ def stacked(chain: Chain, q: Array) -> Stacked:
 
 
 def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Array:
-    """Return the joint torques by :data:`TERMS`, (..., 5, n); they sum to :func:`.open_chain.inverse_dynamics`.
+    """Return the joint torques by :data:`TERMS`, (..., 5, n).
+
+    They sum to :func:`.open_chain.inverse_dynamics`.
 
     inertia is M q''; velocity depends on velocities, the base's included; base is due to the acceleration of the base;
     load to the wrenches at the tip and on the links.
@@ -95,7 +97,9 @@ def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surround
 
 
 def mass_matrix(chain: Chain, q: Array) -> Array:
-    """Return M(q), the sum of J_i^T G_i J_i; (..., n, n), symmetric, positive definite if every motion moves mass.
+    """Return M(q) (..., n, n), the sum of J_i^T G_i J_i.
+
+    It is symmetric, and positive definite if every motion moves mass.
 
     Column j times q''_j is the torque of every joint due to the acceleration of joint j (interaction torques).
     """
@@ -104,7 +108,9 @@ def mass_matrix(chain: Chain, q: Array) -> Array:
 
 
 def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
-    """Return C(q, q') (..., n, n) of the Christoffel symbols: C q' = c, and M' - 2 C is skew-symmetric (passivity).
+    """Return C(q, q') (..., n, n) of the Christoffel symbols.
+
+    C q' = c, and M' - 2 C is skew-symmetric (passivity).
 
     C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.teaching.screws.gyroscopic`.
 
@@ -116,14 +122,17 @@ def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
 
 
 def gravity_torque(chain: Chain, q: Array, gravity: Array) -> Array:
-    """Return g(q) = -m J_c^T g, the gradient of the potential energy; (..., n). Gravity (..., 3) in base axes."""
+    """Return g(q) = -m J_c^T g (..., n); gravity (..., 3) in base axes.
+
+    It is the gradient of the potential energy.
+    """
     jacobian, _ = com_jacobian(chain, q, np.zeros_like(q))
     mass = chain.inertia[..., 5, 5].sum(axis=-1)
     return np.asarray(-mass[..., None] * apply(transpose(jacobian), gravity))
 
 
 def tip_torque(chain: Chain, q: Array, tip_wrench: Array) -> Array:
-    """Return J_b^T F_tip (..., n) for a wrench (..., 6) of the chain on its surroundings, in the tip frame."""
+    """Return J_b^T F_tip (..., n); F_tip (..., 6) on the surroundings, tip frame."""
     jacobian, _ = body_jacobian(chain, q, np.zeros_like(q))
     return apply(transpose(jacobian), tip_wrench)
 
@@ -141,7 +150,10 @@ def kinetic_energy(chain: Chain, q: Array, qd: Array, around: Surroundings = NOT
 
 
 def potential_energy(chain: Chain, q: Array, gravity: Array) -> Array:
-    """Return -g . (sum of m_i c_i), J (...), zero at the origin of the base; gravity (..., 3) in base axes, m/s2."""
+    """Return -g . (sum of m_i c_i), J (...), zero at the origin of the base.
+
+    Gravity (..., 3) is in base axes, m/s2.
+    """
     pose = link_poses(chain, q)
     first_moment = np.stack([chain.inertia[..., i, j] for i, j in ((2, 4), (0, 5), (1, 3))], axis=-1)  # m c of m [c]
     place = apply(pose[..., :3, :3], first_moment) + chain.inertia[..., 5, 5, None] * pose[..., :3, 3]
@@ -151,7 +163,9 @@ def potential_energy(chain: Chain, q: Array, gravity: Array) -> Array:
 def simulate(
     acceleration: Acceleration, q: Array, qd: Array, time: Array, *, tolerance: float = 1e-10
 ) -> tuple[Array, Array]:
-    """Return q and q' (time, n) at the instants ``time`` in s, by an eighth-order Runge-Kutta rule with step control.
+    """Return q and q' (time, n) by an eighth-order Runge-Kutta rule.
+
+    The rule controls its step.
 
     Args:
         acceleration: q'' (n,) of t, q and q', such as :func:`forward_dynamics` with a torque of your choice.
@@ -176,7 +190,7 @@ def simulate(
 
 
 def explicit_euler(acceleration: Acceleration, q: Array, qd: Array, time: Array) -> tuple[Array, Array]:
-    """Return :func:`simulate` by the simplest rule, to show its error: q += q' dt, q' += q'' dt.
+    """Return :func:`simulate` by the simplest rule: q += q' dt, q' += q'' dt.
 
     Half the step gives half the error; a pendulum gains energy. Lynch and Park, section 8.5.
     """

@@ -53,7 +53,7 @@ def lengths(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
 
 
 def moment_arms(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
-    """Return R = -dL/dq, (..., K, n), m: the motion of the points with each joint, along the string."""
+    """Return R = -dL/dq (..., K, n), m, by the points' motion along the string."""
     hinge = joints(links, q)[..., :-1, None, :]
     rows = []
     for muscle in muscles:
@@ -66,7 +66,7 @@ def moment_arms(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
 
 
 def levers(links: Links, muscles: Sequence[Muscle], q: Array) -> Array:
-    """Return R, (..., K, n), m, as the levers r x u of the straight parts that cross a joint."""
+    """Return R (..., K, n), m, from the levers r x u of parts that cross a joint."""
     hinges = joints(links, q)[..., :-1, :]
     rows = []
     for muscle in muscles:

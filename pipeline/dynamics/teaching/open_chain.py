@@ -97,13 +97,19 @@ def tip_pose(chain: Chain, q: Array) -> Array:
 
 
 def space_screws(chain: Chain) -> Array:
-    """Return S_i, the screw axes at q = 0 in the base frame; (..., n, 6). T = exp([S_1] q_1) ... exp([S_n] q_n) M."""
+    """Return S_i (..., n, 6), the screw axes at q = 0 in the base frame.
+
+    T = exp([S_1] q_1) ... exp([S_n] q_n) M.
+    """
     at_zero = link_poses(chain, np.zeros(chain.screw.shape[:-1]))
     return apply(adjoint(at_zero), chain.screw)
 
 
 def body_screws(chain: Chain) -> Array:
-    """Return B_i, the screw axes at q = 0 in the tip frame; (..., n, 6). T = M exp([B_1] q_1) ... exp([B_n] q_n)."""
+    """Return B_i (..., n, 6), the screw axes at q = 0 in the tip frame.
+
+    T = M exp([B_1] q_1) ... exp([B_n] q_n).
+    """
     to_tip = inverse(tip_pose(chain, np.zeros(chain.screw.shape[:-1])))
     return apply(adjoint(to_tip)[..., None, :, :], space_screws(chain))
 
@@ -112,7 +118,7 @@ def body_screws(chain: Chain) -> Array:
 
 
 def motion(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Motion:
-    """Return the outward recursion. With gravity, V' includes -g, like an accelerometer."""
+    """Return the outward recursion; V' includes -g, like an accelerometer."""
     step = adjoint(inverse(joint_poses(chain, q)))
     slide, push = chain.screw * qd[..., None], chain.screw * qdd[..., None]
     twist, rate = around.base_twist, around.base_twist_rate - _as_linear(around.gravity)
@@ -126,7 +132,7 @@ def motion(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings =
 
 
 def joint_wrenches(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Array:
-    """Return F_i = (moment, force) of link i-1 on link i, about the origin of {i} and in its axes; (..., n, 6)."""
+    """Return F_i = (moment, force) (..., n, 6) of link i-1 on link i, in {i}."""
     step, twist, rate = motion(chain, q, qd, qdd, around)
     momentum = apply(chain.inertia, twist)
     needed = apply(chain.inertia, rate) - apply(transpose(bracket(twist)), momentum) - around.link_wrench
@@ -172,14 +178,19 @@ def body_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
 
 
 def space_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Return J_s = Ad(T) J_b of the tip's twist in the base frame, and J'_s = Ad(T) (J'_b + ad(V_b) J_b)."""
+    """Return J_s = Ad(T) J_b of the tip's twist in the base frame, and its rate.
+
+    J'_s = Ad(T) (J'_b + ad(V_b) J_b).
+    """
     jacobian, rate = body_jacobian(chain, q, qd)
     to_base = adjoint(tip_pose(chain, q))
     return to_base @ jacobian, to_base @ (rate + bracket(apply(jacobian, qd)) @ jacobian)
 
 
 def com_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Return J_c of the velocity of the whole chain's centre of mass, base axes, and its rate; (..., 3, n) each.
+    """Return J_c of the velocity of the centre of mass, and its rate.
+
+    Both are (..., 3, n), in base axes.
 
     The momentum of a link is the lower half of G_i V_i; their sum in base axes is the mass times that velocity.
     """

@@ -68,12 +68,12 @@ def rods(mass: Array, length: Array) -> Links:
 
 
 def absolute(q: Array) -> Array:
-    """Return the angles of the links from x, given angles from the previous link; rates likewise."""
+    """Return angles from x, given angles from the previous link; rates likewise."""
     return np.asarray(np.cumsum(q, axis=-1))
 
 
 def relative(angle: Array) -> Array:
-    """Return the angles of the links from the previous one, given angles from x; rates likewise."""
+    """Return angles from the previous link, given angles from x; rates likewise."""
     return np.asarray(np.diff(angle, axis=-1, prepend=0))
 
 
@@ -88,7 +88,7 @@ def across(vector: Array) -> Array:
 
 
 def joints(links: Links, q: Array) -> Array:
-    """Return the positions of the joints and of the tip, (..., n+1, 2), m; forward kinematics."""
+    """Return the positions of the joints and of the tip, (..., n+1, 2), m."""
     steps = links.length[..., None] * along(absolute(q))
     return np.concatenate([0 * steps[..., :1, :], np.cumsum(steps, axis=-2)], axis=-2)
 
@@ -134,7 +134,7 @@ def mass_matrix(links: Links, q: Array) -> Array:
 
 
 def velocity_torque(links: Links, q: Array, qd: Array) -> Array:
-    """Return C(q, q'), (..., n), N m: centripetal (of squares) and Coriolis (of the product) torque."""
+    """Return C(q, q') (..., n), N m: centripetal and Coriolis torque."""
     if _count(links) == 1:
         return np.asarray(0 * q * qd)
     swing, first, second = _swing(links) * sin(q[..., 1]), qd[..., 0], qd[..., 1]
@@ -150,14 +150,16 @@ def gravity_torque(links: Links, q: Array, gravity: Array) -> Array:
 
 
 def load_torque(links: Links, q: Array, tip_force: Array) -> Array:
-    """Return E(q) = -J^T F, (..., n), N m; tip_force (..., 2) is that of the surroundings on the tip, N."""
+    """Return E(q) = -J^T F (..., n), N m; F (..., 2) on the tip, N."""
     return np.asarray(-(jacobian(links, q) * tip_force[..., None]).sum(axis=-2))
 
 
 def torque_terms(
     links: Links, q: Array, qd: Array, qdd: Array, gravity: Array = NONE, tip_force: Array = NONE
 ) -> Array:
-    """Return the joint torques by :data:`TERMS`, (..., 4, n), N m; their sum is the torque of the motion.
+    """Return the joint torques by :data:`TERMS`, (..., 4, n), N m.
+
+    Their sum is the torque of the motion.
 
     Args:
         links: the limb.
@@ -177,7 +179,7 @@ def torque_terms(
 def inverse_dynamics(
     links: Links, q: Array, qd: Array, qdd: Array, gravity: Array = NONE, tip_force: Array = NONE
 ) -> Array:
-    """Return the torques (..., n) of a motion, N m; arguments as of :func:`torque_terms`."""
+    """Return the torques (..., n) of a motion, N m, the sum of :func:`torque_terms`."""
     return np.asarray(torque_terms(links, q, qd, qdd, gravity, tip_force).sum(axis=-2))
 
 

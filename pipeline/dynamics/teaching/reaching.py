@@ -15,7 +15,7 @@ SINGULAR_RAD = 1e-6  # nearer to straight or folded, rates of angles are roundin
 
 
 def minimum_jerk(start: Array, end: Array, time: Array, *, duration_s: float) -> tuple[Array, Array, Array]:
-    """Return position, velocity and acceleration (time, k) of the minimum-jerk path from rest to rest.
+    """Return position, velocity and acceleration (time, k) of a minimum-jerk path.
 
     With s = t / T: x = start + (end - start) (10 s^3 - 15 s^4 + 6 s^5), which has the least integral of the squared
     jerk, 720 (end - start)^2 / T^5; its peak speed is 15/8 of the mean.
@@ -35,7 +35,7 @@ def minimum_jerk(start: Array, end: Array, time: Array, *, duration_s: float) ->
 
 
 def angles_at(links: Links, place: Array) -> Array:
-    """Return the angles (..., 2 solutions, 2 joints) for a position of the tip of two links; inverse kinematics.
+    """Return the angles (..., 2 solutions, 2 joints) for a position of the tip.
 
     The first solution has q_2 in [0, pi], like a right elbow seen from above, the second has the opposite q_2. They are
     equal if the limb is straight or folded. q_1 is within (-2 pi, 2 pi): unwrap it along time.
@@ -76,7 +76,7 @@ def joint_rates(links: Links, q: Array, velocity: Array, acceleration: Array) ->
 
 
 def reach(links: Links, start: Array, end: Array, time: Array, *, duration_s: float) -> tuple[Array, Array, Array]:
-    """Return q, q' and q'' (time, 2) of a minimum-jerk reach of the tip along a straight line, q_2 positive."""
+    """Return q, q' and q'' (time, 2) of a straight minimum-jerk reach, q_2 positive."""
     place, velocity, acceleration = minimum_jerk(start, end, time, duration_s=duration_s)
     q = np.unwrap(angles_at(links, place)[:, 0], axis=0)
     return q, *joint_rates(links, q, velocity, acceleration)

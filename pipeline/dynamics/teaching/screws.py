@@ -29,7 +29,10 @@ SMALL_RAD = 1e-4  # below, fractions 0/0 of small angles equal their limit to ro
 
 
 def pose(rotation: Array, position: Array) -> Array:
-    """Return T = [R p; 0 1] from R (..., 3, 3), v_a = R v_b, and the origin of {b} in {a}, p (..., 3), m."""
+    """Return T = [R p; 0 1] (..., 4, 4).
+
+    R (..., 3, 3) with v_a = R v_b, p (..., 3) the origin of {b} in {a}, m.
+    """
     result = np.zeros((*np.broadcast_shapes(rotation.shape[:-2], position.shape[:-1]), 4, 4))
     result[..., :3, :3], result[..., :3, 3], result[..., 3, 3] = rotation, position, 1
     return result
@@ -42,7 +45,10 @@ def inverse(transform: Array) -> Array:
 
 
 def adjoint(transform: Array) -> Array:
-    """Return Ad(T), for twists from {b} to {a}; (..., 4, 4) -> (..., 6, 6). Lynch and Park, section 3.3.2."""
+    """Return Ad(T) (..., 6, 6), for twists from {b} to {a}.
+
+    Lynch and Park, section 3.3.2.
+    """
     rotation, position = transform[..., :3, :3], transform[..., :3, 3]
     result = np.zeros((*transform.shape[:-2], 6, 6))
     result[..., :3, :3] = result[..., 3:, 3:] = rotation
@@ -51,7 +57,10 @@ def adjoint(transform: Array) -> Array:
 
 
 def bracket(twist: Array) -> Array:
-    """Return ad(V), the matrix of the Lie bracket; (..., 6) -> (..., 6, 6). Lynch and Park, section 8.2.2."""
+    """Return ad(V) (..., 6, 6), the matrix of the Lie bracket.
+
+    Lynch and Park, section 8.2.2.
+    """
     result = np.zeros((*twist.shape, 6))
     result[..., :3, :3] = result[..., 3:, 3:] = skew(twist[..., :3])
     result[..., 3:, :3] = skew(twist[..., 3:])
@@ -59,14 +68,14 @@ def bracket(twist: Array) -> Array:
 
 
 def commutator(a: Array, b: Array) -> Array:
-    """Return ad(a) b = (a_w x b_w, a_v x b_w + a_w x b_v) without the matrix; (..., 6)."""
+    """Return ad(a) b = (a_w x b_w, a_v x b_w + a_w x b_v), (..., 6)."""
     return np.concatenate(
         [cross(a[..., :3], b[..., :3]), cross(a[..., 3:], b[..., :3]) + cross(a[..., :3], b[..., 3:])], axis=-1
     )
 
 
 def gyroscopic(twist: Array, inertia: Array) -> Array:
-    """Return the skew-symmetric B of a link with B V = -ad(V)^T G V, the wrench that rotates its momentum.
+    """Return the skew-symmetric B (..., 6, 6) of a link with B V = -ad(V)^T G V.
 
     B = (G ad(V) - ad(V)^T G - [[k] [p]; [p] 0]) / 2 with the momentum (k, p) = G V; (..., 6, 6).
     Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in any one frame.
@@ -101,7 +110,9 @@ def exponential(twist: Array) -> Array:
 
 
 def logarithm(transform: Array) -> Array:
-    """Return the twist (..., 6) of which a pose (..., 4, 4) is the :func:`exponential`, with rotation up to pi.
+    """Return the twist (..., 6) of a pose (..., 4, 4), with rotation up to pi.
+
+    It is the inverse of :func:`exponential`.
 
     v = (E - [w] / 2 + (1 - t/2 cot t/2) / t^2 [w]^2) p; NaN where the pose has a NaN.
     Source: Lynch and Park, section 3.3.3; Markley FL (2008) J Guid Control Dyn 31:440-442 for the rotation.
@@ -120,7 +131,7 @@ def logarithm(transform: Array) -> Array:
 
 
 def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
-    """Return G of a body in a frame {b}: G V is the momentum and V . G V / 2 the kinetic energy.
+    """Return G in {b}: momentum G V, kinetic energy V . G V / 2.
 
     Args:
         mass: (...), kg.
@@ -142,7 +153,7 @@ def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
 
 
 def twist_rate(twist: Array, angular_acceleration: Array, acceleration: Array) -> Array:
-    """Return V' = (w', a - w x v), the rate of a twist's components in the moving frame {b} itself.
+    """Return V' = (w', a - w x v), the rate of components in the moving frame {b}.
 
     Args:
         twist: (..., 6), of {b} relative to an inertial frame, axes of {b}.

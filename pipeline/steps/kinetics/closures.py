@@ -26,7 +26,7 @@ NODES = np.arange(-2, 4)  # frames around an instant; their polynomial interpola
 
 
 def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
-    """Return the root-mean-square error (side, joint, angle) in rad of angles simulated from the moments.
+    """Return the RMS error (side, joint, angle) of simulated angles, rad.
 
     Args:
         legs: the trial.
@@ -69,7 +69,7 @@ def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
 
 
 def components_first(joints: Array) -> Array:
-    """Return (..., joint or segment, components), from the foot up, with components first and from the hip down."""
+    """Return (..., joint, component) as (component, joint, ...), from the hip down."""
     return np.ascontiguousarray(joints[..., OUTWARDS, :].T)
 
 
@@ -81,7 +81,10 @@ def masses_of(legs: Legs, side: NDArray[np.intp]) -> Masses:
 
 
 def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
-    """Return the weights (instant, frame) of the polynomial through the six frames around each instant, in frames."""
+    """Return weights (instant, frame) of polynomials through six frames.
+
+    Instants are in frames.
+    """
     nodes = np.floor(instant + 1e-9)[:, None] + NODES
     weight = np.zeros((len(instant), len(frame)))
     for i, others in enumerate(~np.eye(len(NODES), dtype=bool)):
@@ -91,7 +94,7 @@ def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
 
 
 def _unflattened(values: Array, like: Driven) -> list[Driven]:
-    """Return for each instant the fields of ``like`` from their stacked values (instant, value, window)."""
+    """Return the fields of ``like`` at each instant from (instant, value, window)."""
     shapes = [part.shape[:-2] for part in like]
     parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
     parts = [part.reshape(len(values), *shape, -1) for part, shape in zip(parts, shapes, strict=True)]
@@ -112,13 +115,13 @@ def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step
 
 
 def _joint_rates(legs: Legs, frame: NDArray[np.intp], side: NDArray[np.intp]) -> Array:
-    """Return q' (window, joint, 3), the measured relative angular velocity along the joint axes."""
+    """Return q' (window, joint, 3), measured angular velocities on the joint axes."""
     spin = legs.spin[frame, side]
     return rotate(dual_basis(legs.axes[frame, side]), spin[:, :-1] - spin[:, 1:])
 
 
 def driven_by(legs: Legs, torque: Array) -> Driven:
-    """Return the prescribed quantities of every frame, (..., side, time), with the hip centre as origin."""
+    """Return the prescribed quantities (..., side, time), with the hip as origin."""
     force, moment = legs.ground_force.T, legs.ground_moment.T
     return Driven(
         rotation=legs.rotation[:, :, -1].T,
@@ -151,7 +154,9 @@ def _reach(legs: Legs) -> Array:
 
 
 def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Array) -> Array:
-    """Return the root-mean-square difference (side, segment) in W of energy rate and power; foot, shank, thigh.
+    """Return the RMS difference (side, segment) of energy rate and power, W.
+
+    Segments foot, shank, thigh.
 
     The energy m v.v / 2 + w.I w / 2 - m g.c is differentiated in time; the power is that of the ground and of the loads
     at both joints, each with the velocity of the segment's own point. By Newton's and Euler's laws the two are equal if

@@ -45,7 +45,9 @@ class Chain(NamedTuple):
 
 
 def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
-    """Return the largest absolute differences from the block matrix, (formulation, load), N and N m.
+    """Return the largest differences from the block matrix, (formulation, load).
+
+    Units N and N m.
 
     Moments are compared as vectors and, where known, as projections on the joint axes. NaN if nothing is known.
     """
@@ -101,7 +103,7 @@ def wrenches_on_the_shank(legs: Legs) -> Loads:
 
 
 def open_chain(legs: Legs) -> Chain:
-    """Return the legs solved as open chains from the pelvis to the foot; NaN where a joint is in gimbal lock."""
+    """Return the legs solved as open chains; NaN where a joint is in gimbal lock."""
     at, motion = chain_motion(legs)
     origin = legs.centre[:, :, -1]
     load = np.zeros((*at.centre.shape[:-1], 6), order="F")

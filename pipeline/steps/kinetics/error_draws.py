@@ -49,7 +49,7 @@ class Errors(NamedTuple):
 
 
 def drawn(draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: xr.Dataset) -> dict[str, Errors]:
-    """Return the errors of each source alone, zero in quantities that it does not affect.
+    """Return the errors of each source alone, zero where it has no effect.
 
     Args:
         draws: number of draws.
@@ -85,7 +85,10 @@ def drawn(draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinemat
 
 
 def together(errors: Mapping[str, Errors]) -> Errors:
-    """Return the errors of all sources together: displacements add up, and each factor has one source."""
+    """Return the errors of all sources together.
+
+    Displacements add up, and each factor has one source.
+    """
     return Errors(*(np.sum(values, axis=0) for values in zip(*errors.values(), strict=True)))
 
 
@@ -97,7 +100,9 @@ def _nothing(draws: int) -> Errors:
 
 
 def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: xr.Dataset) -> dict[str, Array]:
-    """Return the errors of poses and centres by marker noise (draw, derivative, marker x axis) of variance 1.
+    """Return the errors of poses and centres by marker noise of variance 1.
+
+    Noise is (draw, derivative, marker x axis).
 
     Noise of rates through the rotation of the segment itself is neglected: it is small if the segment turns slowly
     compared with the noise that the filter passes, 40 rad/s at 10 Hz.

@@ -34,7 +34,7 @@ def kinetics(
     uncertainty_band_percent: float,
     uncertainty_sizes: Mapping[str, float],
 ) -> xr.Dataset:
-    """Solve the equations of motion of foot, shank and thigh for the joint loads of both sides.
+    """Solve the equations of motion of foot, shank and thigh for the joint loads.
 
     Args:
         kinematics, contacts: the trial's motion and ground wrenches.
@@ -116,7 +116,10 @@ def _time_last(legs: Legs) -> Legs:
 
 
 def _joint_loads(legs: Legs) -> tuple[Array, Array]:
-    """Return joint forces (time, side, term, joint, 3), lab axes, and moments, distal segment axes."""
+    """Return joint forces and moments (time, side, term, joint, 3).
+
+    Forces in lab axes, moments in distal segment axes.
+    """
     turn = legs.rotation[:, :, :-1]
     force, moment = np.zeros_like(legs.com), np.zeros_like(legs.com)
     force[:, :, 0] = legs.ground_force
@@ -139,7 +142,7 @@ def _joint_loads(legs: Legs) -> tuple[Array, Array]:
 
 
 def _cross_checks(legs: Legs, solved: cross_checks.Loads, time: Array) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return interaction torques, the disagreement of the formulations and the closures, with their dimensions."""
+    """Return interaction torques, disagreement and closures, with their dimensions."""
     chain = cross_checks.open_chain(legs)
     difference = cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs))
     rate_hz = float((len(time) - 1) / (time[-1] - time[0]))
@@ -153,7 +156,7 @@ def _cross_checks(legs: Legs, solved: cross_checks.Loads, time: Array) -> dict[s
 
 
 def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
-    """Return the variable ``missing``: the cause of a NaN in the moments along the joint axes."""
+    """Return the variable ``missing``: the cause of a NaN along the joint axes."""
     seen = np.asarray(np.isfinite(legs.spin_rate).all(axis=-1))
     chain = np.logical_and.accumulate(seen, axis=2)  # a joint carries the loads of all segments beyond it
     unseen = ~(chain[:, :, :-1] & seen[:, :, 1:])

@@ -76,7 +76,7 @@ def uncertainty(
     band_percent: float,
     sizes: Mapping[str, float],
 ) -> Spread:
-    """Return percentile bands of joint moments and powers, and the share of each source of error.
+    """Return percentile bands of moments and powers, and the share of each source.
 
     Args:
         legs: the trial as measured.
@@ -105,7 +105,9 @@ def uncertainty(
 
 
 def _variance_of_places(legs: Legs, joint_force: Array, sizes: Mapping[str, float]) -> dict[str, Array]:
-    """Return the variance (time, side, joint, 3) of the moments by errors of places alone, (N m)2.
+    """Return the variance of moments by errors of places alone, (N m)2.
+
+    Variances are (time, side, joint, 3).
 
     An error d of a joint centre changes its moment by -d x F, an error of the centre of pressure the moments of all
     joints by -d x F of the ground. This is linear: the variance of e . (d x F) = d . (F x e) needs no draws.
@@ -133,7 +135,7 @@ def _percentiles(values: Array, percentile: Array) -> Array:
 
 
 def carriers(calibrate: xr.Dataset) -> NDArray[np.intp]:
-    """Return the index in ``SEGMENTS`` of the segment that carries each joint centre, (side, joint)."""
+    """Return the index in SEGMENTS of the carrier of each joint centre (side, joint)."""
     names = calibrate.joint_carrier.sel(side=list(SIDES), joint=list(JOINTS)).values
     return np.array(
         [[SEGMENTS.index(name or PROXIMAL[joint]) for name, joint in zip(row, JOINTS, strict=True)] for row in names]
@@ -199,7 +201,7 @@ def _portions(measured: Measured, errors: Errors) -> Iterator[tuple[slice, Error
 
 
 def _joint_moment(measured: Measured, legs: Legs, errors: Errors) -> Array:
-    """Return joint moments (side, joint, draw, 3, time), distal segment axes as measured, N m."""
+    """Return joint moments (side, joint, draw, 3, time) in measured axes, N m."""
     com = measured.com[:, :, None] + _turned(errors.carried + errors.com, measured.to_lab)
     centre = measured.centre[:, :, None] + _turned(errors.centre, measured.carried)
     acceleration = measured.com_acceleration[:, :, None] + _turned(errors.carried_acceleration, measured.to_lab)
@@ -231,14 +233,17 @@ def _joint_moment(measured: Measured, legs: Legs, errors: Errors) -> Array:
 
 
 def _on_foot(load: Array) -> Array:
-    """Return a load (side, draw, 3, time) of the foot as (side, segment, draw, 3, time)."""
+    """Return a load (side, draw, 3, time) as (side, segment, draw, 3, time)."""
     loads = np.zeros((len(load), len(CHAIN), *load.shape[1:]))
     loads[:, 0] = load
     return loads
 
 
 def _along_axes(measured: Measured, signs: Array, errors: Errors, moment: Array) -> Array:
-    """Return the components (draw, time, side, joint, 3) along the joint coordinate axes, in clinical signs."""
+    """Return moments (draw, time, side, joint, 3) along the joint axes.
+
+    Signs are clinical.
+    """
     frame = transpose(_rotation(_once_if_equal(errors.turn)))  # columns: the erroneous axes in measured axes
     e1 = _turned(frame[:, :, 1:, :, 2], measured.across)
     e3 = _constant(frame[:, :, :-1, :, 1])
@@ -251,7 +256,7 @@ def _along_axes(measured: Measured, signs: Array, errors: Errors, moment: Array)
 
 
 def _turned(errors: Array, weights: Array) -> Array:
-    """Return errors (draw, side, n, 3) of a segment in other axes, (side, n, draw, 3, time)."""
+    """Return errors (draw, side, n, 3) in other axes, (side, n, draw, 3, time)."""
     sides, count, _, _, frames = weights.shape
     product = np.moveaxis(_once_if_equal(errors), 0, 2) @ weights.reshape(sides, count, 3, 3 * frames)
     return np.asarray(product.reshape(sides, count, -1, 3, frames))
@@ -273,6 +278,6 @@ def _once_if_equal(errors: Array) -> Array:
 
 
 def _rotation(turn: Array) -> Array:
-    """Return exp(-S(turn)), from the measured to the erroneous axes, (..., 3) -> (..., 3, 3)."""
+    """Return exp(-S(turn)) (..., 3, 3), from measured to erroneous axes."""
     half, matrix = np.linalg.norm(turn, axis=-1)[..., None, None] / 2 / np.pi, skew(turn)
     return np.asarray(np.eye(3) - np.sinc(2 * half) * matrix + np.sinc(half) ** 2 / 2 * matrix @ matrix)
