@@ -1,6 +1,7 @@
 # The workflow: one rule per step, in the order of the data. The key of a job holds everything that it depends on besides
 # its input files (pipeline/workflow/job_keys.py).
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +40,8 @@ try:
 except UserError as error:
     refuse(str(error))
 
+PAGES = ["derived/report"] if STUDY.report_pages else []
+
 logger.info(
     f"Study: {Path.cwd()}",
     extra={
@@ -63,22 +66,38 @@ localrules:
     all,
 
 
-def targets(wildcards):
-    """Return what a run makes; it is called while Snakemake plans, when its settings can still be changed.
+def key(step):
+    """Return the function that gives a job's key. Snakemake calls it while it plans."""
+    of_wildcards = STUDY.key(step)
 
-    A limit of jobs a second makes Snakemake look at all waiting jobs every second once more after each job: half of a
-    core's time in a study of 20 sessions (https://github.com/snakemake/snakemake/pull/3744). The profile's is none.
+    def planned(wildcards):
+        adjust_settings()
+        return of_wildcards(wildcards)
+
+    return planned
+
+
+def adjust_settings():
+    """Change two settings of Snakemake that no option can change; it reads them when it has planned.
+
+    With a limit of jobs a second, each finished job makes Snakemake look at all waiting jobs once more every second:
+    half of a core's time with 20 sessions (https://github.com/snakemake/snakemake/pull/3744). So the limit of the
+    profile means none; one that the user gives is kept. Profiles do not reach the jobs of a cluster, and a group of
+    them gets no --force-use-threads: each of its steps would start Snakemake once more.
     """
-    limit = getattr(workflow.scheduling_settings, "max_jobs_per_timespan", None)
-    if limit and limit.max_jobs == NO_LIMIT:
-        workflow.scheduling_settings.max_jobs_per_timespan = None
-    files = expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS)
-    return [*files, "derived/report.html"]
+    with suppress(AttributeError):  # another version of Snakemake: the run takes longer
+        limit = workflow.scheduling_settings.max_jobs_per_timespan
+        if limit and (limit.max_jobs == NO_LIMIT or not workflow.is_main_process):
+            workflow.scheduling_settings.max_jobs_per_timespan = None
+        if not workflow.is_main_process:
+            workflow.execution_settings.use_threads = True
 
 
 rule all:
     input:
-        targets,
+        expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS),
+        "derived/report.html",
+        PAGES,
 
 
 rule read:
@@ -92,7 +111,7 @@ rule read:
         mem_mb=STUDY.memory_mb["session"],
         runtime=10,
     params:
-        key=STUDY.key("read"),
+        key=key("read"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -108,7 +127,7 @@ rule calibrate:
         mem_mb=STUDY.memory_mb["session"],
         runtime=10,
     params:
-        key=STUDY.key("calibrate"),
+        key=key("calibrate"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -124,7 +143,7 @@ rule clean:
         mem_mb=STUDY.memory_mb["session"],
         runtime=10,
     params:
-        key=STUDY.key("clean"),
+        key=key("clean"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -140,7 +159,7 @@ rule contacts:
         mem_mb=STUDY.memory_mb["session"],
         runtime=10,
     params:
-        key=STUDY.key("contacts"),
+        key=key("contacts"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -157,7 +176,7 @@ rule kinematics:
         mem_mb=STUDY.memory_mb["session"],
         runtime=10,
     params:
-        key=STUDY.key("kinematics"),
+        key=key("kinematics"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -175,7 +194,7 @@ rule kinetics:
         mem_mb=STUDY.memory_mb["session"],
         runtime=10,
     params:
-        key=STUDY.key("kinetics"),
+        key=key("kinetics"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -195,7 +214,7 @@ rule cycles:
         mem_mb=STUDY.memory_mb["session"],
         runtime=10,
     params:
-        key=STUDY.key("cycles"),
+        key=key("cycles"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -215,7 +234,7 @@ rule study:
         mem_mb=STUDY.memory_mb["study"],
         runtime=10,
     params:
-        key=STUDY.key("study"),
+        key=key("study"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
 
@@ -233,13 +252,13 @@ rule report:
         kinetics=expand("derived/{session}/kinetics.nc", session=STUDY.sessions),
     output:
         report="derived/report.html",
-        pages=[directory("derived/report")] if STUDY.report_pages else [],
+        pages=[directory(folder) for folder in PAGES],
     log:
         "logs/report.log",
     resources:
         mem_mb=STUDY.memory_mb["study"],
         runtime=10,
     params:
-        key=STUDY.key("report"),
+        key=key("report"),
     run:
         run_job(key=params.key, input=input, output=output, log=log)
