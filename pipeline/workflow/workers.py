@@ -37,6 +37,7 @@ ENVIRONMENT = {
     # one thread each: the same numbers on every machine, and no thread that a fork would lose
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pandas imports pyarrow if it is installed
+    "PYTHONSAFEPATH": "1",  # import nothing from the study's folder
     # no remark about semaphores if Snakemake is killed: they are removed
     "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker",
 }
@@ -69,12 +70,12 @@ def run_job(*, key: str, input: Any, output: Any, log: Any) -> None:  # noqa: A0
     job.log.write_text("")
     try:
         reason = _in_worker(job)
-    except BrokenProcessPool:
+    except Exception as error:
         if _interrupted.is_set():
             raise KeyboardInterrupt from None  # Snakemake reports no failure for this
-        reason = DIED
+        reason = DIED if isinstance(error, BrokenProcessPool) else f"no worker process could be started ({error!r})"
         with job.log.open("a", encoding="utf-8") as handle:
-            handle.write(f"ERROR {DIED}\n")
+            handle.write(f"ERROR {reason}\n")
     if reason:
         raise UserError("", reason, "")
 
