@@ -1,9 +1,9 @@
-"""Runs of the workflow that are killed, or whose disk is full, again and again, until one ends: what is left behind.
+"""Interrupt runs of the workflow at random moments, or fill their disk, and count what is left behind.
 
 ``make test-faults`` runs it in full; ``python -m tests.campaigns.interruptions --kills 20 --full 20`` a part of it.
-A killed or stopped run is continued by ``gaitlab recover``, which is interrupted in its turn: every
-interruption finds the study in another state, and costs a start and a job rather than a run. Several studies are
-interrupted at once, each by itself.
+A run is killed whole, or only Snakemake, or only a worker, or stopped by Ctrl-C. ``gaitlab recover`` continues it, and
+is interrupted in its turn: every interruption finds the study in another state, and costs a start and a job rather than
+a run. Several studies are interrupted at the same time, each by itself.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ import numpy as np
 
 HOUSE = Path(__file__).resolve().parents[2]
 Campaign = Callable[..., Counter[str]]
-KILLED = ("everything", "scheduler", "job")
-COLD, WARM = "bridge.py", "pipeline/workflow/warm.py"  # how a job's own Python, and what forks jobs, are called
-EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first job; seconds after it
+Run = subprocess.Popen[str]
+KILLED = ("everything", "Snakemake", "a worker", "Ctrl-C")
+FORK_SERVER = "multiprocessing.forkserver"  # in the command line of the server that forks workers, and of the workers
+EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first worker; seconds after it
+LONGEST_LIFE_S = 2.0  # of any process after Snakemake's end
+FAULTS = ("partial at a final name", "outlived Snakemake", "Ctrl-C printed more than a line")
 TABLES: dict[
     str, Callable[[list[str]], bool]
 ] = {  # one person, one static, one walk: what is kept of the demonstration study
@@ -65,14 +68,14 @@ def leftovers(study: Path) -> list[str]:
     return [path.name for path in (study / "derived").rglob(".*")]
 
 
-def started(*arguments: str) -> subprocess.Popen[bytes]:
+def started(*arguments: str) -> Run:
     """Start a command of the pipeline in a process group of its own."""
     command = [sys.executable, "-m", *arguments]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, cwd=HOUSE, start_new_session=True, **quiet)  # type: ignore[call-overload, no-any-return]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}  # what a run prints fits into a pipe
+    return subprocess.Popen(command, cwd=HOUSE, start_new_session=True, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
 
 
-def recovery(study: Path, *options: str) -> subprocess.Popen[bytes]:
+def recovery(study: Path, *options: str) -> Run:
     """Start the command that continues an interrupted run."""
     return started("pipeline", "recover", str(study), "--cores", "1", *options)
 
@@ -92,35 +95,64 @@ def descendants(of: int, above: str = "") -> list[tuple[int, str, str]]:
     return found
 
 
-def jobs_of(run: subprocess.Popen[bytes]) -> list[int]:
-    """Return the processes of a run that work on a step: a Python of their own, or a fork of one."""
-    found = descendants(run.pid)
-    return [number for number, command, above in found if COLD in command or (WARM in command and WARM in above)]
+def workers_of(run: Run) -> list[int]:
+    """Return the worker processes of a run."""
+    return [
+        number for number, command, above in descendants(run.pid) if FORK_SERVER in command and FORK_SERVER in above
+    ]
 
 
-def kill(run: subprocess.Popen[bytes], whom: str) -> str:
-    """Kill a run, its scheduler alone or its job alone (what runs of it: there may be none); return whom."""
+def is_alive(process: int) -> bool:
+    """Return whether a process has not ended; a zombie has."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def survivors(processes: list[int], *, longest_s: float) -> list[int]:
+    """Return which of these processes live longer than some time from now."""
+    give_up = time.monotonic() + longest_s
+    while (alive := [*filter(is_alive, processes)]) and time.monotonic() < give_up:
+        time.sleep(0.02)
+    return alive
+
+
+def kill(run: Run, whom: str) -> Counter[str]:
+    """Kill a run, or Snakemake or a worker alone where there is one, or stop it as Ctrl-C does; count what follows."""
     below = descendants(run.pid)
     command = Path(f"/proc/{run.pid}/cmdline").read_text()  # recover becomes Snakemake once the study is unlocked
     schedulers = [number for number, command, _ in [(run.pid, command, ""), *below] if "snakemake" in command]
-    chosen = {"scheduler": schedulers[:1], "job": jobs_of(run)[:1]}.get(whom, [])
-    for number in chosen or [*(number for number, *_ in below), run.pid]:
-        with suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
+    chosen = {"Snakemake": schedulers[:1], "a worker": workers_of(run)[:1]}.get(whom, [])
+    if whom == "Ctrl-C" and workers_of(run):
+        os.killpg(run.pid, signal.SIGINT)
+    else:
+        whom = whom if chosen else "everything"
+        for number in chosen or [*(number for number, *_ in below), run.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
     run.wait()
-    return whom if chosen else "everything"
+    left = survivors([number for number, *_ in below], longest_s=LONGEST_LIFE_S)
+    survivors(left, longest_s=60.0)
+    if whom == "Ctrl-C" and run.returncode == 0:  # it had just ended
+        return Counter()
+    said = run.stdout.read() if run.stdout else ""
+    more = whom == "Ctrl-C" and ("Traceback" in said or not said.splitlines()[-1].startswith("Stopped by Ctrl-C"))
+    return Counter(
+        {f"killed: {whom}": 1, "outlived Snakemake": len(left), "Ctrl-C printed more than a line": int(more)}
+    )
 
 
-def killed_at_random(run: subprocess.Popen[bytes], rng: np.random.Generator) -> str:
-    """Kill a run, mostly while a job is at work, some time before; return whom, empty where it ended before."""
+def killed_at_random(run: Run, rng: np.random.Generator) -> Counter[str]:
+    """Kill a run, mostly once it has workers; count what follows, nothing if it ended before."""
     whom, early, delay_s = str(rng.choice(KILLED)), rng.random() < EARLY, rng.uniform(0.0, LATEST_S)
-    while not early and run.poll() is None and not jobs_of(run):
+    while not early and run.poll() is None and not workers_of(run):
         time.sleep(0.02)
     try:
         run.wait(delay_s)
     except subprocess.TimeoutExpired:
         return kill(run, whom)
-    return ""
+    return Counter()
 
 
 def partial_files(study: Path, expected: dict[str, str]) -> list[str]:
@@ -135,8 +167,8 @@ def killed_again_and_again(folder: Path, expected: dict[str, str], kills: int, *
     while sum(count[f"killed: {whom}"] for whom in KILLED) < kills:
         study = study or write_tiny_study(folder / f"killed-{count['studies']}")
         run = recovery(study)
-        if whom := killed_at_random(run, rng):
-            count[f"killed: {whom}"] += 1
+        if followed := killed_at_random(run, rng):
+            count += followed
             count["partial at a final name"] += len(partial_files(study, expected))
         else:
             count["studies"] += 1
@@ -196,7 +228,9 @@ def small_disk(place: Path, size_kb: int) -> Iterator[Path]:
     try:
         yield place
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        give_up = time.monotonic() + LONGEST_LIFE_S  # Python's helpers outlive a run by a moment
+        while subprocess.run(["umount", str(place)], check=time.monotonic() > give_up).returncode:
+            time.sleep(0.05)
 
 
 def resized(disk: Path, size_kb: int) -> None:
@@ -234,7 +268,7 @@ def main() -> int:
                 continue
             start = time.monotonic()
             count = at_once(campaign, Path(place), points, seed=chosen.seed, workers=chosen.at_once)
-            failed |= bool(count["partial at a final name"]) or count["finished"] < count["studies"]
+            failed |= any(count[fault] for fault in FAULTS) or count["finished"] < count["studies"]
             sys.stdout.write(f"{campaign.__name__}, {time.monotonic() - start:.0f} s: {dict(count)}\n")
             sys.stdout.flush()
     return int(failed)

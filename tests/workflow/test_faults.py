@@ -26,7 +26,7 @@ from pipeline.workflow import session_job
 from pipeline.workflow.activity_lock import hold, is_left_alone
 from pipeline.workflow.digests import sha256, sha256_of_files
 from pipeline.workflow.open_study import open_study
-from tests.campaigns.interruptions import KILLED, jobs_of, kill, leftovers, outputs, recovery, write_tiny_study
+from tests.campaigns.interruptions import KILLED, kill, leftovers, outputs, recovery, workers_of, write_tiny_study
 from tests.support.checkout import HOUSE
 
 POINTS, SEED = 20, 7
@@ -84,7 +84,7 @@ def test_a_killed_run_is_taken_up_by_one_command(tmp_path: Path) -> None:
     """While anything of the run lives, it is not taken up."""
     study = write_tiny_study(tmp_path / "study")
     run = recovery(study)
-    while run.poll() is None and not jobs_of(run):
+    while run.poll() is None and not workers_of(run):
         time.sleep(0.02)
     with pytest.raises(UserError, match="a run is at work on it"):
         unlock(study, wait_s=0.0)

@@ -32,7 +32,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     closing = ["4 of 4 trials used, 12 of 24 stances with kinetics.", f"Report: {study}/derived/report.html"]
     assert result.stdout.splitlines() == closing
     lines = result.stderr.splitlines()
-    assert "16 steps to do in 2 sessions; logs/ tells more of each." in lines
+    assert "16 steps to do in 2 sessions; each has a log in logs/." in lines
     assert lines[-1] == "16 of 16 steps, 2 of 2 sessions done: report"
     assert sum(" steps, " in line for line in lines) == 16
     assert len(lines) < 16 + 5  # of what Snakemake says itself little is left, and no control characters

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.checkout import HOUSE, copy_study, snakemake
 
-CLUSTER = HOUSE / "tests" / "slurm" / "cluster"
+CLUSTER = HOUSE / "tests" / "workflow" / "slurm" / "cluster"
 FINISHED_JOBS = Path("/var/tmp/gait-lab-slurm/jobs.txt")  # noqa: S108 (where the cluster writes it)
 PLUGINS = Path(sys.prefix) / "slurm"
 HERE = {  # what a cluster without accounts needs besides the profile

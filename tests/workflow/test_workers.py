@@ -1,0 +1,218 @@
+"""Worker processes: they run jobs one after the other, and end with Snakemake, however that ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.__main__ import main
+from pipeline.workflow.workers import ENVIRONMENT, INTERRUPTED
+from tests.campaigns.interruptions import (
+    Run,
+    descendants,
+    outputs,
+    started,
+    survivors,
+    workers_of,
+    write_tiny_study,
+)
+from tests.support.checkout import HOUSE, copy_study, snakemake
+
+LONGEST_WAIT_S = 60.0  # for what takes a second or two, on a busy machine
+LONGEST_LIFE_S = 10.0  # of a worker after Snakemake's end: the campaign measures the 2 s that are promised
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study of two sessions, each on a page of its own, run once."""
+    study = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("studies") / "finished")
+    rows = (study / "trials.tsv").read_text().splitlines()
+    (study / "trials.tsv").write_text("\n".join(row for row in rows if not re.search(r"\t\w+_0[23]\t", row)) + "\n")
+    with (study / "study.yaml").open("a") as handle:
+        handle.write("\nreport: {max_participants_on_one_page: 1}\n")
+    (study / "numpy.py").write_text("raise SystemExit('no module of the study may be imported')")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return study
+
+
+def begun(study: Path, *, cores: int = 1, job: str = "sub-01/calibrate") -> Run:
+    """Start a run and return it while it works on a job."""
+    run = started("snakemake", "--cores", str(cores), "--directory", str(study))
+    wait_for(lambda: (study / f"logs/{job}.log").exists() and bool(workers_of(run)))
+    return run
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + LONGEST_WAIT_S
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+
+
+def said_by(run: Run) -> str:
+    """Return what a run printed, once it has ended."""
+    said, _ = run.communicate(timeout=LONGEST_WAIT_S)
+    return str(said)
+
+
+def test_workers_started_by_spawn_and_by_fork_give_the_same_bytes(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS and Windows, where a process cannot be forked safely."""
+    monkeypatch.setenv("GAITLAB_START_METHOD", "spawn")
+    study = copy_study(finished, tmp_path / "study")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert outputs(study) == outputs(finished)
+
+
+def test_a_killed_worker_costs_its_job_and_what_depends_on_it(finished: Path, tmp_path: Path) -> None:
+    study = copy_study(finished, tmp_path / "study")
+    run = begun(study, cores=2, job="sub-01/kinematics")
+    os.kill(workers_of(run)[0], signal.SIGKILL)
+    said = said_by(run)
+    assert run.returncode == 1
+    ((session, step),) = re.findall(r"^(\S+) (\w+) failed: the process of this job was killed", said, re.MULTILINE)
+    other = {"sub-01": "sub-02", "sub-02": "sub-01"}[session]
+    assert (study / f"derived/{other}/cycles.nc").exists()
+    assert not (study / f"derived/{session}/{step}.nc").exists()
+    assert not (study / "derived/study.nc").exists()
+    assert "Some steps failed" in said.splitlines()[-1]
+    assert "Traceback" not in said
+    result = snakemake(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert outputs(study) == outputs(finished)
+
+
+def test_a_worker_that_was_killed_without_a_job_is_replaced(tmp_path: Path) -> None:
+    code = """
+import os, pathlib, signal, sys, time
+from pipeline.workflow import workers
+def worker():
+    one = workers._idle_worker()
+    workers._idle.put(one)
+    return one.submit(os.getpid).result()
+first = worker()
+assert worker() == first
+os.kill(first, signal.SIGKILL)
+second = worker()
+assert second not in (first, os.getpid())
+for name, value in workers.ENVIRONMENT.items():
+    assert os.environ[name] == value
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=HOUSE, check=True, timeout=LONGEST_WAIT_S)
+    assert ENVIRONMENT["OMP_NUM_THREADS"] == "1"
+
+
+def test_no_process_outlives_snakemake_when_it_is_killed(tmp_path: Path) -> None:
+    study = write_tiny_study(tmp_path / "study")
+    run = begun(study)
+    below = [number for number, *_ in descendants(run.pid)]
+    assert len(below) >= 3  # the server, a worker, Python's tracker of semaphores
+    run.kill()
+    assert not survivors(below, longest_s=LONGEST_LIFE_S)
+    assert "Traceback" not in said_by(run)
+
+
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_ctrl_c_ends_a_run_with_one_line(tmp_path: Path, whole_group: bool) -> None:
+    """A terminal interrupts all processes of a group; a program that runs Snakemake may interrupt that alone."""
+    study = write_tiny_study(tmp_path / "study")
+    run = begun(study)
+    below = [number for number, *_ in descendants(run.pid)]
+    (os.killpg if whole_group else os.kill)(run.pid, signal.SIGINT)
+    lines = said_by(run).splitlines()
+    assert run.returncode not in (0, None)
+    assert lines[-1] == INTERRUPTED.decode().strip()
+    assert not [line for line in lines if "Traceback" in line or "failed" in line]
+    assert not survivors(below, longest_s=LONGEST_LIFE_S)
+    assert not [*(study / ".snakemake/locks").glob("*")]
+    assert snakemake(study, "derived/sub-01/calibrate.nc").returncode == 0
+
+
+def test_the_report_is_two_outputs_for_snakemake_and_no_file_is_hashed(finished: Path) -> None:
+    """Snakemake would hash all inputs again for each output."""
+    records = [json.loads(path.read_bytes()) for path in (finished / ".snakemake/metadata").iterdir()]
+    assert len([record for record in records if record["rule"] == "report"]) == 2
+    assert not [record for record in records if record["input_checksums"]]
+    pages = {path.name for path in (finished / "derived/report").glob("*.html")}
+    assert pages == {"sub-01.html", "sub-02.html"}
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda page: page.write_text("<html>")])
+def test_a_page_of_the_report_that_is_gone_or_damaged_is_found_and_comes_back(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], harm: Callable[[Path], object]
+) -> None:
+    study = Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+    page = study / "derived/report/sub-02.html"
+    whole = page.read_bytes()
+    assert main(["verify", str(study)]) == 0
+    harm(page)
+    capsys.readouterr()
+    assert main(["verify", str(study)]) == 1
+    assert f"  rm -r {page.parent}\n  gaitlab run {study}\n" in capsys.readouterr().out
+    shutil.rmtree(page.parent)
+    assert snakemake(study).returncode == 0
+    assert page.read_bytes() == whole
+
+
+def test_pages_of_participants_who_have_left_are_removed(finished: Path, tmp_path: Path) -> None:
+    study = Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+    result = snakemake(study, "--config", "report={max_participants_on_one_page: 5}")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert not (study / "derived/report").exists()
+    assert not (study / "derived/checksums/report").exists()
+    assert (study / "derived/checksums/report.html.sha256").exists()
+
+
+@pytest.mark.parametrize(("options", "limit"), [([], "None"), (["--max-jobs-per-timespan", "5/1m"], "5")])
+def test_jobs_are_not_limited_by_the_second_unless_the_user_does_so(demo: Path, options: list[str], limit: str) -> None:
+    code = f"""from snakemake.cli import main
+from snakemake.scheduling.job_scheduler import JobScheduler
+def schedule(self):
+    limit = self.workflow.scheduling_settings.max_jobs_per_timespan
+    print("limit:", limit and limit.max_jobs)
+JobScheduler.schedule = schedule
+main(["--cores", "1", "--directory", {str(demo)!r}, *{options!r}])"""
+    run = subprocess.run([sys.executable, "-c", code], check=False, cwd=HOUSE, capture_output=True, text=True)
+    assert f"limit: {limit}\n" in run.stdout, run.stderr
+
+
+def test_no_cores_are_refused_at_once(demo: Path) -> None:
+    result = snakemake(demo, "--cores", "0")
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1].startswith("--cores 0: no job could run")
+
+
+def test_a_group_of_jobs_on_a_cluster_starts_no_second_snakemake(tmp_path: Path) -> None:
+    """Snakemake starts itself once more for a job with ``run:``, unless told to use threads, and tells no group."""
+    study, jobs = write_tiny_study(tmp_path / "study"), ("read", "calibrate")
+    targets = [f"{job}:session=sub-01" for job in jobs]
+    code = f"""import subprocess
+from snakemake.cli import main
+def check_call(command, **_):
+    raise SystemExit("a second Snakemake: " + command)
+subprocess.check_call = check_call
+main(["--cores", "1", "--directory", {str(study)!r}, "--mode", "remote", "--nolock", "--force",
+      "--target-files-omit-workdir-adjustment", "--target-jobs", *{targets!r}, "--allowed-rules", *{jobs!r}])"""
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, timeout=LONGEST_WAIT_S, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert outputs(study).keys() == {
+        f"derived/{folder}sub-01/{job}.nc{suffix}"
+        for job in jobs
+        for folder, suffix in (("", ""), ("checksums/", ".sha256"))
+    }
