@@ -1,4 +1,4 @@
-"""Every average of gait cycles: over cycles, over participants, per participant; the symmetry index."""
+"""Averages of gait cycles, over cycles and over participants; the symmetry index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNIT_OF_MEANS = ("participant", "side", "condition")
 
 
 class Average(NamedTuple):
-    """Mean, standard deviation (n - 1; NaN where n < 2) and the number n of values averaged."""
+    """Mean, standard deviation (n - 1; NaN if n < 2), number n of values averaged."""
 
     mean: Array
     sd: Array
@@ -28,7 +28,7 @@ class Average(NamedTuple):
 
 
 def average(values: Array, participant: Text | None = None) -> Average:
-    """Average cycles, or the means of the participants, so that each participant has the same weight.
+    """Average cycles, or the participants' means, so that all people weigh the same.
 
     Args:
         values: (cycle, ...); values that are not finite are left out.
@@ -48,7 +48,7 @@ def average(values: Array, participant: Text | None = None) -> Average:
 
 
 def _means(values: Array, by: Sequence[Text]) -> pd.DataFrame:
-    """Return the mean of each group of cycles as a row; values (cycle, ...) become columns, NaN is left out."""
+    """Return the means (group, ...) of values (cycle, ...) as a table, without NaN."""
     return pd.DataFrame(values.reshape(len(values), math.prod(values.shape[1:]))).groupby([*by]).mean()
 
 
@@ -78,7 +78,7 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
 
 
 def participant_means(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return the means of metrics, one row per participant, session, condition and side.
+    """Return means of metrics by participant, session, condition and side.
 
     Args:
         metrics: metrics.csv.
@@ -96,7 +96,7 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFra
 
 
 def symmetry(means: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return the symmetry index of metrics in percent, one row per participant, session and condition.
+    """Return symmetry indices of metrics by participant, session and condition, %.
 
     100 (R - L) / ((|R| + |L|) / 2) of the means of the sides (Robinson et al. 1987): 0 where the sides are equal,
     positive where the right side is larger, 200 in size where one side is 0 or the signs differ. NaN where a side is

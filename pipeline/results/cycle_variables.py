@@ -1,4 +1,4 @@
-"""The variables of cycles.nc and study.nc: dimensions, units and meaning of each curve."""
+"""The variables of cycles.nc and study.nc: dimensions, units and meaning."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Stored(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A group: its variables including coordinates, its attributes, the names of the coordinates."""
+    """A group: variables with coordinates, attributes, names of the coordinates."""
 
     variables: dict[str, xr.Variable]
     attrs: dict[str, Any]
@@ -45,7 +45,7 @@ def parts(
     attributes: Collection[str] | None,
     once: Container[str],
 ) -> tuple[dict[str, Part], dict[str, Any]]:
-    """Like :func:`pipeline.results.netcdf.load_parts`, for one file; damage raises OSError or KeyError.
+    """Read one file for :func:`pipeline.results.netcdf.load_parts`.
 
     The storage of each variable is added to ``known`` and used again for the next file of the step.
     """
@@ -72,7 +72,7 @@ def _variables(
 
 
 def _learn(group: h5py.Group, names: Iterable[str], known: dict[str, Stored]) -> list[str]:
-    """Add the storage of a group's variables to ``known``, and return the names that were new."""
+    """Add the storage of a group's variables to ``known``; return the new names."""
     if new := [name for name in names if name not in known]:
         # by address: HDF5 would search the whole file for the name of a dimension
         called = {group.id.links.get_info(name).u: name.decode() for name in group.id}
@@ -109,7 +109,7 @@ def _read(group: h5py.Group, name: str, stored: Stored) -> xr.Variable:
 
 @functools.cache
 def _types(stored: bytes) -> tuple[np.dtype[Any], h5t.TypeID]:
-    """Return the types of values in memory, NumPy's and HDF5's, from the encoded type of those in the file."""
+    """Return the NumPy and HDF5 types in memory for an encoded type of the file."""
     dtype = h5t.decode(stored).dtype.newbyteorder("=")
     return dtype, h5t.py_create(dtype)
 

@@ -1,4 +1,4 @@
-"""The metrics and scores of a gait cycle: name, CF units and meaning of each, in the order of metrics.csv.
+"""Metrics and scores of a gait cycle: name, units, meaning, in order of metrics.csv.
 
 To add a metric, add a line here and compute it in ``steps/cycles/``. All outputs take it from this table.
 """

@@ -39,7 +39,7 @@ def _damage_reported(path: Path) -> Iterator[None]:
 
 
 def load_groups(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
-    """Return the groups of a session file, loaded and in order, and the attributes of its root.
+    """Return the groups of a session file in order, and its root attributes.
 
     A flat file is one group named "".
 
@@ -61,7 +61,7 @@ def load_tree(path: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
 def load_some(
     path: Path, names: Collection[str], *, trials: Container[str] | None = None, others: bool = True
 ) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
-    """Like :func:`load_tree`, but only the named variables and coordinates, without their attributes.
+    """Load named variables and their coordinates, without their attributes.
 
     Args:
         path: the session file; a variable has the same dimensions in all groups.
@@ -85,7 +85,7 @@ def load_parts(
     attributes: Collection[str] | None = None,
     once: Container[str] = (),
 ) -> dict[str, tuple[dict[str, Part], dict[str, Any]]]:
-    """Like :func:`load_some`, but for several sessions, and as parts instead of datasets.
+    """Load named variables of several sessions, as parts instead of datasets.
 
     Args:
         files: the files of one step by session; a variable has the same dimensions in all groups.
@@ -168,7 +168,7 @@ def _attributes(part: netCDF4.Dataset | netCDF4.Variable[Any]) -> dict[str, Any]
 
 
 def read_through(path: Path) -> dict[str, Any]:
-    """Read every variable, which verifies all checksums, and return the attributes of the root.
+    """Read every variable, which verifies all checksums; return the root attributes.
 
     Raises:
         UserError: the file is damaged.
@@ -214,7 +214,7 @@ def _write_netcdf(path: Path, write: Callable[[netCDF4.Dataset], None]) -> None:
 
 
 def _defined(part: netCDF4.Dataset, dataset: xr.Dataset) -> list[tuple[netCDF4.Variable[Any], Array]]:
-    """Define the variables of a dataset in a file or group, and return them with the values to write.
+    """Define the variables of a dataset in a file; return them with their values.
 
     Text is stored as fixed-width characters, which every reader knows, and booleans as bytes. Missing floating-point
     samples are NaN; coordinates have no ``_FillValue``. Every variable has a checksum. Nothing is compressed.

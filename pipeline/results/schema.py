@@ -1,4 +1,4 @@
-"""The schema of all output files: dimensions, units and meaning of every variable and coordinate."""
+"""The schema of all outputs: dimensions, units and meaning of every variable."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 
 class Group(Protocol):
-    """The results of a trial, coordinates among the variables: a dataset, or the part of it that was read."""
+    """The results of a trial, coordinates among the variables: a dataset or part of one."""
 
     @property
     def variables(self) -> Mapping[Any, xr.Variable]: ...  # noqa: D102
@@ -110,7 +110,7 @@ class Group(Protocol):
 
 
 def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
-    """Return the dataset with units and long names, variables and coordinates in the order of the schema.
+    """Return a dataset with units and long names, in the order of the schema.
 
     Raises:
         ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
@@ -148,19 +148,19 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _column(name: str, values: xr.Variable) -> tuple[str, str]:
-    """Return the units, by the end of its name, and the long name of a column of participants.tsv."""
+    """Return units (by the end of its name) and long name of a participants' column."""
     numeric = values.dtype.kind in "if"
     units = [unit for ending, unit in COLUMN_UNITS.items() if numeric and name.endswith(ending)]
     return "".join(units[:1]), f"column {name} of participants.tsv"
 
 
 def stacked_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return variable and coordinates of cycles.nc that hold all metrics (cycle,) in one array."""
+    """Return the variable and coordinates of cycles.nc that hold all metrics."""
     values = np.stack([columns[name] for name in METRICS], axis=-1)
     units = [metric.units for metric in METRICS.values()]
     return {"metric_value": (("cycle", "metric"), values)}, {"metric": [*METRICS], "metric_units": ("metric", units)}
 
 
 def separate_metrics(names: Iterable[str], values: NDArray[np.float64]) -> dict[str, tuple[str, NDArray[np.float64]]]:
-    """Return the variables of study.nc, one for each metric, from values (cycle, metric)."""
+    """Return one variable of study.nc per metric from values (cycle, metric)."""
     return {str(name): ("cycle", column) for name, column in zip(names, values.T, strict=True)}

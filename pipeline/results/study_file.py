@@ -20,7 +20,7 @@ SAME_IN_BOTH = ("angle_convention", "static_offset")
 
 
 def load_study(path: str | Path, *, kinetics_only: bool = False) -> xr.Dataset:
-    """Return ``study.nc``: curves and metrics along ``cycle``, with units in their attributes.
+    """Return ``study.nc``: curves and metrics along ``cycle``, with units.
 
     Args:
         path: the file, or the study's directory.
@@ -51,7 +51,7 @@ def study_path(path: str | Path) -> Path:
 
 
 def table_of(study: xr.Dataset) -> str:
-    """Return a study's table of reference curves, see :mod:`pipeline.tables.reference_curves`.
+    """Return a study as a table of :mod:`pipeline.tables.reference_curves`.
 
     Mean and standard deviation over participants, or over cycles if there is one participant.
     """
@@ -71,7 +71,7 @@ def table_of(study: xr.Dataset) -> str:
 
 
 def differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """Return how the body models of a reference and a study differ; empty if they do not or are not known.
+    """Return how two studies' body models differ, as text; empty if they do not.
 
     Args:
         reference, own: attributes of the two study.nc, with their ``settings``.

@@ -1,4 +1,4 @@
-"""The variables of the session files from read to kinetics: dimensions, units and meaning."""
+"""Variables of the session files, read to kinetics: dimensions, units, meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A headless Chromium driven over its debugging pipe, with nothing but the standard library."""
+"""A headless Chromium, controlled by its debugging pipe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def found_chromium() -> str | None:
 
 
 class Tab:
-    """One tab: commands of the Chrome DevTools Protocol, and what the page said on its console."""
+    """One tab: commands of the Chrome DevTools Protocol, messages of the console."""
 
     def __init__(self, reading: int, writing: int) -> None:
         self.reading, self.writing, self.number, self.buffer = reading, writing, 0, b""
@@ -95,7 +95,7 @@ class Tab:
         self("Input.dispatchMouseEvent", type="mouseReleased", x=x + by[0], y=y + by[1], **at)
 
     def size(self, width: int, height: int, *, phone: bool = False) -> None:
-        """Make the window of another size, that of a phone with its way of laying pages out."""
+        """Set the size of the window, or of a phone."""
         self("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
 
     def dark(self, on: bool) -> None:

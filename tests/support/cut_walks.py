@@ -35,7 +35,7 @@ class Trial(dict[str, xr.Dataset]):
     """The datasets that ``cycles`` takes, by name."""
 
     def cut(self, **settings: Any) -> xr.Dataset:
-        """Return the trial's cycles, checked against the schema, with each metric by name too."""
+        """Return the trial's cycles, with each metric by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
         result = described("cycles", cycles(*inputs, **(SETTINGS | settings)))
         return result.assign(separate_metrics(result.metric.values, result.metric_value.values))
@@ -52,7 +52,7 @@ def wave(known: Walk, time: Array, side: str) -> Array:
 
 
 def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
-    """Return a walk as input of ``cycles``; ``reasons`` makes footfalls of ``seen()`` invalid.
+    """Return a walk as input of ``cycles``; ``reasons`` rejects footfalls by number.
 
     Angles and kinetics are sines of the phase, of another size for each joint and axis; kinetics are those per body
     mass times the mass.
@@ -76,7 +76,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
 
 
 def solved(curves: Array) -> xr.Dataset:
-    """Return a result of ``kinetics``, without its time, with all loads per body mass equal to these curves."""
+    """Return a result of ``kinetics`` with all loads per body mass equal to curves."""
     moment, shares = MASS_KG * curves, np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))
     kinetics = {"joint_moment": "local_axis", "joint_moment_jcs": "angle", "joint_force": "axis"}
     return xr.Dataset(
@@ -101,7 +101,7 @@ def solved(curves: Array) -> xr.Dataset:
 
 
 def body() -> xr.Dataset:
-    """Return a result of ``calibrate``: masses, inertia, clusters of two markers at each foot."""
+    """Return a result of ``calibrate`` with clusters of two markers at each foot."""
     inertia = MASSES[..., None, None] * np.diag([0.004, 0.003, 0.005])
     return xr.Dataset(
         {
@@ -142,7 +142,7 @@ def upright(clean: xr.Dataset) -> xr.Dataset:
 
 
 def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
-    """Return a result of ``contacts``: every footfall of the trial on plate 1, or invalid for a reason."""
+    """Return a result of ``contacts``: footfalls on plate 1 or with a reason."""
     end = float(time[-1])
     steps = [step for step in known.steps if step.end_s > time[0] and step.start_s < end]
     bad = {known.seen()[number]: reason for number, reason in reasons.items()}

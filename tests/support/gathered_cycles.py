@@ -1,4 +1,4 @@
-"""Known results of the step ``cycles`` for two people, and the step ``study`` applied to them."""
+"""Known cycles of two people, and the step ``study`` applied to them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PERSON = {"s1": "p1", "s2": "p2"}  # by session
 
 
 def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = ()) -> xr.Dataset:
-    """Return a trial's cycles.nc: cycle ``i`` is ``level + i`` everywhere; sides as in ``rlr``; one more stance.
+    """Return a trial's cycles.nc: cycle ``i`` is ``level + i``; sides as in ``rlr``.
 
     Checks of a stance: disagreement ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all
     with more digits than mean something. ``further`` names curves on request.
@@ -86,7 +86,7 @@ CYCLES: Cycles = {
 
 
 def sessions(cycles: Cycles = CYCLES, /, **columns: str) -> dict[str, dict[str, Any]]:
-    """Return the rows of the tables for cycles of trials named condition_number; ``columns`` are each participant's."""
+    """Return the table rows of trials named condition_number, with more columns."""
     return {
         session: {
             "participant": PEOPLE[PERSON[session]] | columns,
@@ -98,5 +98,5 @@ def sessions(cycles: Cycles = CYCLES, /, **columns: str) -> dict[str, dict[str, 
 
 @cache
 def gathered() -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
-    """Return the study of :data:`CYCLES`, its table of metrics and its table of quality."""
+    """Return the study of :data:`CYCLES`, its tables of metrics and quality."""
     return study(CYCLES, sessions=sessions(), **ALONE)

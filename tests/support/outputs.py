@@ -1,4 +1,4 @@
-"""Output files of a small study with all optional content: further curves, a rejected trial."""
+"""Output files of a small study with all optional content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ cycles: {{further_curves: [{curves}]}}
 
 
 def write_outputs(folder: Path, *, walk: str = "_01", change: Callable[[Path], object] | None = None) -> Path:
-    """Run the jobs of one person of the demonstration study below folder/data/demo in this process.
+    """Run one person of the demonstration study below folder/data/demo.
 
     The workflow's own processes, which test_workflow.py runs, would take several times as long to write the same.
 

@@ -1,4 +1,4 @@
-"""Generated studies for the tests of the report: sines with an amplitude for each joint, angle, side and condition."""
+"""Generated studies for the report: sines that differ by joint, angle, side, condition."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def amplitude(joint: str, angle: str) -> float:
 
 
 def mean_flexion(joint: str, side: str, condition: str) -> Any:
-    """Return the closed form of the study's mean: the shifts of the participants sum to zero."""
+    """Return the study's mean in closed form; the participants' shifts sum to zero."""
     return amplitude(joint, "flexion") * SIDE_GAIN[side] * CONDITION_GAIN[condition] * np.sin(2 * np.pi * PHASE / 100)
 
 
@@ -72,7 +72,7 @@ class Made(NamedTuple):
 
 
 def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = "") -> xr.Dataset:
-    """Return a trial's cycles.nc: sines with an amplitude for each joint, angle, side and condition."""
+    """Return a trial's cycles.nc: sines that differ by joint, angle, side, condition."""
     side = np.array([name for name in sides for _ in range(REPEATS[person])])
     count = len(side)
     gain = np.array([SIDE_GAIN[name] for name in side]) * CONDITION_GAIN.get(condition, 1.0)
@@ -110,7 +110,7 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
 
 
 def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Return the results of the other steps for the report: a person at rest who lifts each foot for a time."""
+    """Return the other steps' results: a person at rest who lifts each foot in turn."""
     time = np.arange(0, float(cycles.end_time.max()) + 1, 0.02)
     sides = ["left", "right"]
     still = {"time": time, "side": sides, "axis": AXES, "joint": JOINTS, "angle": ANGLES, "local_axis": AXES}
@@ -188,7 +188,7 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
 
 
 def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Dataset:
-    """Return a study with bands around moments and powers, and shares of 1, 2, 3 and 4 tenths for four sources."""
+    """Return a study with error bands, and shares of 0.1 to 0.4 for four sources."""
     bands = {
         f"{band}_band": xr.concat([dataset[name] - below, dataset[name] + above], dim="percentile")
         for band, name in (("joint_moment", "joint_moment_jcs"), ("joint_power", "joint_power"))
@@ -213,7 +213,7 @@ def three_people() -> Made:
 
 
 class Page(HTMLParser):
-    """The elements of a page: tags with attributes, and the text of scripts, styles and everything else."""
+    """The elements of a page: tags with attributes, and its texts."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

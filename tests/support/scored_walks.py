@@ -1,4 +1,4 @@
-"""Cycles with angles that vary smoothly about the same curves, for the tests of scores: controls and others."""
+"""Cycles with smooth angles about the same curves, for the tests of scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SINGULAR = 1e-9  # singular vectors of two matrices: rounding of 459 numbers of 
 
 
 def walked(people: Sequence[str], sides: str, *, seed: int = 1, spread: float = 5.0) -> xr.Dataset:
-    """Return cycles of each person, one per letter of ``sides``, 1 s long and 0.5 s apart, degrees.
+    """Return cycles of each person, one per letter of ``sides``, 1 s long.
 
     Angles are smooth: a level and two harmonics, the same for all, and each person's and each cycle's own.
     """

@@ -55,7 +55,7 @@ def _at(frames: Sequence[int], trial: xr.Dataset) -> xr.Dataset:
 
 
 def effective_foot_mass(legs: Legs, point: Array) -> Array:
-    """Return the effective mass (time, side) of a point of the foot for a vertical impact, kg.
+    """Return the effective mass (time, side) of a point of the foot, kg.
 
     It is the task-space inertia of the leg along the vertical, 1 / (J M^-1 J^T), with J the vertical velocity of the
     point per hinge rate of hip, knee and ankle; the joints turn freely, the pelvis is fixed. It is larger with an

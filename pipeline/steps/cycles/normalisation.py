@@ -1,4 +1,4 @@
-"""Curves and metrics in other forms: other axes, the other sign, per body height, dimensionless (Hof 1996).
+"""Curves and metrics in other axes, of other sign, scaled by body size (Hof 1996).
 
 The curves are those of the setting ``further_curves``. Each curve also has a form over stance, 0 at foot strike and 100
 at foot off, with a name that ends in :data:`IN_STANCE`; the step ``cycles`` cuts it.
@@ -31,7 +31,7 @@ SOURCES = {  # variable with the values, or the dimensions, of the curve
 def further(
     names: Sequence[str], kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset
 ) -> dict[str, xr.Variable]:
-    """Return the named quantities (time, side, joint, ...), not yet divided by body mass.
+    """Return named quantities (time, side, joint, ...), before division by mass.
 
     ``joint_moment_distal``, ``_proximal`` and ``_lab`` are one vector in three sets of axes. ``external_moment_jcs``
     is the opposite of ``joint_moment_jcs``. ``joint_moment_per_height`` is ``joint_moment_jcs`` divided by body height,
@@ -58,7 +58,7 @@ def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate
 
 
 def leg_lengths(kinematics: xr.Dataset) -> Array:
-    """Return the length (side,) of the legs in m: hip to knee to ankle centre, median over the trial.
+    """Return the leg lengths (side,), hip to knee to ankle centre, trial median, m.
 
     It is known wherever joint angles are. It does not include the height of the ankle.
     """
@@ -69,7 +69,7 @@ def leg_lengths(kinematics: xr.Dataset) -> Array:
 
 
 def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[str, Array]:
-    """Return leg length and dimensionless speed, lengths, stride time and cadence (Hof 1996), all (cycle,)."""
+    """Return leg length and dimensionless metrics (Hof 1996), all (cycle,)."""
     time_s = np.sqrt(leg_length_m / STANDARD_GRAVITY_M_S2)
     return {
         "leg_length": leg_length_m,
@@ -83,5 +83,5 @@ def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[
 
 
 def per_height(metrics: Mapping[str, Array], *, height_m: float) -> dict[str, Array]:
-    """Return stride and step length divided by body height; NaN if the height is not known."""
+    """Return stride and step length divided by body height, NaN without a height."""
     return {f"{name}_per_height": metrics[name] / height_m for name in ("stride_length", "step_length")}

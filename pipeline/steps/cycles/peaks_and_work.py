@@ -1,4 +1,4 @@
-"""Metrics of the curves of gait cycles: peaks and when they occur, ranges of motion, impulses, joint work.
+"""Metrics of curves of gait cycles: peaks, ranges of motion, impulses, work.
 
 Curves are a mapping in the units of cycles.nc: ``joint_angle`` and ``joint_moment_jcs`` (..., joint, angle, 101),
 ``pelvis_angle`` (..., angle, 101), ``joint_power`` (..., joint, 101), ``ground_force`` (..., axis, 101).
@@ -21,7 +21,7 @@ USUAL_STANCE_SHARE = 60.0  # percent
 
 
 class _Part(NamedTuple):
-    """One sign of one row of a curve, and the part of the cycle in which its peak is searched."""
+    """One sign of a row of a curve, and the part of the cycle for its peak."""
 
     curve: str
     row: tuple[int, ...]
@@ -65,7 +65,7 @@ IMPULSES = {
 
 
 class Burst(NamedTuple):
-    """A phase of power: joint, sign, and the window of its peak: 0-1 is stance, 1-2 is swing."""
+    """A phase of power: joint, sign, window of the peak (0-1 stance, 1-2 swing)."""
 
     joint: int
     sign: int
@@ -87,7 +87,7 @@ BURSTS = {
 
 
 def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
-    """Return the peaks (...) of cycles and, as ``phase_of_peak_...``, when they occur, in percent of the cycle.
+    """Return the peaks (...) of cycles and, as ``phase_of_peak_...``, their times, %.
 
     NaN where a curve is missing. A stance share of NaN counts as 60.
     """
@@ -106,7 +106,7 @@ def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
 
 
 def ranges(curves: Curves) -> dict[str, Array]:
-    """Return largest minus smallest angle (...) of cycles, degrees; NaN where a sample is missing."""
+    """Return largest minus smallest angle (...), degrees; NaN if a sample is missing."""
     by_joint = np.ptp(curves["joint_angle"], axis=-1)
     of_pelvis = np.ptp(curves["pelvis_angle"], axis=-1)
     return {
@@ -117,10 +117,10 @@ def ranges(curves: Curves) -> dict[str, Array]:
 
 
 def impulses(curves: Curves, *, stance_share: ArrayLike, stride_s: ArrayLike) -> dict[str, Array]:
-    """Return impulses (...): the integral over stance of the positive part of moments (N m s/kg) and forces (N s/kg).
+    """Return impulses (...) of moments (N m s/kg) and forces (N s/kg) in stance.
 
-    Curves are linear between samples, also where they change sign. NaN where a sample of stance or the foot off is
-    missing.
+    The impulse is the integral of the positive part, with curves linear between samples. NaN where a sample of stance
+    or the foot off is missing.
 
     Args:
         curves, stance_share: see the module.
@@ -144,12 +144,12 @@ def _mean_above_zero(a: Array, b: Array) -> Array:
 
 
 def work(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
-    """Return the work (...) of each phase of power about the flexion axes, J/kg; absorption negative.
+    """Return the work (...) of each phase of power about the flexion axes, J/kg.
 
-    Phases of power are separated by changes of sign. A burst is the sum of all phases of its sign with a peak in its
-    window; 0 if there is none. Windows scale with stance and swing. Work is the integral of moment over angle, which
-    equals that of power over time without a derivative. NaN where a sample in the window, or next to such a phase, is
-    missing. A stance share of NaN counts as 60.
+    Absorption is negative. Phases of power are separated by changes of sign. A burst is the sum of all phases of its
+    sign with a peak in its window; 0 if there is none. Windows scale with stance and swing. Work is the integral of
+    moment over angle, which equals that of power over time without a derivative. NaN where a sample in the window, or
+    next to such a phase, is missing. A stance share of NaN counts as 60.
     """
     share = np.asarray(stance_share, dtype=float)
     off = np.where(np.isnan(share), USUAL_STANCE_SHARE, share).ravel()
@@ -163,7 +163,7 @@ def work(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
 
 
 class _Phases(NamedTuple):
-    """Phases of power of one sign, all (phase,): cycle, joint, sign, instant of the peak in %, work in J/kg."""
+    """Phases of power, all (phase,): cycle, joint, sign, time of peak (%), work (J/kg)."""
 
     cycle: NDArray[np.intp]
     joint: NDArray[np.intp]
@@ -173,7 +173,7 @@ class _Phases(NamedTuple):
 
 
 def _phases(done: Array) -> _Phases:
-    """Return the phases of work (cycle, joint, 100) of one sign; their work is NaN next to a missing sample."""
+    """Return the phases of work (cycle, joint, 100); NaN next to a missing sample."""
     sign = np.where(np.isnan(done), 2, np.sign(done))  # 2: a missing sample ends a phase
     begins = np.ones(done.shape, dtype=bool)
     begins[..., 1:] = sign[..., 1:] != sign[..., :-1]
@@ -192,7 +192,7 @@ def _phases(done: Array) -> _Phases:
 
 
 def _work_of(burst: Burst, done: Array, phases: _Phases, off: Array) -> Array:
-    """Return the work (cycle,) of a burst, given that of its joint (cycle, 100) and the foot off (cycle,), percent."""
+    """Return a burst's work (cycle,), given its joint's (cycle, 100) and foot off, %."""
     start, end = (np.where(at <= 1, at * off, off + (at - 1) * (100 - off)) for at in (burst.start, burst.end))
     mine = (phases.joint == burst.joint) & (phases.sign == burst.sign)
     mine &= (phases.peak > start[phases.cycle]) & (phases.peak < end[phases.cycle])

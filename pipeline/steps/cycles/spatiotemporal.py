@@ -13,7 +13,7 @@ OTHER = {"left": "right", "right": "left"}
 
 
 class Heels(NamedTuple):
-    """The heels of a trial: time (time,) in s and position (time, 3) by side in m, NaN where not seen.
+    """The heels of a trial: time (time,), s; position (time, 3) by side, m, or NaN.
 
     The first coordinate is positive in the direction of travel, also in backward walking.
     """
@@ -31,7 +31,7 @@ class Heels(NamedTuple):
         return cls(clean.time.values, {side: position * ahead for side, position in heel.items()})
 
     def at(self, instant_s: Array) -> dict[str, Array]:
-        """Return the position (..., 3) of each heel at instants (...), linear between frames."""
+        """Return the heels' positions (..., 3) at instants (...), linear between frames."""
         return {
             side: np.stack([np.interp(instant_s, self.time, column) for column in position.T], axis=-1)
             for side, position in self.position.items()
@@ -39,9 +39,9 @@ class Heels(NamedTuple):
 
 
 def belt_speed(heels: Heels, contacts: xr.Dataset, direction_of_travel: str) -> float:
-    """Return the speed of the treadmill belt in m/s, from the heels in mid-stance; 0 over ground.
+    """Return the belt speed of a treadmill from the heels in mid-stance, m/s.
 
-    A person who walks without travelling is on a treadmill; a heel in mid-stance moves back with the belt.
+    0 over ground. A person who walks without travelling is on a treadmill; a heel in mid-stance moves with the belt.
     """
     if direction_of_travel != "none":
         return 0.0
@@ -59,7 +59,7 @@ def belt_speed(heels: Heels, contacts: xr.Dataset, direction_of_travel: str) -> 
 def spatiotemporal(
     heels: Heels, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike, belt_speed_m_s: float
 ) -> dict[str, Array]:
-    """Return times and distances (...) of cycles, in s, m, m/s, percent and steps per minute.
+    """Return times and distances (...) of cycles in s, m, m/s, percent, steps/min.
 
     Args:
         heels: the trial's heels.
@@ -88,7 +88,7 @@ def spatiotemporal(
 def support(
     contacts: xr.Dataset, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike
 ) -> dict[str, Array]:
-    """Return step time (...) in s, and single and double support (...) in percent of the cycle.
+    """Return step time, s, and single and double support, percent of the cycle.
 
     The step is that of the cycle's side: from the other foot's strike to the strike at the end of the cycle. Double
     support is the sum of both phases: until the other foot is off, and from its strike on; 0 in running. NaN unless the

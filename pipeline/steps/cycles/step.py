@@ -1,4 +1,4 @@
-"""Step ``cycles``: gait cycles from foot strike to foot strike, as curves over 0-100 %, with metrics and verdicts."""
+"""Step ``cycles``: gait cycles as curves over 0-100 %, with metrics and verdicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ USES = {
 
 
 class Cycles(NamedTuple):
-    """Gait cycles in order of time, all (cycle,): side, both foot strikes and the foot off between them (or NaN), s."""
+    """Gait cycles in order of time, all (cycle,): side, strikes and foot off (or NaN), s."""
 
     side: NDArray[np.str_]
     start_s: Array
@@ -125,7 +125,7 @@ def cycles(
 
 
 def _cycles(contacts: xr.Dataset, longest_s: float) -> Cycles:
-    """Return the cycles between successive strikes of a side, with one foot off at most and no overlong swing."""
+    """Return the cycles between successive strikes with at most one foot off."""
     table = [contacts[name].values.tolist() for name in ("event_time", "event", "event_side")]
     found = []
     for side in SIDES:
@@ -162,7 +162,7 @@ def _quantities(
 def _curves(
     quantities: Mapping[str, xr.Variable], time: Array, found: Cycles, valid: NDArray[np.bool_], mass_kg: float
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return dimensions and values (cycle, ..., phase) of angles, and of valid kinetics per body mass.
+    """Return curves (cycle, ..., phase) of angles, and of kinetics per body mass.
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
     """

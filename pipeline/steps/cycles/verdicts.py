@@ -61,7 +61,7 @@ class Stances:
         return np.flatnonzero((self.side == side) & (np.abs(self.start - start_s) < SAME_STRIKE_S))
 
     def reason_of(self, strike: Strike) -> str:
-        """Return why the cycle that begins with a strike has no valid kinetics; empty if it has."""
+        """Return why the cycle from a strike has no valid kinetics; empty if it has."""
         mine = self.from_strike(strike)
         return str(self.reason[mine[0]]) if mine.size else "no stance at the start of the cycle"
 
@@ -142,7 +142,7 @@ def judged(
 
 
 def _hidden(clean: xr.Dataset, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
-    """Return a reason that names a side's markers with gaps in a stance, and the absent ones of its clusters."""
+    """Return a reason that names the markers not seen in a stance."""
     other = {"left": "_right", "right": "_left"}[side]
     inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
     unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))

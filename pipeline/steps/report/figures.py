@@ -1,4 +1,4 @@
-"""Figures of the report: the panels in their order, and the mean curve and spread in each.
+"""Figures of the report: the panels, and the mean curve and spread in each.
 
 Colours are in templates/report.css, the line style of each condition in :data:`DASHES`.
 """
@@ -38,7 +38,7 @@ def plain_unit(cf: str) -> str:
 
 
 class Panel(NamedTuple):
-    """A panel: a component of a variable, selected by dimension, and the meaning of its sign."""
+    """A panel: a component of a variable and the meaning of its sign."""
 
     group: str
     title: str
@@ -104,7 +104,7 @@ BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_ba
 
 
 class Cycles(NamedTuple):
-    """Curves (cycle, panel, phase) of cycles, foot off (cycle,) in percent, and labels (cycle,).
+    """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,).
 
     Band: if errors were drawn, their lower and upper percentile (cycle, panel, 2, phase), only of moments and powers.
     """
@@ -124,9 +124,9 @@ class Cycles(NamedTuple):
 
 
 class Curve(TypedDict):
-    """Mean and standard deviation along the phase, None where unknown; n is the largest count of values averaged.
+    """Mean and standard deviation along the phase; n is the largest number averaged.
 
-    Band: the mean lower and upper percentile of the errors, None without.
+    Unknown values are None. Band: the mean lower and upper percentile of the errors.
     """
 
     side: str
@@ -140,7 +140,7 @@ class Curve(TypedDict):
 
 
 class Band(TypedDict):
-    """Mean and standard deviation of the reference along the phase, None outside its range."""
+    """Mean and standard deviation of the reference, None outside its range."""
 
     mean: list[float | None]
     sd: list[float | None]

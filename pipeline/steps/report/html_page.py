@@ -1,4 +1,4 @@
-"""Pages of the report from templates, with scripts and styles inside and a policy that forbids all others."""
+"""HTML pages from templates, with scripts and styles inside."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
 def render(template: str, **content: object) -> str:
-    """Render a template with a content security policy that allows its own scripts and styles, by hash.
+    """Render a template with a policy that allows only its own scripts and styles.
 
     The drawing library is compressed to a third of its size; library.js unpacks it after the page has loaded.
     """
@@ -54,7 +54,7 @@ def _packed_library() -> str:
 
 @functools.cache
 def _library_styles() -> list[str]:
-    """Return the ids of the style elements that the drawing library adds for maps, which no page has.
+    """Return the ids of the style elements that the drawing library adds for maps.
 
     The library skips ids that exist. The rules it needs, it adds to an empty element, which the hash of the empty text
     allows.

@@ -1,4 +1,4 @@
-"""Numbers of the report: selected from datasets, and written to JSON in few digits, unknown ones as null."""
+"""Numbers of the report: selected from datasets, and rounded for JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Array = NDArray[np.float64]
 
 
 def select(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
-    """Return a variable with its dimensions in this order, at one label (which drops its dimension) or several.
+    """Return a variable with dimensions in this order, at the given labels.
 
-    Like ``sel`` and ``transpose``, but ten times as fast.
+    One label drops its dimension, several keep it. Like ``sel`` and ``transpose``, but faster.
     """
     array, left = data.variables[name].values, list(data.variables[name].dims)
     for dim, chosen in labels.items():
@@ -28,7 +28,7 @@ def select(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) 
 
 
 def shortened(values: Array, *, digits: int = 4) -> Any:
-    """Return an array as nested lists, rounded to significant digits, None where not finite."""
+    """Return nested lists rounded to significant digits, None where not finite."""
     known = np.isfinite(values)
     size = np.abs(np.where(known & (values != 0), values, 1.0))
     places = np.clip(digits - 1 - np.floor(np.log10(size)), 0, 15)
@@ -37,13 +37,13 @@ def shortened(values: Array, *, digits: int = 4) -> Any:
 
 
 def rounded(values: Array, *, decimals: int) -> Any:
-    """Return an array as nested lists, rounded to decimals, None where not finite."""
+    """Return nested lists rounded to decimals, None where not finite."""
     known = np.isfinite(values)
     return _with_gaps(np.round(np.where(known, values, 0.0), decimals) + 0.0, known)
 
 
 def whole(values: Array) -> Any:
-    """Return an array as nested lists of whole numbers, None where not finite."""
+    """Return nested lists of whole numbers, None where not finite."""
     known = np.isfinite(values)
     return _with_gaps(np.rint(np.where(known, values, 0.0)).astype(np.int64), known)
 

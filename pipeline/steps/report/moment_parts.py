@@ -1,4 +1,4 @@
-"""Parts of a joint moment over one gait cycle: terms of the equations of motion, and causes of its motion terms."""
+"""Parts of a joint moment over one gait cycle: by term, and by cause of motion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .json_numbers import Array, select, shortened
 
 
 class Parts(TypedDict):
-    """Parts of a moment by name, each by joint and angle along the phase, and their sum."""
+    """Parts of a moment by name, joint and angle along the phase, and their sum."""
 
     names: list[str]
     parts: list[list[list[list[float | None]]]]
@@ -32,9 +32,9 @@ class Contributions(TypedDict):
 
 
 def projected_terms(kinematics: Group, kinetics: Group, side: str) -> Array:
-    """Return ``joint_moment_term`` (time, joint, term, angle) along the joint coordinate axes, clinical signs, N m.
+    """Return ``joint_moment_term`` along the joint coordinate axes, N m.
 
-    The terms sum to ``joint_moment_jcs``. NaN in gimbal lock.
+    (time, joint, term, angle), clinical signs. The terms sum to ``joint_moment_jcs``. NaN in gimbal lock.
     """
     rotation = select(kinematics, "rotation", "time", "segment", "local_axis", "axis", side=side, segment=SEGMENTS)
     proximal, distal = rotation[:, 1:], rotation[:, :-1]

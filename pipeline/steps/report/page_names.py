@@ -1,4 +1,4 @@
-"""Names of the pages of a report; imports nothing, so that the workflow can use it."""
+"""Names of the report's pages; imports nothing, so that the workflow can use it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ OVERVIEW, PAGES = "report.html", "report"
 
 
 def own_pages(participants: Sequence[str], *, max_participants_on_one_page: int) -> dict[str, str]:
-    """Return the page of each participant, relative to the overview; none if all fit on the overview.
+    """Return each participant's page, relative to the overview; none if all fit there.
 
     Names of participants have only letters, digits, ``_`` and ``-``, so they can be file names.
     """

@@ -1,4 +1,4 @@
-"""Quality tables of the report: rejected trials and stances, repairs, checks of the kinetics."""
+"""Quality tables of the report: rejections, repairs, checks of the kinetics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 def rejected(quality: list[Row]) -> Table:
-    """Return one row per trial with a rejection, of the whole trial or of stances, with the reasons."""
+    """Return one row per trial with a rejection, of trial or stances, and its reasons."""
     rows = []
     for trial, mine in _by_trial(quality).items():
         lost = [row for row in mine if row["verdict"] == "rejected"]
@@ -51,7 +51,7 @@ def rejected(quality: list[Row]) -> Table:
 
 
 def checks(quality: list[Row], clean: Trials) -> Table:
-    """Return one row per trial that is not rejected: its repairs, and each check of its worse side."""
+    """Return repairs and checks (of the worse side), one row per trial."""
     rows = []
     for trial, mine in _by_trial(quality).items():
         if mine[0]["side"]:
@@ -64,7 +64,7 @@ def checks(quality: list[Row], clean: Trials) -> Table:
 
 
 def reasons(cycles: list[Row], quality: list[Row]) -> Table:
-    """Return the trials, stances and cycles lost by reason; reasons that differ only in numbers count as one."""
+    """Return counts of lost trials, stances and cycles by reason, without its numbers."""
     trials = Counter(_kind(row) for row in rejected_trials(quality))
     stances = Counter(_kind(row) for row in quality if row["verdict"] == "rejected" and row["side"])
     lost = Counter(_kind(row) for row in cycles if not has_kinetics(row))
@@ -99,7 +99,7 @@ def _stance(row: Row) -> str:
 
 
 def _filled(about: Mapping[str, Any]) -> str:
-    """Return how many marker samples were filled, by method if known: ``17 (12 spline, 5 cluster)``."""
+    """Return the number of filled marker samples, as ``17 (12 spline, 5 cluster)``."""
     how = [f"{about[name]} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
     return str(about.get("filled_frames", ABSENT)) + (f" ({', '.join(how)})" if how else "")
 

@@ -1,4 +1,4 @@
-"""The trial of a participant that the report shows in motion: the nearest to the participant's means."""
+"""The trial that the report shows in motion: the nearest to a participant's means."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def representative(study: xr.Dataset) -> dict[str, Shown]:
 
 
 def _rank(sides: list[tuple[bool, float, int]]) -> tuple[int, int, float]:
-    """Return the sort key of a trial: sides with kinetics, sides, distance from the mean."""
+    """Return a trial's sort key: sides with kinetics, sides, distance from the mean."""
     return (-sum(not without for without, _, _ in sides), -len(sides), float(np.mean([away for _, away, _ in sides])))
 
 
 def _distances(curves: Array, group: NDArray[np.str_]) -> Array:
-    """Return the root-mean-square distance (cycle,) from the group's mean, in units of each curve's spread."""
+    """Return the RMS distance (cycle,) from the group's mean, in units of spread."""
     everyone = average(np.moveaxis(curves, 1, 0).reshape(curves.shape[1], -1).T)
     spread = np.where(everyone.sd > 0, everyone.sd, 1.0)
     result = np.zeros(len(curves))

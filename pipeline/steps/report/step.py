@@ -1,4 +1,4 @@
-"""Step ``report``: HTML pages of a study, each self-contained: no network, no other file."""
+"""Step ``report``: self-contained HTML pages of a study."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Sessions = Mapping[str, Mapping[str, Group]]
 
 
 class Content(NamedTuple):
-    """Content of the pages: cycles and tables of the study, the reference, the attributes of the trials.
+    """Content of the pages: cycles, tables, reference, attributes of the trials.
 
     ``people`` is the table of participants; ``own`` has the rows of metrics, quality and symmetry by participant.
     """
@@ -161,7 +161,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
 
 
 def _walk(study: xr.Dataset, shown: Shown, *steps: Sessions) -> dict[str, Any]:
-    """Return the shown trial of clean, contacts, kinematics and kinetics: its names, the data of its figures."""
+    """Return names and figure data of the shown trial, given clean to kinetics."""
     clean, contacts, kinematics, kinetics = (sessions[shown.session][shown.trial] for sessions in steps)
     start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
     times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}

@@ -1,4 +1,4 @@
-"""One trial in motion: a stick figure with ground reaction forces, and the force vectors of each step."""
+"""One trial in motion: stick figure with ground forces, force vectors of each step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Force(TypedDict):
 
 
 class Scene(TypedDict):
-    """A trial in motion: times (s), points (frame, point, axis) in mm, bones (pairs of points), forces, cycles."""
+    """A trial in motion: times (s), points (frame, point, axis) in mm, bones, forces."""
 
     time: list[float]
     points: list[list[list[int | None]]]
@@ -41,7 +41,7 @@ class Scene(TypedDict):
 
 
 class Step(TypedDict):
-    """Force vectors of one stance: phase (%), centre of pressure along x (m), force along x and y (N/kg)."""
+    """Force vectors of a stance: phase (%), centre of pressure x (m), force (N/kg)."""
 
     phase: list[float]
     at: list[float]
@@ -95,7 +95,7 @@ def _force(contacts: Group, side: str, frames: NDArray[np.int64]) -> Force:
 
 
 def step(study: Group, contacts: Group, *, cycle: int) -> Step | None:
-    """Return the force vectors over the stance of a cycle; None if the force is not known.
+    """Return the force vectors over the stance of a cycle; None without a force.
 
     Args:
         study: derived/study.nc, for the force per body mass.

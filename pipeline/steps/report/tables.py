@@ -1,4 +1,4 @@
-"""Tables of the report: participants, metrics, symmetry, and the error sources of moments."""
+"""Tables of the report: participants, metrics, symmetry, error sources."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ONE_SIDED = (
 
 
 class Table(NamedTuple):
-    """Header cells and rows of text; the first cell of a row is its header, and a link if ``links`` has it."""
+    """Header and rows of text; a row's first cell is its header, with a link if any."""
 
     header: list[str]
     rows: list[list[str]]
@@ -62,7 +62,7 @@ class Totals(NamedTuple):
 
 
 def totals(cycles: list[Row], quality: list[Row]) -> Totals:
-    """Return the counts; a rejected trial is only in quality.csv, a trial without a stance only in metrics.csv."""
+    """Return the counts; some trials are in only one of metrics.csv and quality.csv."""
     both = [*quality, *cycles]
     stances = [row["verdict"] for row in quality if row["side"]]
     return Totals(
@@ -91,7 +91,7 @@ def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def participants(people: Iterable[str], cycles: list[Row], quality: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return one row per participant: sessions, counts of usable data, the columns of participants.tsv."""
+    """Return sessions, counts and columns of participants.tsv by participant."""
     header = list(cycles[0]) if cycles else []
     own = header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if cycles else []
     cycles_of, quality_of = by_participant(cycles), by_participant(quality)
@@ -147,7 +147,7 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
 
 
 def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return the main metrics of participants.csv, one row per participant, session, condition and side."""
+    """Return the main metrics of participants.csv, row by row."""
     shown = [name for name in MAIN if rows and name in rows[0]]
     header = [f"{_title(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in _units(shown)]
     cells = [
@@ -159,7 +159,7 @@ def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
 
 
 def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return the main indices of symmetry.csv, one row per participant, session and condition."""
+    """Return the main indices of symmetry.csv, row by row."""
     shown = [name for name in ONE_SIDED if rows and name in rows[0]]
     cells = [
         [row["participant"], row["session"], row["condition"], *(_number(row[name], 1) for name in shown)]
@@ -214,7 +214,7 @@ def _mean_sd(mean: float, sd: float, n: int, most: int, decimals: int) -> str:
 
 
 def band_percent(study: xr.Dataset) -> float | None:
-    """Return the share of the draws inside the error bands, percent; None if no errors were drawn."""
+    """Return the percentage of draws in the error bands; None without draws."""
     if "joint_moment_band" not in study:
         return None
     percentile = study.percentile.values
@@ -222,7 +222,7 @@ def band_percent(study: xr.Dataset) -> float | None:
 
 
 def shares(study: xr.Dataset, mine: NDArray[np.bool_]) -> Table | None:
-    """Return the share of each error source in the variance of each joint moment, percent.
+    """Return the share of each error source in each moment's variance, percent.
 
     Args:
         study: derived/study.nc.

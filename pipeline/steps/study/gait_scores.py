@@ -1,4 +1,4 @@
-"""Gait Profile Score and Gait Deviation Index: distance of a gait from that of a reference group.
+"""Gait Profile Score and Gait Deviation Index: distance from a reference group.
 
 Both compare nine angles with those of the reference at every second percent of the gait cycle, 51 instants.
 
@@ -45,7 +45,7 @@ class ReferenceGait(NamedTuple):
 
 
 def reference_gait(reference: xr.Dataset | str) -> ReferenceGait:
-    """Return the reference from a study.nc, or from the text of a table of mean curves.
+    """Return the reference from a study.nc or the text of a table of mean curves.
 
     Raises:
         UserError: the dataset is not a study.nc or has no cycle with all nine angles; the table has errors.
@@ -68,7 +68,7 @@ def reference_gait(reference: xr.Dataset | str) -> ReferenceGait:
 
 
 def nine_angles(study: xr.Dataset) -> Array:
-    """Return (cycle, 9, 51) of the angles of :data:`pipeline.results.metrics.GAIT_ANGLES`, degrees."""
+    """Return the angles (cycle, 9, 51) of GAIT_ANGLES, degrees."""
     curves = [study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in map(_place, GAIT_ANGLES)]
     return np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)
 
@@ -92,7 +92,7 @@ def _from_means(curves: Mapping[Key, Reference]) -> ReferenceGait:
 
 
 def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | None) -> dict[str, Array]:
-    """Return the scores (cycle,) of :data:`pipeline.results.metrics.SCORES`; NaN if a cycle lacks a sample of an angle.
+    """Return the scores (cycle,); NaN if a cycle lacks a sample of an angle.
 
     The deviation index needs the cycles of at least two people as reference, its share a number of features.
     """
@@ -109,7 +109,7 @@ def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | N
 
 
 def profiles(gait: Array, reference: ReferenceGait) -> Array:
-    """Return the Movement Analysis Profile (cycle, 9): the gait variable scores, degrees.
+    """Return the Movement Analysis Profile (cycle, 9), gait variable scores, degrees.
 
     GVS = sqrt(sum over 51 instants of (angle - mean of the reference)^2 / 51) (Baker 2009, 2012).
     """
@@ -117,12 +117,12 @@ def profiles(gait: Array, reference: ReferenceGait) -> Array:
 
 
 def _mean_square_root(values: Array) -> Array:
-    """Return the root mean square along the last dimension: of nine variable scores, the GPS (Baker 2009, 2012)."""
+    """Return the root mean square along the last dimension (GPS: Baker 2009, 2012)."""
     return np.asarray(np.sqrt(np.mean(values**2, axis=-1)))
 
 
 def _overall(profile: Array, study: xr.Dataset) -> Array:
-    """Return (cycle,) the GPS of both sides: nine scores of the left, the six below the pelvis of the right."""
+    """Return the GPS (cycle,) of both sides: left nine scores, right six, no pelvis."""
     other = _partners(study)
     left = (study.side.values == "left")[:, None]
     of_left = np.where(left, profile, profile[other])
@@ -131,7 +131,7 @@ def _overall(profile: Array, study: xr.Dataset) -> Array:
 
 
 def _partners(study: xr.Dataset) -> NDArray[np.intp]:
-    """Return (cycle,) the cycle of the trial's other side that overlaps most in time; -1 if none overlaps."""
+    """Return the overlapping cycle (cycle,) of the other side; -1 if there is none."""
     found = np.full(study.sizes["cycle"], -1, dtype=np.intp)
     start, end, side = (study[name].values for name in ("start_time", "end_time", "side"))
     trials: dict[tuple[str, str], list[int]] = {}
@@ -145,7 +145,7 @@ def _partners(study: xr.Dataset) -> NDArray[np.intp]:
 
 
 def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | None) -> tuple[Array, Array]:
-    """Return the Gait Deviation Index (cycle,), and the share of the squared difference within its features, percent.
+    """Return the Gait Deviation Index (cycle,) and the share of its features, percent.
 
     GDI = 100 - 10 z, with z the z-score of ln |c - c_ref| among the cycles of the reference. c are the components of
     the 459 angles of a cycle along the features: left singular vectors of the matrix of strides, not centred (Schwartz
@@ -171,7 +171,7 @@ def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | No
 
 
 def _features(controls: Array, weight: Array, count: int) -> Array:
-    """Return (feature, 459) the first singular vectors of the weighted controls (cycle, 459)."""
+    """Return the first singular vectors (feature, 459) of the weighted controls."""
     _, size, directions = np.linalg.svd(np.sqrt(weight)[:, None] * controls, full_matrices=False)
     return np.asarray(directions[:count][size[:count] > 1e-9 * size[0]])
 

@@ -1,4 +1,4 @@
-"""Step ``study``: the gait cycles of all sessions in one dataset, with tables of metrics and quality."""
+"""Step ``study``: all gait cycles in one dataset, tables of metrics and quality."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def study(
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return participants.csv (means by side) and symmetry.csv (symmetry indices) from metrics.csv."""
+    """Return the tables participants.csv and symmetry.csv from metrics.csv."""
     names = [*METRICS, *(name for name in SCORES if name in metrics)]
     means = participant_means(metrics, names)
     return means, symmetry(means, names)
@@ -94,7 +94,7 @@ def _gathered(
     sessions: Mapping[str, Mapping[str, Any]],
     columns: Sequence[str],
 ) -> xr.Dataset:
-    """Return the cycles of all trials (session, trial, variables), concatenated, with their identity."""
+    """Return the cycles of all trials (session, trial, variables), concatenated."""
     identity = [
         {
             "participant": sessions[session]["participant"]["participant_id"],
@@ -153,7 +153,7 @@ def _quality(cycles: Mapping[str, Mapping[str, Group]], sessions: Mapping[str, M
 
 
 def _empty() -> xr.Dataset:
-    """Return a dataset without cycles, so that a study without a usable trial still has its files."""
+    """Return a dataset without cycles, for a study without a usable trial."""
     labels: dict[str, Any] = {"joint": JOINTS, "angle": ANGLES, "axis": "xyz", "phase": np.arange(101.0)}
     labels = {"cycle": np.array([], dtype=np.int32)} | {name: [*values] for name, values in labels.items()}
     variables = {
