@@ -155,7 +155,13 @@ def _column(name: str, values: xr.Variable) -> tuple[str, str]:
 
 
 def stacked_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the variable and coordinates of cycles.nc that hold all metrics."""
+    """Return the variable and coordinates of cycles.nc that hold all metrics.
+
+    Raises:
+        ValueError: a metric of the table is missing, or one is not in the table.
+    """
+    if columns.keys() != METRICS.keys():
+        raise ValueError(f"metrics {sorted(columns.keys() ^ METRICS.keys())}: in metrics.py or in step cycles only")
     values = np.stack([columns[name] for name in METRICS], axis=-1)
     units = [metric.units for metric in METRICS.values()]
     return {"metric_value": (("cycle", "metric"), values)}, {"metric": [*METRICS], "metric_units": ("metric", units)}

@@ -10,6 +10,7 @@ import xarray as xr
 
 from pipeline.body.legs import legs_of
 from pipeline.results.metrics import METRICS
+from pipeline.results.schema import stacked_metrics
 from pipeline.steps.cycles.effective_mass import effective_foot_mass
 from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.steps.cycles.spatiotemporal import support
@@ -178,6 +179,12 @@ def test_every_peak_has_its_joint_sign_and_part_of_the_cycle() -> None:
     assert set(got) == {name for name in METRICS if "peak_" in name}
     assert got == pytest.approx(expected, rel=1e-3)  # what is left of one bump at the next
     assert peaks(curves, stance_share=np.nan) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("names", [[*METRICS][1:], [*METRICS, "stride_count"]])
+def test_metrics_are_those_of_the_table(names: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"stride_(time|count)'\]: in metrics.py or in step cycles only"):
+        stacked_metrics(dict.fromkeys(names, np.ones(2)))
 
 
 def test_peaks_of_missing_curves_are_missing() -> None:
