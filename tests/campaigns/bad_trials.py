@@ -1,10 +1,8 @@
-"""Studies with bad trials among good ones: every good one gives what it gave without them, every bad one is told.
+"""Studies with bad trials among good ones: the good ones give the same results, the bad ones a reason.
 
 ``python -m tests.campaigns.bad_trials`` runs 100 trials without, and with 1, 10 and 50 bad ones, and prints a row for
-each;
-``tests/campaigns/test_bad_trials.py`` runs ten, seven of them bad. The steps run in this process, through the same
-bridge and
-files as the workflow's.
+each; ``tests/campaigns/test_bad_trials.py`` runs ten trials, seven of them bad. The steps run in this process, with the
+files and checks of the workflow.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ Trial = tuple[str, str]  # session and trial
 
 
 def rewritten(path: Path, change: Callable[[Any], object]) -> None:
-    """Change what ezc3d reads of a file and write it again."""
+    """Change the content of a C3D file as ezc3d reads it."""
     content = ezc3d.c3d(str(path))
     change(content)
     path.unlink()
@@ -53,7 +51,7 @@ def _unseen(content: Any) -> None:
     content["data"]["points"][:] = np.nan
 
 
-BAD: dict[str, tuple[Callable[[Path], object], str]] = {  # what is done to a file, and a word of the reason
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {  # change of the file, and a word of the reason
     "cut off": (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), "cut off"),
     "not C3D": (lambda path: path.write_text("time,force\n0,1\n" * 100), "not a C3D file"),
     "absent": (lambda path: path.unlink(), "no such file"),
@@ -65,15 +63,15 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {  # what is done to a fi
 
 
 class Judged(NamedTuple):
-    """How many trials were good and gave the same, and were bad and told with their reason; what is wrong else."""
+    """Number of good trials with the same results, of bad ones with a reason; errors."""
 
     same: int
-    told: int
+    explained: int
     wrong: list[str]
 
 
 def write_study(folder: Path, *, sessions: int, trials: int) -> Path:
-    """Write a study of one walk, again and again, and return its folder."""
+    """Write a study with copies of one walk and return its folder."""
     rows = []
     for session in (f"s{number + 1}" for number in range(sessions)):
         (folder / session).mkdir(parents=True)
@@ -90,7 +88,7 @@ def write_study(folder: Path, *, sessions: int, trials: int) -> Path:
 
 
 def spoil(study: Path, count: int, *, seed: int) -> dict[Trial, str]:
-    """Make some walks of a study bad, in turn in every way, and return those."""
+    """Make some walks of a study bad, each kind in turn, and return their kinds."""
     walks = sorted(study.glob("*/walk_*.c3d"))
     chosen = np.random.default_rng(seed).choice(len(walks), count, replace=False)
     kinds = {walks[place]: [*BAD][number % len(BAD)] for number, place in enumerate(chosen)}
@@ -100,7 +98,7 @@ def spoil(study: Path, count: int, *, seed: int) -> dict[Trial, str]:
 
 
 def results(study: Path) -> tuple[xr.Dataset, dict[Trial, list[dict[str, str]]], str]:
-    """Run a study and return its cycles, its rows of quality.csv by trial, and the words of its report."""
+    """Run a study; return its cycles, its rows of quality.csv by trial, and the report's text."""
     run_steps(study, report=True)
     quality: dict[Trial, list[dict[str, str]]] = {}
     with (study / "derived/quality.csv").open(encoding="utf-8", newline="") as handle:
@@ -111,43 +109,43 @@ def results(study: Path) -> tuple[xr.Dataset, dict[Trial, list[dict[str, str]]],
 
 
 def cycles_of(study: xr.Dataset, trial: Trial) -> xr.Dataset:
-    """Return the cycles of a trial without their numbers in the study."""
+    """Return the cycles of a trial without their numbers."""
     chosen = study.isel(cycle=(study.session.values == trial[0]) & (study.trial.values == trial[1]))
     return chosen.drop_vars("cycle", errors="ignore").drop_attrs()
 
 
 def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
-    """Compare the results of a study with those of the same study before trials of it were spoilt."""
+    """Compare the results of a study with those before some of its trials were spoilt."""
     (before, quality_before, _), (after, quality, words) = clean, spoilt
-    same, told, wrong = 0, 0, []
+    same, explained, wrong = 0, 0, []
     for trial, expected in quality_before.items():
         rows = quality.get(trial, [])
         if trial not in bad:
             alike = rows == expected and cycles_of(after, trial).identical(cycles_of(before, trial))
             same += alike
-            wrong += [] if alike else [f"{trial}: good, and not what it was"]
+            wrong += [] if alike else [f"{trial}: good, but with other results"]
             continue
         reasons = {row["reason"] for row in rows if row["verdict"] == "rejected"}
         used = [row for row in rows if row["verdict"] == "used"]
         shown = all(reason in words for reason in reasons)
         good = any(BAD[bad[trial]][1] in reason for reason in reasons) and all(reasons) and not used and shown
-        told += good
+        explained += good
         wrong += [] if good else [f"{trial}: {bad[trial]}: {reasons}, {len(used)} stances used, in the report: {shown}"]
-    return Judged(same, told, wrong)
+    return Judged(same, explained, wrong)
 
 
 def main(sessions: int = 5, trials: int = 20) -> int:
     """Run the campaign and print a row for each share of bad trials."""
     number, failed = sessions * trials, False
-    sys.stdout.write("| bad | good, with the same numbers | bad, told with the reason | seconds |\n|---|---|---|---|\n")
+    sys.stdout.write("| bad | good, with the same numbers | bad, with a reason | seconds |\n|---|---|---|---|\n")
     with tempfile.TemporaryDirectory() as folder:
         clean = results(write_study(Path(folder) / "clean", sessions=sessions, trials=trials))
         for percent in (1, 10, 50):
             start, study = time.monotonic(), write_study(Path(folder) / str(percent), sessions=sessions, trials=trials)
             bad = spoil(study, number * percent // 100, seed=percent)
             found = judged(clean, results(study), bad)
-            same, told = f"{found.same} of {number - len(bad)}", f"{found.told} of {len(bad)}"
-            sys.stdout.write(f"| {len(bad)} of {number} | {same} | {told} | {time.monotonic() - start:.0f} |\n")
+            same, explained = f"{found.same} of {number - len(bad)}", f"{found.explained} of {len(bad)}"
+            sys.stdout.write(f"| {len(bad)} of {number} | {same} | {explained} | {time.monotonic() - start:.0f} |\n")
             sys.stdout.write("".join(f"WRONG {line}\n" for line in found.wrong))
             sys.stdout.flush()
             shutil.rmtree(study)

@@ -1,4 +1,4 @@
-"""Recordings of every lab, set up as a user would and worked through: what came out of each walking file.
+"""Recordings of many labs, set up and processed as a user would: the outcome of each walk.
 
 ``python -m tests.campaigns.labs`` prints the table of docs/validation.md.
 """
@@ -28,11 +28,12 @@ from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
+from tests.support.checkout import SHARED
 from tests.support.references import JOINTS, MOMENTS, compared, reference_of
 from tests.support.studies import run_trial
 
 SAMPLES, SUB_01 = "data/c3dorg_sample10_types", "studies/plug_in_gait/sub-01"
-# lab: its files, or the folder they are in. Files of one folder that are of different labs are set up apart.
+# lab: its files, or their folder; files of different labs in one folder are set up separately
 LABS: dict[str, tuple[str, ...]] = {
     "exact": ("studies/exact",),
     "functional": ("studies/functional",),
@@ -48,22 +49,22 @@ LABS: dict[str, tuple[str, ...]] = {
     "sample10 2a, 4a": (f"{SAMPLES}/TYPE-2a.c3d", f"{SAMPLES}/TYPE-4a.c3d"),
     "sample10 3": (f"{SAMPLES}/TYPE-3.c3d",),
 }
-# the body model is chosen by hand where the file's own results come from another one than its markers show best
+# body model chosen by hand, because the results in the file come from another one than its markers suggest
 BY_HAND = {"functional": "plug_in_gait_flat_foot", "plug_in_gait": "plug_in_gait_flat_foot"}
 
 
 class Outcome(NamedTuple):
-    """What came out of a walking file.
+    """The outcome of a walking file.
 
     Attributes:
-        lab, file, body_model: which.
-        cycles: gait cycles; of these with kinetics.
-        with_kinetics: cycles with valid kinetics.
-        valid, invalid: stances; of the invalid ones the reasons.
-        reasons: how often each reason stands.
-        lost: why moments, or everything, could not be had; empty where they could.
+        lab, file, body_model: lab, file and body model.
+        cycles: number of gait cycles.
+        with_kinetics: number of cycles with valid kinetics.
+        valid, invalid: number of stances.
+        reasons: number of invalid stances by reason.
+        lost: why moments, or everything, are missing; else empty.
         peak: mean peak of the ankle plantarflexor moment over cycles with kinetics, N m/kg; NaN without any.
-        reference: what the file comes with to be measured against, or empty.
+        reference: name of the reference, or empty.
         compared: medians over the valid stances, see :func:`references.compared`.
     """
 
@@ -94,7 +95,7 @@ def bare_copy(shared: Path, lab: str, target: Path) -> Path:
 
 
 def set_up(shared: Path, lab: str, target: Path) -> list[Finding]:
-    """Copy a lab's files, let ``init`` write the tables, and return what ``check`` finds."""
+    """Copy a lab's files, run ``init``, and return the findings of ``check``."""
     initialise(bare_copy(shared, lab, target))
     return check(target)
 
@@ -106,9 +107,9 @@ def choose_body_model(study: Path, name: str) -> None:
 
 
 def outcomes(study: Path, lab: str, *, shared: Path | None = None) -> Iterator[Outcome]:
-    """Work a study through, as the workflow does, and return what came out of each walking file.
+    """Process a study as the workflow does and yield the outcome of each walking file.
 
-    With ``shared``, the folder of the recordings, results are measured against what the files come with.
+    With ``shared``, the folder of the recordings, results are compared with those stored for the files.
     """
     own = settings.read_yaml(study / "study.yaml")
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
@@ -151,7 +152,7 @@ def _outcome(
     file = trial.attrs["source"]
     if "rejected" in trial.attrs:
         return Outcome(lab, file, model.name, 0, 0, 0, 0, {}, trial.attrs["rejected"])
-    cycles, believed, lost, peak = 0, 0, "", nan
+    cycles, with_kinetics, lost, peak = 0, 0, "", nan
     reference, medians = "", dict[str, float]()
     try:
         if isinstance(calibration, str):
@@ -162,8 +163,8 @@ def _outcome(
             touched = steps["contacts"]
             cut = steps["cycles"]
             cycles = cut.sizes.get("cycle", 0)
-            believed = int(cut.kinetics_valid.sum()) if cycles else 0
-            if believed:
+            with_kinetics = int(cut.kinetics_valid.sum()) if cycles else 0
+            if with_kinetics:
                 peak = float(cut.peak_ankle_plantarflexor_moment.values[cut.kinetics_valid.values].mean())
             reference, medians = _measured(path, shared, steps, calibration) if shared else ("", {})
     except UserError as error:
@@ -171,13 +172,13 @@ def _outcome(
     valid = touched.valid.values
     reasons = Counter(str(reason) for reason in touched.reason.values[~valid])
     counts = int(valid.sum()), int((~valid).sum())
-    return Outcome(lab, file, model.name, cycles, believed, *counts, reasons, lost, peak, reference, medians)
+    return Outcome(lab, file, model.name, cycles, with_kinetics, *counts, reasons, lost, peak, reference, medians)
 
 
 def _measured(
     path: Path, shared: Path, steps: Mapping[str, xr.Dataset], calibration: xr.Dataset
 ) -> tuple[str, dict[str, float]]:
-    """Return who made the results in a file, and how far from them the run is, medians over its valid stances."""
+    """Return the name of a file's reference, and the median differences over valid stances."""
     mass_kg = calibration.attrs["body_mass_kg"]
     reference = reference_of(path, shared, steps, mass_kg=mass_kg)
     if reference is None:
@@ -189,8 +190,8 @@ def _measured(
 def as_markdown(rows: list[Outcome]) -> str:
     """Return the outcomes as a table."""
     lines = [
-        "| lab: file | body model | cycles (with kinetics) | stances used | stances not used, why | peak, N m/kg "
-        "| against | joint centres, mm | angles, degrees | moments, N m/kg |",
+        "| lab: file | body model | cycles (with kinetics) | stances used | stances not used, reason | peak, N m/kg "
+        "| reference | joint centres, mm | angles, degrees | moments, N m/kg |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -211,13 +212,13 @@ def as_markdown(rows: list[Outcome]) -> str:
 
 
 def _cell(values: Mapping[str, float], names: Sequence[str], *, digits: int, scale: float = 1.0) -> str:
-    """Return values as ``0.1, 0.2, -``; empty where none is known."""
+    """Return values as ``0.1, 0.2, -``; empty if none is known."""
     texts = [f"{scale * value:.{digits}f}" if (value := values.get(name, nan)) == value else "-" for name in names]
     return ", ".join(texts) if any(text != "-" for text in texts) else ""
 
 
 if __name__ == "__main__":
-    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared"
+    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED
     found: list[Outcome] = []
     for lab in LABS:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Ten trials, seven of them bad, each in its way; ``python -m tests.campaigns.bad_trials`` runs a hundred."""
+"""Ten trials, seven of them bad; ``python -m tests.campaigns.bad_trials`` runs 100."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from tests.campaigns.bad_trials import BAD, judged, results, spoil, write_study
 
 
-def test_bad_trials_cost_themselves_alone_and_are_told(tmp_path: Path) -> None:
+def test_bad_trials_have_a_reason_and_do_not_affect_the_others(tmp_path: Path) -> None:
     clean = results(write_study(tmp_path / "clean", sessions=2, trials=5))
     study = write_study(tmp_path / "spoilt", sessions=2, trials=5)
     bad = spoil(study, len(BAD), seed=1)
     found = judged(clean, results(study), bad)
     assert found.wrong == []
-    assert (found.same, found.told) == (3, 7)
+    assert (found.same, found.explained) == (3, 7)

@@ -1,4 +1,4 @@
-"""Recordings of eight labs: ``init`` and ``check``, then a run, with at most the body model chosen by hand."""
+"""Recordings of eight labs with ``init``, ``check`` and a run, with at most the body model chosen by hand."""
 
 from __future__ import annotations
 
@@ -31,31 +31,32 @@ Array = NDArray[np.float64]
 
 
 def moments(*limits: float) -> dict[str, float]:
-    """Return limits of ankle flexion, knee flexion, knee adduction and hip flexion moments, RMS, N m/kg."""
+    """Return limits of the moments of :data:`MOMENTS`, RMS, N m/kg."""
     return {f"{name} rms": limit for name, limit in zip(MOMENTS, limits, strict=True)}
 
 
-# How far a file may be from what it comes with, median over its stances: centres m, angles degrees, moments. Those of
-# Plug-in Gait are twice what medians over all stances of all files must keep.
+# Largest median difference of a file from its stored results: centres m, angles degrees, moments. Those of Plug-in Gait
+# are twice the limits of the medians over all stances of all files.
 PLUG_IN_GAIT = {"centre": 0.003, "angle": 2, **moments(0.04, 0.08, 0.04, 0.16)}
 LIMITS: dict[str, dict[str, float]] = {
     "plug_in_gait": PLUG_IN_GAIT,
     "plug_in_gait, feet not flat": PLUG_IN_GAIT,
-    "functional": {"centre": 0.003, "angle": 2},  # its moments: tests/campaigns/test_real_data.py
-    # what filters and Dempster's segments make: segments.tsv, which holds the true ones, is not there
+    "functional": {"centre": 0.003, "angle": 2},  # moments: tests/campaigns/test_real_data.py
+    # effect of filters and of Dempster's segments; segments.tsv with the true ones is absent
     "exact": {"centre": 0.0003, **moments(0.02, 0.03, 0.02, 0.05)},
     "gait2354": {
         "ankle flexion rms": 0.09,
         "knee flexion rms": 0.24,
     },  # another model, see tests/campaigns/test_real_data.py
-    "opensim_walking": {"ankle centre": 0.001, "knee centre": 0.02},  # theirs rides on the thigh, ours on the shank
+    "opensim_walking": {
+        "ankle centre": 0.001,
+        "knee centre": 0.02,
+    },  # theirs moves with the thigh, ours with the shank
 }
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_every_walk_runs_and_is_as_near_as_it_should_to_what_it_comes_with(
-    shared: Path, tmp_path: Path, lab: str
-) -> None:
+def test_every_walk_runs_and_agrees_with_its_stored_results(shared: Path, tmp_path: Path, lab: str) -> None:
     findings = set_up(shared, lab, tmp_path)
     assert [finding for finding in findings if finding.severity == "error"] == []
     assert (lab in WITHOUT_WIDTHS) == any("widths are an estimate" in finding.what for finding in findings)
@@ -65,7 +66,7 @@ def test_every_walk_runs_and_is_as_near_as_it_should_to_what_it_comes_with(
     assert rows
     for row in rows:
         assert row.lost == ""
-        assert "" not in row.reasons  # each stance that is not used says why
+        assert "" not in row.reasons  # each invalid stance has a reason
         assert row.cycles
         assert row.valid  # somebody steps on a plate in each of these walks
         # healthy people and their children (Schwartz et al. 2008: 1.23 +- 0.24); one mass is from a single step
@@ -77,7 +78,7 @@ def test_every_walk_runs_and_is_as_near_as_it_should_to_what_it_comes_with(
             assert all(value <= limit for value in found.values()), (row.file, found)
 
 
-def test_widths_by_body_mass_are_marked_and_give_way_to_measured_ones(shared: Path, tmp_path: Path) -> None:
+def test_widths_by_body_mass_are_marked_until_measured_ones_replace_them(shared: Path, tmp_path: Path) -> None:
     set_up(shared, "sample10 2a, 4a", tmp_path)
     path = tmp_path / "participants.tsv"
     (row,) = study_tables.read_participants(path).values()
@@ -92,18 +93,18 @@ def test_widths_by_body_mass_are_marked_and_give_way_to_measured_ones(shared: Pa
 
 
 @pytest.mark.parametrize("lab", ["c3dparser_AUC", "qualisys_cast", "opensim_walking"])
-def test_a_mass_that_plates_have_told_is_marked(shared: Path, tmp_path: Path, lab: str) -> None:
+def test_a_mass_from_plates_is_marked(shared: Path, tmp_path: Path, lab: str) -> None:
     findings = set_up(shared, lab, tmp_path)
     (row,) = study_tables.read_participants(tmp_path / "participants.tsv").values()
     assert row["mass_source"].startswith("estimate: plates")
     assert "mass_kg" in row["guessed"].split()
-    assert 30 < float(row["mass_kg"]) < 90  # a child and two grown-ups
+    assert 30 < float(row["mass_kg"]) < 90  # a child and two adults
     assert any(finding.what == f"mass_kg is an {row['mass_source']}" for finding in findings)
 
 
 @pytest.mark.parametrize("factor", [1000, 100])
-def test_millimetres_and_centimetres_as_metres_are_told(tmp_path: Path, factor: int) -> None:
-    """Twenty people from 1.0 to 1.95 m, each size by itself, in the wrong unit."""
+def test_sizes_in_millimetres_or_centimetres_are_found(tmp_path: Path, factor: int) -> None:
+    """Twenty people from 1.0 to 1.95 m, with one size at a time in the wrong unit."""
     for dose in range(DOSES):
         height_m = 1.0 + 0.05 * dose
         sizes = {"marker_diameter_m": 0.014, "height_m": height_m}
@@ -118,23 +119,23 @@ def test_millimetres_and_centimetres_as_metres_are_told(tmp_path: Path, factor: 
             assert any(problem.what.startswith(f"{wrong} is") for problem in problems)
 
 
-def test_a_size_in_another_unit_is_answered_with_metres(shared: Path, tmp_path: Path) -> None:
+def test_remedy_for_a_size_in_another_unit_is_its_value_in_metres(shared: Path, tmp_path: Path) -> None:
     study = copy_study(shared / "studies" / "functional", tmp_path / "functional")
     text = (study / "participants.tsv").read_text().replace("1.68", "1680")
     (study / "participants.tsv").write_text(text)
     assert "give metres: 1.68 m if this is in mm" in {finding.remedy for finding in check(study)}
 
 
-# ---- other axes, other plates: one walk written anew
+# ---- other axes, other plates: one walk rewritten
 
 Y_UP = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # from a lab with z up to one with y up
 WALK, STANDING = (f"studies/plug_in_gait/sub-03/HC030A0{number}.c3d" for number in (5, 1))
 
 
-def written_anew(source: Path, target: Path, *, turn: Array, plate_type: int) -> Path:
-    """Write a recording with its markers and plates in other axes, and its plates as another type."""
+def rewritten(source: Path, target: Path, *, turn: Array, plate_type: int) -> Path:
+    """Write a recording in other axes and with another plate type."""
     recording = read_c3d(source)
-    assert (recording.marker_rate_hz, recording.analog_rate_hz) == (100, 1000)  # what write_c3d writes
+    assert (recording.marker_rate_hz, recording.analog_rate_hz) == (100, 1000)  # the rates of write_c3d
     written = []
     for plate in plates_from_parameters(
         recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=recording.length_unit_m
@@ -145,7 +146,7 @@ def written_anew(source: Path, target: Path, *, turn: Array, plate_type: int) ->
         corners = plate.corners / 1000 @ turn.T
         axes, middle = plate_axes(corners), corners.mean(axis=0)
         rest = (moment - np.cross(middle, force)) @ axes
-        if plate_type == 1:  # centre of pressure from the middle of the top, and free moment about z, which is down
+        if plate_type == 1:  # centre of pressure from the centre of the top, and free moment about z (down)
             cop, free = centre_of_pressure(force, moment, corners)
             rest = np.column_stack([((cop - middle) @ axes)[:, :2], -free])
         written.append(Channels(corners, np.nan_to_num(np.hstack([force @ axes, rest]))))
@@ -163,7 +164,7 @@ def written_anew(source: Path, target: Path, *, turn: Array, plate_type: int) ->
 
 @pytest.fixture(scope="module")
 def as_recorded(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, xr.Dataset]:
-    """Return the steps of a walk and its static as they were recorded: z up, plates of type 2."""
+    """Return the steps of a walk and its static trial as recorded: z up, plates of type 2."""
     study = tmp_path_factory.mktemp("as_recorded")
     for name in (WALK, STANDING):
         shutil.copyfile(shared / name, study / Path(name).name)
@@ -171,7 +172,7 @@ def as_recorded(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 def steps_of(study: Path) -> dict[str, xr.Dataset]:
-    """Return the steps of a study's only walk, set up by ``init`` and found good by ``check``."""
+    """Return the steps of a study's only walk after ``init`` and a ``check`` without errors."""
     initialise(study)
     assert [finding for finding in check(study) if finding.severity == "error"] == []
     (session,) = run_study(study, {}).values()
@@ -183,13 +184,13 @@ def steps_of(study: Path) -> dict[str, xr.Dataset]:
 def test_axes_and_plate_type_of_the_file_do_not_matter(
     shared: Path, tmp_path: Path, as_recorded: dict[str, xr.Dataset], up: str, plate_type: int
 ) -> None:
-    """The same walk in a lab with y up, and on plates of type 1, which hold the centre of pressure.
+    """The same walk in a lab with y up, and on plates of type 1, which record the centre of pressure.
 
-    Turned by a quarter, markers keep their 32 bits; what plates hold is rounded anew, to 1e-7 of some 100 N m.
+    A quarter turn keeps the 32 bits of markers; plate channels are rounded again, to 1e-7 of about 100 N m.
     """
     for name in (WALK, STANDING):
         turn = Y_UP if up == "y" else np.eye(3)
-        written_anew(shared / name, tmp_path / Path(name).name, turn=turn, plate_type=plate_type)
+        rewritten(shared / name, tmp_path / Path(name).name, turn=turn, plate_type=plate_type)
     steps = steps_of(tmp_path)
     for name in ("contact_side", "plates", "valid", "reason"):
         np.testing.assert_array_equal(steps["contacts"][name], as_recorded["contacts"][name])
@@ -197,11 +198,11 @@ def test_axes_and_plate_type_of_the_file_do_not_matter(
     for kind in ("joint_moment", "joint_force"):  # N m, N
         np.testing.assert_allclose(steps["kinetics"][kind], as_recorded["kinetics"][kind], rtol=0, atol=1e-4)
     turned = np.reshape(steps["read"].attrs["lab_rotation"], (3, 3))
-    assert (turned[1] == ([0, 1, 0] if up == "y" else [0, 0, 1])).all()  # the file's axis that points up
+    assert (turned[1] == ([0, 1, 0] if up == "y" else [0, 0, 1])).all()  # the upward axis of the file
 
 
 @pytest.mark.parametrize("file", ["evart_fp_channel_not_filled", "type1_no_analog_sample28_type1"])
-def test_a_file_whose_parameters_contradict_its_header_is_refused_for_that(shared: Path, file: str) -> None:
-    """Read by the parameters, analog values get among the markers, which then jump about by a metre a frame."""
+def test_a_file_with_parameters_that_contradict_its_header_is_refused(shared: Path, file: str) -> None:
+    """With the parameters, analog values would be read as markers, which jump by a metre per frame."""
     with pytest.raises(UserError, match="markers and analog values are out of step"):
         read_c3d(shared / "data" / "odd" / f"{file}.c3d")

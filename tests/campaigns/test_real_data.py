@@ -1,4 +1,4 @@
-"""The whole path on real and exactly known recordings, in process, against the answers they come with."""
+"""All steps on real and exactly known recordings, in one process, compared with their stored results."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def exact(shared: Path) -> dict[str, Session]:
 
 
 def test_noise_free_markers_give_the_exact_answer(exact: Mapping[str, Session], shared: Path) -> None:
-    """Motion and joint loads of an independent rigid-body library; what is left is the file's 32-bit rounding.
+    """Motion and joint loads of an independent rigid-body library; the rest is 32-bit rounding of the file.
 
-    Rounding of 0.1 micrometres at 250 Hz is up to 0.06 m/s2 of an acceleration, hence newtons and newton metres.
+    Rounding of 0.1 micrometres at 250 Hz is an acceleration of up to 0.06 m/s2, hence newtons and newton metres.
     """
-    inner = slice(10, -10)  # a spline's ends are free
+    inner = slice(10, -10)  # a spline is unconstrained at its ends
     for name, session in exact.items():
         for trial, steps in session.trials.items():
             truth = xr.load_dataset(shared / "studies" / "exact-truth" / f"{name}_{trial}.nc")
             like = {"joint": truth.joint, "side": truth.side}
             centre = steps["kinematics"].joint_centre.sel(like).values - truth.joint_centre.values
-            offset = centre.mean(axis=(0, 1, 2))  # the lab origin of the truth is free
+            offset = centre.mean(axis=(0, 1, 2))  # the lab origin of the truth is unknown
             assert np.abs(centre - offset)[inner].max() < 2e-5
             rotation = steps["kinematics"].rotation.sel(segment=truth.segment, side=truth.side).values
             assert np.abs(rotation - truth.rotation.values)[inner].max() < 1e-5
@@ -71,7 +71,7 @@ def test_terms_are_the_moment(exact: Mapping[str, Session]) -> None:
 
 
 def test_gait2354_agrees_with_opensim(shared: Path) -> None:
-    """OpenSim's own inverse dynamics of the same recording; its joints are fitted and have fewer freedoms."""
+    """OpenSim's inverse dynamics of the same recording; its joints have fewer degrees of freedom."""
     study = shared / "studies" / "gait2354"
     settings = {"clean": {"marker_cutoff_hz": 6, "force_cutoff_hz": 50}}
     moments = run_study(study, settings)["sub-01"].trials["walk1"]["kinetics"].joint_moment_jcs
@@ -95,7 +95,7 @@ def test_gait2354_agrees_with_opensim(shared: Path) -> None:
 
 
 def stance_rows(study: Path, shared: Path, body_model: str, force_cutoff_hz: float) -> pd.DataFrame:
-    """Return one row per valid stance of a study against what its walking files store, by session."""
+    """Return one row per valid stance of a study, compared with the results stored in its files."""
     cutoffs = {"marker_cutoff_hz": 10, "force_cutoff_hz": force_cutoff_hz}
     rows = []
     for name, session in run_study(study, {"body_model": body_model, "clean": cutoffs}).items():
@@ -115,10 +115,10 @@ def against_stored(
 
 @pytest.mark.parametrize("force_cutoff_hz", [50, 10])
 def test_plug_in_gait_agrees_with_its_own_results(shared: Path, force_cutoff_hz: float) -> None:
-    """Joint centres, angles and moments of the walking files' own Plug-in Gait, every stance.
+    """Joint centres, angles and moments of Plug-in Gait in the walking files, every stance.
 
     One session was recorded without its option "foot flat", the others with it. Forces filtered like the markers
-    (10 Hz) lose more of the loading than the files' own, so that medians of the moments touch their limits.
+    (10 Hz) lose more of the loading than those in the files, so medians of the moments are near their limits.
     """
     study = shared / "studies" / "plug_in_gait"
     flat = stance_rows(study, shared, "plug_in_gait_flat_foot", force_cutoff_hz)
@@ -128,7 +128,7 @@ def test_plug_in_gait_agrees_with_its_own_results(shared: Path, force_cutoff_hz:
     assert len(rows) >= 15
     median, worst = rows.median(numeric_only=True), rows.max(numeric_only=True)
     for joint in JOINTS:
-        assert worst[f"{joint} centre"] <= 0.003  # 1 mm where the marker diameter of 16 mm is not in the file
+        assert worst[f"{joint} centre"] <= 0.003  # 1 mm if the marker diameter of 16 mm is not in the file
         assert worst[f"{joint} angle"] <= 2
     for name, limit in LIMITS.items():
         assert median[f"{name} rms"] <= limit, name
@@ -145,10 +145,10 @@ FLAT_FOOT = {"body_model": "plug_in_gait_flat_foot"}
 UNFILTERED = {"marker_cutoff_hz": None, "force_cutoff_hz": None, "spike_m": None}
 
 
-def test_functional_study_agrees_with_its_own_plug_in_gait(shared: Path, functional: Path) -> None:
-    """Its moments come from unfiltered markers, and from plates whose offset was left in.
+def test_functional_study_agrees_with_its_stored_results(shared: Path, functional: Path) -> None:
+    """The stored moments come from unfiltered markers, and from plates with their offset included.
 
-    So theirs are filtered as ours, and ours get the plates' offset back, 18 N at plate 3: like with like.
+    So the stored moments are filtered here, and the plate offsets, 18 N at plate 3, are added to the computed ones.
     """
     session = run_study(functional, FLAT_FOOT)["sub-01"]
     steps = with_offsets(session, session.trials["walk"], functional)
@@ -160,13 +160,13 @@ def test_functional_study_agrees_with_its_own_plug_in_gait(shared: Path, functio
         assert all(float(row[f"{name} rms"]) <= limit for name, limit in LIMITS.items()), row
 
 
-def test_functional_study_unfiltered_comes_near_its_own_plug_in_gait(
+def test_functional_study_unfiltered_is_near_its_stored_results(
     shared: Path, functional: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Processed like theirs: no filters, offsets left in, and of several ways to differentiate the nearest to theirs.
+    """Without filters, with offsets, and with the differentiation nearest to that of the stored results.
 
-    How they differentiated noise is not known, so that knee and hip flexion stay apart by it; the ankle, of which the
-    plate tells nearly all, does not, nor does knee adduction by more than twice its limit.
+    Their differentiation of noise is unknown, so knee and hip flexion differ. The ankle, determined mainly by the
+    plate, agrees; knee adduction agrees to twice its limit.
     """
     monkeypatch.setattr(kinematics, "derivatives", central_differences)
     session = run_study(functional, FLAT_FOOT | {"clean": UNFILTERED})["sub-01"]
@@ -179,7 +179,7 @@ def test_functional_study_unfiltered_comes_near_its_own_plug_in_gait(
 
 
 def with_offsets(session: Session, steps: Mapping[str, xr.Dataset], study: Path) -> dict[str, xr.Dataset]:
-    """Return the steps of a walk with the offset of each plate put back under the foot on it."""
+    """Return the steps of a walk with the plate offsets added to the foot on each plate."""
     chosen, _ = settings.load_settings(FLAT_FOOT, where="", study_path=study)
     touched, raw, cleaned = steps["contacts"].copy(deep=True), steps["read"], steps["clean"]
     time = touched.time.values
@@ -188,14 +188,14 @@ def with_offsets(session: Session, steps: Mapping[str, xr.Dataset], study: Path)
         side = list(touched.side.values).index(touched.contact_side.values[i])
         plate = list(raw.plate.values).index(int(str(touched.plates.values[i])))
         for part in ("force", "moment"):
-            taken_off = raw[f"plate_{part}"].values[:, plate] - cleaned[f"plate_{part}"].values[:, plate]
-            touched[f"ground_{part}"].values[inside, side] += np.median(taken_off, axis=0)
+            removed = raw[f"plate_{part}"].values[:, plate] - cleaned[f"plate_{part}"].values[:, plate]
+            touched[f"ground_{part}"].values[inside, side] += np.median(removed, axis=0)
     loaded = kinetics(steps["kinematics"], touched, session.calibration, **chosen["kinetics"])
     return {**steps, "contacts": touched, "kinetics": loaded}
 
 
 def central_differences(values: Array, time: Array) -> tuple[Array, Array]:
-    """Return first and second derivatives (time, ...) by differences with the neighbours; NaN at the ends."""
+    """Return first and second derivatives (time, ...) by central differences; NaN at the ends."""
     step = (time[-1] - time[0]) / (len(time) - 1)
     first, second = np.full((2, *values.shape), np.nan)
     first[1:-1] = (values[2:] - values[:-2]) / (2 * step)
@@ -203,8 +203,8 @@ def central_differences(values: Array, time: Array) -> tuple[Array, Array]:
     return first, second
 
 
-def test_widths_by_body_mass_move_knees_by_a_centimetre_and_hardly_change_flexion(shared: Path, tmp_path: Path) -> None:
-    """Widths of Plug-in Gait's people, by body mass instead of measured: what docs/validation.md says they cost."""
+def test_widths_by_body_mass_shift_knees_and_hardly_change_flexion(shared: Path, tmp_path: Path) -> None:
+    """Plug-in Gait with widths by body mass instead of measured ones: the figures of docs/validation.md."""
     study = copy_study(shared / "studies" / "plug_in_gait", tmp_path / "study")
     people = study_tables.read_participants(study / "participants.tsv")
     columns = [f"{joint}_width_{side}_m" for joint in ("knee", "ankle") for side in ("left", "right")]
@@ -225,15 +225,15 @@ def test_widths_by_body_mass_move_knees_by_a_centimetre_and_hardly_change_flexio
         assert worst[f"{name} rms"] <= (0.12 if adduction else 2 * LIMITS[name]), name
 
 
-def test_widths_by_body_mass_are_those_of_people() -> None:
-    """Means of the 247 men and 260 women that they come from (78 and 61 kg), within half a standard deviation."""
+def test_widths_by_body_mass_equal_the_means_of_their_source() -> None:
+    """Means of the 247 men and 260 women of the source (78 and 61 kg), within half a standard deviation."""
     for mass_kg, knee_m, ankle_m in ((78.1, 0.0978, 0.0737), (60.6, 0.0905, 0.0651)):
         assert width_of_mass("knee_width_left_m", mass_kg) == pytest.approx(knee_m, abs=0.002)
         assert width_of_mass("ankle_width_right_m", mass_kg) == pytest.approx(ankle_m, abs=0.002)
     assert width_of_mass("leg_length_left_m", 70) is None
 
 
-def test_every_stance_that_is_not_used_says_why(shared: Path) -> None:
+def test_every_invalid_stance_has_a_reason(shared: Path) -> None:
     sessions = run_study(shared / "studies" / "plug_in_gait", {})
     reasons = [
         str(reason)

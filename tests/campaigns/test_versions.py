@@ -1,4 +1,4 @@
-"""What compares the outputs of two environments (tests/versions) sees what differs."""
+"""The comparison of the outputs of two environments finds every difference."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def difference(folder: Path, other: xr.Dataset) -> float:
 
 
 def test_equal_outputs_do_not_differ(tmp_path: Path) -> None:
-    assert difference(tmp_path, DATA) == 2e-14  # what is rounding by itself counts as it stands
+    assert difference(tmp_path, DATA) == 2e-14  # the disagreement is rounding and counts as its size
 
 
-def test_a_difference_of_powers_is_measured_by_powers(tmp_path: Path) -> None:
+def test_a_small_difference_of_powers_is_relative_to_powers(tmp_path: Path) -> None:
     assert difference(tmp_path, DATA.assign(energy_closure=DATA.energy_closure + 1e-11)) < RELATIVE
 
 
@@ -49,5 +49,5 @@ def test_a_difference_of_powers_is_measured_by_powers(tmp_path: Path) -> None:
     ],
     ids=["number", "gap", "rounding", "closure", "text", "variable", "frame"],
 )
-def test_what_differs_is_told(other: xr.Dataset, tmp_path: Path) -> None:
+def test_differences_are_found(other: xr.Dataset, tmp_path: Path) -> None:
     assert difference(tmp_path, other) > RELATIVE

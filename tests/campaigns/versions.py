@@ -1,8 +1,8 @@
 """The same numbers from other versions of Python and of the libraries. ``make test-versions``.
 
-``python -m tests.campaigns.versions python3.11=oldest python3.13=newest ...`` makes an environment for each, with the
-lowest versions that pyproject.toml allows or with the newest there are, runs the demonstration study in it, and the
-studies beside the project where there are any, and compares every number of every output with this environment's.
+``python -m tests.campaigns.versions python3.11=oldest python3.13=newest ...`` creates an environment for each, with the
+lowest versions that pyproject.toml allows or with the newest ones. It runs the demonstration study, and the shared
+studies if present, and compares every number of every output with this environment.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import xarray as xr
 HOUSE = Path(__file__).resolve().parents[2]
 ENVIRONMENTS = HOUSE / ".venv" / "versions"
 STUDIES = (HOUSE / "data" / "demo", *sorted(HOUSE.parent.glob("shared/studies/*/study.yaml")))
-RELATIVE = 1e-9  # of a variable's largest number: far above rounding, far below what anybody could measure
-ROUNDING = "disagreement"  # of formulations is rounding itself: need only stay as small
-OF_POWERS, POWER_W = "energy_closure", 100.0  # what is left of powers of 100 W and more; milliwatts without noise
+RELATIVE = 1e-9  # of a variable's largest number: far above rounding, far below measurement errors
+ROUNDING = "disagreement"  # of the formulations is rounding itself and only has to stay small
+OF_POWERS, POWER_W = "energy_closure", 100.0  # a small difference of powers of 100 W and more; milliwatts without noise
 
-TELL = """
+PRINT_VERSIONS = """
 import platform
 from importlib.metadata import version
 print("Python", platform.python_version(), *(f"{name} {version(name)}" for name in ("numpy", "scipy", "xarray")))
@@ -32,7 +32,7 @@ print("Python", platform.python_version(), *(f"{name} {version(name)}" for name 
 
 
 def main(wanted: list[str]) -> int:
-    """Return how many environments gave other numbers or none."""
+    """Return the number of environments with other numbers or none."""
     studies = [path if path.is_dir() else path.parent for path in STUDIES]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -54,14 +54,14 @@ def main(wanted: list[str]) -> int:
 
 
 def is_here(python: str) -> bool:
-    """Return whether a Python can be started; version managers have commands for those that are not there, too."""
+    """Return true if a Python starts; version managers also have commands for absent ones."""
     return (
         bool(shutil.which(python)) and not subprocess.run([python, "-V"], check=False, capture_output=True).returncode
     )
 
 
 def environment(python: str, *, oldest: bool) -> Path:
-    """Make a virtual environment with the project in it, or bring it up to date, and return its programs' folder."""
+    """Create or update a virtual environment with the project; return its bin folder."""
     path = ENVIRONMENTS / f"{python}-{'oldest' if oldest else 'newest'}"
     subprocess.run([python, "-m", "venv", path], check=True)
     install: list[str | Path] = [
@@ -81,7 +81,7 @@ def environment(python: str, *, oldest: bool) -> Path:
 
 
 def run_all(binaries: Path, studies: list[Path], folder: Path) -> list[Path]:
-    """Run copies of the studies by an environment's own Snakemake and return where they are."""
+    """Run copies of the studies with an environment's Snakemake and return their folders."""
     copies = [folder / study.name for study in studies]
     for study, copy in zip(studies, copies, strict=True):
         shutil.copytree(study, copy, ignore=shutil.ignore_patterns("derived", "logs", ".snakemake"))
@@ -91,14 +91,16 @@ def run_all(binaries: Path, studies: list[Path], folder: Path) -> list[Path]:
 
 
 def described(binaries: Path) -> str:
-    """Return an environment's versions of what computes."""
-    return subprocess.run([binaries / "python", "-c", TELL], check=True, capture_output=True, text=True).stdout.strip()
+    """Return the versions of Python and the numeric libraries of an environment."""
+    return subprocess.run(
+        [binaries / "python", "-c", PRINT_VERSIONS], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def differences(one: Path, other: Path) -> tuple[float, str]:
-    """Return the largest difference between the outputs of two studies, over its variable's largest number, and where.
+    """Return the largest relative difference between the outputs of two studies, and where.
 
-    Text that differs, a file, a group or a variable that one of them lacks, counts as infinite.
+    It is relative to the variable's largest number. A difference in text, files, groups or variables is infinite.
     """
     files, others = (
         {file.relative_to(study): file for file in study.glob("derived/**/*.nc")} for study in (one, other)
@@ -122,7 +124,7 @@ def differences(one: Path, other: Path) -> tuple[float, str]:
 
 
 def difference(one: xr.DataArray, other: xr.DataArray) -> float:
-    """Return the largest difference of two variables over the largest number of the first, of a closure over powers."""
+    """Return the largest difference of two variables relative to the first, or to powers."""
     if one.shape != other.shape or one.dtype.kind not in "fiu":
         return 0.0 if one.shape == other.shape and (one == other).all() else np.inf
     a, b = (np.nan_to_num(np.asarray(array, float), nan=0.0) for array in (one, other))

@@ -1,4 +1,4 @@
-"""The demonstration study: its files hold the body, the loads and the events that their answers tell of."""
+"""Files of the demonstration study: body, loads and events agree with the exact answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a study with something changed in them: the text of tables, the contents of C3D files."""
+"""Changes of study files: text of tables, content of C3D files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Change = Callable[[ezc3d.c3d], None]
 
 
 def edit(path: Path, old: str, new: str) -> None:
-    """Replace a text that must be in the file."""
+    """Replace a text, which must be in the file."""
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
 
 
 def rewrite(path: Path, change: Change, target: Path | None = None) -> Path:
-    """Write a C3D file changed, in its own place or another, and return where."""
+    """Write a changed C3D file to its own path or another, and return the path."""
     content = ezc3d.c3d(str(path))
     change(content)
     content.write(str(target or path))
@@ -27,7 +27,7 @@ def rewrite(path: Path, change: Change, target: Path | None = None) -> Path:
 
 
 def set_parameter(path: Path, group: str, name: str, value: Any, target: Path | None = None) -> Path:
-    """Write a C3D file with another value of a parameter, or with the parameter if it had none; return where."""
+    """Set or add a parameter of a C3D file and return the path."""
 
     def change(content: ezc3d.c3d) -> None:
         if group in content["parameters"] and name in content["parameters"][group]:
@@ -39,7 +39,7 @@ def set_parameter(path: Path, group: str, name: str, value: Any, target: Path | 
 
 
 def relabel(**new: str) -> Change:
-    """Return what gives points other labels, by the old ones."""
+    """Return the change from old point labels to new ones."""
 
     def change(content: ezc3d.c3d) -> None:
         labels = content["parameters"]["POINT"]["LABELS"]

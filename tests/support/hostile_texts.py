@@ -1,4 +1,4 @@
-"""Texts that mean harm, and what they are written into; what the tests of hostile texts share."""
+"""Hostile texts, shared by the tests of files, tables, settings and report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recordings come with to be measured against - joint centres, angles, moments - and how far a run is from it."""
+"""Stored results of recordings (joint centres, angles, moments) and their comparison with a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = tuple[str, str]
 
 SIDES = {"left": "L", "right": "R"}
 JOINTS = ("ankle", "knee", "hip")
-# moments that are compared: joint, axis of the distal segment, joint coordinate axis
+# compared moments: joint, axis of the distal segment, joint coordinate axis
 MOMENTS = {
     "ankle flexion": ("ankle", "z", "flexion"),
     "knee flexion": ("knee", "z", "flexion"),
@@ -32,15 +32,15 @@ LEAST_SHARED_FRAMES = 10
 
 @dataclass
 class Reference:
-    """A reference of one trial, on the run's instants and in its axes; what is not known is left out, or NaN.
+    """Reference results of one trial, at the run's instants and in its axes; unknown ones are left out or NaN.
 
     Attributes:
-        name: whose results.
+        name: source of the results.
         centre: (time, 3) by side and joint, m.
         angle: flexion (time,) by side and joint, degrees.
         moment: (time,) by side and name of :data:`MOMENTS`, N m/kg, on the distal segment.
-        along_joint_axes: whether moments are along the joint's axes instead of the distal segment's.
-        floating_origin: whether the lab origin of the centres is free.
+        along_joint_axes: true if moments are along the joint axes instead of those of the distal segment.
+        floating_origin: true if the lab origin of the centres is unknown.
     """
 
     name: str
@@ -60,7 +60,7 @@ def rms(difference: Array) -> float:
 
 
 def outputs(path: Path) -> dict[str, Array]:
-    """Return every point of a C3D file (time, 3) by label, model outputs included."""
+    """Return every point of a C3D file (time, 3) by label, including model outputs."""
     content = ezc3d.c3d(str(path))
     point = content["parameters"]["POINT"]
     labels = [label for name in ("LABELS", "LABELS2") if name in point for label in point[name]["value"]]
@@ -68,10 +68,10 @@ def outputs(path: Path) -> dict[str, Array]:
 
 
 def reference_of(path: Path, shared: Path, steps: Mapping[str, xr.Dataset], *, mass_kg: float) -> Reference | None:
-    """Return what a recording of the shared folder comes with; None where it is nothing.
+    """Return the reference results of a recording of the shared folder, or None.
 
     Args:
-        path: the C3D file that was run, a copy under its own name.
+        path: the C3D file of the run, a copy with its original name.
         shared: the folder of the recordings.
         steps: datasets of the run.
         mass_kg: body mass of the run.
@@ -90,10 +90,10 @@ def reference_of(path: Path, shared: Path, steps: Mapping[str, xr.Dataset], *, m
 
 
 def plug_in_gait(points: Mapping[str, Array], steps: Mapping[str, xr.Dataset]) -> Reference:
-    """Return what Plug-in Gait stored in the file; its moments are internal, N mm per kg, distal axes."""
+    """Return the Plug-in Gait results of a file; its moments are internal, N mm per kg, distal axes."""
     found = Reference("Plug-in Gait")
     for side, letter in SIDES.items():
-        # the origin of a Plug-in Gait bone is the distal joint centre; along its length lies the proximal one
+        # the origin of a Plug-in Gait bone is the distal joint centre
         for joint, bone in (("ankle", "TIO"), ("knee", "FEO"), ("hip", "FEP")):
             found.centre[side, joint] = _in_lab(points[letter + bone], steps)
             name = f"{letter}{joint.title()}Angles"
@@ -109,7 +109,7 @@ def plug_in_gait(points: Mapping[str, Array], steps: Mapping[str, xr.Dataset]) -
 
 
 def stored_centres(points: Mapping[str, Array], steps: Mapping[str, xr.Dataset]) -> Reference:
-    """Return joint centres that stand in the file as points."""
+    """Return joint centres stored in the file as points."""
     labels = {(s, j): f"{letter}{j[0].upper()}JC" for s, letter in SIDES.items() for j in JOINTS}
     return Reference("centres in the file", centre={key: _in_lab(points[name], steps) for key, name in labels.items()})
 
@@ -134,7 +134,7 @@ def exact(path: Path, *, mass_kg: float) -> Reference:
 
 
 def opensim(shared: Path, steps: Mapping[str, xr.Dataset]) -> Reference:
-    """Return OpenSim's inverse kinematics and dynamics of gait2354, NaN where it has none; its knee bends backwards."""
+    """Return OpenSim's inverse kinematics and dynamics of gait2354; its knee flexion is negative."""
     time, found = steps["kinematics"].time.values, Reference("OpenSim", along_joint_axes=True)
     moments = read_sto(shared / "studies" / "gait2354" / "reference" / "opensim_inverse_dynamics.sto")
     angles = read_sto(shared / "data" / "opensim_gait2354_ID" / "ik_full.mot")
@@ -150,7 +150,7 @@ def opensim(shared: Path, steps: Mapping[str, xr.Dataset]) -> Reference:
 
 
 def read_sto(path: Path) -> pd.DataFrame:
-    """Return a table of OpenSim (.sto, .mot)."""
+    """Return an OpenSim table (.sto, .mot)."""
     lines = path.read_text().splitlines()
     start = next(i for i, line in enumerate(lines) if line.strip() == "endheader") + 1
     return pd.read_csv(path, sep=r"\s+", skiprows=start)
@@ -159,15 +159,16 @@ def read_sto(path: Path) -> pd.DataFrame:
 def compared(
     reference: Reference, steps: Mapping[str, xr.Dataset], *, mass_kg: float, cutoff_hz: float | None = None
 ) -> list[dict[str, float | str]]:
-    """Return one row per valid stance: distances, RMS differences and correlations, NaN where there is no reference.
+    """Return one row per valid stance with the differences; NaN without a reference.
 
-    Centres (median distance, m) and angles (RMS, degrees) are of the whole trial, moments (RMS, N m/kg) of the stance.
+    Centres (median distance, m) and angles (RMS, degrees) are over the whole trial, moments (RMS, N m/kg, and
+    correlation) over the stance.
 
     Args:
-        reference: of the trial.
+        reference: reference of the trial.
         steps: datasets of the run.
         mass_kg: body mass of the run.
-        cutoff_hz: filter of the reference's moments, as that of ours; None for none.
+        cutoff_hz: low-pass filter of the reference moments, like that of the run; None for none.
     """
     contacts, motion, rows = steps["contacts"], steps["kinematics"], []
     loads = steps["kinetics"][f"joint_moment{'_jcs' if reference.along_joint_axes else ''}"] / mass_kg
@@ -203,7 +204,7 @@ def compared(
 
 
 def _away(reference: Reference, motion: xr.Dataset, side: str, joint: str) -> Array:
-    """Return our joint centre from the reference's (time, 3), m."""
+    """Return the difference of the joint centre from the reference (time, 3), m."""
     theirs = reference.centre.get((side, joint))
     ours = motion.joint_centre.sel(side=side, joint=joint).values
     if theirs is None:

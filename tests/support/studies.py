@@ -1,4 +1,4 @@
-"""Run the steps of a study one after another in this process, as the workflow does with files in between."""
+"""Run the steps of a study in this process, without files in between."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Session:
 
 
 def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
-    """Return every session of a study with its gait trials worked through."""
+    """Return every session of a study with the results of its gait trials."""
     own = settings.merged(settings.read_yaml(study / "study.yaml"), overrides)
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
@@ -59,7 +59,7 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
 def run_trial(
     recorded: xr.Dataset, calibration: xr.Dataset, model: BodyModel, chosen: Mapping[str, Any]
 ) -> dict[str, xr.Dataset]:
-    """Return the dataset of each step of one trial, checked against the vocabulary; the metrics by name too."""
+    """Return the dataset of each step of one trial, with units and names; metrics also by name."""
     cleaned = clean(recorded, body_model=model, **chosen["clean"])
     touched = contacts(cleaned, **chosen["contacts"])
     moved = kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
