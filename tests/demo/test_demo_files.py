@@ -39,7 +39,7 @@ def read_back(study: Path, who: str, trial: str, *, plates: bool = False) -> tup
     return file, xr.load_dataset(study / "truth" / f"{who}_{trial}.nc")
 
 
-def test_standing_legs_hang_with_their_weight(exact_study: Path) -> None:
+def test_joints_support_hanging_legs_in_the_static_trial(exact_study: Path) -> None:
     answer = xr.load_dataset(exact_study / "truth" / "sub-01_static.nc")
     weight = np.cumsum(segment_parameters(WALKERS["sub-01"]).mass, axis=1) * GRAVITY
     assert answer["joint_force"].sel(axis="y").mean("time").values == pytest.approx(weight, rel=1e-5)
@@ -70,7 +70,7 @@ def test_ezc3d_decodes_the_prescribed_ground_reaction(exact_study: Path, who: st
     assert (file["data"]["platform"][0]["force"] == 0).all(axis=0).any(), "at rest before and after"
 
 
-def test_two_feet_share_a_plate_in_one_trial_only(exact_study: Path) -> None:
+def test_two_feet_are_on_one_plate_in_one_trial_only(exact_study: Path) -> None:
     for path in sorted((exact_study / "truth").glob("*_*_*.nc")):
         reasons = xr.load_dataset(path)["reason"].values
         crowded = path.stem == "_".join(files.TWO_FEET_ON_ONE_PLATE)
@@ -78,7 +78,7 @@ def test_two_feet_share_a_plate_in_one_trial_only(exact_study: Path) -> None:
         assert (reasons == "").sum() == (2 if crowded else 3)
 
 
-def test_events_are_the_contacts_on_the_files_own_time(exact_study: Path) -> None:
+def test_events_equal_the_contacts_on_the_time_axis_of_the_file(exact_study: Path) -> None:
     late_starts = 0
     for path in sorted(exact_study.glob("sub-*/*_0?.c3d")):
         file, answer = read_back(exact_study, path.parent.name, path.stem)
@@ -98,7 +98,7 @@ def test_events_are_the_contacts_on_the_files_own_time(exact_study: Path) -> Non
     assert late_starts
 
 
-def test_markers_in_the_files_are_those_of_the_body(exact_study: Path) -> None:
+def test_markers_in_the_files_belong_to_the_body(exact_study: Path) -> None:
     who, trial = "sub-01", "comfortable_02"
     file, answer = read_back(exact_study, who, trial)
     labels, points = file["parameters"]["POINT"]["LABELS"]["value"], file["data"]["points"]
@@ -119,7 +119,7 @@ def test_equal_seeds_give_equal_bytes_and_other_seeds_other_walks(noisy_study: P
     assert np.abs(one.strike - other.strike).max() > 0.001
 
 
-def test_the_project_carries_this_study(noisy_study: Path) -> None:
+def test_data_demo_contains_this_study(noisy_study: Path) -> None:
     for name in ("study.yaml", "participants.tsv", "trials.tsv"):
         assert (DEMO / name).read_text(encoding="utf-8") == (noisy_study / name).read_text(encoding="utf-8")
     for name in ("sub-01/static.c3d", "sub-02/comfortable_03.c3d"):

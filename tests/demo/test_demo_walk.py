@@ -1,4 +1,4 @@
-"""The demonstration study: a body that walks as people do, and loads that obey mechanics."""
+"""The demonstration study: realistic walking, and loads that obey mechanics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Example:
     wrenches: Wrenches
 
     def stances(self, side: int, start: float, end: float) -> list[tuple[int, Instants]]:
-        """Return each step of a foot with the instants between two fractions of the cycle after its strike."""
+        """Return each step of a foot with its instants between two fractions of the cycle."""
         counted = cycles(self.walk, side, self.time)
         since = [(int(step), counted - self.walk.number[step] / 2) for step in np.flatnonzero(self.walk.side == side)]
         return [(step, (s > start) & (s < end)) for step, s in since if ((s > start) & (s < end)).any()]
@@ -118,20 +118,20 @@ def sole_points(example: Example) -> tuple[Array, Array]:
 def test_feet_never_sink_and_never_slide(example: Example) -> None:
     points, velocity = sole_points(example)
     lowest = points[..., 1].min(axis=-1)
-    # the weight shifts from heel arc to ball arc while the smoothed pitch is not quite flat
+    # the foot changes from heel arc to ball arc while its smoothed pitch is not exactly zero
     assert lowest.min() > -0.001
     touching = np.take_along_axis(velocity, points[..., 1].argmin(axis=-1)[..., None, None], axis=2)[:, :, 0]
     for side in (0, 1):
         for _, instants in example.stances(side, 0.02, 0.60):
             assert lowest[instants, side].max() < 0.003
-        # take-off is smooth, so it begins a little before foot off; a foot swings at 4 m/s
+        # take-off is smooth and starts slightly before foot off; the foot swings at 4 m/s
         for _, instants in example.stances(side, 0.03, 0.56):
             assert np.linalg.norm(touching[instants, side], axis=-1).max() < 0.05
         swings = example.stances(side, 0.72, 0.90)
         assert all(lowest[instants, side].min() > 0.008 for _, instants in swings)
 
 
-def test_flat_foot_stands_still_on_its_footprint(example: Example) -> None:
+def test_flat_foot_is_at_rest_on_its_footprint(example: Example) -> None:
     for side in (0, 1):
         for step, instants in example.stances(side, 0.19, 0.21):
             expected = example.walk.place[step] + (0, example.walk.walker.ankle_height_m, 0)
@@ -197,10 +197,10 @@ def test_hip_follows_harrington_from_the_pelvis_markers(example: Example) -> Non
 # ---- mechanics
 
 
-def test_weight_is_carried_over_a_stride(example: Example) -> None:
+def test_mean_ground_force_over_a_stride_is_the_weight(example: Example) -> None:
     first, last = (example.walk.strike[example.walk.number == number][0] for number in (0, 2))
     force = example.feet.force[(example.time >= first) & (example.time < last)].sum(axis=1).mean(axis=0)
-    # irregular steps leave the walker a little faster, slower or higher than before: 3 %
+    # with irregular steps, speed and height change slightly over a stride: 3 %
     assert force / (example.walk.walker.mass_kg * GRAVITY) == pytest.approx([0, 1, 0], abs=0.03)
 
 
@@ -231,7 +231,7 @@ def test_power_into_a_leg_changes_its_energy(example: Example) -> None:
     arm = np.nan_to_num(example.feet.pressure_centre) - example.body.centre[:, :, 0]
     pressed = joint_velocity[:, :, 0] + np.cross(omega[:, :, 0], arm)
     power += (example.feet.force * pressed).sum(axis=-1) + example.feet.free_moment * omega[:, :, 0, 1]
-    # W; differences of motions six times differentiable leave 1e-5 of the largest power
+    # W; the error of the differences is 1e-5 of the largest power
     assert np.abs(power).max() > 100
     assert power == pytest.approx(rate(lambda t: energy(example, t), example.time), abs=2e-3)
 
@@ -239,6 +239,6 @@ def test_power_into_a_leg_changes_its_energy(example: Example) -> None:
 def test_answer_does_not_depend_on_the_difference_step(example: Example) -> None:
     parameters = segment_parameters(example.walk.walker)
     finer = joint_wrenches(example.bodies, example.time, parameters, example.feet, step_s=STEP_S / 2)
-    # N m and N: the truth is good to 1e-5 of the smallest moment anybody reads
+    # N m and N: negligible for any moment of interest
     assert finer.moment == pytest.approx(example.wrenches.moment, abs=1e-4)
     assert finer.force == pytest.approx(example.wrenches.force, abs=1e-4)
