@@ -49,12 +49,12 @@ def parse(path: Path, header: Header) -> Content:
             answer, shapes = _Plain(answers).load()
             arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
         except (OSError, EOFError):
-            raise _died(path, _dismiss()) from None
+            raise _died(path, end_child()) from None
         except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
-            _dismiss()
+            end_child()
             raise UserError(str(path), "damaged: its parser gave no answer", COPY_AGAIN) from None
         except BaseException:  # the pipe may hold half an answer
-            _dismiss()
+            end_child()
             raise
     if isinstance(answer, str):
         raise UserError(str(path), f"not readable as C3D ({answer})", "export it again")
@@ -91,9 +91,9 @@ def _running() -> tuple[BinaryIO, BinaryIO]:
         try:
             _Plain(cast("BinaryIO", child.stdout)).load()
         except EOFError:
-            raise RuntimeError(f"the C3D parser does not start: {' '.join(COMMAND)} ended with {_dismiss()}") from None
+            raise RuntimeError(f"the C3D parser does not start: {' '.join(COMMAND)} ended with {end_child()}") from None
         except BaseException:
-            _dismiss()
+            end_child()
             raise
     return cast("BinaryIO", child.stdin), cast("BinaryIO", child.stdout)
 
@@ -107,7 +107,7 @@ def _died(path: Path, code: int) -> Exception:
 
 
 @atexit.register
-def _dismiss() -> int:
+def end_child() -> int:
     """End the child process, if there is one, and return its exit code."""
     child = _children.pop(os.getpid(), None)
     if child is None:

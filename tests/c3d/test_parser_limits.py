@@ -49,7 +49,7 @@ def test_memory_has_a_limit(tmp_path: Path) -> None:
     path = deadly(tmp_path / "glutton.c3d", *GLUTTON)
     with pytest.raises(UserError, match=r"glutton\.c3d: not readable as C3D \(asks for more memory"):
         parse(path)
-    parser_process._dismiss()
+    parser_process.end_child()
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20, "kB: of the largest child"
     assert reads_on()
 

@@ -150,7 +150,7 @@ def table(results: list[tuple[str, Outcome]]) -> str:
 
 def peak_bytes() -> int:
     """Return the peak memory of this process and its children."""
-    parser_process._dismiss()
+    parser_process.end_child()
     return 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 

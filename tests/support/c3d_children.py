@@ -64,13 +64,13 @@ def parse(path: Path) -> object:
 @contextmanager
 def another_child(code: str) -> Iterator[None]:
     """Let the next child processes run other code."""
-    parser_process._dismiss()
+    parser_process.end_child()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parser_process, "COMMAND", [sys.executable, "-P", "-c", code])
         try:
             yield
         finally:
-            parser_process._dismiss()
+            parser_process.end_child()
 
 
 def answering(answer: object, *, arrays: bytes = b"", then: str = "input()") -> AbstractContextManager[None]:

@@ -147,7 +147,7 @@ def test_a_path_that_names_the_person_is_said(study: Path) -> None:
         named_after(path, prefix="")
         path.rename(path.with_name(f"quuxington_{path.name}"))
     assert main(["init", str(study)]) == 0
-    said = {finding.where for finding in check(study) if "the path has a name" in finding.what}
+    said = {finding.where for finding in check(study) if "the path contains a name" in finding.what}
     assert said == {path.name for path in study.glob("*.c3d")}
 
 
