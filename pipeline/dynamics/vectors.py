@@ -24,13 +24,16 @@ def cross(a: Array, b: Array, *, axis: int = -1) -> Array:
         a, b: broadcast against each other.
         axis: of the components; -1, -2, or 0 where both arrays have as many dimensions.
     """
-    component = COMPONENTS[axis]
-    (a1, a2, a3), (b1, b2, b3) = ([array[each] for each in component] for array in (a, b))
+    x, y, z = COMPONENTS[axis]
     shape = np.broadcast(a, b).shape
     result = np.empty_like(a if a.size >= b.size else b, np.result_type(a, b), shape=shape)
-    for each, p, q, r, s in ((0, a2, b3, a3, b2), (1, a3, b1, a1, b3), (2, a1, b2, a2, b1)):
-        product = np.multiply(p, q, out=result[component[each]])
-        product -= r * s
+    a1, a2, a3, b1, b2, b3 = a[x], a[y], a[z], b[x], b[y], b[z]
+    product = np.multiply(a2, b3, out=result[x])
+    product -= a3 * b2
+    product = np.multiply(a3, b1, out=result[y])
+    product -= a1 * b3
+    product = np.multiply(a1, b2, out=result[z])
+    product -= a2 * b1
     return result
 
 
