@@ -46,6 +46,6 @@ def test_oldest_and_newest_snakemake_give_the_same_bytes(tmp_path: Path) -> None
     version, expected = run_with(f"snakemake=={oldest}", tmp_path / "oldest")
     assert version.startswith(oldest)
     version, results = run_with(f"snakemake<{beyond}", tmp_path / "newest")
-    assert version > oldest
+    assert [*map(int, version.split("."))] > [*map(int, oldest.split("."))]
     assert len(results) > 20
     assert results == expected
