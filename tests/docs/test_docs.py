@@ -121,6 +121,16 @@ def test_listed_reasons_occur_in_the_code() -> None:
     assert [reason for reason in listed if reason not in code] == []
 
 
+def test_quoted_messages_occur_in_the_code() -> None:
+    quoted = re.findall(
+        r'^\*\*"(.*?)"\*\*', text_of("study_directory.md").split("## When a run fails")[1], re.MULTILINE
+    )
+    code = "".join(file.read_text() for file in (HOUSE / "pipeline").rglob("*.py"))
+    joined = re.sub(r'"\s+f?"', "", code)  # strings that are written in parts
+    assert len(quoted) > 3
+    assert [part for text in quoted for part in text.split(" ... ") if part not in joined] == []
+
+
 def test_version_is_the_same_everywhere() -> None:
     assert yaml.safe_load((HOUSE / "CITATION.cff").read_text())["version"] == __version__
     assert f"## [{__version__}]" in (HOUSE / "CHANGELOG.md").read_text()
