@@ -11,7 +11,7 @@ from tests.support.checkout import DEMO, SHARED, copy_study
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Return the folder with real recordings beside the project."""
+    """Return the folder with real recordings, next to the project."""
     if not (SHARED / "studies").is_dir():
         pytest.skip(f"real recordings are not at {SHARED}")
     return SHARED
@@ -19,5 +19,5 @@ def shared() -> Path:
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
-    """Return a copy of the demonstration study, to be changed."""
+    """Return a copy of the demonstration study."""
     return copy_study(DEMO, tmp_path / "demo")

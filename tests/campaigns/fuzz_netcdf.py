@@ -1,10 +1,9 @@
-"""Damaged results, hundreds of them, and how each ends: one table.
+"""Hundreds of damaged results and their outcomes in a table.
 
 ``python -m tests.campaigns.fuzz_netcdf [MUTANTS [SEED]]`` prints the table of docs/reliability.md, from the session
-files and
-study.nc of the demonstration study and their records. A job that meets the file must refuse it and name the remedy, or
-read what was written. What NetCDF's own checksums would have seen is counted beside, in a process that may die of it.
-``tests/commands/test_verify.py`` holds a short campaign.
+files and study.nc of the demonstration study and their records. A job must refuse a damaged input with the remedy, or
+read unchanged values. For comparison a separate process, which may crash, reads the file with NetCDF's own checksums
+only. ``tests/commands/test_verify.py`` runs a short campaign.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from pipeline.workflow import checksums
 from tests.support.outputs import write_outputs
 
 KINDS = ("one bit", "one bit", "ten bits", "zeros", "noise", "a block moved", "cut off", "bytes added")
-TOLD, EQUAL, HARM = "refused, with the remedy", "what was written", "HARM"
-ALONE = {0: "told", 1: "equal", 2: "other numbers", 3: "other error"}
+REFUSED, EQUAL, HARM = "refused, with the remedy", "read, unchanged", "HARM"
+ALONE = {0: "refused", 1: "equal", 2: "other numbers", 3: "other error"}
 LONGEST_S = 30
 
 
 def mutant(content: bytes, kind: str, rng: np.random.Generator) -> bytes:
-    """Return a file with one kind of damage, never as it was."""
+    """Return the content with one kind of damage, never unchanged."""
     changed = bytearray(content)
     at, count = int(rng.integers(len(content))), int(rng.choice([1, 64, 512, 4096]))
     if kind.endswith(("bit", "bits")):
@@ -55,14 +54,14 @@ def mutant(content: bytes, kind: str, rng: np.random.Generator) -> bytes:
 
 
 def same(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) -> bool:
-    """Return whether a file holds what it did."""
+    """Return true if a file has its original values."""
     now, own = netcdf.load_groups(path)
     alike = [*now] == [*groups] and all(now[name].identical(groups[name]) for name in groups)
     return bool(alike and {**own} == root)
 
 
 def alone(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) -> str:
-    """Return how a file ends that is read without a look at its record: HDF5 may crash, or not come to an end."""
+    """Return the outcome of reading a file without its record; HDF5 may crash or hang."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -79,17 +78,17 @@ def alone(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) ->
 
 
 def outcome(derived: Path, name: str, groups: dict[str, xr.Dataset], root: dict[str, object]) -> str:
-    """Return how a job ends that takes this output for its input."""
+    """Return the outcome of a job with this output as input."""
     path = derived / name
     try:
         checksums.as_written(derived, [path])
     except UserError as error:
-        return TOLD if str(path) in str(error) and str(error).endswith(netcdf.REMEDY) else HARM
+        return REFUSED if str(path) in str(error) and str(error).endswith(netcdf.REMEDY) else HARM
     return EQUAL if same(path, groups, root) else HARM
 
 
 def campaign(derived: Path, *, mutants: int, seed: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind of damage, how a job ends that meets it, and how NetCDF alone; every tenth damages a record."""
+    """Yield kind of damage, outcome of a job, and of NetCDF alone; every tenth damages a record."""
     rng = np.random.default_rng(seed)
     names = [path.relative_to(derived).as_posix() for path in sorted(derived.rglob("*.nc"))]
     known = {name: netcdf.load_groups(derived / name) for name in names}
@@ -101,14 +100,14 @@ def campaign(derived: Path, *, mutants: int, seed: int) -> Iterator[tuple[str, s
         path.write_bytes(mutant(content, kind, rng))
         try:
             end = outcome(derived, name, *known[name])
-            beside = "" if of_record else alone(path, *known[name])
+            by_netcdf = "" if of_record else alone(path, *known[name])
         finally:
             path.write_bytes(content)
-        yield ("a record" if of_record else kind), end, beside
+        yield ("a record" if of_record else kind), end, by_netcdf
 
 
 def table(results: list[tuple[str, str, str]]) -> str:
-    """Return the tallies: a row per kind of damage, a column per end."""
+    """Return the counts: a row per kind of damage, a column per outcome."""
     tally = Counter((kind, end) for kind, *ends in results for end in (ends[0], f"NetCDF alone: {ends[1]}"))
     kinds = sorted({kind for kind, *_ in results})
     ends = sorted({end for _, end in tally} - {"NetCDF alone: "}, key=lambda end: (end.startswith("NetCDF"), end))

@@ -1,9 +1,9 @@
-"""Settings and tables as nobody should write them, thousands of them, and how each ends: one table.
+"""Thousands of malformed settings and tables and their outcomes in a table.
 
 ``python -m tests.campaigns.fuzz_texts [EXAMPLES]`` prints the figures of docs/reliability.md;
-``tests/campaigns/test_texts_fuzz.py`` holds
-a short campaign. Every text is one that a person, an editor or a spreadsheet could leave: any YAML, the defaults and
-the demonstration study's tables with cells, keys, rows, columns and characters changed, in several encodings.
+``tests/campaigns/test_texts_fuzz.py`` runs a short campaign. A person, an editor or a spreadsheet could write each of
+these texts: any YAML, and the defaults and tables of the demonstration study with changed cells, keys, rows, columns
+and characters, in several encodings.
 """
 
 from __future__ import annotations
@@ -145,11 +145,11 @@ any_tables = st.dictionaries(st.sampled_from(sorted(TEXTS)), st.just(None), min_
 )
 
 
-# --- what must hold ---------------------------------------------------------------------------------------------------
+# --- requirements -----------------------------------------------------------------------------------------------------
 
 
 def opened(study: Path) -> tuple[str, Study | None]:
-    """Open a study: it is accepted, or refused in plain lines. Anything else is raised."""
+    """Open a study: it is accepted or refused with a plain message. Anything else is raised."""
     try:
         return ACCEPTED, open_study(study)
     except UserError as error:
@@ -160,7 +160,7 @@ def opened(study: Path) -> tuple[str, Study | None]:
 
 
 def assert_usable(study: Study) -> None:
-    """Assert what the steps rely on: settings as the schema says, plain ids, files inside, keys that are JSON."""
+    """Assert valid settings, plain ids, files inside the study, and keys that are JSON."""
     assert settings.problems_in(study.settings, settings.schema("settings"), where="") == []
     for session, rows in study.sessions.items():
         for name in (session, *(row[column] for row in rows for column in ("participant_id", "trial"))):
@@ -201,13 +201,13 @@ def _tried(
 
 
 def settings_tried(folder: Path, examples: int) -> Counter[str]:
-    """Open a study with each of many study.yaml, and return how they ended."""
+    """Open a study with each of many study.yaml and return the outcomes."""
     study = _written(folder / "settings")
     return _tried(any_settings, examples, (study / "study.yaml").write_bytes, study)
 
 
 def tables_tried(folder: Path, examples: int) -> Counter[str]:
-    """Open a study with many tables, one or two of them changed each time, and return how they ended."""
+    """Open a study many times with one or two changed tables and return the outcomes."""
     study = _written(folder / "tables")
 
     def write(changed: dict[str, bytes]) -> None:
@@ -225,7 +225,7 @@ def _written(study: Path) -> Path:
 
 
 def main(examples: int = 2000) -> int:
-    """Run both campaigns and print how they ended; what ends otherwise is raised, in its shortest form."""
+    """Run both campaigns and print the outcomes; any other is raised, in its shortest form."""
     with tempfile.TemporaryDirectory() as folder:
         for what, tried in (("settings", settings_tried), ("tables", tables_tried)):
             ends = tried(Path(folder), examples)

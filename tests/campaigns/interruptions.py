@@ -1,9 +1,9 @@
 """Interrupt runs of the workflow at random moments, or fill their disk, and count what is left behind.
 
 ``make test-faults`` runs it in full; ``python -m tests.campaigns.interruptions --kills 20 --full 20`` a part of it.
-A run is killed whole, or only Snakemake, or only a worker, or stopped by Ctrl-C. ``gaitlab recover`` continues it, and
-is interrupted in its turn: every interruption finds the study in another state, and costs a start and a job rather than
-a run. Several studies are interrupted at the same time, each by itself.
+The whole run, only Snakemake or only a worker is killed, or Ctrl-C stops the run. ``gaitlab recover`` continues it and
+is interrupted again, so every interruption finds the study in another state and takes less time than a whole run.
+Several studies are interrupted at the same time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST_LIFE_S = 2.0  # of any process after Snakemake's end
 FAULTS = ("partial at a final name", "outlived Snakemake", "Ctrl-C printed more than a line")
 TABLES: dict[
     str, Callable[[list[str]], bool]
-] = {  # one person, one static, one walk: what is kept of the demonstration study
+] = {  # rows kept of the demonstration study: one person, one static trial, one walk
     "participants.tsv": lambda cells: cells[0] == "sub-01",
     "segments.tsv": lambda cells: cells[0] == "sub-01",
     "trials.tsv": lambda cells: cells[0] == "sub-01" and cells[1] in ("static", "comfortable_01"),
@@ -43,7 +43,7 @@ TABLES: dict[
 
 
 def write_tiny_study(folder: Path) -> Path:
-    """Write a study that takes a few seconds per step, nearly all of them imports, and return its folder."""
+    """Write a small study and return its folder."""
     demo = HOUSE / "data" / "demo"
     folder.mkdir(parents=True)
     shutil.copy(demo / "study.yaml", folder)
@@ -58,18 +58,18 @@ def write_tiny_study(folder: Path) -> Path:
 
 
 def outputs(study: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file at a final name below derived/: what is written beside begins with a dot."""
+    """Return the SHA-256 of every file with a final name in derived/; temporary names start with a dot."""
     files = (path for path in (study / "derived").rglob("*") if path.is_file() and not path.name.startswith("."))
     return {str(path.relative_to(study)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def leftovers(study: Path) -> list[str]:
-    """Return what a finished run has left beside its outputs."""
+    """Return the temporary files that a finished run has left."""
     return [path.name for path in (study / "derived").rglob(".*")]
 
 
 def started(*arguments: str) -> Run:
-    """Start a command of the pipeline in a process group of its own."""
+    """Start a command of the pipeline in a new process group."""
     command = [sys.executable, "-m", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}  # what a run prints fits into a pipe
     return subprocess.Popen(command, cwd=HOUSE, start_new_session=True, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
@@ -81,7 +81,7 @@ def recovery(study: Path, *options: str) -> Run:
 
 
 def descendants(of: int, above: str = "") -> list[tuple[int, str, str]]:
-    """Return number and command line of every process below one, and its parent's command line, parents first."""
+    """Return number, command line and parent's command line of all descendants, parents first."""
     found = []
     try:
         children = [
@@ -90,7 +90,7 @@ def descendants(of: int, above: str = "") -> list[tuple[int, str, str]]:
         for child in children:
             command = Path(f"/proc/{child}/cmdline").read_text()
             found += [(child, command, above), *descendants(child, command)]
-    except OSError:  # it ended just now
+    except OSError:  # the process has just ended
         pass
     return found
 
@@ -103,7 +103,7 @@ def workers_of(run: Run) -> list[int]:
 
 
 def is_alive(process: int) -> bool:
-    """Return whether a process has not ended; a zombie has."""
+    """Return true if a process is alive; a zombie is not."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -111,7 +111,7 @@ def is_alive(process: int) -> bool:
 
 
 def survivors(processes: list[int], *, longest_s: float) -> list[int]:
-    """Return which of these processes live longer than some time from now."""
+    """Return the processes that live longer than ``longest_s`` from now."""
     give_up = time.monotonic() + longest_s
     while (alive := [*filter(is_alive, processes)]) and time.monotonic() < give_up:
         time.sleep(0.02)
@@ -156,12 +156,12 @@ def killed_at_random(run: Run, rng: np.random.Generator) -> Counter[str]:
 
 
 def partial_files(study: Path, expected: dict[str, str]) -> list[str]:
-    """Return the outputs that are at their final name and not what they should be."""
+    """Return the outputs with a final name and other bytes than expected."""
     return [name for name, digest in outputs(study).items() if expected.get(name) != digest]
 
 
 def killed_again_and_again(folder: Path, expected: dict[str, str], kills: int, *, seed: int) -> Counter[str]:
-    """Kill runs of the tiny study at random moments and return what was counted."""
+    """Kill runs of the small study at random moments and return the counts."""
     rng, count = np.random.default_rng(seed), Counter[str]()
     study = None
     while sum(count[f"killed: {whom}"] for whom in KILLED) < kills:
@@ -181,7 +181,7 @@ def killed_again_and_again(folder: Path, expected: dict[str, str], kills: int, *
 
 
 def disk_full_again_and_again(folder: Path, expected: dict[str, str], points: int, *, seed: int) -> Counter[str]:
-    """Run the tiny study on a disk that is full, made larger bit by bit, and return what was counted."""
+    """Run the small study on a full disk that grows bit by bit, and return the counts."""
     rng, count = np.random.default_rng(seed), Counter[str]()
     step_kb = 6000 // points + 1  # the whole study takes 6 MB
     with small_disk(folder / "disk", 600) as disk:
@@ -200,7 +200,7 @@ def disk_full_again_and_again(folder: Path, expected: dict[str, str], points: in
 
 
 def finished(study: Path) -> dict[str, str]:
-    """Return the outputs of a run that nothing disturbs."""
+    """Return the outputs of an uninterrupted run."""
     if not study.exists():
         write_tiny_study(study)
         if code := started("snakemake", "--cores", "1", "--directory", str(study)).wait():
@@ -209,7 +209,7 @@ def finished(study: Path) -> dict[str, str]:
 
 
 def judged(study: Path, expected: dict[str, str], code: int) -> bool:
-    """Return whether a study is finished: exit code 0, the bytes of the undisturbed run, nothing left beside."""
+    """Return true for exit code 0, the bytes of the uninterrupted run, and no temporary file."""
     good = code == 0 and outputs(study) == expected and not leftovers(study)
     if good:
         shutil.rmtree(study)
@@ -220,7 +220,7 @@ def judged(study: Path, expected: dict[str, str], code: int) -> bool:
 
 @contextmanager
 def small_disk(place: Path, size_kb: int) -> Iterator[Path]:
-    """Mount a disk of a few kB; a user who may not mount runs the whole script under ``unshare -rm``."""
+    """Mount a disk of a few kB; without the permission, run the script under ``unshare -rm``."""
     place.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_kb}k", "none", str(place)], check=False)
     if mounted.returncode:
@@ -228,7 +228,7 @@ def small_disk(place: Path, size_kb: int) -> Iterator[Path]:
     try:
         yield place
     finally:
-        give_up = time.monotonic() + LONGEST_LIFE_S  # Python's helpers outlive a run by a moment
+        give_up = time.monotonic() + LONGEST_LIFE_S  # helper processes of Python end shortly after a run
         while subprocess.run(["umount", str(place)], check=time.monotonic() > give_up).returncode:
             time.sleep(0.05)
 
@@ -241,7 +241,7 @@ def resized(disk: Path, size_kb: int) -> None:
 def at_once(
     campaign: Callable[..., Counter[str]], folder: Path, points: int, *, seed: int, workers: int
 ) -> Counter[str]:
-    """Run a campaign's points on several studies at once, and return what was counted in all."""
+    """Run a campaign's points on several studies at once, and return the total counts."""
     expected, shares = finished(folder / "reference"), np.bincount(np.arange(points) % workers)
 
     def share(worker: int) -> Counter[str]:
@@ -254,7 +254,7 @@ def at_once(
 
 
 def main() -> int:
-    """Run what is asked for, print the counts, and return 1 where something was partial or not recovered."""
+    """Run the campaigns, print the counts, and return 1 if a file was partial or not recovered."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--full", type=int, default=100)

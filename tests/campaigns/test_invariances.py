@@ -1,4 +1,4 @@
-"""What a lab chooses freely changes no result: axes, units, names, the time a recording starts, left for right."""
+"""Free choices of a lab change no result: axes, units, names, start time, left for right."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TRIAL = "comfortable_01"
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return one person's static and one walk, segments by table, which knows no side."""
+    """Return one person's static trial and one walk, with segments from a table."""
     folder = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("one") / "study")
     (folder / "segments.tsv").unlink()
     rows = (folder / "trials.tsv").read_text().splitlines()
@@ -122,7 +122,7 @@ def test_metres_for_millimetres(plain: Session, changed: Callable[..., Session])
 
 
 def test_a_recording_that_starts_later(plain: Session, changed: Callable[..., Session]) -> None:
-    frames = 64  # at 100 Hz a time that binary numbers do not hold exactly: shifted results, rounded times
+    frames = 64  # at 100 Hz not an exact binary number: equal results, rounded times
 
     def later(recording: Recording) -> Recording:
         shift = frames / recording.marker_rate_hz
@@ -147,7 +147,7 @@ def test_other_names_of_the_markers(study: Path, plain: Session, changed: Callab
 
 
 def test_left_for_right(plain: Session, changed: Callable[..., Session]) -> None:
-    """Seen in a mirror, markers carry the other side's names; a plate's axes stay right-handed by turning x round.
+    """In a mirror, markers have the names of the other side; plates stay right-handed with x reversed.
 
     Force is a vector, moment an axial one: of channels Fx Fy Fz Mx My Mz then Fx, My and Mz change their signs.
     """
@@ -173,7 +173,7 @@ def test_left_for_right(plain: Session, changed: Callable[..., Session]) -> None
         )
 
     found = changed(mirrored)
-    # of a vector in segment axes, left and right are mirrored too: joint moments as clinicians count them are the same
+    # vectors in segment axes are mirrored, too; clinical joint moments are the same
     exchanged = found.trials[TRIAL]
     moment = exchanged["kinetics"].joint_moment
     moment.values[...] = moment.values * [-1, -1, 1]

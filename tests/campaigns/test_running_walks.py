@@ -13,13 +13,13 @@ from tests.support.running_walks import FLIGHT_S, GRAVITY_M_S2, MASS_KG, PEAK_BO
 from tests.support.stances import SAMPLE_S, THRESHOLD_N, events_of, found, side_of, stance, under
 
 PEAK = PEAK_BODY_WEIGHTS * MASS_KG * GRAVITY_M_S2
-SAME_N = THRESHOLD_N * PEAK_N / PEAK  # the threshold of a force that is so much stronger
+SAME_N = THRESHOLD_N * PEAK_N / PEAK  # the threshold, scaled to the larger force
 CYCLE_S = 2 * (STANCE_S + FLIGHT_S)
 
 
 @pytest.mark.parametrize("belt", [False, True])
 def test_every_stance_is_valid_and_carries_the_whole_force(belt: bool) -> None:
-    """Each foot on a plate of its own, or each on its belt; a pelvis over the feet, no lever arm too long."""
+    """Each foot is on a separate plate or belt, under the pelvis, with short lever arms."""
     known = run(belt=belt)
     plates = [under(step) for step in known.seen()]
     trial = found(run_cleaned(known, [Rectangle(-2, 2, 0, 0.5), Rectangle(-2, 2, -0.5, 0)] if belt else plates))
@@ -37,7 +37,7 @@ def test_every_stance_is_valid_and_carries_the_whole_force(belt: bool) -> None:
 
 
 def test_flight_is_no_double_support() -> None:
-    """Single support is the whole stance, double support 0, where each is seen."""
+    """Single support is the whole stance, and double support is 0."""
     known = run()
     trial = found(run_cleaned(known, [under(step) for step in known.seen()]))
     for side in SIDES:
@@ -51,8 +51,8 @@ def test_flight_is_no_double_support() -> None:
 
 
 @pytest.mark.parametrize("belt", [False, True])
-def test_motion_alone_tells_landing_and_take_off(belt: bool) -> None:
-    """To three frames, as the method for running is documented; each once, and no other."""
+def test_motion_alone_gives_landing_and_take_off(belt: bool) -> None:
+    """Each is found once, within three frames, the documented accuracy of the method."""
     known = run(belt=belt)
     trial = found(run_cleaned(known), kinematic_events="handsaker")
     for side in SIDES:

@@ -1,6 +1,6 @@
-"""Other ways over the plates, from contacts to joint moments: across two plates, two feet on one, diagonal, backwards.
+"""Other walks over the plates: one foot on two plates, two feet on one, diagonal, backwards.
 
-Each is a recorded walk whose answer does not change, or is lost for the two feet alone.
+Each is derived from a recorded walk; its joint moments must be the same, or missing for the two feet on one plate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROUNDING_NM = 1e-6  # the same forces summed in another order, and filtered deri
 
 @pytest.fixture(scope="module")
 def walked() -> tuple[xr.Dataset, xr.Dataset]:
-    """Return a walk of the demonstration as the step ``clean`` leaves it, and the person's calibration."""
+    """Return a walk of the demonstration study after ``clean``, and the calibration."""
     recorded = {
         name: read(DEMO / "sub-01" / f"{name}.c3d", body_model=MODEL, **CHOSEN["read"]).assign_attrs(role=role)
         for name, role in (("static", "static"), ("comfortable_01", "gait"))
@@ -64,7 +64,7 @@ def same_moments(found: xr.Dataset, expected: xr.Dataset, *, frames: slice = sli
 
 
 def test_one_foot_over_two_plates(walked: tuple[xr.Dataset, xr.Dataset], plain: tuple[xr.Dataset, xr.Dataset]) -> None:
-    """The first plate sawn across under the foot: its halves carry the force as a beam does, and sum to it."""
+    """The first plate is split under the foot; its halves share the force as a beam does."""
     trial, calibration = walked
     corner, force = trial.plate_corner.values[0], trial.plate_force.values[:, 0]
     cop, free = centre_of_pressure(force, trial.plate_moment.values[:, 0], corner)
@@ -92,7 +92,7 @@ def test_one_foot_over_two_plates(walked: tuple[xr.Dataset, xr.Dataset], plain: 
 
 
 def test_two_feet_on_one_plate(walked: tuple[xr.Dataset, xr.Dataset], plain: tuple[xr.Dataset, xr.Dataset]) -> None:
-    """The first two plates are one: both stances say so and have no moments; the third step keeps its own."""
+    """The first two plates are joined: both stances are rejected; the third step is unchanged."""
     trial, calibration = walked
     both = trial.plate_corner.values[:2].reshape(-1, 3)
     (x0, y, z0), (x1, _, z1) = both.min(axis=0), both.max(axis=0)
@@ -120,7 +120,7 @@ def test_two_feet_on_one_plate(walked: tuple[xr.Dataset, xr.Dataset], plain: tup
 def test_a_diagonal_walk(
     walked: tuple[xr.Dataset, xr.Dataset], plain: tuple[xr.Dataset, xr.Dataset], degrees: float
 ) -> None:
-    """Person and plates stand at an angle to the lab's axes."""
+    """Person and plates are rotated relative to the lab axes."""
     trial, calibration = walked
     cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     turn = np.array([[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]])
@@ -145,7 +145,7 @@ def test_walking_backwards(walked: tuple[xr.Dataset, xr.Dataset], plain: tuple[x
     touched, loaded = solved(back, calibration, max_time_offset_s=0.05)
     forth, again = plain[1].joint_moment.values, loaded.joint_moment.values[::-1]
     known = np.isfinite(forth) & np.isfinite(again)
-    assert known.sum() > 0.8 * np.isfinite(forth).sum(), "steps told by motion are told otherwise backwards"
+    assert known.sum() > 0.8 * np.isfinite(forth).sum(), "events from motion differ backwards"
     np.testing.assert_allclose(again[known], forth[known], rtol=0, atol=ROUNDING_NM)
     assert touched.valid.sum() == plain[0].valid.sum()
 

@@ -1,4 +1,4 @@
-"""Where the checkout and the real studies are, copies of studies, running the workflow."""
+"""Paths of the checkout and the real studies; copies of studies; runs of the workflow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def planned(study: Path, *arguments: str) -> set[str]:
 
 
 def jobs_in(plan: str) -> set[str]:
-    """Return the jobs that a dry run told of."""
+    """Return the jobs listed by a dry run."""
     jobs = set()
     for block in re.split(r"\n(?=(?:local)?rule )", plan):
         if name := re.match(r"(?:local)?rule (\w+):", block):
