@@ -24,7 +24,7 @@ class Problem(NamedTuple):
         return _shortened(printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " "))
 
     def within(self, place: str) -> Problem:
-        """Return the problem with ``place`` (file, setting) in front of where it is."""
+        """Return the problem with a place in front of where it is."""
         return self._replace(where=f"{place}: {self.where}" if self.where else place)
 
 
@@ -52,7 +52,7 @@ class UserError(Exception):
         return error
 
     def within(self, place: str) -> Self:
-        """Add a place in front of each problem's own and return the error, of whichever class it is."""
+        """Put a place in front of where each problem is, and return this error."""
         self.problems = tuple(problem.within(place) for problem in self.problems)
         return self
 
@@ -61,7 +61,7 @@ class UserError(Exception):
 
 
 def hidden_in(text: str) -> str:
-    """Return the first invisible character of a text, such as ``U+001B``, or an empty text.
+    """Return the first invisible character of a text as ``U+001B``, or nothing.
 
     Invisible are control characters, line and paragraph separators, marks of writing direction, and bytes of a file
     name that are not UTF-8.
@@ -88,7 +88,7 @@ def _shortened(line: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the remedy ``"did you mean 'x'?"`` with the known name closest to a misspelt one, else ``""``."""
+    """Return ``"did you mean 'x'?"`` for the most similar known name, or nothing."""
     by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return f"did you mean '{by_lower[close[0]]}'?" if close else ""

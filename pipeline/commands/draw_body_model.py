@@ -45,7 +45,7 @@ STYLE = (
 
 
 def body_model_report(name: str, file: Path | None, output: Path) -> str:
-    """Return the labels of each landmark as text; with a C3D file, also draw the model on it.
+    """Return the labels of each landmark; with a C3D file, also draw the model.
 
     Args:
         name: a shipped model, or a path.
@@ -71,7 +71,7 @@ def _either(groups: Sequence[tuple[str, ...]]) -> str:
 
 
 def _landmark_rows(model: BodyModel, recording: Recording) -> list[tuple[str, ...]]:
-    """Return a header and, for each landmark, its label in the file and the share of frames that show it."""
+    """Return a row per landmark: name, label in the file, share of frames visible."""
     found = chosen_labels(model, recording.labels)
     seen = positions(model, recording.labels, recording.markers)
     rows: list[tuple[str, ...]] = [("landmark", "label found", "frames seen")]
@@ -85,7 +85,7 @@ def _landmark_rows(model: BodyModel, recording: Recording) -> list[tuple[str, ..
 
 
 def _skeletons(model: BodyModel, recording: Recording, file: Path) -> tuple[Points, dict[str, Skeleton], list[Problem]]:
-    """Return the landmarks in lab axes, the skeletons that can be built, by side, and the problems of the others."""
+    """Return landmarks in lab axes, a skeleton per side, and problems of the others."""
     points = positions(model, recording.labels, recording.markers)
     try:
         rotation, _ = to_isb(points, quarter_turn=True)
@@ -146,7 +146,7 @@ def _line(a: tuple[float, float], b: tuple[float, float], attributes: str) -> st
 
 
 def _bones(leg: Skeleton, at: Projection, k: int) -> list[str]:
-    """Return the SVG of a leg: its joint centres, the lines between them, the axes of each segment."""
+    """Return the SVG of a leg: joint centres, lines between them, segment axes."""
     centres = [leg.centres[f"{joint}_centre"][k] for joint in FROM_HIP]
     parts = [_line(at(a), at(b), 'class="bone"') for a, b in zip(centres, centres[1:], strict=False)]
     for segment in FROM_PELVIS:
@@ -163,7 +163,7 @@ def _bones(leg: Skeleton, at: Projection, k: int) -> list[str]:
 
 
 def _landmarks(still: Mapping[str, Array], at: Projection, side: str, edge: float) -> list[str]:
-    """Return the SVG of the landmarks; those of ``side`` are named to the right of the picture, one per line."""
+    """Return the SVG of the landmarks; those of ``side`` have names at the right."""
     other = {"left": "_right", "right": "_left"}.get(side, "no side")
     places = {name: at(place) for name, place in still.items() if not name.endswith(other)}
     parts, row = [], 0.0

@@ -17,7 +17,7 @@ IN_METRICS = ("start_time", "end_time", "reason")  # columns of metrics.csv, a r
 
 
 def export(path: Path, *, form: str, output: Path | None = None) -> Path:
-    """Write the long table of a study and return its path, by default in the folder of ``study.nc``.
+    """Write the long table of a study, by default next to study.nc; return its path.
 
     Raises:
         UserError: no study, the table cannot be written, or pyarrow is not installed.

@@ -84,7 +84,7 @@ class Facts:
 
 
 def opened(study: Path, file: str, *, subject: str = "", participant: str = "") -> Recording:
-    """Read a C3D file of a study; ``subject`` and ``participant`` as in :func:`pipeline.c3d.reader.read_c3d`.
+    """Read a C3D file of a study, see :func:`pipeline.c3d.reader.read_c3d`.
 
     Raises:
         UserError: it cannot be read.
@@ -97,7 +97,7 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
 
 
 def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
-    """Return the facts of a file; ``body_model`` is None if the study's model cannot be read."""
+    """Return the facts of a file; ``body_model`` is None if it cannot be read."""
     points = positions(body_model, recording.labels, recording.markers) if body_model else {}
     heading_problem, rotation = None, np.eye(3)
     try:
@@ -153,7 +153,7 @@ def _leg_m(points: Points) -> float:
 
 
 def _stride_m(points: Points, rotation: Array) -> float:
-    """Return the range of the distance of the left heel ahead of the right, 5th to 95th percentile, m."""
+    """Return the range (5 to 95 %) of the left heel ahead of the right, m."""
     if not {"heel_left", "heel_right"} <= points.keys():
         return float("nan")
     ahead = (points["heel_left"] - points["heel_right"]) @ rotation[0]
@@ -172,7 +172,10 @@ def words_of(text: str) -> list[str]:
 
 
 def looks_like_a_name(text: str) -> bool:
-    """Return whether text may be a person's name: it has a word and no digit (``subject01`` and ``A22`` are codes)."""
+    """Return whether text may be a person's name: it has a word and no digit.
+
+    ``subject01`` and ``A22`` are codes.
+    """
     return bool(re.search(r"[^\W\d_]{3}", text)) and not re.search(r"\d", text)
 
 
@@ -180,7 +183,7 @@ OUTPUTS = ("derived", "logs")
 
 
 def c3d_files(folder: Path) -> list[str]:
-    """Return the C3D files in and below a study, relative to it and sorted; links are followed.
+    """Return the sorted C3D files of a study, relative to it; links are followed.
 
     Hidden files and folders and the study's outputs are skipped. Broken links are included; reading them gives the
     error. A folder reached by several links is searched once, under its own name if it is inside the study.
@@ -213,7 +216,9 @@ def seen_landmarks(body_model: BodyModel, recording: Recording) -> set[str]:
 
 
 def extent_m(markers: Array) -> float:
-    """Return the travel of markers (time, marker, 3), m: 90 % of them stay within it for 90 % of the time.
+    """Return the travel of markers (time, marker, 3), m.
+
+    Nine in ten markers stay within it for nine tenths of the time.
 
     It is below :data:`STANDING_M` for a person standing still; other people and stray markers do not count.
     """

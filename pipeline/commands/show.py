@@ -86,7 +86,7 @@ def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> Non
 
 
 def _overview(groups: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
-    """Yield tables of the groups, of the dimensions' labels, and of the variables over all groups."""
+    """Yield tables of groups, dimension labels and variables, over all groups."""
     if set(groups) != {""}:
         rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in groups.items()]
         yield aligned([["group", "variables", "size, or why it was rejected"], *rows], width=width)
@@ -147,7 +147,7 @@ def _percent(flags: NDArray[np.bool_]) -> str:
 
 
 def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
-    """Return a row per group, kind and label: mean, range and curve, the shares of flags, or the counts of texts."""
+    """Return a table of numbers, flags or texts, a row per group, kind and label."""
     first = next(iter(shown.values()))
     dims = [str(dim) for dim in first.dims if dim != first.name]
     along = [dim for dim in dims if dim in RUNNING][:1]
@@ -176,7 +176,7 @@ def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
 def _parts(
     array: xr.DataArray, kinds: Sequence[str], labels: Sequence[str], along: Sequence[str]
 ) -> Iterator[tuple[list[str], NDArray[Any]]]:
-    """Yield the kind and labels of each part of the array, and its values ``(..., along)``."""
+    """Yield kind and labels of each part of an array, and its ``(..., along)`` values."""
     counted = [dim for dim in array.dims if dim not in (*labels, *along)]
     array = array.transpose(*labels, *counted, *along)
     found = list(zip(*(array[kind].values.tolist() for kind in kinds), strict=True))
@@ -194,7 +194,7 @@ def _statistics(values: NDArray[Any], levels: str) -> list[str]:
 
 
 def _curve(values: NDArray[Any], levels: str) -> str:
-    """Return the mean curve as characters, scaled to its own range; a blank for missing values."""
+    """Return the mean curve as characters, scaled to its range; blank if missing."""
     samples = values.reshape(-1, values.shape[-1])
     starts = np.unique(np.linspace(0, samples.shape[1], CURVE_WIDTH, endpoint=False).astype(int))
     if not samples.size:

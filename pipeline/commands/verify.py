@@ -47,7 +47,7 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
 
 
 def verify(folder: Path) -> tuple[list[Problem], str]:
-    """Return the problems of a study's recordings and results, and a summary of the files that were read.
+    """Return the problems of recordings and results, and a summary of the files read.
 
     Raises:
         UserError: wrong settings or tables, or no results.
@@ -81,7 +81,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
-    """Return the step and session of every file that a run writes, by its name below ``derived``."""
+    """Return step and session of every output, by its name below ``derived``."""
     names: dict[str, tuple[str, str | None]] = {
         f"{session}/{step}.nc": (step, session) for session in study.sessions for step in SESSION_STEPS
     }
@@ -99,7 +99,7 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
 
 
 def _removal(folder: Path, file: str) -> str:
-    """Return the command that removes a damaged file; Snakemake knows the report's pages as one folder."""
+    """Return the command that removes a damaged file, or the report's folder of pages."""
     if Path(file).parent.name == PAGES:
         return f"  rm -r {shlex.quote(str(folder / file.rpartition('/')[0]))}"
     return f"  rm {shlex.quote(str(folder / file))}"
@@ -136,7 +136,7 @@ def _recorded_sources(
     known: checksums.Record | None,
     made_from: Mapping[str, dict[str, str]],
 ) -> dict[str, str] | None:
-    """Return the recordings that an output was made from, according to its record; None if the record lacks them.
+    """Return the recordings behind an output by its record, None if unknown.
 
     For ``read`` they are the present recordings if its key names them, for a later step the recordings of its inputs.
     """
@@ -159,7 +159,7 @@ def _look_at_output(
     records: Mapping[str, checksums.Record | None],
     recorded: dict[str, str] | None,
 ) -> tuple[tuple[str, str] | None, dict[str, str] | None]:
-    """Return what is wrong with an output file and the remedy, and its sources, None if unknown.
+    """Return the problem and remedy of an output file, and its sources if known.
 
     A file is opened only if its record is missing or incomplete.
     """
@@ -188,7 +188,7 @@ def _look_at_output(
 def _made_otherwise(
     study: Study, known: checksums.Record | None, step: str, session: str | None
 ) -> tuple[str, str] | None:
-    """Return the parts of a job's key that have changed since the output was made, and the remedy."""
+    """Return which parts of a job's key have changed since, and the remedy."""
     key = json.loads(study.key(step)(SimpleNamespace(session=session)))
     then, now = known.made_with if known else {}, checksums.made_with(key)
     changed = [

@@ -11,6 +11,7 @@ from ..c3d.writer import write_c3d
 from ..errors import UserError, nearest
 from ..results import netcdf
 from ..tables import study_tables
+from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
 
 
@@ -36,29 +37,40 @@ def write_c3d_files(
     if session is not None and session not in study.sessions:
         remedy = nearest(session, study.sessions) or f"expected one of {', '.join(study.sessions)}"
         raise UserError(str(study_path), f"no session '{session}' in trials.tsv", remedy)
-    written, left_out = [], []
+    written: list[Path] = []
+    left_out: list[str] = []
     for name in study.sessions if session is None else [session]:
-        folder = study_path / "derived" / name
-        steps = {step: folder / f"{step}.nc" for step in ("kinematics", "kinetics", "contacts", "calibrate")}
-        if absent := [path for path in steps.values() if not path.exists()]:
-            raise UserError(str(absent[0]), "no such file", "run the workflow first")
-        calibration = netcdf.load(steps.pop("calibrate"))
-        recorded = netcdf.load_tree(folder / "read.nc")[0]
-        results = {step: netcdf.load_tree(path)[0] for step, path in steps.items()}
-        for row in (row for row in study.sessions[name] if row["role"] == "gait"):
-            trial = {step: groups[row["trial"]] for step, groups in results.items() if row["trial"] in groups}
-            reasons = [part.attrs["rejected"] for part in trial.values() if "rejected" in part.attrs]
-            if reasons or len(trial) < len(results):
-                left_out.append(f"{name} {row['trial']}: {[*reasons, 'no results'][0]}")
-                continue
-            outputs = model_outputs(
-                **trial,
-                body_mass_kg=float(calibration.attrs["body_mass_kg"]),
-                lab_rotation=np.reshape(recorded[row["trial"]].attrs["lab_rotation"], (3, 3)),
-            )
-            target = folder / "c3d" / f"{row['trial']}.c3d"
-            person = study_tables.person_of(row, study.participants)
-            events = gait_events(trial["contacts"])
-            write_c3d(study_path / row["file"], target, outputs, events, **person, anonymous=anonymous)
-            written.append(target)
+        files, lines = _write_session(study, name, anonymous=anonymous)
+        written += files
+        left_out += lines
+    return written, left_out
+
+
+def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list[Path], list[str]]:
+    """Write the files of one session, see :func:`write_c3d_files`."""
+    folder = study.path / "derived" / session
+    steps = {step: folder / f"{step}.nc" for step in ("kinematics", "kinetics", "contacts", "calibrate")}
+    if absent := [path for path in steps.values() if not path.exists()]:
+        raise UserError(str(absent[0]), "no such file", "run the workflow first")
+    calibration = netcdf.load(steps.pop("calibrate"))
+    recorded = netcdf.load_tree(folder / "read.nc")[0]
+    results = {step: netcdf.load_tree(path)[0] for step, path in steps.items()}
+    written, left_out = [], []
+    for row in (row for row in study.sessions[session] if row["role"] == "gait"):
+        trial = {step: groups[row["trial"]] for step, groups in results.items() if row["trial"] in groups}
+        reasons = [part.attrs["rejected"] for part in trial.values() if "rejected" in part.attrs]
+        if reasons or len(trial) < len(results):
+            left_out.append(f"{session} {row['trial']}: {[*reasons, 'no results'][0]}")
+            continue
+        outputs = model_outputs(
+            **trial,
+            body_mass_kg=float(calibration.attrs["body_mass_kg"]),
+            lab_rotation=np.reshape(recorded[row["trial"]].attrs["lab_rotation"], (3, 3)),
+        )
+        target = folder / "c3d" / f"{row['trial']}.c3d"
+        person = study_tables.person_of(row, study.participants)
+        write_c3d(
+            study.path / row["file"], target, outputs, gait_events(trial["contacts"]), **person, anonymous=anonymous
+        )
+        written.append(target)
     return written, left_out

@@ -23,7 +23,7 @@ def guarded(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def guard(cell: object) -> object:
-    """Return a cell, with an apostrophe before it if a spreadsheet would read it as a formula.
+    """Return a cell, with an apostrophe before it if it would be a formula.
 
     A cell that already begins with apostrophes gets one more, so that :func:`unguarded` restores it.
     """

@@ -41,12 +41,12 @@ Key = tuple[str, ...]
 
 
 def key_of(variable: str, component: Mapping[str, str]) -> Key:
-    """Return the key of a curve: its variable and the labels of its component, in table order."""
+    """Return the key of a curve: its variable and component labels, in table order."""
     return (variable, *(component[dim] for dim in COMPONENTS[variable]))
 
 
 def read_reference(path: Path, *, setting: str) -> dict[Key, Reference]:
-    """Return the curves of a table; ``setting`` is the name of the setting with its path.
+    """Return the curves of a table; ``setting`` names the setting with its path.
 
     Raises:
         UserError: no such file, not UTF-8, or a mistake that :func:`reference_of` finds.

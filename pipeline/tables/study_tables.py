@@ -115,19 +115,22 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
 
 
 def person_of(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
-    """Return the ``subject`` and ``participant`` of a trial, to choose among several people in one file."""
+    """Return the ``subject`` and ``participant`` of a trial.
+
+    They choose among several people in one file.
+    """
     person = row["participant_id"]
     named = (cells.get("subject", "") for cells in (row, participants.get(person, {})))
     return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
 
 
 def without_subject(participant: Row) -> Row:
-    """Return a row of participants.tsv without the column subject: it may hold a name, which results must not."""
+    """Return a row of participants.tsv without ``subject``, which may hold a name."""
     return {name: cell for name, cell in participant.items() if name != "subject"}
 
 
 def plate_numbers(cell: str) -> tuple[int, ...] | None:
-    """Return the plates under a foot, from a cell of ``plates_left`` or ``plates_right``; None if not stated.
+    """Return the plates under a foot, from its cell; None if not stated.
 
     The cell holds numbers, counted from 1 as in the file, separated by blanks or commas (``2``, ``1 2``); ``none``
     for no plate; ``n/a`` or nothing if not stated.
@@ -153,7 +156,7 @@ def given_plates(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[Problem]:
-    """Return the problems of a row of trials.tsv; ``others`` are the session's rows before it."""
+    """Return the problems of a row, given the session's rows before it."""
     session, trial = row["session"], row["trial"]
     where = f"{path.name}: {session} {trial}"
     problems = bad_identifier(trial, "trial", path.name) + bad_identifier(session, "session", path.name)
@@ -188,7 +191,10 @@ def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list
 
 
 def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[Problem]]:
-    """Return the rows of segments.tsv by participant, and every problem; both empty without such a file."""
+    """Return the rows of segments.tsv by participant, and every problem.
+
+    Both are empty without such a file.
+    """
     if not path.exists():
         return {}, []
     segments: dict[str, list[Row]] = {}
@@ -213,7 +219,10 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
 
 
 def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[Problem]]:
-    """Return the rows of cycles.tsv (gait cycles to leave out), and every problem; both empty without such a file."""
+    """Return the rows of cycles.tsv, gait cycles to leave out, and every problem.
+
+    Both are empty without such a file.
+    """
     if not path.exists():
         return [], []
     rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)

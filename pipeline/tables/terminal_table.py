@@ -13,12 +13,12 @@ WIDEST = 160
 
 
 def text_width() -> int:
-    """Return the characters per line of the terminal, 120 without a terminal, at most :data:`WIDEST`."""
+    """Return the characters per line: the terminal's, at most :data:`WIDEST`."""
     return min(shutil.get_terminal_size((120, 24)).columns, WIDEST)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
-    """Return rows as aligned columns of text, in lines of at most ``width`` if possible.
+    """Return rows as aligned columns, in lines of at most ``width`` if possible.
 
     Narrow columns keep their width; the others share the remaining width and wrap. Line ends in cells are kept.
     """
@@ -39,7 +39,7 @@ def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """Return a line in parts of at most ``width``; longer words are broken after / or _ if possible."""
+    """Return a line in parts of at most ``width``; long words break after / or _."""
     wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
     if any(len(word) > width for word in line.split()):
         wrapper.wordsep_simple_re = re.compile(r"(\s+|(?<=[/_])(?=\S))")

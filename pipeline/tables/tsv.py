@@ -81,7 +81,7 @@ def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
 def out_of_range(
     row: Mapping[str, str], column: str, low: float, high: float, where: str, *, required: bool = False
 ) -> list[Problem]:
-    """Return a problem if a cell is not a number from low to high, or empty although required."""
+    """Return a problem if a cell is not from low to high, or empty but required."""
     try:
         value = number(row, column, where=where)
     except UserError as error:
@@ -102,7 +102,7 @@ def _in_metres(value: float, low: float, high: float) -> str:
 
 
 def misspelt(rows: Sequence[Row], known: Sequence[str], where: str) -> list[Problem]:
-    """Return a problem for each column that differs from a known one by a letter or two."""
+    """Return a problem for each column that nearly has the name of a known one."""
     problems = []
     for name in rows[0] if rows else ():
         close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85)
@@ -150,7 +150,7 @@ LONGEST_IDENTIFIER, LONGEST_COLUMN, LONGEST_CELL = 64, 64, 1000
 
 
 def hostile_cells(rows: Sequence[Row], where: str) -> list[Problem]:
-    """Return a problem for each cell that is very long or holds an invisible character, such as a line end."""
+    """Return a problem for each very long cell and each invisible character."""
     problems = []
     for number, row in enumerate(rows, start=1):
         place = f"{where}: row {number}"
@@ -164,7 +164,7 @@ def hostile_cells(rows: Sequence[Row], where: str) -> list[Problem]:
 
 
 def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> list[Problem]:
-    """Return a problem for each column name that NetCDF does not allow or that the results use."""
+    """Return a problem for each column name that is not valid or reserved."""
     names = list(rows[0]) if rows else []
     remedy = f"begin with a letter, a digit or '_'; no '/', {LONGEST_COLUMN} characters at most"
     bad = [
@@ -180,7 +180,7 @@ def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> li
 
 
 def bad_identifier(name: str, column: str, where: str) -> list[Problem]:
-    """Return a problem if the name of a person, session or trial is no valid folder name on every system."""
+    """Return a problem if a name cannot be a folder name on every system."""
     if len(name) > LONGEST_IDENTIFIER:
         what = f"{column} {name[:LONGEST_IDENTIFIER]!r}... has {len(name)} characters"
         return [Problem(where, what, f"expected {LONGEST_IDENTIFIER} at most")]
@@ -191,6 +191,6 @@ def bad_identifier(name: str, column: str, where: str) -> list[Problem]:
 
 
 def leaves_study(file: str) -> bool:
-    """Return whether a path leads out of the study. Links inside the study may lead anywhere."""
+    """Return whether a path leads out of the study; links inside may lead anywhere."""
     parts = Path(os.path.normpath(file)).parts if file else ("..",)
     return "\0" in file or Path(file).is_absolute() or parts[:1] == ("..",)

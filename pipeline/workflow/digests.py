@@ -24,7 +24,7 @@ def sha256(path: Path) -> str:
 
 
 def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
-    """Return the SHA-256 of each file, stored in ``cache`` by size, mtime, ctime and inode.
+    """Return the SHA-256 of each file; ``cache`` keeps them by size, times, inode.
 
     Files changed within the last two seconds are not stored: another change within a clock tick of the file system
     would be missed. A cache that cannot be written costs only time.
@@ -56,7 +56,7 @@ def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
 
 @functools.cache
 def imported_modules(*modules: str) -> frozenset[str]:
-    """Return modules of this package and all modules of it that they import, as names from ``pipeline``."""
+    """Return modules of this package with all modules of it that they import."""
     found: set[str] = set()
     waiting = {*modules}
     while waiting:
@@ -94,6 +94,6 @@ _version = functools.cache(importlib.metadata.version)
 
 
 def _source(module: str) -> Path | None:
-    """Return the file of a module of this package, None for a folder or another package."""
+    """Return the file of a module of this package, None for anything else."""
     path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
     return path if path.is_file() else None

@@ -33,7 +33,7 @@ STORAGE = ("xarray", "netCDF4", "h5py")
 
 
 def code_of(step: str) -> tuple[str, ...]:
-    """Return the modules that a job calls; with all their imports they are the code behind its outputs."""
+    """Return the modules that a job calls; their imports belong to its code."""
     job = f"{step}_job" if step in ("study", "report") else "session_job"
     return f"pipeline.steps.{step}.step", "pipeline.workflow.run_job", f"pipeline.workflow.{job}"
 
@@ -52,7 +52,7 @@ class Study:
     left_out: Sequence[tsv.Row] = ()
 
     def c3d_files(self, session: str) -> list[str]:
-        """Return the session's files for the rule ``read``, relative to the study, each once.
+        """Return the session's files for rule ``read``, relative to the study.
 
         Files with a brace in the name (a wildcard to Snakemake) or with a date in the future (an error to Snakemake)
         are left out. Every change of a file triggers its jobs all the same, because the key holds its SHA-256.
@@ -73,7 +73,7 @@ class Study:
 
     @cached_property
     def memory_mb(self) -> dict[str, int]:
-        """Return the memory to request on a cluster, for a job of the largest session and one of the study.
+        """Return the memory to request for a job of a session and of the study.
 
         It is 1.8 to 2.8 times the largest measured value, see docs/scale.md.
         """
@@ -137,12 +137,12 @@ class Study:
     _kinematics_needs = _clean_needs
 
     def _contacts_needs(self, session: str) -> dict[str, Any]:
-        """Return the plates under each foot from trials.tsv; a trial without any gets no argument."""
+        """Return the plates under each foot; a trial without any gets no argument."""
         given = {row["trial"]: study_tables.given_plates(row) for row in self.sessions[session]}
         return {"by_trial": {trial: plates for trial, plates in given.items() if plates}}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:
-        """Return belt speeds and the cycles to leave out; a trial without such cycles gets no argument for them."""
+        """Return belt speeds and the cycles to leave out, by trial."""
         given: dict[str, dict[str, Any]] = {
             row["trial"]: {"belt_speed_m_s": tsv.number(row, "belt_speed_m_s", where="trials.tsv")}
             for row in self.sessions[session]

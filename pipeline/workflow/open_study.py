@@ -48,7 +48,7 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
 def look_at(
     path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False
 ) -> tuple[Study, list[Problem]]:
-    """Return a study as far as its settings and tables can be read, and all their problems.
+    """Return a study as far as it can be read, and all problems of its tables.
 
     Nothing is written, and no recording is read: ``sha256`` is empty.
 
@@ -79,7 +79,7 @@ def look_at(
 def _settings_of(
     path: Path, overrides: Mapping[str, Any]
 ) -> tuple[tuple[dict[str, Any], BodyModel | None], list[Problem]]:
-    """Return settings and body model, empty and None if they have problems, and every problem."""
+    """Return settings and body model, empty and None if wrong, and every problem."""
     where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
     own, problems = _attempt(
         lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides)), None
@@ -98,7 +98,7 @@ def _settings_of(
 
 
 def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]]:
-    """Return the result of a check, or the default if it raises UserError, and the problems."""
+    """Return the result of a check, or a default if it raises, and the problems."""
     try:
         return check(), []
     except UserError as error:
@@ -106,7 +106,7 @@ def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]
 
 
 def _check_reference(study: Path, name: str, setting: str) -> None:
-    """Raise UserError if a reference is missing, is a table with mistakes, or is an output of this study."""
+    """Refuse a reference that is missing, has mistakes, or is of this study."""
     file = study / name
     if file.resolve().is_relative_to((study / "derived").resolve()):
         raise UserError(f"{setting}: {name}", "is an output of this study itself", "give another study's, or a copy")
@@ -117,7 +117,7 @@ def _check_reference(study: Path, name: str, setting: str) -> None:
 
 
 def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings; with uncertainty draws, further_curves includes their bands."""
+    """Return settings in which further_curves has the bands of uncertainty draws."""
     if not chosen or not chosen["kinetics"]["uncertainty_draws"]:
         return chosen
     further = dict.fromkeys((*chosen["cycles"]["further_curves"], *BANDS))
@@ -125,7 +125,7 @@ def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_lost_records(path: Path) -> None:
-    """Raise UserError if there are results without the records that show whether they are up to date."""
+    """Refuse results without the records that show whether they are up to date."""
     results = any((path / "derived").glob("*/*.nc"))
     # after the first run was killed, the only record may be that of an unfinished step
     records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))

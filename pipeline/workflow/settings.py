@@ -111,13 +111,13 @@ def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where:
 
 
 def _right_place(name: str, schema: Mapping[str, Any]) -> str:
-    """Return the remedy for a setting that belongs to another section, or an empty text."""
+    """Return the remedy for a setting in the wrong section, or an empty text."""
     sections = [section for section, names in _sections(schema) if name in names]
     return f"write it below '{' or '.join(sections)}:'" if sections else ""
 
 
 def _sections(schema: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the name, with those above it, and the properties of each section of a schema."""
+    """Yield the dotted name and the properties of each section of a schema."""
     for name, node in schema.get("properties", {}).items():
         if "properties" in node:
             yield above + name, node["properties"]
@@ -154,7 +154,7 @@ def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def typed(content: Any) -> Any:
-    """Return settings from the command line with text converted to numbers, booleans and null."""
+    """Return command-line settings with text as numbers, booleans and null."""
     if isinstance(content, Mapping):
         return {str(key): typed(value) for key, value in content.items()}
     return yaml.safe_load(content) if isinstance(content, str) else content
@@ -167,7 +167,7 @@ def _config(name: str) -> dict[str, Any]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON schema ``config/<name>.schema.yaml``; callers must not change it."""
+    """Return ``config/<name>.schema.yaml``; callers must not change it."""
     return _config(f"{name}.schema")
 
 
@@ -214,7 +214,7 @@ def shipped_body_models() -> list[str]:
 
 
 def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
-    """Return a shipped body model by name, or another by its path relative to the study.
+    """Return a shipped body model by name, or another by its path in the study.
 
     A model that ``extends`` another inherits its landmarks, joint centres, segments and settings, and replaces those
     that it defines itself.
@@ -232,7 +232,7 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyMo
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a path is a regular file; False for a path that the system cannot handle."""
+    """Return whether a path is a regular file, False for a path that is too long."""
     try:
         return path.is_file()
     except OSError:  # too long for a name
@@ -242,7 +242,7 @@ def is_file(path: Path) -> bool:
 def _with_its_base(
     name: str | None, above: tuple[str, ...], *, where: str, study_path: Path
 ) -> tuple[dict[str, Any], str]:
-    """Return a body model, merged with those it extends, and its file's name; the models ``above`` extend it."""
+    """Return a body model merged with those it extends, and its file's name."""
     shipped = shipped_body_models()
     if not name:
         raise UserError(where, "body_model is not set", f"choose one of {', '.join(shipped)}, or a file's path")

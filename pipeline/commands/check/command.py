@@ -21,7 +21,7 @@ MOST_LISTED = 4
 
 
 def check(folder: Path) -> list[Finding]:
-    """Return every problem of a study, errors first; each C3D file is read once, nothing is written.
+    """Return every problem of a study, errors first; nothing is written.
 
     Raises:
         UserError: no such folder, or no study.yaml in it.

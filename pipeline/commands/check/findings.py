@@ -155,7 +155,7 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | No
 
 
 def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> Iterator[Finding]:
-    """Find rows that repeat another, functional trials without a joint, plates that a file does not have."""
+    """Find repeated rows, functional trials without a joint, and unknown plates."""
     for (file, role), count in Counter((row["file"], row["role"]) for row in rows).items():
         if count > 1:
             what = f"in {count} rows of {session} with role {role}"
@@ -202,7 +202,7 @@ def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:
 
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model: BodyModel) -> Finding:
-    """Return what a file lacks, with the expected labels and the most similar label in the file."""
+    """Return what a file lacks, with the expected and the most similar labels."""
     known, present, listed = model.landmarks, chosen_labels(model, facts.labels), []
     taken = {label for groups in known.values() for group in groups for label in group}
     free = [label for label in facts.labels if label not in taken]

@@ -33,7 +33,7 @@ def of_sizes(
     chosen: Mapping[str, Any],
     model: BodyModel | None,
 ) -> Iterator[Finding]:
-    """Find sizes of a session's person that are missing or implausible, compared with the session's files.
+    """Find missing and implausible sizes of a session's person.
 
     Args:
         rows: the session's rows of trials.tsv.
@@ -71,7 +71,7 @@ def of_sizes(
 
 
 def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> dict[str, float]:
-    """Return the sizes in a session's files; the static trial wins, as in the step ``calibrate``."""
+    """Return the sizes in a session's files; the static wins, as in ``calibrate``."""
     ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
     return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}
 
@@ -104,7 +104,7 @@ def _missing(
 
 
 def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -> Iterator[Finding]:
-    """Find a height or leg length that contradicts the distance from heel to ASIS in the static trial."""
+    """Find a height or leg length that contradicts heel and ASIS in the static."""
     ranges = {"height_m": LEG_PER_HEIGHT, **{f"leg_length_{side}_m": LEG_PER_LEG_LENGTH for side in SIDES}}
     for column, (low, high) in ranges.items():
         if column in sizes and (leg_m / sizes[column] < low or leg_m / sizes[column] > high):
@@ -121,7 +121,7 @@ def _mass(
     walks: Sequence[Facts],
     gravity_m_s2: float,
 ) -> Iterator[Finding]:
-    """Find a body mass that is missing or contradicted by plates or files; plates under a static trial decide."""
+    """Find a body mass that is missing or contradicted by plates or files."""
     mass_kg = cells.get("mass_kg", stated.get("mass_kg"))
     weights_n = [weight for walk in walks for weight in walk.walking_weights_n]
     shown = []

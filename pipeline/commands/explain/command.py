@@ -22,7 +22,7 @@ INDENT = "  "
 
 
 def explain(path: Path, *, cycle: int | None) -> str:
-    """Return how a cycle was computed, in lines of 100 characters; without a number, the list of cycles.
+    """Return how a cycle was computed; without a number, the list of cycles.
 
     Raises:
         UserError: no study.nc, no such cycle, or files of its session are missing or from another run.
@@ -48,7 +48,7 @@ def _listed(study: xr.Dataset) -> str:
 
 
 def _summary(record: CycleRecord) -> Blocks:
-    """Yield participant, session, trial, condition and side, and whether the kinetics are used."""
+    """Yield participant, session, trial and side, and whether kinetics are used."""
     known = {name: record.cycle[name].item() for name in ("participant", "session", "trial", "condition", "side")}
     yield ", ".join(f"{name} {value}" for name, value in known.items())
     reason = record.cycle.reason.item()

@@ -49,7 +49,7 @@ class CycleRecord(NamedTuple):
         return float(self.cycle.start_time), float(self.cycle.end_time)
 
     def frame(self, time_s: float) -> float:
-        """Return the frame number in the C3D file at an instant; the event of a plate may lie between two frames."""
+        """Return the frame number in the C3D file at an instant, with a decimal."""
         return round(1 + time_s * self.rate_hz, 1)
 
     def within(self, time: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -59,7 +59,7 @@ class CycleRecord(NamedTuple):
 
 
 def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
-    """Return the record of a cycle from the session's files in the folder of ``study.nc``.
+    """Return the record of a cycle from the session's files next to study.nc.
 
     Raises:
         UserError: files of the session are missing, or from another run than ``study.nc``.

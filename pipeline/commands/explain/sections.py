@@ -46,7 +46,7 @@ def _recording(record: CycleRecord) -> Blocks:
 
 
 def file_lines(record: CycleRecord, trial: xr.Dataset) -> Iterator[str]:
-    """Yield a recording's name, whether it has changed, and its SHA-256 when it was read."""
+    """Yield a recording's name, its state now, and its SHA-256 when it was read."""
     path = record.derived.parent / trial.attrs["source"]
     if not path.is_file():
         now = "the file is gone"

@@ -40,7 +40,7 @@ class Fit(NamedTuple):
 
 
 def fits(files: Sequence[File], models: Models) -> dict[str, Fit]:
-    """Return the fit of each body model over the files that can be read, the best first.
+    """Return the fit of each body model over the readable files, the best first.
 
     The best model fits most files and, among these, has the largest share. Without a static trial, the walk that
     lacks least replaces it.
@@ -59,7 +59,7 @@ def fits(files: Sequence[File], models: Models) -> dict[str, Fit]:
 
 
 def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, list[str]]:
-    """Return the files that another model fits clearly better than the chosen one, by the other model."""
+    """Return the files that another model fits clearly better, by that model."""
     others: dict[str, list[str]] = {}
     for file in files:
         if file.problem or (share := _fit(chosen, models[chosen], [file]).share) >= 1 - CLEARLY_BETTER:
@@ -71,13 +71,13 @@ def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, l
 
 
 def needed_sizes(name: str, model: BodyModel, files: Sequence[File]) -> list[str]:
-    """Return the participants.tsv columns that a model needs, given the landmarks of the static trials."""
+    """Return the participants.tsv columns that a model needs, given its statics."""
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
     return requirements.needed_sizes(model, _static(name, files), hip_centre=hip_centre)
 
 
 def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
-    """Return the best fits as a table of text: model, share, missing landmarks and sizes."""
+    """Return the best fits as a table: model, share, missing landmarks and sizes."""
     rows = [("body model", "found", "not found")]
     for name, fit in list(fits.items())[:MOST_MODELS]:
         texts = [text.replace("_", " ") for text in (*fit.lacking, *(size.removesuffix("_m") for size in fit.absent))]

@@ -38,7 +38,7 @@ Models = Mapping[str, BodyModel]
 
 
 def initialise(folder: Path) -> str:
-    """Write participants.tsv, trials.tsv and study.yaml into a folder; existing files are kept.
+    """Write the missing ones of participants.tsv, trials.tsv and study.yaml.
 
     Args:
         folder: holds C3D files at any depth, under any names.
@@ -55,17 +55,7 @@ def initialise(folder: Path) -> str:
     if len(kept) == len(WRITTEN):
         return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
-    names = c3d_files(folder)
-    if strange := {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}:
-        raise UserError.of(
-            Problem(name, f"its name has a character that no table can hold, {character}", "rename it")
-            for name, character in strange.items()
-        )
-    files = [file for name in names for file in _look(folder, name, models)]
-    if all(file.problem for file in files):
-        problems = [file.problem for file in files if file.problem]
-        what = f"none of its {len(files)} C3D files can be read"
-        raise UserError.of([*problems, Problem(str(folder), what, "export them again")])
+    files = _files(folder, models)
     fits = body_model_fit.fits(files, models)
     model = next(iter(fits))
     rows, notes = trial_rows(files, model, models)
@@ -90,6 +80,26 @@ def _candidates(folder: Path) -> dict[str, BodyModel]:
     own = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
     names = [str(own["body_model"])] if own.get("body_model") else settings.shipped_body_models()
     return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
+
+
+def _files(folder: Path, models: Models) -> list[File]:
+    """Return the facts of every C3D file.
+
+    Raises:
+        UserError: a name that no table can hold, or no file can be read.
+    """
+    names = c3d_files(folder)
+    if strange := {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}:
+        raise UserError.of(
+            Problem(name, f"its name has a character that no table can hold, {character}", "rename it")
+            for name, character in strange.items()
+        )
+    files = [file for name in names for file in _look(folder, name, models)]
+    if all(file.problem for file in files):
+        problems = [file.problem for file in files if file.problem]
+        what = f"none of its {len(files)} C3D files can be read"
+        raise UserError.of([*problems, Problem(str(folder), what, "export them again")])
+    return files
 
 
 def _look(folder: Path, name: str, models: Models) -> list[File]:
@@ -119,7 +129,7 @@ def _seen(name: str, recording: Recording, models: Models) -> File:
 
 
 def _shown_mass(folder: Path, rows: Sequence[Row], model: BodyModel) -> Mass | None:
-    """Return the body mass from force plates in a person's trials: standing on them, else walking over them."""
+    """Return the body mass from force plates: standing on them, else walking."""
     facts: dict[str, list[Facts]] = defaultdict(list)
     for row in rows:
         if row["role"] in ("static", "gait"):

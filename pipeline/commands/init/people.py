@@ -72,7 +72,7 @@ def _person_level(folders: Sequence[tuple[str, ...]]) -> int | None:
 
 
 def _named_by(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the folder of each file at a level; ``sub-01`` in two labs or groups is two people."""
+    """Return the folder of each file at a level, with lab or group if ambiguous."""
     above = [tuple(name for name in parts[:level] if not NOT_A_PERSON.fullmatch(name)) for parts in folders]
     owners = defaultdict(set)
     for parts, group in zip(folders, above, strict=True):
@@ -103,7 +103,7 @@ def _codes(files: Sequence[File]) -> list[str]:
 
 
 def _subjects(files: Sequence[File]) -> list[str]:
-    """Return the subject of each file, possible names replaced by numbers; a blank is the only subject, if one."""
+    """Return the subject of each file, possible names replaced by numbers."""
     known = list(dict.fromkeys(file.subject for file in files if file.subject))
     if len(known) < 2 and not (known and _is_code(known[0])):
         return ["sub-01"] * len(files)

@@ -31,7 +31,7 @@ class Mass(NamedTuple):
 
 
 def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[list[Row], Notes]:
-    """Return the rows of trials.tsv, and notes: the files or sessions by text of the note.
+    """Return the rows of trials.tsv, and files or sessions by text of a note.
 
     In a session without a static trial, a walk that shows every marker gets a second row as the static trial.
     """
@@ -78,7 +78,7 @@ def participant_rows(
     needed: Sequence[str],
     mass_of: Callable[[Sequence[Row]], Mass | None],
 ) -> list[Row]:
-    """Return the rows of participants.tsv; sizes from the static file win, as in the step ``calibrate``.
+    """Return the rows of participants.tsv; sizes from the static file win.
 
     Args:
         trials: rows of trials.tsv.
@@ -112,7 +112,7 @@ def participant_rows(
 
 
 def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
-    """Return the missing joint widths that a body model needs, m, estimated from body mass to the millimetre."""
+    """Return missing joint widths that the model needs, m, by body mass."""
     if "mass_kg" not in sizes:
         return {}
     estimates = {column: width_of_mass(column, sizes["mass_kg"]) for column in needed if column not in sizes}
@@ -122,7 +122,7 @@ def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict
 def _sessions(
     files: Sequence[File], model_name: str, notes: Notes
 ) -> tuple[dict[tuple[str, str], list[File]], dict[str, str]]:
-    """Return the files of each session by (participant, session), and the role of each file by its key."""
+    """Return files by (participant, session), and the role of each file by its key."""
     labelled = any(file.shows_a_foot(model_name) for file in files)  # else no model has these labels
     roles = {file.key: trial_roles.role(file, model_name, labelled=labelled) for file in files}
     folders: dict[tuple[str, str], list[File]] = defaultdict(list)
@@ -151,7 +151,7 @@ def _why_excluded(file: File, model_name: str) -> str:
 
 
 def _own_static(walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel) -> tuple[File, str] | None:
-    """Return the walk (file, trial) that can be its session's static: it shows every marker and most landmarks."""
+    """Return the walk (file, trial) with most markers that lacks none of a static."""
     complete = [walk for walk in walks if not requirements.lacking_when_static(model, walk[0].seen[model_name])]
     return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)
 

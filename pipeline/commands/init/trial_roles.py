@@ -79,7 +79,7 @@ class File:
         return self.extent_m < STANDING_M
 
     def shows_a_foot(self, model_name: str) -> bool:
-        """Return whether heel and toe of a side are visible; otherwise the file cannot be used."""
+        """Return whether heel and toe of a side are visible, which every step needs."""
         seen = self.seen.get(model_name, frozenset())
         return any({f"heel_{side}", f"toe_{side}"} <= seen for side in SIDES)
 
@@ -90,7 +90,7 @@ def key_of(name: str, subject: str) -> str:
 
 
 def role(file: File, model_name: str, *, labelled: bool) -> str:
-    """Return static, functional or gait by motion, then by name; exclude for a file that cannot be used.
+    """Return static, functional or gait by motion, then by name, or exclude.
 
     Args:
         file: a file of the study.
@@ -109,7 +109,10 @@ def role(file: File, model_name: str, *, labelled: bool) -> str:
 
 
 def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> File | None:
-    """Return the static that lacks fewest landmarks; then a still, named and not very short one is preferred."""
+    """Return the static that lacks fewest landmarks.
+
+    Among equal ones a still, named and not very short one is preferred.
+    """
 
     def doubts(file: File) -> tuple[int, bool, bool, bool]:
         lacking = requirements.lacking_when_static(model, file.seen[model_name])
@@ -119,7 +122,9 @@ def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> Fil
 
 
 def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list[File]]:
-    """Split the files of a session into sessions with a static each, if the names pair them; else ``{"": files}``.
+    """Split a session into sessions with a static each, if the names pair them.
+
+    Otherwise return ``{"": files}``.
 
     ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions in one folder, pre and post.
     """
@@ -176,7 +181,7 @@ def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
 
 
 def identifier(text: str, default: str) -> str:
-    """Return a text as letters, digits, '-' and '_': accents are dropped, other characters become '-'."""
+    """Return a text as letters without accents, digits, '-' and '_'."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_")[:LONGEST_IDENTIFIER] or default
 
@@ -187,7 +192,7 @@ def trial_names(files: Iterable[File]) -> list[str]:
 
 
 def is_role_word(text: str) -> bool:
-    """Return whether a part of a name is only the role of the trial and a number: ``walk01``, ``Static``."""
+    """Return whether a part of a name is only a role and a number: ``walk01``."""
     words = _words(text)
     patterns = (STATIC_WORD, FUNCTIONAL_WORD, GAIT_WORD)
     return bool(words) and all(any(pattern.fullmatch(word) for pattern in patterns) for word in words)
@@ -202,7 +207,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _tail(file: File) -> tuple[str, ...]:
-    """Return the parts of a name that are neither the role nor the number of the trial."""
+    """Return the parts of a name that are neither role nor number of the trial."""
     return tuple(part for part in _parts(file.stem) if not part.isdigit() and not is_role_word(part))
 
 
@@ -218,7 +223,7 @@ def _joint(file: File) -> str:
 
 
 def _bare(file: File, person: str) -> str:
-    """Return a name without person and number; ``walk`` if nothing or only a code is left."""
+    """Return a name without person and number; ``walk`` if only a code is left."""
     text = re.sub(rf"^{re.escape(person)}(?![A-Za-z0-9])", "", identifier(file.stem, "walk"), flags=re.IGNORECASE)
     text = re.sub(r"[-_]*\d*$", "", text).strip("-_")
     return "walk" if not text or re.fullmatch(r"[a-z]{0,4}\d+[a-z]{0,2}", text, re.IGNORECASE) else text
