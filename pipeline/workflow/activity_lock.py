@@ -1,4 +1,4 @@
-"""Whether anything is still at work on a study: its scheduler and each of its jobs hold a lock that dies with them."""
+"""A lock that shows whether a run is active: its processes hold it, and it is released when they end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _held: list[TextIO] = []  # until the process ends, however it ends
 
 
 def hold(study: Path) -> None:
-    """Say that this process works on a study, until it ends; where that cannot be written, nothing is said."""
+    """Hold the lock of a study until this process ends; do nothing if it cannot be written."""
     if fcntl is None:
         return
     try:
@@ -28,7 +28,7 @@ def hold(study: Path) -> None:
 
 
 def is_left_alone(study: Path, *, longest_s: float) -> bool:
-    """Return whether nothing is at work on a study, or comes to its end within ``longest_s``.
+    """Return whether no run of a study is active, or the last one ends within ``longest_s``.
 
     The jobs of a scheduler that was killed go on for a while.
     """

@@ -1,9 +1,9 @@
-"""What was written, from what and with what: a record of each output, ``derived/checksums/<output>.sha256``.
+"""Records of outputs, ``derived/checksums/<output>.sha256``: their SHA-256, their inputs and their job's key.
 
-NetCDF's own checksums miss some flipped bits and tables have none; the SHA-256 of a whole file misses nothing. The
-first line of a record is that of ``sha256sum``, which skips the second: that needs nothing of this package. A job
-alone writes the records of its own outputs, takes them away before it begins and writes them when all are in place:
-jobs do not meet, and no record outlives its file. Nothing in it tells time or place: equal outputs have equal records.
+The checksums inside NetCDF files miss some flipped bits, and tables have none; the SHA-256 of a whole file misses
+nothing. The first line of a record has the format of ``sha256sum``, which skips the second line. A job removes the
+records of its outputs before it begins and writes them when all outputs are complete. A record has no time and no
+absolute path: equal outputs have equal records.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .digests import sha256
 FOLDER = "checksums"
 CHANGED = "damaged (not the bytes that were written)"
 LOST = "see to its disk or share and run again"
-LONGEST_VALUE = 60  # characters; of what is longer the SHA-256 is kept
-NAMED_APART = ("settings", "arguments", "versions")  # parts of a job's key whose parts are compared one by one
+LONGEST_VALUE = 60  # characters; longer values are replaced by their SHA-256
+NAMED_APART = ("settings", "arguments", "versions")  # parts of a job's key that are compared entry by entry
 
 
 class Record(NamedTuple):
-    """What is known of an output: its SHA-256, that of each input by name, and the parts of its job's key."""
+    """The record of an output: its SHA-256, that of each input by name, the parts of its job's key."""
 
     sha256: str
     inputs: dict[str, str]
@@ -35,12 +35,12 @@ class Record(NamedTuple):
 
 
 def record_path(derived: Path, name: str) -> Path:
-    """Return where the record of an output is, whose name is relative to ``derived``."""
+    """Return the path of the record of an output, named relative to ``derived``."""
     return derived / FOLDER / f"{name}.sha256"
 
 
 def recorded(derived: Path, name: str) -> Record | None:
-    """Return the record of an output; None where there is none that can be read."""
+    """Return the record of an output, None if it is missing or unreadable."""
     try:
         first, second, *_ = record_path(derived, name).read_text(encoding="utf-8").split("\n")
         return Record(first.split()[0], **json.loads(second.removeprefix("# ")))
@@ -49,14 +49,14 @@ def recorded(derived: Path, name: str) -> Record | None:
 
 
 def withdraw(derived: Path, outputs: Iterable[Path]) -> None:
-    """Remove the records of outputs that are about to be written again; of a folder, those of its files."""
+    """Remove the records of outputs before they are written; for a folder, those of its files."""
     for name in _names(derived, outputs):
         record_path(derived, name).unlink(missing_ok=True)
         shutil.rmtree(derived / FOLDER / name, ignore_errors=True)
 
 
 def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]) -> None:
-    """Record what was written; of a folder, each file in it.
+    """Write the records of outputs; for a folder, one per file.
 
     Args:
         derived: the folder of all outputs.
@@ -72,7 +72,7 @@ def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str],
 
 
 def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:
-    """Return the SHA-256 of the outputs among some files, by their names below ``derived``.
+    """Return the SHA-256 of files below ``derived``, by name; refuse changed ones.
 
     Raises:
         UserError: one is not what was written. Of one without a record nothing is said.
@@ -87,7 +87,7 @@ def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:
 
 
 def refuse_changed(source: Path, digest: str | None) -> None:
-    """Stop where a recording that was there when the run began is gone by now, or another.
+    """Refuse a recording that was removed or changed since the run began.
 
     What was read of it, if only that it is not there, would else be kept for what the recording of then gave.
 
@@ -104,7 +104,7 @@ def refuse_changed(source: Path, digest: str | None) -> None:
 
 
 def made_with(key: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parts of a job's key, as they are or, where long, by their SHA-256."""
+    """Return the parts of a job's key; long ones as their SHA-256."""
     parts: dict[str, Any] = {}
     for name, value in key.items():
         if name in NAMED_APART:

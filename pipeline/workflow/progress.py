@@ -22,7 +22,7 @@ NOTHING_TO_DO = "Nothing to do, all results are up to date."
 DRY_RUN = "Dry run: nothing was run."
 SOME_FAILED = (
     "Some steps failed (see above and logs/). All other steps finished. "
-    "Results of the failed steps are those of the previous run."
+    "Results that depend on the failed steps are those of an earlier run, if any."
 )
 LOCKED = (
     "The study is locked: another run uses it, or a run was killed. "
