@@ -79,12 +79,17 @@ def test_workers_started_by_spawn_and_by_fork_give_the_same_bytes(
 
 
 def test_a_killed_worker_costs_its_job_and_what_depends_on_it(finished: Path, tmp_path: Path) -> None:
-    study = copy_study(finished, tmp_path / "study")
-    run = begun(study, cores=2, job="sub-01/kinematics")
-    os.kill(workers_of(run)[0], signal.SIGKILL)
-    said = said_by(run)
+    failed: list[tuple[str, str]] = []
+    for attempt in range(8):  # a worker may be between two jobs when it is killed
+        study = copy_study(finished, tmp_path / f"study_{attempt}")
+        run = begun(study, cores=2, job="sub-01/kinematics")
+        os.kill(workers_of(run)[0], signal.SIGKILL)
+        said = said_by(run)
+        failed = re.findall(r"^(\S+) (\w+) failed: the process of this job was killed", said, re.MULTILINE)
+        if failed and failed[0][1] not in ("study", "report"):
+            break
     assert run.returncode == 1
-    ((session, step),) = re.findall(r"^(\S+) (\w+) failed: the process of this job was killed", said, re.MULTILINE)
+    ((session, step),) = failed
     other = {"sub-01": "sub-02", "sub-02": "sub-01"}[session]
     assert (study / f"derived/{other}/cycles.nc").exists()
     assert not (study / f"derived/{session}/{step}.nc").exists()
