@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.results import netcdf
 from pipeline.results.schema import VARIABLES
 from pipeline.workflow.open_study import open_study
@@ -40,6 +41,8 @@ def of(step: str, derived: Path) -> tuple[Callable[..., xr.Dataset], dict[str, P
     """Return a step as a function of its inputs alone, and the files of these."""
     key = json.loads(open_study(Path(), forced=True).key(step)(SimpleNamespace(session="sub-01")))
     settings = key["settings"] | key.get("arguments", {}) | key.get("by_trial", {}).get(TRIAL, {})
+    if "body_model" in settings:
+        settings["body_model"] = BodyModel.of(settings["body_model"])
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     arguments = inspect.signature(function).parameters.items()
     files = {name: derived / f"{name}.nc" for name, one in arguments if one.kind is not one.KEYWORD_ONLY}
