@@ -208,6 +208,7 @@ rule cycles:
         calibrate="derived/{session}/calibrate.nc",
     output:
         cycles="derived/{session}/cycles.nc",
+        representative="derived/{session}/representative.nc",
     log:
         "logs/{session}/cycles.log",
     resources:
@@ -246,10 +247,8 @@ rule report:
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
-        clean=expand("derived/{session}/clean.nc", session=STUDY.sessions),
-        contacts=expand("derived/{session}/contacts.nc", session=STUDY.sessions),
-        kinematics=expand("derived/{session}/kinematics.nc", session=STUDY.sessions),
-        kinetics=expand("derived/{session}/kinetics.nc", session=STUDY.sessions),
+        cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
+        representative=expand("derived/{session}/representative.nc", session=STUDY.sessions),
     output:
         report="derived/report.html",
         pages=[directory(folder) for folder in PAGES],

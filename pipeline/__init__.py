@@ -1,4 +1,4 @@
-"""The pipeline. Scripts import ``load_study`` and ``mean_curves`` from ``gaitlab``, and all else from its modules."""
+"""The pipeline. Scripts import the functions in FOR_SCRIPTS from ``gaitlab``, and all else from its modules."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .results.averages import mean_curves as mean_curves
     from .results.study_file import load_study as load_study
+    from .results.trials import load_trial as load_trial
 
 __version__ = "0.1.0"
 
-FOR_SCRIPTS = {"load_study": ".results.study_file", "mean_curves": ".results.averages"}
+FOR_SCRIPTS = {
+    "load_study": ".results.study_file",
+    "load_trial": ".results.trials",
+    "mean_curves": ".results.averages",
+}
 
 
 def __getattr__(name: str) -> Any:

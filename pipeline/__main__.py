@@ -84,9 +84,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("options", **options)
 
     text = "list the content of an output file, or the numbers of one variable"
-    walk = "my_study/derived/sub-01/kinetics.nc --group fast_01"
+    walk = "my_study/derived/sub-01/kinetics.nc --trial fast_01"
     command = add("show", _show, text, results, f"{results} --variable joint_angle", walk, place="NC")
-    command.add_argument("--group", metavar="G", help="one trial only")
+    command.add_argument("--trial", metavar="T", help="one trial only")
     command.add_argument("--variable", metavar="V", help="print the numbers of this variable")
 
     text = "trace one gait cycle back to the frames and plates of its recording"
@@ -148,7 +148,7 @@ def _show(chosen: Namespace) -> Answer:
         levels = LEVELS
     except UnicodeEncodeError:
         levels = ""
-    text = show(chosen.path, group=chosen.group, variable=chosen.variable, width=text_width(), levels=levels)
+    text = show(chosen.path, trial=chosen.trial, variable=chosen.variable, width=text_width(), levels=levels)
     return text, 0
 
 

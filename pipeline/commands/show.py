@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import UserError, nearest
 from ..results import netcdf
+from ..results.trials import separate
 from ..tables.terminal_table import aligned
 
 RUNNING = ("time", "plate_time", "phase", "stance_phase")  # dimensions along which a curve is drawn
@@ -31,29 +32,29 @@ Array = NDArray[np.float64]
 Table = list[list[str]]
 
 
-def show(path: Path, *, group: str | None, variable: str | None, width: int, levels: str = LEVELS) -> str:
-    """Return a file's groups and variables, or the numbers of one variable, as text.
+def show(path: Path, *, trial: str | None, variable: str | None, width: int, levels: str = LEVELS) -> str:
+    """Return a file's trials and variables, or the numbers of one variable, as text.
 
     Args:
-        path: an output file, flat or with a group per trial.
-        group: the only group to show; None for all.
+        path: an output file, flat or with with trials.
+        trial: the only trial to show; None for all.
         variable: the variable or coordinate to show; None for an overview.
         width: characters per line.
         levels: characters of a drawn curve, from low to high; no curve is drawn with fewer than two.
 
     Raises:
-        UserError: no such file, group or variable, not a NetCDF file, a rejected group, or a damaged file.
+        UserError: no such file, trial or variable, not a NetCDF file, a rejected trial, or a damaged file.
     """
-    groups, attributes = _opened(path)
-    if group is not None:
-        _known(path, "group", group, groups)
-        groups = {group: groups[group]}
-    head = f"{path}{f', {group}' if group else ''}: {attributes.get('title', 'no title')}"
+    trials, attributes = _opened(path)
+    if trial is not None:
+        _known(path, "trial", trial, trials)
+        trials = {trial: trials[trial]}
+    head = f"{path}{f', {trial}' if trial else ''}: {attributes.get('title', 'no title')}"
     if variable is None:
-        return "\n\n".join([head, *_overview(groups, width)])
-    used = {name: data for name, data in groups.items() if "rejected" not in data.attrs}
+        return "\n\n".join([head, *_overview(trials, width)])
+    used = {name: data for name, data in trials.items() if "rejected" not in data.attrs}
     if not used:
-        what = f"{group or 'every group'} was rejected: {next(iter(groups.values())).rejected}"
+        what = f"{trial or 'every trial'} was rejected: {next(iter(trials.values())).rejected}"
         raise UserError(str(path), what, "leave --variable out")
     _known(path, "variable", variable, dict.fromkeys(str(own) for data in used.values() for own in data.variables))
     shown = {name: data[variable] for name, data in used.items() if variable in data.variables}
@@ -63,14 +64,15 @@ def show(path: Path, *, group: str | None, variable: str | None, width: int, lev
     return "\n\n".join([head, textwrap.fill(line, width), aligned(_numbers(shown, levels), width=width)])
 
 
-def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[str, object]]:
+def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[Any, object]]:
     if path.is_dir():
         raise UserError(str(path), "is a folder", GIVE_A_RESULT)
     if not path.is_file():
         raise UserError(str(path), "no such file", GIVE_A_RESULT)
     if not netcdf.is_netcdf(path):
         raise UserError(str(path), "not a NetCDF file", GIVE_A_RESULT)
-    return netcdf.load_groups(path)
+    data = netcdf.load(path)
+    return separate(data) if "rejected" in data.coords else {"": data}, data.attrs
 
 
 def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> None:
@@ -85,14 +87,14 @@ def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> Non
 # --- the overview -----------------------------------------------------------------------------------------------------
 
 
-def _overview(groups: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
-    """Yield tables of groups, dimension labels and variables, over all groups."""
-    if set(groups) != {""}:
-        rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in groups.items()]
-        yield aligned([["group", "variables", "size, or why it was rejected"], *rows], width=width)
+def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
+    """Yield tables of trials, dimension labels and variables, over all trials."""
+    if set(trials) != {""}:
+        rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in trials.items()]
+        yield aligned([["trial", "variables", "size, or why it was rejected"], *rows], width=width)
     coordinates: dict[str, list[xr.DataArray]] = {}
     variables: dict[str, list[xr.DataArray]] = {}
-    for data in groups.values():
+    for data in trials.values():
         for found, names in ((coordinates, data.dims), (variables, data.data_vars)):
             for name in names:
                 if name in data.variables:
@@ -147,7 +149,7 @@ def _percent(flags: NDArray[np.bool_]) -> str:
 
 
 def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
-    """Return a table of numbers, flags or texts, a row per group, kind and label."""
+    """Return a table of numbers, flags or texts, a row per trial, kind and label."""
     first = next(iter(shown.values()))
     dims = [str(dim) for dim in first.dims if dim != first.name]
     along = [dim for dim in dims if dim in RUNNING][:1]
@@ -160,7 +162,7 @@ def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
         columns = ["values"]
     elif along and len(levels) > 1:
         columns.append(f"along {along[0]}")
-    rows = [["group", *kinds, *labels, *columns]]
+    rows = [["trial", *kinds, *labels, *columns]]
     for name, array in shown.items():
         for where, values in _parts(array, kinds, labels, along):
             if flags:

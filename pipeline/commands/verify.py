@@ -22,7 +22,7 @@ from ..tables.terminal_table import aligned
 from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
-from ..workflow.open_study import SESSION_STEPS, look_at, refuse_lost_records
+from ..workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS, look_at, refuse_lost_records
 from ..workflow.settings import is_file
 
 TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
@@ -83,7 +83,10 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
     """Return step and session of every output, by its name below ``derived``."""
     names: dict[str, tuple[str, str | None]] = {
-        f"{session}/{step}.nc": (step, session) for session in study.sessions for step in SESSION_STEPS
+        f"{session}/{output}.nc": (step, session)
+        for session in study.sessions
+        for step in SESSION_STEPS
+        for output in (step, *FURTHER_OUTPUTS.get(step, ()))
     }
     names |= dict.fromkeys(("study.nc", *TABLES), ("study", None))
     return names | dict.fromkeys(("report.html", *study.report_pages), ("report", None))
@@ -174,7 +177,7 @@ def _look_at_output(
     sources = {} if path.suffix != ".nc" else recorded
     if known is None or another or sources is None:
         try:
-            sources = json.loads(netcdf.read_through(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
+            sources = json.loads(netcdf.attributes(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
         except (UserError, ValueError) as error:
             what = error.problems[0].what if isinstance(error, UserError) else f"damaged ({error})"
             return (what, REMOVE), None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from ..c3d.plug_in_gait import gait_events, model_outputs
 from ..c3d.writer import write_c3d
 from ..errors import UserError, nearest
 from ..results import netcdf
+from ..results.trials import separate
 from ..tables import study_tables
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
@@ -53,8 +52,8 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
     if absent := [path for path in steps.values() if not path.exists()]:
         raise UserError(str(absent[0]), "no such file", "run the workflow first")
     calibration = netcdf.load(steps.pop("calibrate"))
-    recorded = netcdf.load_tree(folder / "read.nc")[0]
-    results = {step: netcdf.load_tree(path)[0] for step, path in steps.items()}
+    recorded = separate(netcdf.load(folder / "read.nc"))
+    results = {step: separate(netcdf.load(path)) for step, path in steps.items()}
     written, left_out = [], []
     for row in (row for row in study.sessions[session] if row["role"] == "gait"):
         trial = {step: groups[row["trial"]] for step, groups in results.items() if row["trial"] in groups}
@@ -65,7 +64,7 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
         outputs = model_outputs(
             **trial,
             body_mass_kg=float(calibration.attrs["body_mass_kg"]),
-            lab_rotation=np.reshape(recorded[row["trial"]].attrs["lab_rotation"], (3, 3)),
+            lab_rotation=recorded[row["trial"]].lab_rotation.values,
         )
         target = folder / "c3d" / f"{row['trial']}.c3d"
         person = study_tables.person_of(row, study.participants)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from ..conventions import SIDES
 from .metrics import METRICS, SCORES
-from .trial_variables import BAND, JCS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
+from .trial_variables import BAND, FACTS, JCS, OF_TRIALS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
 
+# of a trial of clean.nc, passed on to the tables and the report
+REPAIRED = (
+    "filled_by_spline", "filled_by_cluster", "filled_by_neighbours", "spikes_removed", "labels_put_right",
+    "labels_exchanged_back", "filled_frames", "plates_left_out",
+)  # fmt: skip
 CURVES = {
     "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {JCS}"),
     "pelvis_angle": Variable(("cycle", "angle", "phase"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
@@ -26,7 +32,7 @@ CURVES = {
 ON_REQUEST = {
     **{
         f"{name}_in_stance": Variable((*dims[:-1], "stance_phase"), units, f"{long_name}; over stance")
-        for name, (dims, units, long_name) in CURVES.items()
+        for name, (dims, units, long_name, _) in CURVES.items()
         if dims[-1] == "phase"
     },
     "joint_moment_band": Variable(
@@ -84,6 +90,24 @@ CYCLES = {
         ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square over the three angles"
     ),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
+    **{name: FACTS[name] for name in REPAIRED},
+}
+# the trial that the report shows: its samples around a cycle of each side
+MARGIN_S = 0.1
+SHOWN_LANDMARKS = tuple(f"{name}_{side}" for side in SIDES for name in ("heel", "toe", "asis", "psis"))
+REPRESENTATIVE = {
+    name: OF_TRIALS[step][name]._replace(dims=("time", *OF_TRIALS[step][name].dims[1:]), dtype="f4")
+    for step, names in {
+        "clean": ("marker_position",),
+        "contacts": ("ground_force", "centre_of_pressure"),
+        "kinematics": ("rotation", "joint_centre"),
+        "kinetics": ("joint_moment_term", "joint_moment_jcs", "interaction_torque"),
+    }.items()
+    for name in names
+} | {
+    "cycle_start": Variable(("side",), "s", "foot strike that starts the cycle shown; NaN without one"),
+    "cycle_end": Variable(("side",), "s", "foot strike that ends the cycle shown; NaN without one"),
+    "cycle_has_kinetics": Variable(("side",), "1", "whether the cycle shown has valid kinetics", "i1"),
 }
 STUDY = CURVES | METRICS | SCORES | ON_REQUEST
 # coordinates of study.nc along `cycle`, first columns of metrics.csv

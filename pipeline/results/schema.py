@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cycle_variables import CYCLES, ON_REQUEST, STUDY
+from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STUDY
 from .metrics import METRICS, SCORES
 from .trial_variables import OF_TRIALS, WITH_DRAWS, Variable
 
@@ -21,10 +21,13 @@ TITLES = {
     "kinematics": "Poses, joint centres and joint angles of a session",
     "kinetics": "Joint forces, moments and powers of a session",
     "cycles": "Gait cycles of a session",
+    "representative": "The trial of a session that the report shows",
     "study": "Gait cycles of a study",
 }
 
-VARIABLES: dict[str, dict[str, Variable]] = {**OF_TRIALS, "cycles": CYCLES, "study": STUDY}
+VARIABLES: dict[str, dict[str, Variable]] = {
+    **OF_TRIALS, "cycles": CYCLES, "representative": REPRESENTATIVE, "study": STUDY
+}  # fmt: skip
 COORDINATES = {
     "time": ("s", "time of the marker frame on the file's own time axis"),
     "plate_time": ("s", "time of the analog sample on the file's own time axis"),
@@ -60,7 +63,8 @@ COORDINATES = {
     "corner": ("", "number of the corner, as in the file"),
     "event": ("", "gait event"),
     "event_side": ("", "side of the gait event"),
-    "source": ("", "source of the gait event: plate, c3d or kinematic"),
+    "event_source": ("", "source of the gait event: plate, c3d or kinematic"),
+    "source": ("", "file of the trial, relative to the study"),
     "contact_side": ("", "side of the foot on the ground"),
     "plates": ("", "plates under the foot"),
     "valid": ("", "whether the ground reaction of the stance could be used"),
@@ -81,6 +85,19 @@ COORDINATES = {
     "session": ("", "lab session"),
     "trial": ("", "trial of trials.tsv"),
     "condition": ("", "condition of trials.tsv"),
+    "rejected": ("", "why the trial cannot be used; empty if it can"),
+    "role": ("", "role of the trial: static, gait or functional"),
+    "source_sha256": ("", "SHA-256 of the file of the trial"),
+    "sample_trial": ("1", "number of the trial along trial, from 0, of the marker frame"),
+    "plate_sample_trial": ("1", "number of the trial along trial, from 0, of the analog sample"),
+    "event_trial": ("1", "number of the trial along trial, from 0, of the gait event"),
+    "contact_trial": ("1", "number of the trial along trial, from 0, of the stance"),
+    "cycle_trial": ("1", "number of the trial along trial, from 0, of the gait cycle"),
+    "stance_trial": ("1", "number of the trial along trial, from 0, of the stance"),
+    "marker_order": ("1", "place of the marker in the trial, from 1; 0 if the trial lacks it"),
+    "plate_order": ("1", "place of the plate in the trial, from 1; 0 if the trial lacks it"),
+    "file_axis": ("", "axis of the file"),
+    "limit": ("", "first or last"),
 }
 OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": SCORES | ON_REQUEST}
 FLAGS = {
@@ -95,18 +112,9 @@ REPAIRS = {
     "spikes_removed": 4,
     "labels_put_right": 5,
 }
+INSTANCES = tuple(f"{dim}_trial" for dim in ("sample", "plate_sample", "event", "contact", "cycle", "stance"))
 VERDICTS = ("valid", "kinetics_valid")
 COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
-
-
-class Group(Protocol):
-    """The results of a trial, coordinates among the variables: a dataset or part of one."""
-
-    @property
-    def variables(self) -> Mapping[Any, xr.Variable]: ...  # noqa: D102
-
-    @property
-    def attrs(self) -> Mapping[Any, Any]: ...  # noqa: D102
 
 
 def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
@@ -115,22 +123,25 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
     Raises:
         ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
     """
-    if "rejected" in dataset.attrs:
+    if not dataset.dims:  # a model of a session that could not be calibrated, or no trial to show
         return dataset
+    none_used = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()
     table = {
         name: variable
         for name, variable in VARIABLES[step].items()
-        if name in dataset or name not in OPTIONAL.get(step, {})
+        if not none_used and (name in dataset or name not in OPTIONAL.get(step, {}))
     }
-    if set(dataset.data_vars) != set(table):
+    if not none_used and set(dataset.data_vars) != set(table):
         raise ValueError(
             f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} are not those of the schema"
         )
-    result = dataset[list(table)].copy()
-    for name, (dims, units, long_name) in table.items():
+    result = dataset.drop_vars([*dataset.data_vars]) if none_used else dataset[list(table)].copy()
+    for name, (dims, units, long_name, dtype) in table.items():
         variable = result.variables[name]
         if variable.dims != dims:
             raise ValueError(f"{step}: {name} has dimensions {variable.dims}, the schema says {dims}")
+        if dtype != "U" and variable.dtype != dtype:
+            result[name] = variable = variable.astype(dtype)
         variable.attrs = {"units": units, "long_name": long_name}
         if meanings := FLAGS.get((step, name)):
             values = np.arange(len(meanings.split()), dtype=variable.dtype)
@@ -141,6 +152,8 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
         variable = result.variables[name]
         units, long_name = COORDINATES.get(name) or _column(name, variable)
         about: dict[str, Any] = ({"units": units} if units else {}) | {"long_name": long_name}
+        if name in INSTANCES:
+            about["instance_dimension"] = "trial"
         if name in VERDICTS:
             about |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "left_out used"}
         variable.attrs = about

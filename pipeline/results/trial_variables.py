@@ -6,14 +6,19 @@ from typing import NamedTuple
 
 
 class Variable(NamedTuple):
-    """Dimensions, CF units and long name (with frame and sign) of a variable."""
+    """Dimensions, CF units, long name (with frame and sign) and type on disk of a variable.
+
+    Types: ``f8``, ``f4`` where a file's source has no more digits or nothing is differentiated or summed from it again,
+    ``i1``, ``i4`` for counts, ``U`` for text.
+    """
 
     dims: tuple[str, ...]
     units: str
     long_name: str
+    dtype: str = "f8"
 
 
-_PLATE = ("plate_time", "plate", "axis")
+_PLATE = ("plate_sample", "plate", "axis")
 JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"
 ON_DISTAL = "of the proximal segment on the distal one"
 
@@ -25,22 +30,51 @@ _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
 _PLATES = {
     "plate_force": Variable(_PLATE, "N", "force of the plate on the person, lab axes"),
     "plate_moment": Variable(_PLATE, "N m", "moment of the plate on the person about the lab origin, lab axes"),
-    "plate_corner": Variable(("plate", "corner", "axis"), "m", "corner of the plate, lab axes"),
+    "plate_corner": Variable(("trial", "plate", "corner", "axis"), "m", "corner of the plate, lab axes"),
 }
+# of each trial as a whole, by name; passed on from step to step as far as later steps need them
+FACTS = {
+    "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
+    "direction_of_travel": Variable(("trial",), "", "direction of walking: forwards, backwards or none", "U"),
+    "plates_left_out": Variable(("trial",), "", "plates that cannot be used, and why", "U"),
+    "landmarks_absent": Variable(("trial",), "", "landmarks of the body model that the trial does not show", "U"),
+    "filled_by_spline": Variable(("trial",), "1", "number of marker samples filled by a spline"),
+    "filled_by_cluster": Variable(("trial",), "1", "number of marker samples filled from their rigid cluster"),
+    "filled_by_neighbours": Variable(("trial",), "1", "number of marker samples filled from neighbouring markers"),
+    "spikes_removed": Variable(("trial",), "1", "number of marker samples with a spike removed"),
+    "labels_put_right": Variable(("trial",), "1", "number of marker samples with a swapped label corrected"),
+    "labels_exchanged_back": Variable(("trial",), "", "swapped labels that were corrected", "U"),
+    "filled_frames": Variable(("trial",), "1", "number of landmark samples that were rebuilt by filling"),
+    "marker_filter_order": Variable(("trial",), "1", "order of the filter of the markers"),
+    "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
+}
+
+
+def _facts(*names: str) -> dict[str, Variable]:
+    return {name: FACTS[name] for name in names}
+
+
 BAND = "percentiles over Monte Carlo draws of measurement errors,"
 SHARE = "share of each error source in the variance of joint_moment_jcs"
 WITH_DRAWS = {
     "joint_moment_band": Variable(
-        ("time", "side", "joint", "angle", "percentile"), "N m", f"{BAND} joint_moment_jcs; {JCS}"
+        ("sample", "side", "joint", "angle", "percentile"), "N m", f"{BAND} joint_moment_jcs; {JCS}"
     ),
-    "joint_power_band": Variable(("time", "side", "joint", "percentile"), "W", f"{BAND} joint_power"),
-    "joint_moment_variance_share": Variable(("time", "side", "joint", "angle", "error_source"), "1", SHARE),
+    "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power"),
+    "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE),
 }
 OF_TRIALS: dict[str, dict[str, Variable]] = {
     "read": {
-        "marker_position": Variable(("time", "marker", "axis"), "m", "marker position as recorded, lab axes"),
+        "marker_position": Variable(("sample", "marker", "axis"), "m", "marker position as recorded, lab axes"),
         **_PLATES,
         **_EVENTS,
+        "lab_rotation": Variable(("trial", "axis", "file_axis"), "1", "lab axes in the axes of the file"),
+        "zero_frames": Variable(
+            ("trial", "limit"), "1", "frames between which the file calls the plates unloaded; NaN if it does not"
+        ),
+        **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out"),
+        "label_notes": Variable(("trial",), "", "labels that were changed on reading, and why", "U"),
+        "anthropometry": Variable(("trial",), "", "sizes of the person in the file, JSON, m and kg", "U"),
     },
     "calibrate": {
         "segment_mass": Variable(("side", "segment"), "kg", "segment mass"),
@@ -95,110 +129,117 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
     },
     "clean": {
         "marker_position": Variable(
-            ("time", "marker", "axis"), "m", "landmark position, filled and filtered, lab axes"
+            ("sample", "marker", "axis"), "m", "landmark position, filled and filtered, lab axes"
         ),
         "fill": Variable(
-            ("time", "marker"),
+            ("sample", "marker"),
             "1",
             "repair of the sample: 0 none (measured or missing), 1 filled by spline, 2 filled from its rigid cluster, "
             "3 filled from neighbouring markers, 4 spike removed, 5 swapped label corrected",
+            "i1",
         ),
         **_PLATES,
         "vertical_force": Variable(
-            ("plate_time", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered"
+            ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered"
         ),
         "plate_baseline": Variable(
-            ("plate", "axis"), "N", "mean force of the unloaded plate, subtracted from its force, lab axes"
+            ("trial", "plate", "axis"), "N", "mean force of the unloaded plate, subtracted from its force, lab axes"
         ),
         "plate_drift": Variable(
-            ("plate",), "N", "largest unknown drift of the plate's force while it is loaded; NaN if never unloaded"
+            ("trial", "plate"), "N", "largest unknown drift of the plate's force while loaded; NaN if never unloaded"
         ),
         **_EVENTS,
+        **FACTS,
     },
     "contacts": {
-        "ground_force": Variable(("time", "side", "axis"), "N", "ground reaction force on the foot, lab axes"),
+        "ground_force": Variable(("sample", "side", "axis"), "N", "ground reaction force on the foot, lab axes"),
         "ground_moment": Variable(
-            ("time", "side", "axis"), "N m", "ground reaction moment on the foot about the lab origin, lab axes"
+            ("sample", "side", "axis"), "N m", "ground reaction moment on the foot about the lab origin, lab axes"
         ),
-        "centre_of_pressure": Variable(("time", "side", "axis"), "m", "centre of pressure, lab axes"),
-        "free_moment": Variable(("time", "side"), "N m", "free moment on the foot about the plate's upward normal"),
+        "centre_of_pressure": Variable(("sample", "side", "axis"), "m", "centre of pressure, lab axes"),
+        "free_moment": Variable(("sample", "side"), "N m", "free moment on the foot about the plate's upward normal"),
         "contact_start": Variable(("contact",), "s", "start of the stance"),
         "contact_end": Variable(("contact",), "s", "end of the stance"),
         **_EVENTS,
+        **_facts("plates_left_out"),
     },
     "kinematics": {
         "rotation": Variable(
-            ("time", "side", "segment", "local_axis", "axis"), "1", "rotation matrix: v_segment = rotation . v_lab"
+            ("sample", "side", "segment", "local_axis", "axis"), "1", "rotation matrix: v_segment = rotation . v_lab"
         ),
-        "joint_centre": Variable(("time", "side", "joint", "axis"), "m", "joint centre, lab axes"),
+        "joint_centre": Variable(("sample", "side", "joint", "axis"), "m", "joint centre, lab axes"),
         "joint_centre_velocity": Variable(
-            ("time", "side", "joint", "axis"), "m s-1", "velocity of the joint centre, lab axes"
+            ("sample", "side", "joint", "axis"), "m s-1", "velocity of the joint centre, lab axes"
         ),
         "joint_centre_acceleration": Variable(
-            ("time", "side", "joint", "axis"), "m s-2", "acceleration of the joint centre, lab axes"
+            ("sample", "side", "joint", "axis"), "m s-2", "acceleration of the joint centre, lab axes"
         ),
-        "com_position": Variable(("time", "side", "segment", "axis"), "m", "segment centre of mass, lab axes"),
+        "com_position": Variable(("sample", "side", "segment", "axis"), "m", "segment centre of mass, lab axes"),
         "com_velocity": Variable(
-            ("time", "side", "segment", "axis"), "m s-1", "velocity of the segment centre of mass, lab axes"
+            ("sample", "side", "segment", "axis"), "m s-1", "velocity of the segment centre of mass, lab axes"
         ),
         "com_acceleration": Variable(
-            ("time", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes"
+            ("sample", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes"
         ),
         "angular_velocity": Variable(
-            ("time", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes"
+            ("sample", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes"
         ),
         "angular_acceleration": Variable(
-            ("time", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes"
+            ("sample", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes"
         ),
-        "joint_angle": Variable(("time", "side", "joint", "angle"), "degree", f"joint angle; {JCS}"),
-        "pelvis_angle": Variable(("time", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
-        "foot_progression": Variable(("time", "side"), "degree", PROGRESSION),
+        "joint_angle": Variable(("sample", "side", "joint", "angle"), "degree", f"joint angle; {JCS}"),
+        "pelvis_angle": Variable(("sample", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
+        "foot_progression": Variable(("sample", "side"), "degree", PROGRESSION),
         "fit_residual": Variable(
-            ("time", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster"
+            ("sample", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster"
         ),
+        **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),
+        "marker_cutoff_hz": Variable(("trial",), "Hz", "median cutoff frequency (-3 dB) of the markers; NaN for none"),
+        "smallest_floating_axis": Variable(("trial",), "1", "setting kinematics.smallest_floating_axis"),
     },
     "kinetics": {
         **WITH_DRAWS,
-        "joint_force": Variable(("time", "side", "joint", "axis"), "N", f"joint force {ON_DISTAL}, lab axes"),
+        "joint_force": Variable(("sample", "side", "joint", "axis"), "N", f"joint force {ON_DISTAL}, lab axes"),
         "joint_moment": Variable(
-            ("time", "side", "joint", "local_axis"),
+            ("sample", "side", "joint", "local_axis"),
             "N m",
             f"internal joint moment {ON_DISTAL} about the joint centre, distal segment axes",
         ),
         "joint_moment_jcs": Variable(
-            ("time", "side", "joint", "angle"),
+            ("sample", "side", "joint", "angle"),
             "N m",
             f"internal joint moment {ON_DISTAL}, orthogonal projection on the joint coordinate axes; {JCS}",
         ),
         "joint_moment_term": Variable(
-            ("time", "side", "joint", "term", "local_axis"),
+            ("sample", "side", "joint", "term", "local_axis"),
             "N m",
             "contribution of inertia, velocity, gravity and ground to the joint moment, distal segment axes",
         ),
-        "joint_power": Variable(("time", "side", "joint"), "W", "joint power, generation positive"),
+        "joint_power": Variable(("sample", "side", "joint"), "W", "joint power, generation positive"),
         "interaction_torque": Variable(
-            ("time", "side", "joint", "angle", "cause", "motion"),
+            ("sample", "side", "joint", "angle", "cause", "motion"),
             "N m",
             "contribution to joint_moment_jcs of the motion of each joint (cause), of the pelvis and of the "
             f"translation between segments; {JCS}",
         ),
         "missing": Variable(
-            ("time", "side", "joint"),
+            ("sample", "side", "joint"),
             "1",
             "why joint_moment_jcs is NaN: 0 it is not, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock",
+            "i1",
         ),
         "disagreement": Variable(
-            ("formulation", "load"),
+            ("trial", "formulation", "load"),
             "1",
             "largest absolute difference of joint force (N) and joint moment (N m) from the block matrix",
         ),
         "forward_closure": Variable(
-            ("side", "joint", "angle"),
+            ("trial", "side", "joint", "angle"),
             "degree",
             "root-mean-square error of joint angles simulated from the computed moments over windows of 0.02 s",
         ),
         "energy_closure": Variable(
-            ("side", "segment"),
+            ("trial", "side", "segment"),
             "W",
             "root-mean-square difference between a segment's rate of energy and the power that enters it",
         ),

@@ -29,13 +29,14 @@ LIBRARIES = {
     "study": ("numpy", "pandas"),
     "report": ("jinja2", "plotly"),
 }
-STORAGE = ("xarray", "netCDF4", "h5py")
+STORAGE = ("xarray", "netCDF4")
 
 
 def code_of(step: str) -> tuple[str, ...]:
     """Return the modules that a job calls; their imports belong to its code."""
     job = f"{step}_job" if step in ("study", "report") else "session_job"
-    return f"pipeline.steps.{step}.step", "pipeline.workflow.run_job", f"pipeline.workflow.{job}"
+    more = ("pipeline.steps.cycles.representative",) if step == "cycles" else ()
+    return f"pipeline.steps.{step}.step", *more, "pipeline.workflow.run_job", f"pipeline.workflow.{job}"
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,8 @@ class Study:
             if row["session"] == session:
                 cycle = [row["side"], float(row["start_s"]), row["reason"]]
                 given[row["trial"]].setdefault("left_out", []).append(cycle)
-        return {"by_trial": given}
+        conditions = {row["trial"]: row["condition"] for row in self.sessions[session]}
+        return {"by_trial": given, "conditions": conditions}
 
     def _report_needs(self, _: None) -> dict[str, Any]:
         templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())

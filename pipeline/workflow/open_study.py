@@ -19,6 +19,7 @@ from .digests import sha256_of_files
 from .job_keys import Study
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
+FURTHER_OUTPUTS = {"cycles": ("representative",)}
 STEPS = (*SESSION_STEPS, "study", "report")
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 

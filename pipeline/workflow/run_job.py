@@ -21,7 +21,6 @@ from . import checksums
 
 Files = Mapping[str, list[Path]]
 DERIVED = Path("derived")
-OF_SESSIONS = ("clean", "contacts", "kinematics", "kinetics")
 
 
 def run(text: str, inputs: Files, outputs: Files) -> None:
@@ -38,21 +37,22 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     written = [*chain(*outputs.values())]
     checksums.withdraw(DERIVED, written)
     step = key["step"]
-    # of the sessions' files the report reads a trial or two, with the checksums inside them
-    hashed = [files for name, files in inputs.items() if step != "report" or name not in OF_SESSIONS]
-    digests = checksums.as_written(DERIVED, chain(*hashed))
+    digests = checksums.as_written(DERIVED, chain(*inputs.values()))
     function = getattr(importlib.import_module(f"..steps.{step}.step", __package__), step)
     job = importlib.import_module("." + ("session_job" if key["session"] else f"{step}_job"), __package__)
     job.run(key, function, key["settings"] | key.get("arguments", {}), inputs, outputs)
     checksums.record(DERIVED, written, inputs=digests, key=key)
 
 
-def provenance(key: Mapping[str, Any], roots: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def provenance(
+    key: Mapping[str, Any], roots: Sequence[Mapping[str, Any]], *, output: str | None = None
+) -> dict[str, str]:
     """Return the global attributes of an output: code version, sources and settings; no clock.
 
     Args:
         key: the job's key.
         roots: the global attributes of the input files, the main one first.
+        output: name of the output; None for that of the step.
     """
     used: dict[str, Any] = {}
     sources: dict[str, str] = {}
@@ -65,7 +65,7 @@ def provenance(key: Mapping[str, Any], roots: Sequence[Mapping[str, Any]]) -> di
     done = [*(roots[0].get("history", "").splitlines() if roots else []), f"{key['step']}: pipeline {key['pipeline']}"]
     return {
         "Conventions": "CF-1.11",
-        "title": TITLES[key["step"]],
+        "title": TITLES[output or key["step"]],
         "history": "\n".join(done),
         "pipeline_version": key["pipeline"],
         "settings": json.dumps(used, sort_keys=True),

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ..results import netcdf, schema
 from ..results.study_file import differences
-from ..steps.study.step import LABELS, USED_ATTRIBUTES, per_participant
+from ..steps.study.step import per_participant
 from ..tables.csv_files import csv_of
 from .run_job import Files, load_reference, provenance
 
@@ -21,15 +21,14 @@ def run(
     key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
     """Run the job of the study; arguments as of :func:`pipeline.workflow.run_job.run`."""
-    files = {file.parent.name: file for file in inputs["cycles"]}
-    loaded = netcdf.load_parts(files, schema.VARIABLES["cycles"], attributes=USED_ATTRIBUTES, once=LABELS)
-    own = provenance(key, [root for _, root in loaded.values()])
+    cycles = {file.parent.name: netcdf.load(file) for file in inputs["cycles"]}
+    own = provenance(key, [data.attrs for data in cycles.values()])
     if arguments["reference"]:
         own["reference_sha256"] = key["reference"]
         arguments["reference"] = load_reference(arguments["reference"])
         if isinstance(arguments["reference"], xr.Dataset):
             own |= _reference_differs(arguments["reference"], own)
-    dataset, metrics, quality = function({name: groups for name, (groups, _) in loaded.items()}, **arguments)
+    dataset, metrics, quality = function(cycles, **arguments)
     dataset = schema.described("study", dataset)
     dataset.attrs |= own
     netcdf.save(outputs["study"][0], dataset)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import UserError
 from ...results import netcdf
+from ...results.trials import separate
 from ...workflow.open_study import SESSION_STEPS
 
 # a section: texts, which are wrapped, and tables
@@ -25,8 +26,8 @@ class CycleRecord(NamedTuple):
     Attributes:
         derived: the folder of the results.
         cycle: the cycle of study.nc, its coordinates as scalars.
-        steps: the trial's group by step; the session's model for ``calibrate``.
-        static: the group of the static trial in read.nc.
+        steps: the trial by step; the session's model for ``calibrate``.
+        static: the static trial in read.nc.
         settings: of every step.
         rate_hz: of the markers.
     """
@@ -72,7 +73,7 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
             raise UserError(
                 str(own), f"no such file, which must be in the folder of {file.name}", "run the workflow again"
             )
-    groups = {step: netcdf.load_tree(own)[0] for step, own in files.items() if step != "calibrate"}
+    groups = {step: separate(netcdf.load(own)) for step, own in files.items() if step != "calibrate"}
     model = netcdf.load(files["calibrate"])
     sources = json.loads(study.attrs["source_sha256"])
     for step, trials in groups.items():

@@ -37,7 +37,7 @@ def _recording(record: CycleRecord) -> Blocks:
     analog = f", plates at {_rate(read.plate_time.values):g} Hz" if read.sizes["plate_time"] > 1 else ""
     first, last = record.frame(time[0]), record.frame(time[-1])
     yield f"frames {first:g} to {last:g} at {record.rate_hz:g} Hz{analog}; walking {read.attrs['direction_of_travel']}"
-    rows = np.reshape(read.attrs["lab_rotation"], (3, 3))
+    rows = read.lab_rotation.values
     yield "lab axes in file axes: " + ", ".join(
         f"{axis} = ({', '.join(f'{part:g}' for part in np.round(row, 4) + 0.0)})"
         for axis, row in zip(("x forward", "y up", "z right"), rows, strict=True)
@@ -73,7 +73,7 @@ def _events(record: CycleRecord) -> Blocks:
     rows = [["event", "side", "time s", "frame", "source"]]
     for i in np.flatnonzero(record.within(data.event_time.values)):
         time_s = float(data.event_time[i])
-        kind, side, by = (str(data[name].values[i]) for name in ("event", "event_side", "source"))
+        kind, side, by = (str(data[name].values[i]) for name in ("event", "event_side", "event_source"))
         rows.append([kind.replace("_", " "), side, f"{time_s:.4f}", f"{record.frame(time_s):g}", by])
     yield rows
     yield "source plate: its force; c3d: an event of the file; kinematic: the motion of the feet"
@@ -121,7 +121,7 @@ def _force(record: CycleRecord, start_s: float, end_s: float) -> Iterator[str]:
 def _markers(record: CycleRecord) -> Blocks:
     clean, chosen = record.steps["clean"], record.settings["clean"]
     order = clean.attrs["marker_filter_order"]
-    yield f"markers filtered by {chosen['marker_filter']}, order {order}, zero lag; -3 dB at {_cutoffs(clean)}"
+    yield f"markers filtered by {chosen['marker_filter']}, order {order:g}, zero lag; -3 dB at {_cutoffs(clean)}"
     cutoff = chosen["force_cutoff_hz"]
     yield f"forces {'not filtered' if cutoff is None else f'filtered by butterworth; -3 dB at {cutoff:g} Hz'}"
     inside = np.flatnonzero(record.within(clean.time.values))

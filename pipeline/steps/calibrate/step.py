@@ -19,6 +19,7 @@ from ...body.skeleton import Skeleton
 from ...body.static_skeleton import place_in_segment, static_skeleton, with_virtual
 from ...conventions import CHAIN, SIDES
 from ...errors import Problem, UserError
+from ...results.trials import separate
 from .anthropometry import note_on_widths, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import per_marker
@@ -26,12 +27,10 @@ from .model_dataset import Side, model_dataset, static_distances
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 
 Array = NDArray[np.float64]
-# variables of its inputs that the step uses; no others are loaded
-USES = {"read": ("marker_position",)}
 
 
 def calibrate(
-    read: Mapping[str, xr.Dataset],
+    read: xr.Dataset,
     *,
     body_model: BodyModel,
     participant: Mapping[str, str],
@@ -44,7 +43,7 @@ def calibrate(
     """Calibrate a session.
 
     Args:
-        read: the session's trials, the static one among them.
+        read: the session, with the static trial.
         body_model: the body model.
         participant: cells of participants.tsv; absent sizes are read from the PROCESSING group of the static trial,
             then of the other trials.
@@ -64,12 +63,13 @@ def calibrate(
     Raises:
         UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
     """
-    name, static = _static_trial(read)
-    sizes, origin = sizes_of(participant, name, read)
+    trials = separate(read)
+    name, static = _static_trial(trials)
+    sizes, origin = sizes_of(participant, name, trials)
     labels = [str(label) for label in static.marker.values]
     shown = positions(body_model, labels, static.marker_position.values)
     points = with_virtual(shown, body_model)
-    hips = functional_hips(read, functional or {}, body_model) if hip_centre == "functional" else {}
+    hips = functional_hips(trials, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
     sex = participant.get("sex") or "n/a"
 

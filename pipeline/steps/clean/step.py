@@ -18,6 +18,7 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.baseline import subtract_baseline
 from ...results.schema import REPAIRS
+from ...results.trials import trial_by_trial
 from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
@@ -28,6 +29,7 @@ Flags = NDArray[np.bool_]
 Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 
 
+@trial_by_trial
 def clean(
     read: xr.Dataset,
     *,
@@ -187,8 +189,8 @@ def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[st
 
 def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:
     """Return the samples that FORCE_PLATFORM:ZERO names as unloaded."""
-    if "zero_frames" not in read.attrs:
+    if np.isnan(limits := read.zero_frames.values).any():
         return None
-    first, last = (int(frame) for frame in read.attrs["zero_frames"])
+    first, last = limits.astype(int).tolist()
     per_frame = rate_hz / read.attrs["marker_rate_hz"]
     return slice(round((first - 1) * per_frame), round(last * per_frame))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
+from ...results.trials import trial_by_trial
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
@@ -22,14 +23,9 @@ from .plate_contacts import Contact, between
 
 Array = NDArray[np.float64]
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
-# variables of the inputs that are loaded
-USES = {
-    "clean": (
-        "marker_position", "plate_force", "plate_moment", "plate_corner", "vertical_force", "plate_drift", "event_time",
-    )
-}  # fmt: skip
 
 
+@trial_by_trial
 def contacts(
     clean: xr.Dataset,
     *,
@@ -241,7 +237,7 @@ def _dataset(
             "reason": ("contact", _text(row.reason for row in rows)),
             "event": _text(event.kind for event, _ in events),
             "event_side": ("event", _text(side for _, side in events)),
-            "source": ("event", _text(event.source for event, _ in events)),
+            "event_source": ("event", _text(event.source for event, _ in events)),
         },
         {"plates_left_out": clean.attrs["plates_left_out"]},
     )

@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.legs import LOADS, MOTION
 from ...conventions import LONGEST_SWING_S, SIDES
-from ...results.schema import REPAIRS, stacked_metrics
-from ...results.trial_variables import WITH_DRAWS
+from ...results.cycle_variables import REPAIRED
+from ...results.schema import stacked_metrics
+from ...results.trials import trial_by_trial
 from ...signals.time_normalisation import PHASE, at_phases, phase_frames
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
@@ -23,16 +23,6 @@ from .verdicts import Strike, judged, left_out_by_hand
 Array = NDArray[np.float64]
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
-# the only variables of its inputs that are loaded
-USES = {
-    "kinetics": (
-        "joint_force", "joint_moment", "joint_moment_jcs", "joint_power", "interaction_torque", *WITH_DRAWS,
-        "disagreement", "forward_closure", "energy_closure",
-    ),
-    "kinematics": (*MOTION, *ANGLES),
-    "contacts": (*LOADS, "contact_start", "contact_end", "event_time"),
-    "clean": ("marker_position",),
-}  # fmt: skip
 
 
 class Cycles(NamedTuple):
@@ -54,6 +44,7 @@ class Cycles(NamedTuple):
         return [*zip(self.side.tolist(), self.start_s.tolist(), strict=True)]
 
 
+@trial_by_trial
 def cycles(
     kinetics: xr.Dataset,
     kinematics: xr.Dataset,
@@ -120,7 +111,7 @@ def cycles(
             **names,
             **stances.coordinates(),
         },
-        {name: clean.attrs[name] for name in REPAIRS if name in clean.attrs},
+        {name: clean.attrs[name] for name in REPAIRED if name in clean.attrs},
     )
 
 

@@ -15,14 +15,14 @@ from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.skeleton import Skeleton, calibrated_sides, moving_legs
 from ...conventions import ANGLES, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
+from ...results.trials import trial_by_trial
 from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 
 Array = NDArray[np.float64]
-# variables of its inputs that the step uses; no others are loaded
-USES = {"clean": ("marker_position",)}
 
 
+@trial_by_trial
 def kinematics(
     clean: xr.Dataset,
     calibrate: xr.Dataset,
@@ -84,7 +84,8 @@ def kinematics(
         {
             **{name: clean.attrs[name] for name in ("direction_of_travel", "landmarks_absent")},
             "smallest_floating_axis": smallest_floating_axis,
-            "marker_filter": [_cutoff_hz(clean), float(clean.attrs["marker_filter_order"])],
+            "marker_cutoff_hz": _cutoff_hz(clean),
+            "marker_filter_order": clean.attrs["marker_filter_order"],
         },
     )
 

@@ -10,20 +10,20 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.legs import LOADS, MOTION, Legs, legs_of
+from ...body.legs import Legs, legs_of
 from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
+from ...results.trials import trial_by_trial
 from . import cross_checks
 from .closures import energy_closure, forward_closure
 from .uncertainty import SOURCES, uncertainty
 
 VECTOR = ("time", "side", "joint")
-# variables of its inputs that the step uses; no others are loaded
-USES = {"kinematics": MOTION, "contacts": LOADS}
 
 
+@trial_by_trial
 def kinetics(
     kinematics: xr.Dataset,
     contacts: xr.Dataset,

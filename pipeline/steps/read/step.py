@@ -1,9 +1,12 @@
-"""Step ``read``: markers, plate wrenches and events of a C3D file in SI units and ISB lab axes."""
+"""Step ``read``: markers, plate wrenches and events of C3D files in SI units and ISB lab axes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -15,12 +18,35 @@ from ...c3d.reader import Recording, anthropometry, read_c3d
 from ...errors import Problem, UserError
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.wrench import decode, moment_unit_n_m
+from ...results.trials import attempt, joined
 from .lab_axes import to_isb
 
 Array = NDArray[np.float64]
 
 
-def read(path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "", participant: str = "") -> xr.Dataset:
+def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes: str) -> xr.Dataset:
+    """Read the trials of a session; one that cannot be read is rejected.
+
+    Args:
+        trials: for each its name ``trial``, its ``file``, ``sha256`` (None for an absent file) and ``role``, and
+            ``subject`` and ``participant``, the person to take if the file holds several.
+        body_model, lab_axes: as of :func:`read_trial`.
+
+    Returns:
+        The variables of :func:`read_trial` along ``sample``, ``plate_sample``, ``event`` and ``trial``.
+    """
+    found = {}
+    for row in trials:
+        about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
+        person = {name: row[name] for name in ("subject", "participant")}
+        step = partial(read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, **person)
+        found[row["trial"]] = attempt(step, about)
+    return joined(found)
+
+
+def read_trial(
+    path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "", participant: str = ""
+) -> xr.Dataset:
     """Read one trial.
 
     Args:
@@ -32,13 +58,17 @@ def read(path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "",
     Returns:
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
         (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
-        ``event_time`` (event), with the file's labels. Markers keep the file's labels. Attributes: anthropometry in
-        the file, direction of travel, plates left out and why.
+        ``event_time`` (event), with the file's labels; ``lab_rotation`` and ``zero_frames``, see
+        :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes: anthropometry in the file,
+        direction of travel, plates left out and why.
 
     Raises:
         UserError: the file cannot be read, or the person's heading cannot be determined.
     """
-    recording = read_c3d(path, subject=subject, participant=participant)
+    try:
+        recording = read_c3d(path, subject=subject, participant=participant)
+    except OSError as error:
+        raise UserError(str(path), str(error.strerror), "") from None
     landmarks = positions(body_model, recording.labels, recording.markers)
     try:
         rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
@@ -57,6 +87,8 @@ def read(path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "",
             "plate_moment": (plate, moments),
             "plate_corner": (("plate", "corner", "axis"), corners),
             "event_time": ("event", np.array([event.time_s for event in recording.events], dtype=float)),
+            "lab_rotation": (("axis", "file_axis"), rotation),
+            "zero_frames": ("limit", np.array(zero or [np.nan, np.nan], dtype=float)),
         },
         {
             "time": start + np.arange(len(recording.markers)) / recording.marker_rate_hz,
@@ -65,17 +97,17 @@ def read(path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "",
             "plate_time": start + np.arange(len(forces)) / (recording.analog_rate_hz or 1.0),
             "plate": numbers,
             "corner": np.arange(1, 5, dtype=np.int32),
+            "file_axis": list("xyz"),
+            "limit": ["first", "last"],
             "event": np.array([event.label for event in recording.events], dtype=str),
             "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
         },
         {
             "marker_rate_hz": recording.marker_rate_hz,
-            "lab_rotation": rotation.ravel(),
             "direction_of_travel": travel,
             "plates_left_out": "; ".join(map(str, problems)),
             "label_notes": "; ".join(recording.label_notes),
             "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
-            **({"zero_frames": zero} if zero else {}),
         },
     )
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
-
-from ...results.schema import Group
 
 Array = NDArray[np.float64]
 
 
-def select(data: Group, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
+def select(data: xr.Dataset, name: str, *dims: str, **labels: str | tuple[str, ...]) -> NDArray[Any]:
     """Return a variable with dimensions in this order, at the given labels.
 
     One label drops its dimension, several keep it. Like ``sel`` and ``transpose``, but faster.

@@ -25,8 +25,6 @@ OTHER_REPAIRS = {
     "swapped labels corrected": "labels_exchanged_back",
     "plates not used": "plates_left_out",
 }
-# of each trial in clean.nc
-USED_ATTRIBUTES = ("source", "source_sha256", "filled_frames", *FILLED, *OTHER_REPAIRS.values())
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # not within a name, such as that of a file
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
@@ -100,12 +98,17 @@ def _stance(row: Row) -> str:
 
 def _filled(about: Mapping[str, Any]) -> str:
     """Return the number of filled marker samples, as ``17 (12 spline, 5 cluster)``."""
-    how = [f"{about[name]} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
-    return str(about.get("filled_frames", ABSENT)) + (f" ({', '.join(how)})" if how else "")
+    how = [f"{about[name]:g} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
+    return (f"{about['filled_frames']:g}" if "filled_frames" in about else ABSENT) + (
+        f" ({', '.join(how)})" if how else ""
+    )
 
 
 def _notes(about: Mapping[str, Any]) -> str:
-    return "; ".join(f"{title}: {about[name]}" for title, name in OTHER_REPAIRS.items() if about.get(name)) or "none"
+    found = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
+    return (
+        "; ".join(f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in found.items()) or "none"
+    )
 
 
 def _worst(column: Iterable[float]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from ...conventions import SIDES
-from ...results.schema import Group
+from ...results.trials import facts_of_trials
 from ...tables import tsv
 from ...tables.csv_files import rows_of
 from ...tables.reference_curves import Key, Reference, reference_of
@@ -21,15 +21,20 @@ from .html_page import render
 from .json_numbers import select
 from .moment_parts import contributions
 from .page_names import OVERVIEW, own_pages
-from .representative_trial import Shown, representative
 from .stick_figure import scene, step
 from .tables import band_percent, shares
 
-Sessions = Mapping[str, Mapping[str, Group]]
+
+class Shown(NamedTuple):
+    """The trial shown of a participant, and the number along ``cycle`` of study.nc of the cycle of each side."""
+
+    session: str
+    data: xr.Dataset
+    cycle: dict[str, int]
 
 
 class Content(NamedTuple):
-    """Content of the pages: cycles, tables, reference, attributes of the trials.
+    """Content of the pages: cycles, tables, reference, facts about the trials.
 
     ``people`` is the table of participants; ``own`` has the rows of metrics, quality and symmetry by participant.
     """
@@ -44,7 +49,7 @@ class Content(NamedTuple):
     symmetry: list[tsv.Row]
     people: tables.Table
     own: tuple[dict[str, list[tsv.Row]], ...]
-    clean: dict[str, dict[str, dict[str, Any]]]
+    trials: dict[str, dict[str, dict[str, Any]]]
 
 
 def report(
@@ -53,10 +58,8 @@ def report(
     quality: str,
     means: str,
     symmetry: str,
-    clean: Sessions,
-    contacts: Sessions,
-    kinematics: Sessions,
-    kinetics: Sessions,
+    cycles: Mapping[str, xr.Dataset],
+    representative: Mapping[str, xr.Dataset],
     *,
     title: str,
     reference: str | None,
@@ -68,9 +71,8 @@ def report(
     Args:
         study: derived/study.nc.
         metrics, quality, means, symmetry: text of metrics.csv, quality.csv, participants.csv and symmetry.csv.
-        clean: trials by session with their attributes, and the marker positions of the trials that are shown.
-        contacts, kinematics, kinetics: trials that are shown by session, see
-            :mod:`pipeline.steps.report.representative_trial`.
+        cycles: by session, at least what cycles.nc holds of each trial as a whole.
+        representative: by session, the trial to show.
         title: heading of the pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         max_participants_on_one_page: with more participants, each has an own page.
@@ -79,13 +81,13 @@ def report(
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
-    cycles = cycles_of(study)
+    curves = cycles_of(study)
     links = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
     rows = [rows_of(text) for text in (metrics, quality, symmetry)]
     content = Content(
         study=study,
-        cycles=cycles,
-        dashes=dash_styles(list(dict.fromkeys(cycles.condition.tolist()))),
+        cycles=curves,
+        dashes=dash_styles(list(dict.fromkeys(curves.condition.tolist()))),
         reference=reference_of(reference, where="report.reference") if reference else {},
         metrics=rows[0],
         quality=rows[1],
@@ -93,18 +95,17 @@ def report(
         symmetry=rows[2],
         people=tables.participants(participants, rows[0], rows[1], links=links),
         own=tuple(map(tables.by_participant, rows)),
-        clean={name: {trial: dict(data.attrs) for trial, data in trials.items()} for name, trials in clean.items()},
+        trials={name: facts_of_trials(data) for name, data in cycles.items()},
     )
-    shown = representative(study)
-    steps = (clean, contacts, kinematics, kinetics)
-    walks = {name: _walk(study, shown[name], *steps) for name in participants if name in shown}
+    shown = _shown(study, representative)
+    walks = {name: _walk(study, shown[name]) for name in participants if name in shown}
     people = {name: _participant(content, name, walks.get(name)) for name in participants}
     settings = json.loads(study.attrs.get("settings", "{}"))
     common = {
         "title": title,
         "version": study.attrs.get("pipeline_version", ""),
         "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
-        "sides": [side for side in SIDES if side in cycles.side],
+        "sides": [side for side in SIDES if side in curves.side],
         "dashes": content.dashes,
         "has_reference": bool(content.reference),
         "band_percent": band_percent(study),
@@ -132,7 +133,7 @@ def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mappin
         "symmetry": tables.symmetry_indices(content.symmetry, links=links),
         "shares": shares(content.study, np.isin(content.cycles.participant, [*people])) if several else None,
         "rejected": None if links else checked.rejected(content.quality),
-        "checks": None if links else checked.checks(content.quality, content.clean),
+        "checks": None if links else checked.checks(content.quality, content.trials),
         "reasons": checked.reasons(content.metrics, content.quality),
         "history": content.study.attrs.get("history", "").splitlines(),
         "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
@@ -155,14 +156,33 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "metrics": tables.metrics(rows, symmetry, over_participants=False),
         "shares": shares(content.study, content.cycles.participant == name),
         "rejected": checked.rejected(judged),
-        "checks": checked.checks(judged, content.clean),
-        "sources": checked.sources(content.clean, sessions),
+        "checks": checked.checks(judged, content.trials),
+        "sources": checked.sources(content.trials, sessions),
     }
 
 
-def _walk(study: xr.Dataset, shown: Shown, *steps: Sessions) -> dict[str, Any]:
-    """Return names and figure data of the shown trial, given clean to kinetics."""
-    clean, contacts, kinematics, kinetics = (sessions[shown.session][shown.trial] for sessions in steps)
+def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[str, Shown]:
+    """Return the trial to show of each participant: of the first session with kinetics on most sides."""
+    names = ("participant", "session", "trial", "side")
+    rows = [*zip(*(select(study, name, "cycle").astype(str).tolist() for name in names), strict=True)]
+    starts = select(study, "start_time", "cycle").tolist()
+    numbers = {(*row[1:], start): i for i, (row, start) in enumerate(zip(rows, starts, strict=True))}
+    found: dict[str, Shown] = {}
+    most: dict[str, int] = {}
+    for person, session in dict.fromkeys(row[:2] for row in rows):
+        data = representative[session]
+        kinetics = int(data.cycle_has_kinetics.sum())
+        if kinetics > most.get(person, -1):
+            most[person] = kinetics
+            begun = {side: float(start) for side, start in zip(SIDES, data.cycle_start.values, strict=True)}
+            trial = data.attrs["trial"]
+            cycle = {side: numbers[session, trial, side, start] for side, start in begun.items() if start == start}
+            found[person] = Shown(session, data, cycle)
+    return found
+
+
+def _walk(study: xr.Dataset, shown: Shown) -> dict[str, Any]:
+    """Return names and figure data of the trial shown."""
     start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
     times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
     mass = study.variables["mass_kg"].values[next(iter(shown.cycle.values()))] if "mass_kg" in study.coords else 0
@@ -170,15 +190,15 @@ def _walk(study: xr.Dataset, shown: Shown, *steps: Sessions) -> dict[str, Any]:
     valid = {side: cycle for side, cycle in shown.cycle.items() if with_kinetics[cycle]}
     return {
         "session": shown.session,
-        "trial": shown.trial,
-        "condition": shown.condition,
+        "trial": shown.data.attrs["trial"],
+        "condition": shown.data.attrs["condition"],
         "sides": list(valid),
         "data": {
-            "scene": scene(clean, contacts, kinematics, cycles=times),
-            "steps": {side: step(study, contacts, cycle=cycle) for side, cycle in valid.items()},
+            "scene": scene(shown.data, cycles=times),
+            "steps": {side: step(study, shown.data, cycle=cycle) for side, cycle in valid.items()},
             "contributions": {
                 side: contributions(
-                    kinematics, kinetics, side=side, start_s=times[side][0], end_s=times[side][1], mass_kg=mass_kg
+                    shown.data, side=side, start_s=times[side][0], end_s=times[side][1], mass_kg=mass_kg
                 )
                 for side in valid
             },

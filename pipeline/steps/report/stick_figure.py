@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TypedDict
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import FROM_HIP, SIDES
-from ...results.schema import Group
+from ...results.cycle_variables import MARGIN_S, SHOWN_LANDMARKS
 from ...signals.time_normalisation import PHASE, over_one_cycle
 from .json_numbers import Array, rounded, select, whole
 
 MOST_FRAMES = 150
-MARGIN_S = 0.1
-# landmarks drawn with the joint centres, and lines between points; a line needs both its points
-LANDMARKS = ("heel", "toe", "asis", "psis")
+# lines between landmarks and joint centres; a line needs both its points
 LEG = (("hip", "knee"), ("knee", "ankle"), ("ankle", "heel"), ("heel", "toe"), ("toe", "ankle"))
 PELVIS = (
     *(("hip left", "hip right"), ("asis left", "asis right"), ("psis left", "psis right")),
@@ -49,25 +48,25 @@ class Step(TypedDict):
     upward: list[float]
 
 
-def scene(clean: Group, contacts: Group, kinematics: Group, *, cycles: dict[str, tuple[float, float]]) -> Scene:
+def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> Scene:
     """Return a trial from shortly before its first cycle to shortly after its last.
 
     Args:
-        clean, contacts, kinematics: the trial.
+        trial: as of :func:`pipeline.steps.cycles.representative.representative`.
         cycles: start and end of the cycle of each side, s.
     """
-    time = select(kinematics, "time", "time")
+    time = select(trial, "time", "time")
     start, end = min(start for start, _ in cycles.values()), max(end for _, end in cycles.values())
     frames = np.flatnonzero((time >= start - MARGIN_S) & (time <= end + MARGIN_S))
     frames = frames[:: int(np.ceil(len(frames) / MOST_FRAMES))]
     points: dict[str, Array] = {}
-    markers = select(clean, "marker", "marker").tolist()
+    markers = select(trial, "marker", "marker").tolist()
     for side in SIDES:
         for joint in FROM_HIP:
-            centre = select(kinematics, "joint_centre", "time", "axis", side=side, joint=joint)
+            centre = select(trial, "joint_centre", "time", "axis", side=side, joint=joint)
             points[f"{joint} {side}"] = centre[frames]
-        for name in (landmark for landmark in LANDMARKS if f"{landmark}_{side}" in markers):
-            points[f"{name} {side}"] = select(clean, "marker_position", "time", "axis", marker=f"{name}_{side}")[frames]
+        for marker in (name for name in SHOWN_LANDMARKS if name.endswith(side) and name in markers):
+            points[marker.replace("_", " ")] = select(trial, "marker_position", "time", "axis", marker=marker)[frames]
     names = [name for name, where in points.items() if np.isfinite(where).any()]
     number = {name: i for i, name in enumerate(names)}
     lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
@@ -78,14 +77,14 @@ def scene(clean: Group, contacts: Group, kinematics: Group, *, cycles: dict[str,
         bones={
             of: [(number[a], number[b]) for a, b in pairs if a in number and b in number] for of, pairs in lines.items()
         },
-        forces={side: _force(contacts, side, frames) for side in SIDES},
+        forces={side: _force(trial, side, frames) for side in SIDES},
         cycles=cycles,
     )
 
 
-def _force(contacts: Group, side: str, frames: NDArray[np.int64]) -> Force:
-    at = select(contacts, "centre_of_pressure", "time", "axis", side=side)[frames]
-    force = select(contacts, "ground_force", "time", "axis", side=side)[frames]
+def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
+    at = select(trial, "centre_of_pressure", "time", "axis", side=side)[frames]
+    force = select(trial, "ground_force", "time", "axis", side=side)[frames]
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
 
     def or_none(values: Array) -> list[list[int] | None]:
@@ -94,18 +93,18 @@ def _force(contacts: Group, side: str, frames: NDArray[np.int64]) -> Force:
     return Force(at=or_none(1000 * at), force=or_none(force))
 
 
-def step(study: Group, contacts: Group, *, cycle: int) -> Step | None:
+def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> Step | None:
     """Return the force vectors over the stance of a cycle; None without a force.
 
     Args:
         study: derived/study.nc, for the force per body mass.
-        contacts: the trial of the cycle.
+        trial: the trial of the cycle.
         cycle: number along ``cycle``.
     """
     side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
     force = select(study, "ground_force", "cycle", "phase", "axis")[cycle]
-    pressure = select(contacts, "centre_of_pressure", "time", "axis", side=str(side))
-    at = over_one_cycle(pressure, select(contacts, "time", "time"), float(start), float(end))
+    pressure = select(trial, "centre_of_pressure", "time", "axis", side=str(side))
+    at = over_one_cycle(pressure, select(trial, "time", "time"), float(start), float(end))
     known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
     known &= np.where(known, force[:, 1], 0) > 0
     if not known.any():

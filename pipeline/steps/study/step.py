@@ -11,9 +11,10 @@ import xarray as xr
 
 from ...conventions import ANGLES, JOINTS
 from ...results.averages import participant_means, symmetry
-from ...results.cycle_variables import CURVES, CYCLES, IDENTITY
+from ...results.cycle_variables import CURVES, IDENTITY, STUDY
 from ...results.metrics import METRICS, SCORES
-from ...results.schema import REPAIRS, Group, separate_metrics
+from ...results.schema import REPAIRS, separate_metrics
+from ...results.trials import spans_of
 from ...tables.tsv import ABSENT
 from .gait_scores import reference_gait, scores
 
@@ -22,14 +23,12 @@ QUALITY = (
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
     "energy_closure_w", *REPAIRS,
 )  # fmt: skip
-LABELS = {dim for variable in CYCLES.values() for dim in variable.dims} | {"metric_units"}  # the same in all trials
-STANCE = ("side", "start", "end", "plates", "reason", "disagreement", "forward_closure", "energy_closure")
-USED_ATTRIBUTES = ("rejected", *REPAIRS)  # of a trial in cycles.nc
+LABELS = {dim for variable in STUDY.values() for dim in variable.dims} - {"cycle"}
 NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
 
 
 def study(
-    cycles: Mapping[str, Mapping[str, Group]],
+    cycles: Mapping[str, xr.Dataset],
     *,
     sessions: Mapping[str, Mapping[str, Any]],
     reference: xr.Dataset | str | None,
@@ -38,7 +37,7 @@ def study(
     """Gather the cycles of all sessions.
 
     Args:
-        cycles: trials by name, by session; a rejected trial has the attribute ``rejected``.
+        cycles: cycles.nc by session.
         sessions: per session the participant's row of participants.tsv and, per trial, its condition and role.
         reference: for the gait scores, the study.nc of other people or the text of a table of their mean curves.
         gdi_features: number of features of the Gait Deviation Index; None for all directions.
@@ -52,19 +51,9 @@ def study(
     Raises:
         UserError: the reference cannot be used.
     """
-    used = [
-        (session, trial, group.variables)
-        for session, trial, group in _trials(cycles)
-        if "rejected" not in group.attrs and group.variables["start_time"].size
-    ]
+    used = {session: data for session, data in cycles.items() if data.sizes.get("cycle")}
     columns = [name for name in next(iter(sessions.values()))["participant"] if name not in NOT_COORDINATES]
-    labels = {
-        name: variable
-        for *_, group in _trials(cycles)
-        for name, variable in group.variables.items()
-        if variable.dims == (name,)
-    }
-    dataset = _gathered(used, labels, sessions, columns) if used else _empty()
+    dataset = _gathered(used, sessions, columns) if used else _empty()
     if reference is not None:
         found = scores(dataset, reference_gait(reference), gdi_features=gdi_features)
         dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
@@ -82,39 +71,30 @@ def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return means, symmetry(means, names)
 
 
-def _trials(cycles: Mapping[str, Mapping[str, Group]]) -> Iterator[tuple[str, str, Group]]:
-    for session, trials in cycles.items():
-        for trial, group in trials.items():
-            yield session, trial, group
-
-
 def _gathered(
-    used: Sequence[tuple[str, str, Mapping[Any, xr.Variable]]],
-    labels: Mapping[Any, xr.Variable],
-    sessions: Mapping[str, Mapping[str, Any]],
-    columns: Sequence[str],
+    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
 ) -> xr.Dataset:
-    """Return the cycles of all trials (session, trial, variables), concatenated."""
+    """Return the cycles of all sessions, concatenated."""
     identity = [
-        {
-            "participant": sessions[session]["participant"]["participant_id"],
-            "session": session,
-            "trial": trial,
-            "condition": sessions[session]["trials"][trial]["condition"],
-        }
-        for session, trial, _ in used
+        (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])
+        for session, data in used.items()
+        for about in [sessions[session]]
+        for trial in data.variables["trial"].values[data.variables["cycle_trial"].values].tolist()
     ]
-    cells = {name: np.array([row[name] for row in identity]) for name in identity[0]}
-    cells |= {name: _typed([str(sessions[session]["participant"][name]) for session, *_ in used]) for name in columns}
-    count = [len(trial["start_time"]) for *_, trial in used]
+    cells = dict(zip(IDENTITY, np.array(identity, dtype=str).T, strict=False))
+    count = [data.sizes["cycle"] for data in used.values()]
+    for name in columns:
+        column = _typed([str(sessions[session]["participant"][name]) for session in used])
+        cells[name] = np.repeat(column, count)
+    first, *_ = used.values()
     variables: dict[Any, Any] = {}
-    coordinates: dict[Any, Any] = {name: each for name, each in labels.items() if name not in ("segment", "metric")}
-    for name, first in used[0][2].items():
-        if first.dims[:1] == ("cycle",):
-            values = np.concatenate([trial[name].values for *_, trial in used])
-            (coordinates if name in IDENTITY else variables)[name] = (first.dims, values)
-    variables |= separate_metrics(labels["metric"].values, variables.pop("metric_value")[1])
-    coordinates |= {name: ("cycle", np.repeat(column, count)) for name, column in cells.items()}
+    coordinates: dict[Any, Any] = {name: first.variables[name] for name in LABELS if name in first.variables}
+    for name, variable in first.variables.items():
+        if variable.dims[:1] == ("cycle",) and name != "cycle_trial":
+            values = np.concatenate([data.variables[name].values for data in used.values()])
+            (coordinates if name in IDENTITY else variables)[name] = (variable.dims, values)
+    variables |= separate_metrics(first.variables["metric"].values, variables.pop("metric_value")[1])
+    coordinates |= {name: ("cycle", values) for name, values in cells.items()}
     coordinates["cycle"] = np.arange(sum(count), dtype=np.int32)
     return xr.Dataset(variables, coordinates)
 
@@ -127,29 +107,32 @@ def _typed(cells: list[str]) -> Any:
         return np.array(cells, dtype=str)
 
 
-def _quality(cycles: Mapping[str, Mapping[str, Group]], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    rows: list[list[Any]] = []
-    for session, trial, group in _trials(cycles):
-        about = sessions[session]
-        own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
-        if "rejected" in group.attrs:
-            unknown = [pd.NA] * (len(QUALITY) - 10)
-            rows.append([*own, "", np.nan, np.nan, "", "rejected", group.attrs["rejected"], *unknown])
-            continue
-        sides, starts, ends, plates, reasons, disagreements, forward, energy = (
-            group.variables[f"stance_{name}"].values for name in STANCE
-        )
-        checks = np.column_stack([disagreements, forward, np.fmax.reduce(energy, axis=1)])
-        rows += [
-            [*own, side, round(start, 4), round(end, 4), plate, "rejected" if reason else "used", reason]
-            + [float(f"{check:.2e}") for check in found]  # significant digits
-            + [group.attrs.get(name, pd.NA) for name in REPAIRS]
-            for side, start, end, plate, reason, found in zip(
-                *(values.tolist() for values in (sides, starts, ends, plates, reasons, checks)), strict=True
-            )
-        ]
+def _quality(cycles: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    rows = [row for session, data in cycles.items() for row in _quality_rows(session, data, sessions[session])]
     kinds = dict.fromkeys(QUALITY[10:], "Float64") | dict.fromkeys(REPAIRS, "Int64")
     return pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
+
+
+def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> Iterator[list[Any]]:
+    """Yield a row per stance, or per rejected trial."""
+    known = {name: variable.values for name, variable in data.variables.items()}
+    stances: list[list[Any]] = []
+    if "stance" in data.dims:
+        energy = np.fmax.reduce(known["stance_energy_closure"], axis=1)
+        checks = np.column_stack([known["stance_disagreement"], known["stance_forward_closure"], energy]).tolist()
+        texts = [known[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "reason")]
+        stances = [
+            [side, round(start, 4), round(end, 4), plates, "rejected" if reason else "used", reason]
+            + [float(f"{check:.2e}") for check in found]  # significant digits
+            for side, start, end, plates, reason, found in zip(*texts, checks, strict=True)
+        ]
+    spans = spans_of(data, "stance") if stances else [slice(0)] * data.sizes["trial"]
+    for i, (trial, reason) in enumerate(zip(known["trial"].tolist(), known["rejected"].tolist(), strict=True)):
+        own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
+        if reason:
+            yield [*own, "", np.nan, np.nan, "", "rejected", reason, *[pd.NA] * (len(QUALITY) - 10)]
+        for stance in stances[spans[i]]:
+            yield [*own, *stance, *(known[name][i] for name in REPAIRS)]
 
 
 def _empty() -> xr.Dataset:

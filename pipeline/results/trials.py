@@ -1,0 +1,248 @@
+"""A session's trials as one dataset of ragged arrays.
+
+The samples of all trials follow each other along ``sample`` (marker frames) and ``plate_sample`` (analog samples), and
+so do their ``event``, ``contact``, ``cycle`` and ``stance``; ``sample_trial`` and the like hold the number of the trial,
+from 0, of each element (CF conventions 1.11, section 9.3.4, indexed ragged array). Along ``trial`` are the trials'
+names and what holds for a whole trial. A rejected trial has no elements, and ``rejected`` says why.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from xarray.indexes import PandasIndex
+
+from ..errors import UserError, nearest
+from . import netcdf
+
+# dimensions of a session, and their names in one trial
+IN_ONE_TRIAL = {
+    "sample": "time", "plate_sample": "plate_time", "event": "event", "contact": "contact", "cycle": "cycle",
+    "stance": "stance",
+}  # fmt: skip
+IN_SESSION = {own: dim for dim, own in IN_ONE_TRIAL.items()}
+# dimensions along which trials may have different labels. A session has those of all trials; ``marker_order`` is the
+# place of each in a trial, from 1, or 0 if the trial lacks it
+UNITED = ("marker", "plate")
+HELPERS = {*(f"{dim}_trial" for dim in IN_ONE_TRIAL), *(f"{dim}_order" for dim in UNITED)}
+SOURCE = ("source", "source_sha256")  # attributes of a trial that every step passes on
+
+
+def load_trial(path: str | Path, name: str) -> xr.Dataset:
+    """Return one trial of a session's file over ``time``, its units included.
+
+    Args:
+        path: a file of a session, such as ``derived/sub-01/kinetics.nc``.
+        name: the trial, as in trials.tsv.
+
+    Returns:
+        The variables of the trial, with ``time`` and ``plate_time`` in seconds instead of ``sample`` and
+        ``plate_sample``. Single numbers and texts about the trial, such as ``source``, are attributes.
+
+    Raises:
+        UserError: the file is missing, damaged or without trials, or the trial is unknown or was rejected.
+    """
+    session = netcdf.load(Path(path))
+    names = session["trial"].values.tolist() if "trial" in session.dims else []
+    if name not in names:
+        raise UserError(str(path), f"no trial '{name}'", nearest(name, names) or f"it has {', '.join(names) or 'none'}")
+    found = one_trial(session, name)
+    if "rejected" in found.attrs:
+        raise UserError(str(path), f"trial '{name}' was rejected: {found.attrs['rejected']}", "choose another trial")
+    return found
+
+
+def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
+    """Return all trials of a session by name, as of :func:`one_trial`."""
+    return {name: one_trial(session, name) for name in session.variables["trial"].values.tolist()}
+
+
+def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
+    """Return by trial the values along ``trial`` alone, such as ``source``; empty texts and NaN are left out."""
+    facts = {
+        str(name): variable.values.tolist()
+        for name, variable in session.variables.items()
+        if variable.dims == ("trial",)
+    }
+    rows = ({name: values[i] for name, values in facts.items()} for i in range(session.sizes["trial"]))
+    return {row.pop("trial"): {name: value for name, value in row.items() if value == value} for row in rows}
+
+
+def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
+    """Return one trial over ``time``, as views; one with only the attribute ``rejected`` and its source if rejected."""
+    number = session.variables["trial"].values.tolist().index(name)
+    about = facts_of_trials(session)[name]
+    if reason := about.pop("rejected"):
+        kept = {key: value for key, value in about.items() if key in (*SOURCE, "role")}
+        return xr.Dataset(attrs={"rejected": reason, **kept})
+    spans = {dim: spans_of(session, dim)[number] for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
+    chosen = {}
+    for dim in UNITED:
+        if f"{dim}_order" in session.variables:
+            order = session.variables[f"{dim}_order"].values[number]
+            columns = np.argsort(order, kind="stable")[(order == 0).sum() :]
+            if not np.array_equal(columns, np.arange(len(order))):
+                chosen[dim] = columns
+    variables: dict[Any, xr.Variable] = {}
+    for key, variable in session.variables.items():
+        dims, values = variable.dims, variable.values
+        if dims == ("trial",) or key in HELPERS:
+            continue
+        if dims[:1] == ("trial",):
+            dims, values = dims[1:], values[number]
+        elif dims and dims[0] in spans:
+            dims, values = (IN_ONE_TRIAL[str(dims[0])], *dims[1:]), values[spans[str(dims[0])]]
+        for axis, dim in enumerate(dims):
+            if dim in chosen:
+                values = values.take(chosen[str(dim)], axis=axis)
+        variables[key] = xr.Variable(dims, values, variable.attrs, fastpath=True)
+    coordinates = {key: variables.pop(key) for key in [*variables] if key in session.coords}
+    known = {key: index for key, index in session.xindexes.items() if key not in {*spans, *chosen}}
+    indexes = {
+        key: known.get(key) or PandasIndex(pd.Index(one.values), str(key))
+        for key, one in coordinates.items()
+        if one.dims == (key,)
+    }
+    return xr.Dataset(variables, xr.Coordinates(coordinates, indexes), about)
+
+
+def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
+    """Return the elements of each trial along ``sample``, ``plate_sample``, ``event``, ...; empty for a rejected one."""
+    ends = np.searchsorted(session.variables[f"{dim}_trial"].values, np.arange(session.sizes["trial"] + 1))
+    return [slice(start, end) for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+
+
+def rejection(reason: str, about: Mapping[str, Any]) -> xr.Dataset:
+    """Return a trial that cannot be used."""
+    return xr.Dataset(attrs={"rejected": " ".join(reason.split()), **about})
+
+
+def trial_by_trial(function: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
+    """Make a step on one trial a step on a session: it is applied to each walking trial.
+
+    The step takes results of earlier steps with the same trials. Without the dimension ``trial`` they are one trial,
+    and the step is applied to that. A trial for which it raises UserError is rejected with the reason, one that is
+    rejected in an input stays so; other trials are not affected. A dataset without trials (the session's model) is
+    given as it is. ``by_trial`` holds further arguments of some trials.
+    """
+
+    @functools.wraps(function)
+    def step(
+        *inputs: xr.Dataset, by_trial: Mapping[str, Mapping[str, Any]] | None = None, **arguments: Any
+    ) -> xr.Dataset:
+        if not any("trial" in data.dims for data in (*inputs, *arguments.values()) if isinstance(data, xr.Dataset)):
+            return function(*inputs, **arguments)
+        return _each_trial(functools.partial(function, **arguments), inputs, by_trial or {})
+
+    return step
+
+
+def _each_trial(
+    function: Callable[..., xr.Dataset], sessions: Sequence[xr.Dataset], by_trial: Mapping[str, Mapping[str, Any]]
+) -> xr.Dataset:
+    results = {}
+    for name in sessions[0].variables["trial"].values.tolist():
+        parts = [one_trial(session, name) if "trial" in session.dims else session for session in sessions]
+        if parts[0].attrs.get("role", "gait") != "gait":
+            continue
+        about = {key: parts[0].attrs[key] for key in SOURCE if key in parts[0].attrs}
+        reasons = [part.attrs["rejected"] for part in parts if "rejected" in part.attrs]
+        if reasons:
+            results[name] = rejection(reasons[0], about)
+            continue
+        results[name] = attempt(functools.partial(function, *parts, **by_trial.get(name, {})), about)
+    return joined(results)
+
+
+def attempt(function: Callable[[], xr.Dataset], about: Mapping[str, Any]) -> xr.Dataset:
+    """Return the result for a trial with attributes about it, or the rejected trial if UserError is raised."""
+    try:
+        return function().assign_attrs(about)
+    except UserError as error:
+        return rejection("; ".join(map(str, error.problems)), about)
+
+
+def joined(trials: Mapping[str, xr.Dataset]) -> xr.Dataset:
+    """Return a session from its trials, each as of :func:`one_trial`, with the same variables."""
+    used = [data for data in trials.values() if "rejected" not in data.attrs]
+    usable = np.array(["rejected" not in data.attrs for data in trials.values()], dtype=bool)
+    facts = dict.fromkeys(chain(*(data.attrs for data in trials.values())))
+    reasons = np.array([data.attrs.get("rejected", "") for data in trials.values()], dtype=str)
+    variables: dict[Any, Any] = {
+        name: ("trial", _column([data.attrs.get(name) for data in trials.values()]))
+        for name in facts
+        if name != "rejected"
+    }
+    coordinates: dict[Any, Any] = {"trial": np.array([*trials], dtype=str), "rejected": ("trial", reasons)}
+    coordinates |= {name: variables.pop(name) for name in (*SOURCE, "role") if name in variables}
+    if not used:
+        return xr.Dataset(variables, coordinates)
+    labels = {dim: [data.variables[dim].values.tolist() for data in used] for dim in UNITED if dim in used[0].variables}
+    union = {dim: list(dict.fromkeys(chain(*each))) for dim, each in labels.items()}
+    for name, first in used[0].variables.items():
+        dims, parts = first.dims, [data.variables[name].values for data in used]
+        into = coordinates if name in used[0].coords else variables
+        if name in union:
+            into[name] = np.array(union[str(name)], dtype=str if first.dtype.kind in "UO" else first.dtype)
+        elif dims == (name,) and name not in IN_SESSION:
+            into[name] = first  # labels, the same in all trials
+        else:
+            parts = _with_labels_of_all(parts, dims, labels, union)
+            if dims[:1] and dims[0] in IN_SESSION:
+                into[name] = ((IN_SESSION[str(dims[0])], *dims[1:]), np.concatenate(parts))
+            else:
+                into[name] = (("trial", *dims), _rows(parts, usable))
+    for own, dim in IN_SESSION.items():
+        if own in used[0].dims:
+            counts = [data.sizes.get(own, 0) for data in trials.values()]
+            coordinates[f"{dim}_trial"] = (dim, np.repeat(np.arange(len(counts), dtype=np.int32), counts))
+    for dim, each in labels.items():
+        order = [np.array([own.index(label) + 1 if label in own else 0 for label in union[dim]]) for own in each]
+        coordinates[f"{dim}_order"] = (("trial", dim), _rows(order, usable).astype(np.int16))
+    return xr.Dataset(variables, coordinates)
+
+
+def _rows(parts: Sequence[NDArray[Any]], usable: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return (trial, ...) from the values of the usable trials."""
+    stacked = np.stack(parts)
+    rows = np.full((len(usable), *stacked.shape[1:]), _blank(stacked), dtype=stacked.dtype)
+    rows[usable] = stacked
+    return rows
+
+
+def _with_labels_of_all(
+    parts: list[NDArray[Any]],
+    dims: Sequence[Any],
+    labels: Mapping[str, Sequence[list[Any]]],
+    union: Mapping[str, list[Any]],
+) -> list[NDArray[Any]]:
+    """Return the values of the trials with blanks where a trial lacks a label that another has."""
+    for axis, dim in enumerate(dims):
+        if dim in union and any(own != union[dim] for own in labels[dim]):
+            spread = []
+            for part, own in zip(parts, labels[dim], strict=True):
+                shape = (*part.shape[:axis], len(union[dim]), *part.shape[axis + 1 :])
+                whole = np.full(shape, _blank(part), dtype=part.dtype)
+                whole[(slice(None),) * axis + ([union[dim].index(label) for label in own],)] = part
+                spread.append(whole)
+            parts = spread
+    return parts
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """Return facts of all trials; "" or NaN where a trial has none."""
+    if any(isinstance(value, str) for value in values):
+        return np.array([value or "" for value in values], dtype=str)
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _blank(values: NDArray[Any]) -> Any:
+    return np.nan if values.dtype.kind == "f" else values.dtype.type()
