@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..conventions import SIDES
 from ..results.schema import VARIABLES
+from ..results.trial_variables import Variable
 
 Array = NDArray[np.float64]
 
@@ -81,5 +82,5 @@ def smooth_fields(count: int, draw: np.random.Generator) -> Array:
     return fields
 
 
-def _attributes(variable: tuple[tuple[str, ...], str, str]) -> dict[str, str]:
-    return {"units": variable[1], "long_name": variable[2]}
+def _attributes(variable: Variable) -> dict[str, str]:
+    return {"units": variable.units, "long_name": variable.long_name}

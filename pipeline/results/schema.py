@@ -125,22 +125,14 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
     """
     if not dataset.dims:  # a model of a session that could not be calibrated, or no trial to show
         return dataset
-    none_used = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()
-    table = {
-        name: variable
-        for name, variable in VARIABLES[step].items()
-        if not none_used and (name in dataset or name not in OPTIONAL.get(step, {}))
-    }
-    if not none_used and set(dataset.data_vars) != set(table):
-        raise ValueError(
-            f"{step}: variables {sorted(set(map(str, dataset.data_vars)) ^ set(table))} are not those of the schema"
-        )
-    result = dataset.drop_vars([*dataset.data_vars]) if none_used else dataset[list(table)].copy()
-    for name, (dims, units, long_name, dtype) in table.items():
+    all_rejected = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()
+    result = dataset.drop_vars([*dataset.data_vars]) if all_rejected else _in_order(step, dataset)
+    for name in map(str, result.data_vars):
+        dims, units, long_name, dtype = VARIABLES[step][name]
         variable = result.variables[name]
         if variable.dims != dims:
             raise ValueError(f"{step}: {name} has dimensions {variable.dims}, the schema says {dims}")
-        if dtype != "U" and variable.dtype != dtype:
+        if dtype not in ("U", variable.dtype):
             result[name] = variable = variable.astype(dtype)
         variable.attrs = {"units": units, "long_name": long_name}
         if meanings := FLAGS.get((step, name)):
@@ -158,6 +150,14 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
             about |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "left_out used"}
         variable.attrs = about
     return result
+
+
+def _in_order(step: str, dataset: xr.Dataset) -> xr.Dataset:
+    """Return a copy of a dataset with its variables in the order of the schema."""
+    names = [name for name in VARIABLES[step] if name in dataset or name not in OPTIONAL.get(step, {})]
+    if different := {*map(str, dataset.data_vars)} ^ {*names}:
+        raise ValueError(f"{step}: variables {sorted(different)} are not those of the schema")
+    return dataset[names].copy()
 
 
 def _column(name: str, values: xr.Variable) -> tuple[str, str]:

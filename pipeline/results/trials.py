@@ -1,9 +1,9 @@
 """A session's trials as one dataset of ragged arrays.
 
 The samples of all trials follow each other along ``sample`` (marker frames) and ``plate_sample`` (analog samples), and
-so do their ``event``, ``contact``, ``cycle`` and ``stance``; ``sample_trial`` and the like hold the number of the trial,
-from 0, of each element (CF conventions 1.11, section 9.3.4, indexed ragged array). Along ``trial`` are the trials'
-names and what holds for a whole trial. A rejected trial has no elements, and ``rejected`` says why.
+so do their ``event``, ``contact``, ``cycle`` and ``stance``; ``sample_trial`` and the like hold the number of the
+trial, from 0, of each element (CF conventions 1.11, section 9.3.4, indexed ragged array). Along ``trial`` are the
+trials' names and what holds for a whole trial. A rejected trial has no elements, and ``rejected`` says why.
 """
 
 from __future__ import annotations
@@ -66,14 +66,15 @@ def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
 
 
 def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
-    """Return by trial the values along ``trial`` alone, such as ``source``; empty texts and NaN are left out."""
-    facts = {
-        str(name): variable.values.tolist()
-        for name, variable in session.variables.items()
-        if variable.dims == ("trial",)
-    }
-    rows = ({name: values[i] for name, values in facts.items()} for i in range(session.sizes["trial"]))
-    return {row.pop("trial"): {name: value for name, value in row.items() if value == value} for row in rows}
+    """Return by trial the values along ``trial`` alone, such as ``source``; NaN is left out."""
+    names = [str(name) for name, variable in session.variables.items() if variable.dims == ("trial",)]
+    columns = [session.variables[name].values.tolist() for name in names]
+    rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+    return {row.pop("trial"): {name: value for name, value in row.items() if not _is_nan(value)} for row in rows}
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and np.isnan(value)
 
 
 def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
@@ -84,13 +85,7 @@ def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
         kept = {key: value for key, value in about.items() if key in (*SOURCE, "role")}
         return xr.Dataset(attrs={"rejected": reason, **kept})
     spans = {dim: spans_of(session, dim)[number] for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
-    chosen = {}
-    for dim in UNITED:
-        if f"{dim}_order" in session.variables:
-            order = session.variables[f"{dim}_order"].values[number]
-            columns = np.argsort(order, kind="stable")[(order == 0).sum() :]
-            if not np.array_equal(columns, np.arange(len(order))):
-                chosen[dim] = columns
+    chosen = _columns_of_trial(session, number)
     variables: dict[Any, xr.Variable] = {}
     for key, variable in session.variables.items():
         dims, values = variable.dims, variable.values
@@ -114,8 +109,18 @@ def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
     return xr.Dataset(variables, xr.Coordinates(coordinates, indexes), about)
 
 
+def _columns_of_trial(session: xr.Dataset, number: int) -> dict[str, NDArray[np.intp]]:
+    """Return the markers and plates of a trial, in its order, unless they are all in the session's order."""
+    columns = {}
+    for dim in UNITED:
+        if f"{dim}_order" in session.variables:
+            order = session.variables[f"{dim}_order"].values[number]
+            columns[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
+    return {dim: found for dim, found in columns.items() if not np.array_equal(found, np.arange(session.sizes[dim]))}
+
+
 def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
-    """Return the elements of each trial along ``sample``, ``plate_sample``, ``event``, ...; empty for a rejected one."""
+    """Return the elements of each trial along ``sample``, ``event`` or the like; empty for a rejected one."""
     ends = np.searchsorted(session.variables[f"{dim}_trial"].values, np.arange(session.sizes["trial"] + 1))
     return [slice(start, end) for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 

@@ -174,9 +174,9 @@ def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[
         kinetics = int(data.cycle_has_kinetics.sum())
         if kinetics > most.get(person, -1):
             most[person] = kinetics
-            begun = {side: float(start) for side, start in zip(SIDES, data.cycle_start.values, strict=True)}
-            trial = data.attrs["trial"]
-            cycle = {side: numbers[session, trial, side, start] for side, start in begun.items() if start == start}
+            begun = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
+            keys = {side: (session, data.attrs["trial"], side, start) for side, start in begun}
+            cycle = {side: numbers[key] for side, key in keys.items() if key in numbers}
             found[person] = Shown(session, data, cycle)
     return found
 

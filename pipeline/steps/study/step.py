@@ -89,10 +89,10 @@ def _gathered(
     first, *_ = used.values()
     variables: dict[Any, Any] = {}
     coordinates: dict[Any, Any] = {name: first.variables[name] for name in LABELS if name in first.variables}
-    for name, variable in first.variables.items():
-        if variable.dims[:1] == ("cycle",) and name != "cycle_trial":
-            values = np.concatenate([data.variables[name].values for data in used.values()])
-            (coordinates if name in IDENTITY else variables)[name] = (variable.dims, values)
+    for key, variable in first.variables.items():
+        if variable.dims[:1] == ("cycle",) and key != "cycle_trial":
+            values = np.concatenate([data.variables[key].values for data in used.values()])
+            (coordinates if key in IDENTITY else variables)[key] = (variable.dims, values)
     variables |= separate_metrics(first.variables["metric"].values, variables.pop("metric_value")[1])
     coordinates |= {name: ("cycle", values) for name, values in cells.items()}
     coordinates["cycle"] = np.arange(sum(count), dtype=np.int32)
