@@ -129,11 +129,11 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
     result = dataset.drop_vars([*dataset.data_vars]) if all_rejected else _in_order(step, dataset)
     for name in map(str, result.data_vars):
         dims, units, long_name, dtype = VARIABLES[step][name]
+        if result.variables[name].dims != dims:
+            raise ValueError(f"{step}: {name} has dimensions {result.variables[name].dims}, the schema says {dims}")
+        if dtype not in ("U", result.variables[name].dtype):
+            result[name] = result.variables[name].astype(dtype)
         variable = result.variables[name]
-        if variable.dims != dims:
-            raise ValueError(f"{step}: {name} has dimensions {variable.dims}, the schema says {dims}")
-        if dtype not in ("U", variable.dtype):
-            result[name] = variable = variable.astype(dtype)
         variable.attrs = {"units": units, "long_name": long_name}
         if meanings := FLAGS.get((step, name)):
             values = np.arange(len(meanings.split()), dtype=variable.dtype)

@@ -1,12 +1,10 @@
-"""The outputs follow the Climate and Forecast conventions, by the checker of IOOS; exceptions are named here.
-
-The checker does not look into groups: each group goes into a flat file of its own, with the attributes of the root.
-"""
+"""The outputs follow the Climate and Forecast conventions, by the checker of IOOS; exceptions are named here."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,10 +17,13 @@ from compliance_checker.cf import util
 from compliance_checker.suite import CheckSuite
 
 from pipeline.results import schema
+from pipeline.results.trials import IN_ONE_TRIAL as RAGGED
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.outputs import write_outputs
 
 SUITE = "cf:1.11"
+TRIALS = tuple(step for step in SESSION_STEPS if step != "calibrate")
+FILES = (*SESSION_STEPS, "representative", "study")
 # The checker expects a coordinate named time to be a calendar time, in "seconds since" a date. A recording has no
 # date: `time` counts seconds on its own axis.
 PERMITTED = "Coordinate variable 'time' should have standard_name='time', found: 'None'"
@@ -45,7 +46,7 @@ def suite() -> Iterator[CheckSuite]:
 
 
 def faults(suite: CheckSuite, path: Path) -> set[str]:
-    """Return all errors, warnings and recommendations of the checker for a flat file."""
+    """Return all errors, warnings and recommendations of the checker for a file."""
     dataset = suite.load_dataset(str(path))
     ((results, broken),) = suite.run_all(dataset, [SUITE]).values()
     dataset.close()
@@ -61,45 +62,31 @@ def faults(suite: CheckSuite, path: Path) -> set[str]:
     return found
 
 
-def groups_of(file: netCDF4.Dataset) -> dict[str, netCDF4.Dataset]:
-    return dict(file.groups) or {"": file}
+@pytest.mark.parametrize("name", FILES)
+def test_outputs_conform(name: str, derived: Path, suite: CheckSuite) -> None:
+    (path,) = derived.rglob(f"{name}.nc")
+    assert faults(suite, path) == ({PERMITTED} if name == "representative" else set())
 
 
-def flat_files(path: Path, folder: Path) -> dict[str, Path]:
-    """Copy each group of a file, as stored, into a flat one."""
-    with netCDF4.Dataset(path) as file:
-        root = {name: file.getncattr(name) for name in file.ncattrs()}
-        groups = groups_of(file)
-        for name, group in groups.items():
-            with netCDF4.Dataset(folder / f"{name}.nc", "w") as target:
-                target.setncatts(root | {key: group.getncattr(key) for key in group.ncattrs()})
-                copy(group, target)
-        return {name: folder / f"{name}.nc" for name in groups}
+def test_every_file_is_checked(derived: Path) -> None:
+    assert {path.stem for path in derived.rglob("*.nc")} == {*FILES}
 
 
-def copy(group: netCDF4.Dataset, target: netCDF4.Dataset) -> None:
-    group.set_auto_maskandscale(False)
-    group.set_auto_chartostring(False)
-    for name, dimension in group.dimensions.items():
-        target.createDimension(name, len(dimension))
-    for name, variable in group.variables.items():
-        attributes = {key: variable.getncattr(key) for key in variable.ncattrs()}
-        fill = attributes.pop("_FillValue", False)
-        stored = target.createVariable(name, variable.dtype, variable.dimensions, fill_value=fill)
-        stored.setncatts(attributes)
-        stored.set_auto_maskandscale(False)
-        stored.set_auto_chartostring(False)
-        stored[...] = variable[...]
-
-
-@pytest.mark.parametrize("step", [*SESSION_STEPS, "study"])
-def test_outputs_conform(step: str, derived: Path, suite: CheckSuite, tmp_path: Path) -> None:
-    groups = flat_files(next(derived.rglob(f"{step}.nc")), tmp_path)
-    assert len(groups) == {"read": 4, "calibrate": 1, "study": 1}.get(step, 3)  # static, two walks, a rejected one
-    for name, path in groups.items():
-        with netCDF4.Dataset(path) as file:
-            permitted = {PERMITTED} if "time" in file.variables else set()
-        assert faults(suite, path) == permitted, name
+@pytest.mark.parametrize("step", TRIALS)
+def test_trials_are_indexed_ragged_arrays(step: str, derived: Path) -> None:
+    """CF section 9.3.4, which the checker does not check without a featureType."""
+    with xr.open_dataset(derived / "sub-01" / f"{step}.nc", decode_times=False) as session:
+        rejected = np.flatnonzero(session.rejected != "")
+        assert len(rejected) == 1
+        indexes = {name: array for name, array in session.variables.items() if "instance_dimension" in array.attrs}
+        assert {f"{dim}_trial" for dim in RAGGED if dim in session.dims} == indexes.keys() != set()
+        for name, index in indexes.items():
+            assert index.dims == (str(name).removesuffix("_trial"),)
+            assert session.sizes[index.attrs["instance_dimension"]] == (4 if step == "read" else 3)
+            assert (np.diff(index.values) >= 0).all()
+            assert not np.isin(rejected, index.values).any()
+        if "time" in session.variables:
+            assert ((np.diff(session.time) > 0) | (np.diff(session.sample_trial) > 0)).all()
 
 
 def wrong_units(file: netCDF4.Dataset) -> None:
@@ -122,11 +109,18 @@ def backward_time(file: netCDF4.Dataset) -> None:
     file["time"][:] = file["time"][::-1].copy() * np.where(np.arange(len(file["time"])) % 2, 1, 2)
 
 
-@pytest.mark.parametrize("damage", [wrong_units, no_names, too_few_meanings, no_conventions, backward_time])
+def lost_coordinate(file: netCDF4.Dataset) -> None:
+    file.renameVariable("sample_trial", "number")
+
+
+@pytest.mark.parametrize(
+    "damage", [wrong_units, no_names, too_few_meanings, no_conventions, backward_time, lost_coordinate]
+)
 def test_checker_finds_a_fault(
     damage: Callable[[netCDF4.Dataset], None], derived: Path, suite: CheckSuite, tmp_path: Path
 ) -> None:
-    path = flat_files(derived / "sub-01" / "kinetics.nc", tmp_path)["fast_01"]
+    damaged = "representative" if damage is backward_time else "kinetics"
+    path = Path(shutil.copy(derived / "sub-01" / f"{damaged}.nc", tmp_path))
     with netCDF4.Dataset(path, "a") as file:
         damage(file)
     assert faults(suite, path) - {PERMITTED}
@@ -135,24 +129,22 @@ def test_checker_finds_a_fault(
 def test_every_variable_has_a_long_name_and_units(derived: Path) -> None:
     """Text too, which the checker skips; numbers have units unless they are counts or flags."""
     for path in derived.rglob("*.nc"):
-        with xr.open_datatree(path) as tree:
-            for node in tree.subtree:
-                for name, variable in node.variables.items():
-                    assert variable.attrs.get("long_name"), f"{path.name} {name}"
-                    assert "units" in variable.attrs or variable.dtype.kind in "OUSbi" or not variable.size, name
+        with xr.open_dataset(path, decode_times=False) as file:
+            for name, variable in file.variables.items():
+                assert variable.attrs.get("long_name"), f"{path.name} {name}"
+                assert "units" in variable.attrs or variable.dtype.kind in "OUSbi", f"{path.name} {name}"
 
 
 def test_text_and_flags_are_stored_for_every_reader(derived: Path) -> None:
     """Text as characters, since older readers have no NetCDF-4 strings; no fill value on a coordinate."""
     for path in derived.rglob("*.nc"):
-        with xr.open_datatree(path) as tree, netCDF4.Dataset(path) as file:
-            for place, group in groups_of(file).items():
-                coordinates = tree[place or "/"].coords
-                for name, variable in group.variables.items():
-                    assert variable.dtype is not str, name
-                    assert ("_FillValue" in variable.ncattrs()) == (
-                        variable.dtype.kind == "f" and name not in coordinates
-                    )
+        with xr.open_dataset(path, decode_times=False) as decoded, netCDF4.Dataset(path) as file:
+            assert not file.groups
+            for name, variable in file.variables.items():
+                assert variable.dtype is not str, name
+                assert ("_FillValue" in variable.ncattrs()) == (
+                    variable.dtype.kind == "f" and name not in decoded.coords
+                ), name
 
 
 def test_every_unit_is_valid() -> None:

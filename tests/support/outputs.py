@@ -12,7 +12,7 @@ from typing import Any
 
 from pipeline.workflow import run_job, settings
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS, open_study
 from tests.support.checkout import HOUSE, copy_study
 
 ON_TOP = """
@@ -62,8 +62,8 @@ def run_steps(study: Path, *, report: bool = False) -> None:
 
 
 def _report(opened: Study) -> None:
-    steps = ("clean", "contacts", "kinematics", "kinetics")
-    inputs: dict[str, Any] = {name: [f"derived/{session}/{name}.nc" for session in opened.sessions] for name in steps}
+    files = ("cycles", "representative")
+    inputs: dict[str, Any] = {name: [f"derived/{session}/{name}.nc" for session in opened.sessions] for name in files}
     tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
     inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}
     run_job.run(opened.key("report")(None), paths_of(inputs), paths_of({"report": "derived/report.html"}))
@@ -77,11 +77,12 @@ def _run(opened: Study) -> None:
             ).parameters
             inputs = {name: f"derived/{session}/{name}.nc" for name in arguments if name in SESSION_STEPS}
             key = opened.key(step)(SimpleNamespace(session=session))
-            run_job.run(key, paths_of(inputs), paths_of({step: f"derived/{session}/{step}.nc"}))
+            outputs = {name: f"derived/{session}/{name}.nc" for name in (step, *FURTHER_OUTPUTS.get(step, ()))}
+            run_job.run(key, paths_of(inputs), paths_of(outputs))
     tables = {name: f"derived/{name}.csv" for name in ("metrics", "quality", "participants", "symmetry")}
     cycles = [f"derived/{session}/cycles.nc" for session in opened.sessions]
-    outputs = paths_of({"study": "derived/study.nc", **tables})
-    run_job.run(opened.key("study")(None), paths_of({"cycles": cycles}), outputs)
+    tables["study"] = "derived/study.nc"
+    run_job.run(opened.key("study")(None), paths_of({"cycles": cycles}), paths_of(tables))
 
 
 def paths_of(files: dict[str, Any]) -> dict[str, list[Path]]:
