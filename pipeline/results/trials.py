@@ -9,7 +9,7 @@ trials' names and what holds for a whole trial. A rejected trial has no elements
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -165,6 +165,111 @@ def _each_trial(
             continue
         results[name] = attempt(functools.partial(function, *parts, **by_trial.get(name, {})), about)
     return joined(results)
+
+
+def all_trials_at_once(function: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
+    """Make a step on the usable trials of a session a step on any session or single trial.
+
+    ``function`` takes results of earlier steps as sessions of the same trials, all of them walks that can be used, or
+    without trials (the session's model). It returns variables over ``sample`` and ``trial`` in the same order, and
+    their labels. ``time``, sources and the trials that cannot be used are added here.
+
+    The step takes sessions as those of :func:`trial_by_trial` do; without the dimension ``trial`` it takes, and
+    returns, a single trial over ``time``. If UserError is raised, each trial is tried alone: those for which it is
+    raised are rejected with the reason, the others are done at once.
+    """
+
+    @functools.wraps(function)
+    def step(*inputs: xr.Dataset, **arguments: Any) -> xr.Dataset:
+        run = functools.partial(function, **arguments)
+        if any("trial" in data.dims for data in inputs):
+            return _of_usable_trials(run, inputs)
+        sessions = [session_of_one(data) if "time" in data.dims else data for data in inputs]
+        return one_trial(_completed(_with_time(run(*sessions), sessions[0]), sessions[0], {}), "")
+
+    return step
+
+
+def session_of_one(trial: xr.Dataset) -> xr.Dataset:
+    """Return a single trial over ``time`` as a session."""
+    return joined({"": trial})
+
+
+def batches(spans: Sequence[slice], samples: int) -> Iterator[slice]:
+    """Yield consecutive trials, in portions that have at least this many samples together but for the last.
+
+    Args:
+        spans: samples of each trial, as of :func:`spans_of`.
+        samples: number of samples.
+    """
+    start, count = 0, 0
+    for number, span in enumerate(spans, 1):
+        count += span.stop - span.start
+        if count >= samples or number == len(spans):
+            yield slice(start, number)
+            start, count = number, 0
+
+
+def some_trials(session: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
+    """Return a session with only these trials, named in its own order."""
+    own = session.variables["trial"].values.tolist()
+    if own == [*names]:
+        return session
+    numbers = [own.index(name) for name in names]
+    chosen: dict[str, Any] = {"trial": numbers}
+    renumbered = {}
+    for dim in (dim for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables):
+        owner = session.variables[f"{dim}_trial"].values
+        kept = np.isin(owner, numbers)
+        chosen |= {} if kept.all() else {dim: np.flatnonzero(kept)}
+        renumbered[f"{dim}_trial"] = (dim, np.searchsorted(numbers, owner[kept]).astype(owner.dtype))
+    return session.drop_vars(renumbered).isel(chosen).assign_coords(renumbered)
+
+
+def _of_usable_trials(function: Callable[..., xr.Dataset], inputs: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Return the result of a step for the walks of a session, after that of all that can be used."""
+    about = facts_of_trials(next(data for data in inputs if "trial" in data.dims))
+    walks = [name for name, facts in about.items() if facts.get("role", "gait") == "gait"]
+    reasons: dict[str, str] = {}
+    for data in inputs:
+        facts_by_trial = facts_of_trials(data) if "trial" in data.dims else dict.fromkeys(walks, data.attrs)
+        found_here = {name: facts_by_trial[name].get("rejected", "") for name in walks}
+        reasons = {name: reason for name, reason in found_here.items() if reason} | reasons
+
+    def of(names: Sequence[str]) -> xr.Dataset:
+        if not names:
+            return xr.Dataset()
+        sessions = [some_trials(data, names) if "trial" in data.dims else data for data in inputs]
+        return _with_time(function(*sessions), sessions[0])
+
+    try:
+        found = of([name for name in walks if name not in reasons])
+    except UserError:
+        alone = {name: attempt(functools.partial(of, [name]), {}) for name in walks if name not in reasons}
+        reasons |= {name: data.attrs["rejected"] for name, data in alone.items() if "rejected" in data.attrs}
+        found = of([name for name in walks if name not in reasons])
+    return _completed(found, some_trials(inputs[0], walks), reasons)
+
+
+def _with_time(found: xr.Dataset, session: xr.Dataset) -> xr.Dataset:
+    return found.assign_coords({name: session.variables[name] for name in ("time", "sample_trial")})
+
+
+def _completed(found: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str]) -> xr.Dataset:
+    """Return the result for the usable trials of a session with the sources of all, and the others rejected."""
+    names = session.variables["trial"].values
+    usable = np.array([name not in reasons for name in names.tolist()], dtype=bool)
+    if not usable.all():
+        along = {name: one for name, one in found.variables.items() if one.dims[:1] == ("trial",)}
+        found = found.drop_vars(along).assign({
+            name: (one.dims, _rows([*one.values], usable)) for name, one in along.items()
+        })  # fmt: skip
+    about: dict[Any, Any] = {name: session.variables[name] for name in SOURCE if name in session.variables}
+    if "sample_trial" in found.variables:
+        numbers = np.flatnonzero(usable).astype(np.int32)
+        about["sample_trial"] = ("sample", numbers[found.variables["sample_trial"].values])
+    rejected = np.array([reasons.get(name, "") for name in names.tolist()], dtype=str)
+    return found.assign_coords({"trial": names, "rejected": ("trial", rejected), **about})
 
 
 def attempt(function: Callable[[], xr.Dataset], about: Mapping[str, Any]) -> xr.Dataset:

@@ -1,0 +1,114 @@
+"""Steps on all usable trials of a session at once: single trials, trials rejected before and by the step, portions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.errors import UserError
+from pipeline.results.trials import all_trials_at_once, batches, joined, one_trial, rejection, some_trials, spans_of
+
+NAMES = ["a", "b", "c", "d"]
+MODEL = xr.Dataset(attrs={"factor": 2.0})
+
+
+def trial(name: str, level: float) -> xr.Dataset:
+    count = 3 + NAMES.index(name)
+    values = {"level": ("time", np.full(count, level)), "event_time": ("event", np.arange(2.0))}
+    return xr.Dataset(values, {"time": np.arange(count) / 100}, {"source": f"{name}.c3d", "source_sha256": name})
+
+
+def session(level: float, **rejected: str) -> xr.Dataset:
+    made = {name: trial(name, level + i) for i, name in enumerate(NAMES)}
+    return joined(made | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
+
+
+@all_trials_at_once
+def product(first: xr.Dataset, second: xr.Dataset, model: xr.Dataset, *, refused: float = np.nan) -> xr.Dataset:
+    assert (first.trial.values == second.trial.values).all()
+    for data in (first, second):
+        assert not (data.rejected != "").any()
+        np.testing.assert_array_equal(np.unique(data.sample_trial), np.arange(data.sizes["trial"]))
+    if (first.level == refused).any():
+        raise UserError("", "refused", "mend it")
+    values = first.level.values * second.level.values * model.attrs["factor"]
+    means = [values[span].mean() for span in spans_of(first, "sample")]
+    return xr.Dataset({"product": ("sample", values), "mean": ("trial", np.array(means))})
+
+
+def products(found: xr.Dataset) -> dict[str, float]:
+    return {name: float(one_trial(found, name)["product"].values[-1]) for name in found.trial.values}
+
+
+def test_a_session_is_its_trials() -> None:
+    found = product(session(1.0), session(10.0), MODEL)
+    assert products(found) == {"a": 20, "b": 44, "c": 72, "d": 104}
+    for i, name in enumerate(NAMES):
+        alone = product(trial(name, 1.0 + i), trial(name, 10.0 + i), MODEL)
+        xr.testing.assert_identical(alone, one_trial(found, name))
+        assert alone.attrs["source"] == f"{name}.c3d"
+
+
+@pytest.mark.parametrize("here", [0, 1])
+def test_a_trial_rejected_in_one_input_stays_rejected(here: int) -> None:
+    """Its samples in the other input are left out; the trial's source is known from the first."""
+    inputs = [session(1.0), session(10.0)]
+    inputs[here] = session([1.0, 10.0][here], b="no markers")
+    found = product(*inputs, MODEL)
+    assert found.rejected.values.tolist() == ["", "no markers", "", ""]
+    assert np.isnan(found["mean"].values[1])
+    assert found.source.values.tolist() == [f"{name}.c3d" for name in NAMES]
+    assert one_trial(found, "b").attrs["rejected"] == "no markers"
+    assert np.unique(found.sample_trial).tolist() == [0, 2, 3]
+    assert one_trial(found, "c")["product"].values.tolist() == [72] * 5
+
+
+def test_the_first_reason_is_kept() -> None:
+    found = product(session(1.0, b="first"), session(10.0, b="second", d="third"), MODEL)
+    assert found.rejected.values.tolist() == ["", "first", "", "third"]
+
+
+def test_without_a_model_every_trial_is_rejected() -> None:
+    found = product(session(1.0), session(10.0, a="hidden"), xr.Dataset(attrs={"rejected": "no static trial"}))
+    assert found.rejected.values.tolist() == ["hidden", *["no static trial"] * 3]
+    assert not found.data_vars
+    assert found.source.values.tolist() == [f"{name}.c3d" for name in NAMES]
+
+
+def test_an_error_of_one_trial_rejects_only_this_trial() -> None:
+    found = product(session(1.0, a="hidden"), session(10.0), MODEL, refused=3.0)
+    assert found.rejected.values.tolist() == ["hidden", "", "refused; mend it", ""]
+    assert one_trial(found, "d")["product"].values.tolist() == [104] * 6
+    with pytest.raises(UserError, match="refused"):
+        product(trial("a", 1.0), trial("a", 2.0), MODEL, refused=1.0)
+
+
+def test_standing_trials_are_left_out() -> None:
+    both = {name: trial(name, 1.0).assign_attrs(role=role) for name, role in (("a", "static"), ("b", "gait"))}
+    found = product(joined(both), session(10.0), MODEL)
+    assert products(found) == {"b": 22}
+
+
+def test_trials_are_chosen_with_their_samples_and_events() -> None:
+    whole = session(1.0, b="hidden")
+    chosen = some_trials(whole, ["c", "d"])
+    for name in ("c", "d"):
+        xr.testing.assert_identical(one_trial(chosen, name), one_trial(whole, name))
+    assert chosen.sizes["event"] == 4
+    assert some_trials(whole, NAMES) is whole
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [([3, 3, 3], [2, 1]), ([2, 2, 2, 2], [3, 1]), ([9, 1, 1], [1, 2]), ([1], [1]), ([5, 5], [1, 1]), ([], [])],
+)
+def test_batches_are_whole_trials(counts: Sequence[int], expected: Sequence[int]) -> None:
+    """At least five samples each, but for the last."""
+    ends = np.cumsum([0, *counts]).tolist()
+    spans = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
+    found = list(batches(spans, 5))
+    assert [len(spans[part]) for part in found] == expected
+    assert [span for part in found for span in spans[part]] == spans
