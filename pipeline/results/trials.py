@@ -62,7 +62,12 @@ def load_trial(path: str | Path, name: str) -> xr.Dataset:
 
 def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
     """Return all trials of a session by name, as of :func:`one_trial`."""
-    return {name: one_trial(session, name) for name in session.variables["trial"].values.tolist()}
+    return _trials(session, session.variables["trial"].values.tolist())
+
+
+def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
+    """Return one trial over ``time``, as views; one with only the attribute ``rejected`` and its source if rejected."""
+    return _trials(session, [name])[name]
 
 
 def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
@@ -77,28 +82,25 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and np.isnan(value)
 
 
-def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
-    """Return one trial over ``time``, as views; one with only the attribute ``rejected`` and its source if rejected."""
-    number = session.variables["trial"].values.tolist().index(name)
-    about = facts_of_trials(session)[name]
+def _trials(session: xr.Dataset, names: Sequence[str]) -> dict[str, xr.Dataset]:
+    """Return some trials of a session by name."""
+    listed, facts = session.variables["trial"].values.tolist(), facts_of_trials(session)
+    spans = {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
+    return {name: _trial(session, listed.index(name), spans, facts[name]) for name in names}
+
+
+def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> xr.Dataset:
+    """Return a trial by its number, from the elements and the facts of trials."""
     if reason := about.pop("rejected"):
         kept = {key: value for key, value in about.items() if key in (*SOURCE, "role")}
         return xr.Dataset(attrs={"rejected": reason, **kept})
-    spans = {dim: spans_of(session, dim)[number] for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
     chosen = _columns_of_trial(session, number)
-    variables: dict[Any, xr.Variable] = {}
-    for key, variable in session.variables.items():
-        dims, values = variable.dims, variable.values
-        if dims == ("trial",) or key in HELPERS:
-            continue
-        if dims[:1] == ("trial",):
-            dims, values = dims[1:], values[number]
-        elif dims and dims[0] in spans:
-            dims, values = (IN_ONE_TRIAL[str(dims[0])], *dims[1:]), values[spans[str(dims[0])]]
-        for axis, dim in enumerate(dims):
-            if dim in chosen:
-                values = values.take(chosen[str(dim)], axis=axis)
-        variables[key] = xr.Variable(dims, values, variable.attrs, fastpath=True)
+    own = {"trial", *spans, *chosen}
+    variables = {
+        key: variable if own.isdisjoint(variable.dims) else _of_trial(variable, number, spans, chosen)
+        for key, variable in session.variables.items()
+        if variable.dims != ("trial",) and key not in HELPERS
+    }
     coordinates = {key: variables.pop(key) for key in [*variables] if key in session.coords}
     known = {key: index for key, index in session.xindexes.items() if key not in {*spans, *chosen}}
     indexes = {
@@ -107,6 +109,21 @@ def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
         if one.dims == (key,)
     }
     return xr.Dataset(variables, xr.Coordinates(coordinates, indexes), about)
+
+
+def _of_trial(
+    variable: xr.Variable, number: int, spans: Mapping[str, Sequence[slice]], chosen: Mapping[str, NDArray[np.intp]]
+) -> xr.Variable:
+    """Return a variable's part of a trial, a view unless markers or plates are chosen."""
+    dims, values = variable.dims, variable.values
+    if dims[0] == "trial":
+        dims, values = dims[1:], values[number]
+    elif dims[0] in spans:
+        dims, values = (IN_ONE_TRIAL[str(dims[0])], *dims[1:]), values[spans[str(dims[0])][number]]
+    for axis, dim in enumerate(dims):
+        if dim in chosen:
+            values = values.take(chosen[str(dim)], axis=axis)
+    return xr.Variable(dims, values, variable.attrs, fastpath=True)
 
 
 def _columns_of_trial(session: xr.Dataset, number: int) -> dict[str, NDArray[np.intp]]:
@@ -153,9 +170,10 @@ def trial_by_trial(function: Callable[..., xr.Dataset]) -> Callable[..., xr.Data
 def _each_trial(
     function: Callable[..., xr.Dataset], sessions: Sequence[xr.Dataset], by_trial: Mapping[str, Mapping[str, Any]]
 ) -> xr.Dataset:
+    trials = [separate(session) if "trial" in session.dims else None for session in sessions]
     results = {}
     for name in sessions[0].variables["trial"].values.tolist():
-        parts = [one_trial(session, name) if "trial" in session.dims else session for session in sessions]
+        parts = [each[name] if each else session for each, session in zip(trials, sessions, strict=True)]
         if parts[0].attrs.get("role", "gait") != "gait":
             continue
         about = {key: parts[0].attrs[key] for key in SOURCE if key in parts[0].attrs}
@@ -275,9 +293,11 @@ def _completed(found: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str
 def attempt(function: Callable[[], xr.Dataset], about: Mapping[str, Any]) -> xr.Dataset:
     """Return the result for a trial with attributes about it, or the rejected trial if UserError is raised."""
     try:
-        return function().assign_attrs(about)
+        result = function()
     except UserError as error:
         return rejection("; ".join(map(str, error.problems)), about)
+    result.attrs.update(about)
+    return result
 
 
 def joined(trials: Mapping[str, xr.Dataset]) -> xr.Dataset:
