@@ -15,11 +15,12 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+from pipeline.results.hdf5 import Part
+from pipeline.steps.report.representative_trial import USED_VARIABLES
+
 from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import HOUSE
 from pipeline.results import netcdf, schema
-from pipeline.results.hdf5 import Part
-from pipeline.steps.report.representative_trial import USED_VARIABLES
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import LABELS, USED_ATTRIBUTES, per_participant, study
 from pipeline.tables.csv_files import csv_of

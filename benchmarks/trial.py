@@ -24,7 +24,7 @@ from pipeline.steps.contacts.step import contacts
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 

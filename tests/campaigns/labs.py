@@ -22,10 +22,11 @@ from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import Finding
 from pipeline.commands.init.command import initialise
 from pipeline.errors import UserError
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
 from tests.support.checkout import SHARED
@@ -134,7 +135,7 @@ def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any)
 def _calibrated(rows: Any, recorded: Any, participants: Any, model: Any, chosen: Any) -> xr.Dataset | str:
     try:
         return calibrate(
-            recorded,
+            joined(recorded),
             body_model=model,
             participant=participants[rows[0]["participant_id"]],
             segments=[],

@@ -13,12 +13,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.plates.wrench import centre_of_pressure
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
@@ -39,7 +40,7 @@ def walked() -> tuple[xr.Dataset, xr.Dataset]:
     person: dict[str, Any] = study_tables.read_participants(DEMO / "participants.tsv")["sub-01"]
     table = settings.segment_table(CHOSEN["calibrate"]["segment_parameters"])
     calibration = calibrate(
-        recorded, body_model=MODEL, participant=person, segments=[], segment_table=table, **CHOSEN["calibrate"]
+        joined(recorded), body_model=MODEL, participant=person, segments=[], segment_table=table, **CHOSEN["calibrate"]
     )
     return clean(recorded["comfortable_01"], body_model=MODEL, **CHOSEN["clean"]), calibration
 

@@ -14,7 +14,7 @@ from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import WRITTEN, initialise
 from pipeline.errors import UserError
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
 from tests.support.c3d_recordings import write_c3d

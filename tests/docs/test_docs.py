@@ -21,10 +21,11 @@ import yaml
 from docs import reference
 from pipeline import __version__
 from pipeline.__main__ import main
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import QUALITY
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
@@ -251,7 +252,7 @@ def motion_of(name: str, folder: Path, recorded: dict[str, xr.Dataset]) -> xr.Da
     """Return the kinematics of the walk among two recordings, with Bell's hip."""
     chosen, model = settings.load_settings({"body_model": name}, where="study.yaml", study_path=folder)
     calibration = calibrate(
-        recorded,
+        joined(recorded),
         body_model=model,
         participant={"participant_id": "sub-01", "mass_kg": "74.6", "sex": "M"},
         segments=[],

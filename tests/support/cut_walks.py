@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from pipeline.conventions import CHAIN, SEGMENTS, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
-from pipeline.results.schema import described, separate_metrics
+from pipeline.results.schema import separate_metrics
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS, LOADS
 from pipeline.workflow.settings import CONFIG, read_yaml
+from tests.support.described_trials import described_trial
 from tests.support.recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ class Trial(dict[str, xr.Dataset]):
     def cut(self, **settings: Any) -> xr.Dataset:
         """Return the trial's cycles, with each metric by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
-        result = described("cycles", cycles(*inputs, **(SETTINGS | settings)))
+        result = described_trial("cycles", cycles(*inputs, **(SETTINGS | settings)))
         return result.assign(separate_metrics(result.metric.values, result.metric_value.values))
 
 

@@ -10,14 +10,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import ON_REQUEST
+from pipeline.results.cycle_variables import ON_REQUEST, REPAIRED
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, described, stacked_metrics
+from pipeline.results.trial_variables import FACTS
+from pipeline.results.trials import joined, rejection
 from pipeline.steps.study.step import study
-from pipeline.workflow.session_job import rejected
 
 Array = NDArray[np.float64]
-Cycles = dict[str, dict[str, xr.Dataset]]
+Trials = dict[str, dict[str, xr.Dataset]]
 
 ABSENT = (*ON_REQUEST, *SCORES)
 ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}
@@ -30,11 +31,12 @@ PEOPLE = {
     "p1": {"participant_id": "p1", "mass_kg": "70.5", "height_m": "1.8", "sex": "M", "age_years": "31", "group": "a"},
     "p2": {"participant_id": "p2", "mass_kg": "60", "height_m": "n/a", "sex": "F", "age_years": "", "group": "7"},
 }
+UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 PERSON = {"s1": "p1", "s2": "p2"}  # by session
 
 
 def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = ()) -> xr.Dataset:
-    """Return a trial's cycles.nc: cycle ``i`` is ``level + i``; sides as in ``rlr``.
+    """Return a trial of cycles.nc: cycle ``i`` is ``level + i``; sides as in ``rlr``.
 
     Checks of a stance: disagreement ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all
     with more digits than mean something. ``further`` names curves on request.
@@ -55,7 +57,7 @@ def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: t
     }  # fmt: skip
     coordinates = names | {name: NAMES[name] for name in NAMES if name in used} | own
     checks = _checks(level, np.append(values, level + len(sides)))
-    return described("cycles", xr.Dataset(curves | metrics | checks, coordinates))
+    return xr.Dataset(curves | metrics | checks, coordinates, UNREPAIRED)
 
 
 def _curves(values: Array, further: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Array]]:
@@ -79,13 +81,18 @@ def _checks(level: float, start: Array) -> dict[str, Any]:
     }  # fmt: skip
 
 
-CYCLES: Cycles = {
-    "s1": {"fast_1": trial(10, "rl"), "slow_1": trial(20, "rlr", invalid=(1,)), "lost": rejected("cut off: 3 bytes")},
+LOST = rejection("cut off: 3 bytes", {})
+CYCLES: Trials = {
+    "s1": {
+        "fast_1": trial(10, "rl"),
+        "slow_1": trial(20, "rlr", invalid=(1,)),
+        "lost": LOST,
+    },
     "s2": {"fast_1": trial(30, "lr"), "none": trial(0, "")},
 }
 
 
-def sessions(cycles: Cycles = CYCLES, /, **columns: str) -> dict[str, dict[str, Any]]:
+def sessions(cycles: Trials = CYCLES, /, **columns: str) -> dict[str, dict[str, Any]]:
     """Return the table rows of trials named condition_number, with more columns."""
     return {
         session: {
@@ -96,7 +103,12 @@ def sessions(cycles: Cycles = CYCLES, /, **columns: str) -> dict[str, dict[str, 
     }
 
 
+def stored(cycles: Trials) -> dict[str, xr.Dataset]:
+    """Return the content of cycles.nc by session."""
+    return {session: described("cycles", joined(trials)) for session, trials in cycles.items()}
+
+
 @cache
 def gathered() -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
     """Return the study of :data:`CYCLES`, its tables of metrics and quality."""
-    return study(CYCLES, sessions=sessions(), **ALONE)
+    return study(stored(CYCLES), sessions=sessions(), **ALONE)

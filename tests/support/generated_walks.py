@@ -16,7 +16,7 @@ from pipeline.demo.trials import write_walk
 from pipeline.demo.walk import Gait, Walk, plan_walk
 from pipeline.plates.wrench import plate_axes
 from pipeline.signals.filters import stretches
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 
 Array = NDArray[np.float64]
 Fault = Callable[[xr.Dataset, int, float], xr.Dataset]

@@ -25,6 +25,7 @@ from pipeline.body.requirements import chosen_rules, lacking_landmarks
 from pipeline.body.skeleton import Skeleton
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.conventions import SEGMENTS, SIDES
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.workflow.settings import load_body_model, segment_table
 
@@ -224,7 +225,8 @@ def calibrated(model: BodyModel, points: Landmarks, **changes: Any) -> xr.Datase
     choices = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas", "hip_centre": "harrington"}
     choices |= changes
     choices["segment_table"] = segment_table(str(choices["segment_parameters"]))
-    return calibrate({"standing": recorded(model, points)}, body_model=model, **choices)  # type: ignore[arg-type]
+    session = joined({"standing": recorded(model, points)})
+    return calibrate(session, body_model=model, **choices)  # type: ignore[arg-type]
 
 
 def skeleton_of(name: str, seen: Landmarks, side: str) -> Skeleton:

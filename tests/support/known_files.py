@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from tests.support.c3d_recordings import Channels, channels
 from tests.support.recordings import ANALOG_HZ, BODY_MODEL, LABELS, Rectangle, Walk, markers, wrenches
 

@@ -13,7 +13,7 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import chosen_labels, seen_labels
 from pipeline.steps.clean.step import clean
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.geometry import Landmarks, body_model, landmarks, mirrored, recorded, turned, walk

@@ -9,7 +9,7 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.workflow.settings import read_yaml
 from tests.support.checkout import HOUSE
 from tests.support.recordings import BODY_MODEL

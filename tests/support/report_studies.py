@@ -14,8 +14,11 @@ import xarray as xr
 from pipeline.results.cycle_variables import ON_REQUEST
 from pipeline.results.metrics import METRICS
 from pipeline.results.schema import VARIABLES, described, stacked_metrics
+from pipeline.results.trials import joined, rejection
+from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
+from tests.support.gathered_cycles import UNREPAIRED
 
 PHASE = np.arange(101.0)
 CURVES = {
@@ -34,6 +37,8 @@ SEGMENTS = ["foot", "shank", "thigh", "pelvis"]
 TERMS, CAUSES = ["inertia", "velocity", "gravity", "ground"], ["ankle", "knee", "hip", "pelvis", "translation"]
 # a leg in mm to draw: x forward, y up, z right
 LEG_MM = {"hip": (0, 900, 100), "knee": (50, 500, 100), "ankle": (0, 100, 100), "heel": (-60, 30, 100)}
+REPAIRS = {"filled_frames": 17, "labels_exchanged_back": "LKNE and RKNE"}
+ABOUT = {"source": "a.c3d", "source_sha256": "cd"}
 FORCE_N, PRESSURE_M = (30.0, 700.0, 10.0), (0.1, 0.0, 0.1)
 
 
@@ -55,13 +60,14 @@ class Made(NamedTuple):
     quality: str
     means: str
     symmetry: str
-    steps: dict[str, dict[str, dict[str, xr.Dataset]]]
+    cycles: dict[str, xr.Dataset]
+    representative: dict[str, xr.Dataset]
     participants: list[str]
 
     def pages(self, title: str = "A study", *, reference: str | None = None, most: int = 8) -> dict[str, str]:
         """Return all pages."""
         return report(
-            self.study, self.metrics, self.quality, self.means, self.symmetry, **self.steps,
+            self.study, self.metrics, self.quality, self.means, self.symmetry, self.cycles, self.representative,
             title=title, reference=reference, max_participants_on_one_page=most, participants=self.participants,
         )  # fmt: skip
 
@@ -72,7 +78,7 @@ class Made(NamedTuple):
 
 
 def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = "") -> xr.Dataset:
-    """Return a trial's cycles.nc: sines that differ by joint, angle, side, condition."""
+    """Return a trial of cycles.nc: sines that differ by joint, angle, side, condition."""
     side = np.array([name for name in sides for _ in range(REPEATS[person])])
     count = len(side)
     gain = np.array([SIDE_GAIN[name] for name in side]) * CONDITION_GAIN.get(condition, 1.0)
@@ -93,9 +99,10 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
         "stance_energy_closure": (("stance", "segment"), np.full((count, 3), 0.125)),
     }
     stacked, names = stacked_metrics(columns)
-    group = xr.Dataset(
+    return xr.Dataset(
         curves | stacked | checks | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.6)},
         {"phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]} | names,
+        UNREPAIRED | REPAIRS | ABOUT,
     ).assign_coords(
         side=("cycle", side),
         start_time=("cycle", start),
@@ -106,12 +113,11 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
         stance_plates=("stance", np.full(count, "1+2")),
         stance_reason=("stance", np.full(count, reason)),
     )
-    return described("cycles", group)
 
 
 def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
     """Return the other steps' results: a person at rest who lifts each foot in turn."""
-    time = np.arange(0, float(cycles.end_time.max()) + 1, 0.02)
+    time = np.arange(0, cycles.end_time.values.max(initial=0) + 1, 0.02)
     sides = ["left", "right"]
     still = {"time": time, "side": sides, "axis": AXES, "joint": JOINTS, "angle": ANGLES, "local_axis": AXES}
     shape = (len(time), 2)
@@ -125,7 +131,6 @@ def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
         "clean": xr.Dataset(
             {"marker_position": (("time", "marker", "axis"), np.broadcast_to(heel, (*shape, 3)))},
             {"time": time, "marker": ["heel_left", "heel_right"], "axis": AXES},
-            {"filled_frames": 17, "labels_exchanged_back": "LKNE and RKNE", "source": "a.c3d", "source_sha256": "cd"},
         ),
         "contacts": xr.Dataset(
             {
@@ -166,7 +171,8 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
         }
         for person, groups in trials.items()
     }
-    dataset, metrics, quality = study(trials, sessions=sessions, reference=None, gdi_features=None)
+    cycles = {person: described("cycles", joined(groups)) for person, groups in trials.items()}
+    dataset, metrics, quality = study(cycles, sessions=sessions, reference=None, gdi_features=None)
     tables = (metrics, quality, *per_participant(metrics))
     texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
     dataset = described("study", dataset)
@@ -177,14 +183,21 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
         "settings": json.dumps({"clean": {"marker_cutoff_hz": 10}}),
         "source_sha256": json.dumps({"sub-01/walk.c3d": "ab" * 32}),
     }
-    steps: dict[str, dict[str, dict[str, xr.Dataset]]] = {
-        name: {person: {} for person in trials} for name in ("clean", "contacts", "kinematics", "kinetics")
+    shown = {
+        person: described("representative", of_session(cycles[person], groups, conditions))
+        for person, groups in trials.items()
     }
-    for person, groups in trials.items():
-        for trial, group in groups.items():
-            for name, data in trial_steps(group).items() if "rejected" not in group.attrs else ():
-                steps[name][person][trial] = data
-    return Made(dataset, **texts, steps=steps, participants=list(trials))
+    return Made(dataset, **texts, cycles=cycles, representative=shown, participants=list(trials))
+
+
+def of_session(cycles: xr.Dataset, trials: dict[str, xr.Dataset], conditions: dict[str, str]) -> xr.Dataset:
+    """Return the trial to show of a session."""
+    steps = {name: trial_steps(trial) for name, trial in trials.items() if "rejected" not in trial.attrs}
+    sessions = (
+        joined({name: steps[name][step] if name in steps else trial for name, trial in trials.items()})
+        for step in ("kinetics", "kinematics", "contacts", "clean")
+    )
+    return representative(cycles, *sessions, conditions=conditions)
 
 
 def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Dataset:
@@ -207,7 +220,7 @@ def three_people() -> Made:
         person: {"walk_1": trial_cycles(person, "slow", both), "walk_2": trial_cycles(person, "fast", both)}
         for person in SHIFT
     }
-    trials["sub-01"]["walk_3"] = xr.Dataset(attrs={"rejected": "walk_3.c3d: the file ends early"})
+    trials["sub-01"]["walk_3"] = rejection("walk_3.c3d: the file ends early", {})
     trials["sub-03"]["walk_3"] = trial_cycles("sub-03", "fast", ["left"], valid=False, reason="two feet on plate 1")
     return made(trials, conditions, group="control")
 

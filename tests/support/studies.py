@@ -11,15 +11,17 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.results import schema
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
+from tests.support.described_trials import described_trial
 
 
 @dataclass
@@ -43,7 +45,7 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
             recorded[row["trial"]].attrs |= {"role": row["role"], "source": row["file"]}
         person = rows[0]["participant_id"]
         calibration = calibrate(
-            recorded,
+            joined(recorded),
             body_model=model,
             participant=participants[person],
             segments=segments.get(person, []),
@@ -73,6 +75,6 @@ def run_trial(
         "kinetics": loaded,
         "cycles": cut,
     }
-    result = {name: schema.described(name, dataset) for name, dataset in steps.items()}
+    result = {name: described_trial(name, dataset) for name, dataset in steps.items()}
     cut = result["cycles"]
     return result | {"cycles": cut.assign(schema.separate_metrics(cut.metric.values, cut.metric_value.values))}

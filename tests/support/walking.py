@@ -12,10 +12,10 @@ import xarray as xr
 
 from pipeline.body.legs import Legs, legs_of
 from pipeline.conventions import SIDES
-from pipeline.results.schema import described
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import CONFIG, read_yaml
+from tests.support.described_trials import described_trial
 from tests.support.geometry import (
     GRAVITY,
     Array,
@@ -65,7 +65,7 @@ def ground_at(place: Array, force: Array, free_moment: Array | float = 0.0) -> x
 
 def loads(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
     """Return the dataset of the step ``kinetics``."""
-    return described("kinetics", kinetics(motion, contacts, calibration, **KINETICS))
+    return described_trial("kinetics", kinetics(motion, contacts, calibration, **KINETICS))
 
 
 @cache

@@ -11,6 +11,7 @@ import pytest
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.results.schema import described
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.workflow.settings import segment_table
 from tests.body.test_joint_centres import HIP_TABLE
@@ -142,7 +143,7 @@ def test_body_mass_of_the_table_wins_then_the_static_files_then_the_others() -> 
             "walk": recorded(model, standing(), {"mass_kg": 66.0}, role="gait"),
             "standing": recorded(model, standing(), {"mass_kg": static} if static else {}),
         }
-        found = calibrate(trials, participant={"participant_id": "sub-01", "mass_kg": cell}, **settings)
+        found = calibrate(joined(trials), participant={"participant_id": "sub-01", "mass_kg": cell}, **settings)
         close(found.segment_mass.sel(segment="thigh"), 0.1 * found.attrs["body_mass_kg"])
         return found.attrs["body_mass_kg"], found.attrs["body_mass_source"]
 
@@ -182,9 +183,9 @@ def test_session_without_usable_static_trial() -> None:
     rejected = gait.drop_vars("marker_position").assign_attrs(role="static", rejected="the file is cut short")
     settings = STEP_SETTINGS | {"body_model": body_model(ISB), "participant": PARTICIPANT}
     with pytest.raises(UserError, match="no static trial"):
-        calibrate({"walk": gait}, **settings)
+        calibrate(joined({"walk": gait}), **settings)
     with pytest.raises(UserError, match="static trial standing: the file is cut short"):
-        calibrate({"walk": gait, "standing": rejected}, **settings)
+        calibrate(joined({"walk": gait, "standing": rejected}), **settings)
 
 
 @pytest.mark.parametrize("hidden", [False, True])

@@ -14,9 +14,10 @@ from pipeline.body.landmarks import positions
 from pipeline.body.segment_poses import frame
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.functional_hip import functional_hip, sphere_centre
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.workflow.settings import segment_table
 from tests.support.geometry import (
     HIP_M,
@@ -117,7 +118,7 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
         "body_model": model, "segments": [], "segment_table": segment_table("dempster"),
         "segment_parameters": "dempster", "participant": {"participant_id": "sub-01", "mass_kg": "70"},
     }  # fmt: skip
-    found = calibrate(trials, hip_centre="functional", functional={"circles": "hip_left"}, **settings)
+    found = calibrate(joined(trials), hip_centre="functional", functional={"circles": "hip_left"}, **settings)
     hips = found.joint_position.sel(joint="hip")
     close(hips.sel(side="left"), of_side(HIP_M, "left"), 1e-6)
     close(hips.sel(side="right"), plain.joint_position.sel(joint="hip", side="right"))
@@ -126,10 +127,10 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
     with pytest.raises(
         UserError, match="no functional trial is listed; list one with role functional and condition hip"
     ):
-        calibrate(trials, hip_centre="functional", functional={"circles": "knee_left"}, **settings)
+        calibrate(joined(trials), hip_centre="functional", functional={"circles": "knee_left"}, **settings)
     lost = trials | {"circles": trials["circles"].assign_attrs(rejected="the file is cut short")}
     with pytest.raises(UserError, match="functional trial circles: the file is cut short; or choose another"):
-        calibrate(lost, hip_centre="functional", functional={"circles": "hip"}, **settings)
+        calibrate(joined(lost), hip_centre="functional", functional={"circles": "hip"}, **settings)
 
 
 def test_real_trial_agrees_with_the_methods_of_another_program(shared: Path) -> None:

@@ -12,11 +12,12 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
-from pipeline.results.schema import REPAIRS, described
+from pipeline.results.schema import REPAIRS
 from pipeline.steps.clean import gap_filling
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from tests.steps.clean.test_clean import ROUNDING, TIME, cleaned, heel, trial
 from tests.support.c3d_recordings import write_c3d
+from tests.support.described_trials import described_trial
 from tests.support.geometry import body_model
 from tests.support.recordings import BODY_MODEL
 
@@ -190,7 +191,7 @@ def test_shares_of_frames_measured_and_filled_add_up() -> None:
 
 
 def test_repairs_are_stored_as_flags() -> None:
-    fill = described("clean", cleaned(trial({"LHEE": with_gap(cubic(), 60, 68)}))).fill
+    fill = described_trial("clean", cleaned(trial({"LHEE": with_gap(cubic(), 60, 68)}))).fill
     meanings = dict(zip(fill.attrs["flag_values"].tolist(), fill.attrs["flag_meanings"].split(), strict=True))
     assert fill.attrs["flag_values"].dtype == fill.dtype
     assert {meanings[code] for code in np.unique(fill).tolist()} == {"none", "spline"}

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
-from pipeline.results.schema import described
 from pipeline.steps.kinematics.step import kinematics
+from tests.support.described_trials import described_trial
 from tests.support.geometry import (
     BODY_MODELS,
     PARTICIPANT,
@@ -68,7 +68,7 @@ def walked() -> Landmarks:
 
 @pytest.fixture(scope="module")
 def moved(walked: Landmarks) -> xr.Dataset:
-    return described("kinematics", motion(walked))
+    return described_trial("kinematics", motion(walked))
 
 
 def same(actual: xr.Dataset, expected: xr.Dataset, *names: str, tolerance: float = ROUNDING) -> None:

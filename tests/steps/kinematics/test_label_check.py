@@ -18,7 +18,7 @@ from pipeline.errors import UserError
 from pipeline.steps.calibrate.model_dataset import static_distances
 from pipeline.steps.kinematics.label_check import exchanged_throughout
 from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.geometry import BODY_MODELS, body_model, calibrated, recorded, standing

@@ -13,12 +13,12 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.results.schema import described
 from pipeline.signals.filters import low_pass
 from pipeline.signals.splines import derivatives, rate_covariance
 from pipeline.steps.kinetics import error_draws, uncertainty
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import load_settings
+from tests.support.described_trials import described_trial
 from tests.support.geometry import BODY_MODELS, Array, body_model, calibrated, cleaned, close, landmarks, standing, walk
 from tests.support.noisy_copies import SETTINGS, SIZES, SOURCES, Recorded, held, loads, only, recorded
 from tests.support.walking import CALIBRATION, KINETICS, MODEL, ground, legs, moving
@@ -174,7 +174,7 @@ def test_an_unknown_ground_reaction_leaves_no_band(trial: Recorded) -> None:
 
 def test_off_by_default_and_described_where_on(trial: Recorded) -> None:
     assert SETTINGS["kinetics"]["uncertainty_draws"] == 0
-    off, on = described("kinetics", loads(trial)), described("kinetics", loads(trial, draws=5))
+    off, on = described_trial("kinetics", loads(trial)), described_trial("kinetics", loads(trial, draws=5))
     extra = set(on.data_vars) - set(off.data_vars)
     assert extra == {"joint_moment_band", "joint_power_band", "joint_moment_variance_share"}
     assert list(on.percentile.values) == [2.5, 97.5]

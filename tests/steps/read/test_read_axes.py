@@ -12,7 +12,7 @@ from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from tests.support.c3d_recordings import write_c3d
 from tests.support.known_files import (
     PLATES,

@@ -17,7 +17,7 @@ import xarray as xr
 
 from pipeline.__main__ import main
 from pipeline.commands.export import export
-from pipeline.steps.read.step import read
+from pipeline.steps.read.step import read_trial as read
 from pipeline.tables.csv_files import csv_of, guard, rows_of, unguarded
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE

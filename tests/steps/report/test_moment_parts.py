@@ -16,23 +16,22 @@ ROUNDING_N_M = 5 * 0.05
 
 
 @pytest.fixture(scope="module")
-def trial() -> tuple[xr.Dataset, xr.Dataset]:
+def trial() -> xr.Dataset:
     motion = moving(landmarks(walk(TIME)))
-    return motion, kinetics(motion, ground(), CALIBRATION, **KINETICS)
+    loads = kinetics(motion, ground(), CALIBRATION, **KINETICS)
+    return loads.drop_dims("segment").assign(rotation=motion.rotation)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_terms_along_the_joint_axes_sum_to_the_moment(trial: tuple[xr.Dataset, xr.Dataset], side: str) -> None:
-    motion, loads = trial
-    terms = projected_terms(motion, loads, side)
+def test_terms_along_the_joint_axes_sum_to_the_moment(trial: xr.Dataset, side: str) -> None:
+    terms = projected_terms(trial, side)
     # the same numbers, projected after instead of before summing: rounding of 200 N m is 1e-13
-    np.testing.assert_allclose(terms.sum(axis=2), loads.joint_moment_jcs.sel(side=side).values, atol=1e-10)
+    np.testing.assert_allclose(terms.sum(axis=2), trial.joint_moment_jcs.sel(side=side).values, atol=1e-10)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_causes_sum_to_the_terms_of_motion(trial: tuple[xr.Dataset, xr.Dataset], side: str) -> None:
-    motion, loads = trial
-    found = contributions(motion, loads, side=side, start_s=0.1, end_s=0.9, mass_kg=None)
+def test_causes_sum_to_the_terms_of_motion(trial: xr.Dataset, side: str) -> None:
+    found = contributions(trial, side=side, start_s=0.1, end_s=0.9, mass_kg=None)
     names = found["terms"]["names"]
     terms = np.array(found["terms"]["parts"], dtype=float)
     of_motion = terms[names.index("inertia")] + terms[names.index("velocity")]
@@ -41,9 +40,9 @@ def test_causes_sum_to_the_terms_of_motion(trial: tuple[xr.Dataset, xr.Dataset],
     assert np.abs(of_motion).max() > 20 * ROUNDING_N_M
 
 
-def test_parts_sum_to_the_line_and_mass_divides_them(trial: tuple[xr.Dataset, xr.Dataset]) -> None:
+def test_parts_sum_to_the_line_and_mass_divides_them(trial: xr.Dataset) -> None:
     absolute, relative = (
-        contributions(*trial, side="right", start_s=0.1, end_s=0.9, mass_kg=mass_kg) for mass_kg in (None, 50.0)
+        contributions(trial, side="right", start_s=0.1, end_s=0.9, mass_kg=mass_kg) for mass_kg in (None, 50.0)
     )
     assert (absolute["unit"], relative["unit"]) == ("N m", "N m/kg")
     pairs = ((absolute["terms"], relative["terms"]), (absolute["causes"], relative["causes"]))

@@ -1,44 +1,28 @@
-"""The shown walk: choice of the trial, positions of its points and forces."""
+"""The shown walk: positions of its points and forces."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results import netcdf
-from pipeline.steps.report.representative_trial import USED_VARIABLES, representative
 from pipeline.steps.report.stick_figure import MOST_FRAMES, scene
-from tests.support.report_studies import FORCE_N, LEG_MM, PRESSURE_M, Made, Page, made, three_people, trial_cycles
+from tests.support.report_studies import (
+    FORCE_N,
+    LEG_MM,
+    PRESSURE_M,
+    Made,
+    Page,
+    made,
+    three_people,
+    trial_cycles,
+    trial_steps,
+)
 
 
 @pytest.fixture(scope="module")
 def study() -> Made:
     return three_people()
-
-
-def test_the_trial_nearest_to_the_means_is_shown() -> None:
-    trials = {}
-    for i, away in enumerate((9.0, -2.0, 1.0, -8.0)):  # mean 0
-        trial = trial_cycles("sub-01", "slow", ["left", "right"])
-        moved = {name: trial[name] + away for name in ("joint_angle", "joint_moment_jcs")}
-        trials[f"walk_{i}"] = trial.assign(moved)
-    shown = representative(made({"sub-01": trials}, dict.fromkeys(trials, "slow")).study)
-    assert shown["sub-01"].trial == "walk_2"
-
-
-def test_a_trial_with_kinetics_on_both_sides_comes_before_a_nearer_one() -> None:
-    trials = {
-        "one_side": trial_cycles("sub-01", "slow", ["left"]),
-        "without": trial_cycles("sub-01", "slow", ["left", "right"], valid=False, reason="no plate"),
-        "both": trial_cycles("sub-01", "slow", ["left", "right"]),
-    }
-    trials["both"]["joint_angle"] = trials["both"].joint_angle + 30
-    shown = representative(made({"sub-01": trials}, dict.fromkeys(trials, "slow")).study)["sub-01"]
-    assert shown.trial == "both"
-    assert set(shown.cycle) == {"left", "right"}
 
 
 def test_without_kinetics_the_motion_is_shown_alone() -> None:
@@ -49,8 +33,7 @@ def test_without_kinetics_the_motion_is_shown_alone() -> None:
 
 
 def test_points_bones_and_forces_have_their_positions(study: Made) -> None:
-    trial = {name: sessions["sub-01"]["walk_1"] for name, sessions in study.steps.items() if name != "kinetics"}
-    found = scene(**trial, cycles={"left": (0.0, 1.0)})
+    found = scene(study.representative["sub-01"], cycles={"left": (0.0, 1.0)})
     assert found["time"][0] == 0
     assert found["time"][-1] == pytest.approx(1.1)
     for side, sign in (("right", 1), ("left", -1)):
@@ -67,9 +50,9 @@ def test_points_bones_and_forces_have_their_positions(study: Made) -> None:
     assert [force is not None for force in right] == [0.1 < time % 1 < 0.45 for time in found["time"]]
 
 
-def test_a_long_walk_is_thinned(study: Made) -> None:
-    trial = {name: sessions["sub-03"]["walk_1"] for name, sessions in study.steps.items() if name != "kinetics"}
-    found = scene(**trial, cycles={"left": (0.0, 12.0)})
+def test_a_long_walk_is_thinned() -> None:
+    trial = xr.merge(trial_steps(trial_cycles("sub-03", "slow", ["left", "right"])).values())
+    found = scene(trial, cycles={"left": (0.0, 12.0)})
     assert MOST_FRAMES / 2 < len(found["time"]) <= MOST_FRAMES
     assert np.ptp(np.diff(found["time"])) < 2e-3  # evenly, but for the rounding to 1 ms
 
@@ -83,16 +66,3 @@ def test_the_vectors_of_a_step_are_the_force_per_body_mass_during_contact(study:
     assert max(phases) < 60
     assert set(step["at"]) == {0}
     assert any(np.allclose(step["upward"], row[phases], atol=5e-4) for row in force)
-
-
-def test_only_the_shown_trial_of_a_session_is_read(study: Made, tmp_path: Path) -> None:
-    trials = study.steps["clean"]["sub-01"]
-    netcdf.save_tree(tmp_path / "clean.nc", trials, {})
-    read = netcdf.load_some(tmp_path / "clean.nc", USED_VARIABLES["clean"], trials={"walk_1"})[0]
-    xr.testing.assert_equal(read["walk_1"], trials["walk_1"])
-    assert not read["walk_2"].variables
-    assert read["walk_2"].attrs["filled_frames"] == trials["walk_2"].attrs["filled_frames"]
-    contacts = study.steps["contacts"]["sub-01"]
-    netcdf.save_tree(tmp_path / "contacts.nc", contacts, {})
-    only, _ = netcdf.load_some(tmp_path / "contacts.nc", ["ground_force"], trials={"walk_1"}, others=False)
-    assert {name: set(data.data_vars) for name, data in only.items()} == {"walk_1": {"ground_force"}}

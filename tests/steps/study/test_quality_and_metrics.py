@@ -12,7 +12,7 @@ from pipeline.results.cycle_variables import IDENTITY
 from pipeline.results.metrics import METRICS
 from pipeline.results.schema import REPAIRS
 from pipeline.steps.study.step import QUALITY, per_participant, study
-from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, trial
+from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, stored, trial
 
 
 def test_the_table_of_metrics_is_tidy() -> None:
@@ -67,7 +67,7 @@ def test_the_table_of_quality_counts_repairs(tmp_path: Path) -> None:
     """Whole numbers, those of the trial for each of its stances, none for a rejected trial."""
     mended = {name: 10 + number for number, name in enumerate(REPAIRS)}
     cycles = {"s1": {**CYCLES["s1"], "fast_1": trial(10, "rl").assign_attrs(mended)}, "s2": CYCLES["s2"]}
-    study(cycles, sessions=sessions(), **ALONE)[2].to_csv(tmp_path / "quality.csv", index=False)
+    study(stored(cycles), sessions=sessions(), **ALONE)[2].to_csv(tmp_path / "quality.csv", index=False)
     rows = pd.read_csv(tmp_path / "quality.csv", dtype=str, keep_default_na=False)
     fast = rows[(rows.trial == "fast_1") & (rows.session == "s1")]
     assert fast[[*REPAIRS]].values.tolist() == [["10", "11", "12", "13", "14"]] * 3

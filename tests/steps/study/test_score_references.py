@@ -15,6 +15,7 @@ from pipeline.errors import UserError
 from pipeline.results.metrics import SCORES
 from pipeline.results.schema import described
 from pipeline.results.study_file import differences, table_of
+from pipeline.results.trials import joined
 from pipeline.steps.study.gait_scores import reference_gait, scores
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.reference_curves import COLUMNS, reference_of
@@ -76,13 +77,15 @@ def test_an_unusable_reference_is_reported() -> None:
 def real_study(shared: Path) -> tuple[xr.Dataset, xr.Dataset, pd.DataFrame]:
     """Return a study with Plug-in Gait without scores, and dataset and metrics of the same scored against itself."""
     sessions = run_study(shared / "studies" / "plug_in_gait", {})
-    cycles = {name: {trial: steps["cycles"] for trial, steps in one.trials.items()} for name, one in sessions.items()}
+    cycles = {
+        name: joined({trial: steps["cycles"] for trial, steps in one.trials.items()}) for name, one in sessions.items()
+    }
     about: dict[str, Any] = {
         name: {
             "participant": {"participant_id": name[:6]},
-            "trials": {trial: {"condition": "walk", "role": "gait"} for trial in trials},
+            "trials": {trial: {"condition": "walk", "role": "gait"} for trial in one.trials},
         }
-        for name, trials in cycles.items()
+        for name, one in sessions.items()
     }
     gathered = study(cycles, sessions=about, reference=None, gdi_features=15)[0]
     dataset, metrics, _ = study(cycles, sessions=about, reference=gathered, gdi_features=15)

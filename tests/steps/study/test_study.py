@@ -15,10 +15,10 @@ from pipeline.results import netcdf
 from pipeline.results.cycle_variables import IDENTITY, RESERVED
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, described
+from pipeline.results.trials import rejection
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.study_tables import read_participants
-from pipeline.workflow.session_job import rejected
-from tests.support.gathered_cycles import ABSENT, ALONE, CYCLES, PEOPLE, Cycles, gathered, sessions, trial
+from tests.support.gathered_cycles import ABSENT, ALONE, CYCLES, PEOPLE, Trials, gathered, sessions, stored, trial
 
 TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", "stance_phase")
 
@@ -70,7 +70,7 @@ def test_a_column_of_participants_replaces_nothing(column: str, tmp_path: Path) 
         assert column in str(error)  # noqa: PT017 (refusing is one of two good answers)
         return
     plain = gathered()[0]
-    dataset = study(CYCLES, sessions=sessions(**{column: "left"}), **ALONE)[0]
+    dataset = study(stored(CYCLES), sessions=sessions(**{column: "left"}), **ALONE)[0]
     np.testing.assert_array_equal(dataset[column].values, plain[column].values)
 
 
@@ -94,7 +94,7 @@ def test_further_curves_reach_the_study(tmp_path: Path) -> None:
     """With the labels of their dimensions; the tables do not have them."""
     further = ("interaction_torque", "joint_moment_lab")
     cycles = {"s1": {"fast_1": trial(10, "rl", further=further)}, "s2": {"fast_1": trial(30, "l", further=further)}}
-    dataset, metrics, _ = study(cycles, sessions=sessions(), **ALONE)
+    dataset, metrics, _ = study(stored(cycles), sessions=sessions(), **ALONE)
     netcdf.save(tmp_path / "study.nc", described("study", dataset))
     opened = xr.load_dataset(tmp_path / "study.nc")
     share = opened.interaction_torque.sel(joint="knee", angle="flexion", cause="hip", motion="velocity")
@@ -112,12 +112,12 @@ def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:
 @pytest.mark.parametrize(
     "cycles",
     [
-        {"s1": {"lost": rejected("no such file")}, "s2": {"lost": rejected("no static trial")}},
+        {"s1": {"lost": rejection("no such file", {})}, "s2": {"lost": rejection("no static trial", {})}},
         {"s1": {"none": trial(0, "")}, "s2": {"none": trial(0, "")}},
     ],
 )
-def test_a_study_without_a_cycle_still_has_its_files(cycles: Cycles, tmp_path: Path) -> None:
-    dataset, metrics, quality = study(cycles, sessions=sessions(cycles), **ALONE)
+def test_a_study_without_a_cycle_still_has_its_files(cycles: Trials, tmp_path: Path) -> None:
+    dataset, metrics, quality = study(stored(cycles), sessions=sessions(cycles), **ALONE)
     netcdf.save(tmp_path / "study.nc", described("study", dataset))
     opened = xr.load_dataset(tmp_path / "study.nc")
     assert opened.sizes["cycle"] == 0
@@ -132,9 +132,9 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: Cycles, tmp_path: P
 
 def test_gathering_takes_little_more_memory_than_what_it_returns() -> None:
     """Each array is created once; the tables, small compared with the curves, may need the other half."""
-    cycles = {"s1": {f"fast_{i}": trial(i, "rlrlr") for i in range(40)}}
-    about = sessions(cycles)
-    study(CYCLES, sessions=sessions(), **ALONE)  # what is made once and kept
+    trials = {"s1": {f"fast_{i}": trial(i, "rlrlr") for i in range(40)}}
+    cycles, about = stored(trials), sessions(trials)
+    study(stored(CYCLES), sessions=sessions(), **ALONE)  # what is made once and kept
     tracemalloc.start()
     try:
         dataset = study(cycles, sessions=about, **ALONE)[0]

@@ -1,0 +1,74 @@
+"""The trial of a session that the report shows: its choice, and the samples that are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.results.cycle_variables import MARGIN_S, REPRESENTATIVE
+from pipeline.results.schema import described
+from pipeline.results.trials import joined, rejection
+from tests.support.report_studies import of_session, trial_cycles, trial_steps
+
+SLOW, BOTH = "slow", ["left", "right"]
+
+
+def chosen(trials: dict[str, xr.Dataset], conditions: dict[str, str] | None = None) -> xr.Dataset:
+    return of_session(joined(trials), trials, conditions or dict.fromkeys(trials, SLOW))
+
+
+def moved(trial: xr.Dataset, away: float) -> xr.Dataset:
+    return trial.assign({name: trial[name] + away for name in ("joint_angle", "joint_moment_jcs")})
+
+
+def test_the_trial_nearest_to_the_means_is_shown() -> None:
+    aways = (9.0, -2.0, 1.0, -8.0)  # mean 0
+    trials = {f"walk_{i}": moved(trial_cycles("sub-01", SLOW, BOTH), away) for i, away in enumerate(aways)}
+    assert chosen(trials).attrs == {"trial": "walk_2", "condition": SLOW}
+
+
+def test_the_mean_is_that_of_the_trials_condition() -> None:
+    """The nearest to the mean of all is the farthest from that of its condition."""
+    slow, fast = (-30.0, -22.0, -20.0), (10.0, 31.0, 31.0)
+    trials = {f"slow_{i}": moved(trial_cycles("sub-01", SLOW, BOTH), away) for i, away in enumerate(slow)}
+    trials |= {f"fast_{i}": moved(trial_cycles("sub-01", SLOW, BOTH), away) for i, away in enumerate(fast)}
+    assert chosen(trials, {name: name[:4] for name in trials}).trial == "slow_1"
+
+
+def test_a_trial_with_kinetics_on_both_sides_comes_before_a_nearer_one() -> None:
+    trials = {
+        "one_side": trial_cycles("sub-01", SLOW, ["left"]),
+        "without": trial_cycles("sub-01", SLOW, BOTH, valid=False, reason="no plate"),
+        "both": trial_cycles("sub-01", SLOW, BOTH),
+    }
+    trials["both"]["joint_angle"] = trials["both"].joint_angle + 30
+    shown = chosen(trials)
+    assert shown.trial == "both"
+    assert shown.cycle_has_kinetics.values.tolist() == [True, True]
+    assert np.isfinite(shown.cycle_start).all()
+
+
+def test_the_samples_around_the_cycles_are_kept() -> None:
+    """Of a trial after a rejected one; a side without a cycle has no times."""
+    trial = trial_cycles("sub-03", SLOW, ["left"])
+    trials = {"lost": rejection("cut short", {}), "walk": trial}
+    shown = described("representative", chosen(trials))
+    assert shown.trial == "walk"
+    assert set(shown.data_vars) == set(REPRESENTATIVE)
+    start, end = float(shown.cycle_start.sel(side="left")), float(shown.cycle_end.sel(side="left"))
+    assert end == start + 1
+    assert np.isnan([shown.cycle_start.sel(side="right"), shown.cycle_end.sel(side="right")]).all()
+    assert shown.cycle_has_kinetics.values.tolist() == [1, 0]
+    time = trial_steps(trial)["kinetics"].time.values
+    within = time[(time >= start - MARGIN_S) & (time <= end + MARGIN_S)]
+    np.testing.assert_array_equal(shown.time, within)
+    expected = trial_steps(trial)["contacts"].ground_force.sel(time=within)
+    np.testing.assert_array_equal(shown.ground_force, expected)
+
+
+@pytest.mark.parametrize(
+    "trial", [rejection("cut short", {}), trial_cycles("sub-01", SLOW, [])], ids=["rejected", "no cycle"]
+)
+def test_without_a_cycle_nothing_is_shown(trial: xr.Dataset) -> None:
+    assert not chosen({"walk": trial}).variables

@@ -1,0 +1,21 @@
+"""A trial with units and long names, as in the file of a step."""
+
+from __future__ import annotations
+
+import xarray as xr
+
+from pipeline.results.schema import described
+from pipeline.results.trials import joined, one_trial
+
+
+def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
+    """Return a trial with units and long names, its values as computed.
+
+    Raises:
+        ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
+    """
+    stored = one_trial(described(step, joined({"walk": trial})), "walk")
+    result = trial[[*stored.data_vars]].copy()
+    for name, variable in result.variables.items():
+        variable.attrs = stored.variables[name].attrs
+    return result
