@@ -17,7 +17,7 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import open_study
+from pipeline.workflow.open_study import FURTHER_OUTPUTS, open_study
 
 
 def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
@@ -39,7 +39,8 @@ def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path
     recordings = {"c3d": [Path(file) for file in study.c3d_files(session)]}
     inputs = recordings if step == "read" else {name: [folder / f"{name}.nc"] for name in data}
     folder.mkdir(parents=True, exist_ok=True)
-    return study.key(step)(SimpleNamespace(session=session)), inputs, {step: [folder / f"{step}.nc"]}
+    outputs = {name: [folder / f"{name}.nc"] for name in (step, *FURTHER_OUTPUTS.get(step, ()))}
+    return study.key(step)(SimpleNamespace(session=session)), inputs, outputs
 
 
 def peak_memory_mb() -> float:

@@ -53,14 +53,7 @@ def mutant(content: bytes, kind: str, rng: np.random.Generator) -> bytes:
     return bytes(changed)
 
 
-def same(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) -> bool:
-    """Return true if a file has its original values."""
-    now, own = netcdf.load_groups(path)
-    alike = [*now] == [*groups] and all(now[name].identical(groups[name]) for name in groups)
-    return bool(alike and {**own} == root)
-
-
-def alone(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) -> str:
+def alone(path: Path, original: xr.Dataset) -> str:
     """Return the outcome of reading a file without its record; HDF5 may crash or hang."""
     sys.stdout.flush()
     child = os.fork()
@@ -69,7 +62,7 @@ def alone(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) ->
         signal.alarm(LONGEST_S)
         code = 3
         try:
-            code = 1 if same(path, groups, root) else 2
+            code = 1 if netcdf.load(path).identical(original) else 2
         except UserError as error:
             code = 0 if str(error).endswith(netcdf.REMEDY) else 3
         finally:
@@ -77,21 +70,21 @@ def alone(path: Path, groups: dict[str, xr.Dataset], root: dict[str, object]) ->
     return ALONE.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "crashed")
 
 
-def outcome(derived: Path, name: str, groups: dict[str, xr.Dataset], root: dict[str, object]) -> str:
+def outcome(derived: Path, name: str, original: xr.Dataset) -> str:
     """Return the outcome of a job with this output as input."""
     path = derived / name
     try:
         checksums.as_written(derived, [path])
     except UserError as error:
         return REFUSED if str(path) in str(error) and str(error).endswith(netcdf.REMEDY) else HARM
-    return EQUAL if same(path, groups, root) else HARM
+    return EQUAL if netcdf.load(path).identical(original) else HARM
 
 
 def campaign(derived: Path, *, mutants: int, seed: int) -> Iterator[tuple[str, str, str]]:
     """Yield kind of damage, outcome of a job, and of NetCDF alone; every tenth damages a record."""
     rng = np.random.default_rng(seed)
     names = [path.relative_to(derived).as_posix() for path in sorted(derived.rglob("*.nc"))]
-    known = {name: netcdf.load_groups(derived / name) for name in names}
+    known = {name: netcdf.load(derived / name) for name in names}
     for number in range(mutants):
         name, kind = names[number % len(names)], str(rng.choice(KINDS))
         of_record = number % 10 == 9
@@ -99,8 +92,8 @@ def campaign(derived: Path, *, mutants: int, seed: int) -> Iterator[tuple[str, s
         content = path.read_bytes()
         path.write_bytes(mutant(content, kind, rng))
         try:
-            end = outcome(derived, name, *known[name])
-            by_netcdf = "" if of_record else alone(path, *known[name])
+            end = outcome(derived, name, known[name])
+            by_netcdf = "" if of_record else alone(path, known[name])
         finally:
             path.write_bytes(content)
         yield ("a record" if of_record else kind), end, by_netcdf

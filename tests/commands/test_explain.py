@@ -15,6 +15,7 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.commands.explain.command import WIDTH, explain
 from pipeline.results import netcdf
+from pipeline.results.trials import load_trial
 from tests.support.outputs import write_outputs
 
 WALK = "sub-01/comfortable_02.c3d"
@@ -133,7 +134,7 @@ def test_sources_are_listed_with_their_state(copy: Path, text: str, results: xr.
 
 def test_contact_and_its_force_are_those_of_the_trial(study: Path, text: str, results: xr.Dataset) -> None:
     cycle = results.isel(cycle=number_of(results, "comfortable_02", "left", 1))
-    data = xr.load_dataset(study / "derived/sub-01/contacts.nc", group="comfortable_02")
+    data = load_trial(study / "derived/sub-01/contacts.nc", "comfortable_02")
     (i,) = np.flatnonzero(np.isclose(data.contact_start, cycle.start_time) & (data.contact_side.values == "left"))
     assert f"on plate {data.plates.values[i]}\n" in text
     assert "force accepted" in text
@@ -195,7 +196,7 @@ def test_mistakes_give_one_line(copy: Path, capsys: pytest.CaptureFixture[str]) 
 def test_files_of_another_run_are_refused(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Their frames would not be those of the curve."""
     path = copy / "derived/sub-01/clean.nc"
-    groups, attributes = netcdf.load_tree(path)
-    groups["comfortable_02"].attrs["source_sha256"] = 64 * "0"
-    netcdf.save_tree(path, groups, attributes)
+    session = netcdf.load(path)
+    session["source_sha256"] = "trial", np.where(session.trial == "comfortable_02", 64 * "0", session.source_sha256)
+    netcdf.save(path, session)
     assert "clean.nc: made from other recordings than study.nc; run the workflow again" in wrong(copy, capsys)

@@ -13,6 +13,7 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.commands.show import CURVE_WIDTH, LEVELS, show
 from pipeline.results import netcdf
+from pipeline.results.trials import joined, rejection
 
 TIME = np.arange(240) / 100
 
@@ -33,16 +34,18 @@ def walk(*, shift: float = 0.0) -> xr.Dataset:
             "time": ("time", TIME, {"units": "s"}),
             "side": ["left", "right"],
             "joint": ["ankle", "knee", "hip"],
-            "source": ("event", ["plate", "c3d", "plate"]),
+            "event_source": ("event", ["plate", "c3d", "plate"]),
         },
     )
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    gone = xr.Dataset(attrs={"rejected": "gone.c3d: no such file"})
-    groups = {"walk_1": walk(), "walk_2": walk(shift=-3.0), "gone": gone}
-    netcdf.save_tree(tmp_path / "kinetics.nc", groups, {"title": "Joint powers"})
+    gone = rejection("gone.c3d: no such file", {})
+    trials = joined({"walk_1": walk(), "walk_2": walk(shift=-3.0), "gone": gone})
+    for name in ("joint_power", "fill", "time"):
+        trials[name].attrs = walk()[name].attrs
+    netcdf.save(tmp_path / "kinetics.nc", trials.assign_attrs(title="Joint powers"))
     return tmp_path / "kinetics.nc"
 
 
@@ -62,14 +65,14 @@ def table(text: str) -> list[list[str]]:
     return [line.split(maxsplit=8) for line in text.rsplit("\n\n", maxsplit=1)[-1].splitlines()]
 
 
-def looked(path: Path, *, group: str | None = None, variable: str | None = None, levels: str = LEVELS) -> str:
-    return show(path, group=group, variable=variable, width=100, levels=levels)
+def looked(path: Path, *, trial: str | None = None, variable: str | None = None, levels: str = LEVELS) -> str:
+    return show(path, trial=trial, variable=variable, width=100, levels=levels)
 
 
 # --- the overview -----------------------------------------------------------------------------------------------------
 
 
-def test_overview_names_groups_labels_and_variables(session: Path) -> None:
+def test_overview_names_trials_labels_and_variables(session: Path) -> None:
     text = looked(session)
     assert "Joint powers" in text
     assert "rejected: gone.c3d: no such file" in text
@@ -82,8 +85,8 @@ def test_overview_names_groups_labels_and_variables(session: Path) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_one_group_is_shown_alone(session: Path) -> None:
-    text = looked(session, group="walk_2")
+def test_one_trial_is_shown_alone(session: Path) -> None:
+    text = looked(session, trial="walk_2")
     assert "walk_1" not in text
     assert "-3 to 2 " in text
 
@@ -92,8 +95,8 @@ def test_one_group_is_shown_alone(session: Path) -> None:
 
 
 def test_numbers_are_those_of_each_side_and_joint(session: Path) -> None:
-    rows = table(looked(session, group="walk_1", variable="joint_power"))
-    assert rows[0][:4] == ["group", "side", "joint", "mean"]
+    rows = table(looked(session, trial="walk_1", variable="joint_power"))
+    assert rows[0][:4] == ["trial", "side", "joint", "mean"]
     assert len(rows) == 1 + 2 * 3
     ramp = rows[1]
     assert ramp[:3] == ["walk_1", "left", "ankle"]
@@ -102,7 +105,7 @@ def test_numbers_are_those_of_each_side_and_joint(session: Path) -> None:
 
 
 def test_curves_follow_the_numbers(session: Path) -> None:
-    text = looked(session, group="walk_1", variable="joint_power").splitlines()
+    text = looked(session, trial="walk_1", variable="joint_power").splitlines()
     ramp, flat, peak = (line[-CURVE_WIDTH:] for line in text[-6:-3])
     assert list(ramp) == sorted(ramp)
     assert (ramp[0], ramp[-1]) == (LEVELS[0], LEVELS[-1])
@@ -128,10 +131,10 @@ def test_cycles_have_a_row_per_condition_and_side(study: Path) -> None:
 
 
 def test_flags_show_their_shares_and_text_its_counts(session: Path) -> None:
-    rows = table(looked(session, group="walk_1", variable="fill"))
-    assert rows[0] == ["group", "side", "none", "spline"]
+    rows = table(looked(session, trial="walk_1", variable="fill"))
+    assert rows[0] == ["trial", "side", "none", "spline"]
     assert rows[1] == ["walk_1", "left", "75", "%", "25", "%"]
-    assert "c3d (1), plate (2)" in looked(session, variable="source")
+    assert "c3d (1), plate (2)" in looked(session, variable="event_source")
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
@@ -148,11 +151,11 @@ def test_terminal_without_the_characters_gets_no_curve(session: Path, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["kinetics.nc", "--group", "walk1"], "no group 'walk1'; did you mean 'walk_1'?"),
-        (["kinetics.nc", "--group", "zzz"], "no group 'zzz'; expected one of walk_1, walk_2, gone"),
+        (["kinetics.nc", "--trial", "walk1"], "no trial 'walk1'; did you mean 'walk_1'?"),
+        (["kinetics.nc", "--trial", "zzz"], "no trial 'zzz'; expected one of walk_1, walk_2, gone"),
         (["kinetics.nc", "--variable", "joint_pover"], "no variable 'joint_pover'; did you mean 'joint_power'?"),
-        (["kinetics.nc", "--group", "gone", "--variable", "fill"], "gone was rejected: gone.c3d: no such file"),
-        (["study.nc", "--group", "walk_1"], "has no groups; leave --group out"),
+        (["kinetics.nc", "--trial", "gone", "--variable", "fill"], "gone was rejected: gone.c3d: no such file"),
+        (["study.nc", "--trial", "walk_1"], "has no trials; leave --trial out"),
         (["absent.nc"], "no such file"),
         (["."], "is a folder; give a result"),
         (["table.csv"], "not a NetCDF file"),

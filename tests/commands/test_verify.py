@@ -58,7 +58,7 @@ def flip(path: Path, place: int, *, bit: int = 0) -> None:
 
 def test_a_finished_study_has_no_problem(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(finished)]) == 0
-    assert "3 recordings and 13 of 13 results were read" in capsys.readouterr().out
+    assert "3 recordings and 14 of 14 results were read" in capsys.readouterr().out
 
 
 def test_a_new_time_stamp_is_no_change(study: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_new_time_stamp_is_no_change(study: Path) -> None:
 
 def test_files_with_the_recorded_bytes_are_not_opened(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening those of a hundred sessions would take minutes and find nothing more."""
-    monkeypatch.setattr(netcdf, "read_through", lambda path: pytest.fail(f"{path} was opened"))
+    monkeypatch.setattr(netcdf, "attributes", lambda path: pytest.fail(f"{path} was opened"))
     assert faults_of(finished) == []
 
 
@@ -138,15 +138,15 @@ def test_a_result_without_its_record_is_not_trusted(study: Path, content: str | 
 def test_a_result_of_another_run_is_found_by_later_results(study: Path) -> None:
     """For example clean.nc and its record from a backup: they fit, but later results come from another clean.nc."""
     path = study / "derived/sub-01/clean.nc"
-    groups, attributes = netcdf.load_tree(path)
+    session = netcdf.load(path)
     key = json.loads(open_study(study, forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"})))
     known = checksums.recorded(study / "derived", "sub-01/clean.nc")
     assert known is not None
-    netcdf.save_tree(path, groups, attributes | {"title": "an earlier one"})
+    netcdf.save(path, session.assign_attrs(title="an earlier one"))
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
     found = faults_of(study)
     assert {fault.where for fault in found} == {
-        f"derived/sub-01/{step}.nc" for step in ("contacts", "kinematics", "cycles")
+        f"derived/sub-01/{step}.nc" for step in ("contacts", "kinematics", "cycles", "representative")
     }
     assert all("made from an earlier derived/sub-01/clean.nc" in fault.what for fault in found)
 
@@ -165,7 +165,7 @@ def test_a_changed_recording_is_named_whatever_its_time_stamp(study: Path) -> No
     flip(study / "sub-01/fast_01.c3d", -5)
     (fault,) = faults_of(study)
     assert fault.where == "sub-01/fast_01.c3d"
-    assert "changed since derived/sub-01/read.nc and 7 more" in fault.what  # the session's seven files and study.nc
+    assert "changed since derived/sub-01/read.nc and 8 more" in fault.what  # the session's eight files and study.nc
     assert fault.remedy == RESTORE
 
 
@@ -258,7 +258,7 @@ def test_a_step_refuses_a_damaged_input_and_leaves_no_record(study: Path, monkey
     key = open_study(Path(), forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"}))
     job = key, {"read": [read]}, {"clean": [Path("derived/sub-01/clean.nc")]}
     read.write_bytes(content + b"\0")
-    netcdf.load_tree(read)  # does not find it
+    netcdf.load(read)  # does not find it
     with pytest.raises(UserError, match=r"derived/sub-01/read\.nc: damaged .*; remove it and run again"):
         run_job.run(*job)
     assert checksums.recorded(Path("derived"), "sub-01/clean.nc") is None

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import xarray as xr
 
+from pipeline.results.cycle_variables import REPAIRED
 from pipeline.results.schema import described
+from pipeline.results.trial_variables import FACTS
 from pipeline.results.trials import joined, one_trial
+
+# of a trial in which step ``clean`` repaired nothing
+UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 
 
 def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:

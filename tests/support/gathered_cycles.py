@@ -10,12 +10,12 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import ON_REQUEST, REPAIRED
+from pipeline.results.cycle_variables import ON_REQUEST
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, described, stacked_metrics
-from pipeline.results.trial_variables import FACTS
 from pipeline.results.trials import joined, rejection
 from pipeline.steps.study.step import study
+from tests.support.described_trials import UNREPAIRED
 
 Array = NDArray[np.float64]
 Trials = dict[str, dict[str, xr.Dataset]]
@@ -31,7 +31,6 @@ PEOPLE = {
     "p1": {"participant_id": "p1", "mass_kg": "70.5", "height_m": "1.8", "sex": "M", "age_years": "31", "group": "a"},
     "p2": {"participant_id": "p2", "mass_kg": "60", "height_m": "n/a", "sex": "F", "age_years": "", "group": "7"},
 }
-UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 PERSON = {"s1": "p1", "s2": "p2"}  # by session
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
+from tests.support.described_trials import UNREPAIRED
 
 Array = NDArray[np.float64]
 
@@ -213,7 +214,8 @@ def cleaned(
             "event": np.array(labels, dtype=str),
             "event_side": ("event", np.array(sides, dtype=str)),
         },
-        {
+        UNREPAIRED
+        | {
             "marker_rate_hz": float(MARKER_HZ),
             "direction_of_travel": "none" if known.belt_m_s else "forwards",
             "plates_left_out": plates_left_out,

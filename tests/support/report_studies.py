@@ -18,7 +18,7 @@ from pipeline.results.trials import joined, rejection
 from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
-from tests.support.gathered_cycles import UNREPAIRED
+from tests.support.described_trials import UNREPAIRED
 
 PHASE = np.arange(101.0)
 CURVES = {

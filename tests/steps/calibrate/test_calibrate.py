@@ -11,7 +11,7 @@ import pytest
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.results.schema import described
-from pipeline.results.trials import joined
+from pipeline.results.trials import joined, rejection
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.workflow.settings import segment_table
 from tests.body.test_joint_centres import HIP_TABLE
@@ -180,7 +180,7 @@ def test_unknown_sex_is_said_where_the_table_asks_for_it() -> None:
 
 def test_session_without_usable_static_trial() -> None:
     gait = recorded(body_model(ISB), standing(), role="gait")
-    rejected = gait.drop_vars("marker_position").assign_attrs(role="static", rejected="the file is cut short")
+    rejected = rejection("the file is cut short", {"role": "static"})
     settings = STEP_SETTINGS | {"body_model": body_model(ISB), "participant": PARTICIPANT}
     with pytest.raises(UserError, match="no static trial"):
         calibrate(joined({"walk": gait}), **settings)

@@ -14,7 +14,7 @@ from pipeline.body.landmarks import positions
 from pipeline.body.segment_poses import frame
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
-from pipeline.results.trials import joined
+from pipeline.results.trials import joined, rejection
 from pipeline.steps.calibrate.functional_hip import functional_hip, sphere_centre
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.read.step import read_trial as read
@@ -128,7 +128,7 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
         UserError, match="no functional trial is listed; list one with role functional and condition hip"
     ):
         calibrate(joined(trials), hip_centre="functional", functional={"circles": "knee_left"}, **settings)
-    lost = trials | {"circles": trials["circles"].assign_attrs(rejected="the file is cut short")}
+    lost = trials | {"circles": rejection("the file is cut short", {"role": "functional"})}
     with pytest.raises(UserError, match="functional trial circles: the file is cut short; or choose another"):
         calibrate(joined(lost), hip_centre="functional", functional={"circles": "hip"}, **settings)
 
