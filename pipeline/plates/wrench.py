@@ -154,3 +154,13 @@ def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: flo
     shift = np.eye(6)
     shift[3:, :3] = -skew(origin_m)  # M + F x origin
     return np.asarray(shift @ to_sensor)
+
+
+def at_instants(values: Array, instants: Array, time: Array) -> Array:
+    """Return (time, plate, 3) interpolated linearly from (sample, plate, 3)."""
+    if not values.size:
+        return np.zeros((len(time), *values.shape[1:]))
+    right = np.clip(np.searchsorted(instants, time), 1, len(instants) - 1)
+    share = (time - instants[right - 1]) / (instants[right] - instants[right - 1])
+    share = np.clip(np.where(np.abs(share - np.round(share)) < 1e-6, np.round(share), share), 0, 1)
+    return np.asarray(values[right - 1] * (1 - share)[:, None, None] + values[right] * share[:, None, None])

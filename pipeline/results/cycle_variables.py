@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..conventions import SIDES
 from .metrics import METRICS, SCORES
 from .trial_variables import BAND, FACTS, JCS, OF_TRIALS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
 
@@ -11,7 +10,7 @@ REPAIRED = (
     "filled_by_spline", "filled_by_cluster", "filled_by_neighbours", "spikes_removed", "labels_put_right",
     "labels_exchanged_back", "filled_frames", "plates_left_out",
 )  # fmt: skip
-CURVES = {
+_CURVES = {
     "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {JCS}"),
     "pelvis_angle": Variable(("cycle", "angle", "phase"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
     "foot_progression": Variable(("cycle", "phase"), "degree", PROGRESSION),
@@ -29,7 +28,9 @@ CURVES = {
     ),
 }
 
-ON_REQUEST = {
+CURVES = {name: variable._replace(dtype="f4") for name, variable in _CURVES.items()}
+
+_ON_REQUEST = {
     **{
         f"{name}_in_stance": Variable((*dims[:-1], "stance_phase"), units, f"{long_name}; over stance")
         for name, (dims, units, long_name, _) in CURVES.items()
@@ -75,6 +76,8 @@ ON_REQUEST = {
     ),
 }
 
+ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQUEST.items()}
+
 CYCLES = {
     **CURVES,
     "metric_value": Variable(
@@ -92,19 +95,20 @@ CYCLES = {
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
     **{name: FACTS[name] for name in REPAIRED},
 }
-# the trial that the report shows: its samples around a cycle of each side
-MARGIN_S = 0.1
-SHOWN_LANDMARKS = tuple(f"{name}_{side}" for side in SIDES for name in ("heel", "toe", "asis", "psis"))
+# the trial that the report shows
+_PART = "of the internal joint moment over the cycle shown, along the joint coordinate axes"
 REPRESENTATIVE = {
-    name: OF_TRIALS[step][name]._replace(dims=("time", *OF_TRIALS[step][name].dims[1:]), dtype="f4")
-    for step, names in {
-        "clean": ("marker_position",),
-        "contacts": ("ground_force", "centre_of_pressure"),
-        "kinematics": ("rotation", "joint_centre"),
-        "kinetics": ("joint_moment_term", "joint_moment_jcs", "interaction_torque"),
-    }.items()
-    for name in names
-} | {
+    "point_position": Variable(("time", "point", "axis"), "m", "joint centre or landmark, lab axes", "f4"),
+    **{
+        name: OF_TRIALS["contacts"][name]._replace(dims=("time", "side", "axis"), dtype="f4")
+        for name in ("ground_force", "centre_of_pressure")
+    },
+    "joint_moment_by_term": Variable(
+        ("side", "joint", "angle", "term", "phase"), "N m", f"part {_PART}, by term; {JCS}", "f4"
+    ),
+    "joint_moment_by_cause": Variable(
+        ("side", "joint", "angle", "cause", "phase"), "N m", f"part {_PART}, by motion that causes it; {JCS}", "f4"
+    ),
     "cycle_start": Variable(("side",), "s", "foot strike that starts the cycle shown; NaN without one"),
     "cycle_end": Variable(("side",), "s", "foot strike that ends the cycle shown; NaN without one"),
     "cycle_has_kinetics": Variable(("side",), "1", "whether the cycle shown has valid kinetics", "i1"),

@@ -60,6 +60,7 @@ COORDINATES = {
     "marker": ("", "marker: label in the file; from step clean on, name in the body model"),
     "label": ("", "label or labels of the marker in the file"),
     "plate": ("", "number of the plate"),
+    "point": ("", "joint centre or landmark"),
     "corner": ("", "number of the corner, as in the file"),
     "event": ("", "gait event"),
     "event_side": ("", "side of the gait event"),

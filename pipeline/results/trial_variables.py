@@ -27,11 +27,11 @@ PROGRESSION = (
     "angle of the foot's long axis from the direction of walking (lab x), in the horizontal plane, toes in positive"
 )
 _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
-_PLATES = {
+_WRENCH = {
     "plate_force": Variable(_PLATE, "N", "force of the plate on the person, lab axes"),
     "plate_moment": Variable(_PLATE, "N m", "moment of the plate on the person about the lab origin, lab axes"),
-    "plate_corner": Variable(("trial", "plate", "corner", "axis"), "m", "corner of the plate, lab axes"),
 }
+_CORNER = Variable(("trial", "plate", "corner", "axis"), "m", "corner of the plate, lab axes")
 # of each trial as a whole, by name; passed on from step to step as far as later steps need them
 FACTS = {
     "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
@@ -58,15 +58,16 @@ BAND = "percentiles over Monte Carlo draws of measurement errors,"
 SHARE = "share of each error source in the variance of joint_moment_jcs"
 WITH_DRAWS = {
     "joint_moment_band": Variable(
-        ("sample", "side", "joint", "angle", "percentile"), "N m", f"{BAND} joint_moment_jcs; {JCS}"
+        ("sample", "side", "joint", "angle", "percentile"), "N m", f"{BAND} joint_moment_jcs; {JCS}", "f4"
     ),
-    "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power"),
-    "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE),
+    "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power", "f4"),
+    "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE, "f4"),
 }
 OF_TRIALS: dict[str, dict[str, Variable]] = {
     "read": {
         "marker_position": Variable(("sample", "marker", "axis"), "m", "marker position as recorded, lab axes"),
-        **_PLATES,
+        **{name: each._replace(dtype="f4") for name, each in _WRENCH.items()},
+        "plate_corner": _CORNER,
         **_EVENTS,
         "lab_rotation": Variable(("trial", "axis", "file_axis"), "1", "lab axes in the axes of the file"),
         "zero_frames": Variable(
@@ -138,9 +139,13 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "3 filled from neighbouring markers, 4 spike removed, 5 swapped label corrected",
             "i1",
         ),
-        **_PLATES,
+        **{name: each._replace(dims=("sample", *each.dims[1:])) for name, each in _WRENCH.items()},
+        "plate_corner": _CORNER,
         "vertical_force": Variable(
-            ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered"
+            ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered", "f4"
+        ),
+        "vertical_force_filtered": Variable(
+            ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, filtered", "f4"
         ),
         "plate_baseline": Variable(
             ("trial", "plate", "axis"), "N", "mean force of the unloaded plate, subtracted from its force, lab axes"
@@ -156,8 +161,10 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "ground_moment": Variable(
             ("sample", "side", "axis"), "N m", "ground reaction moment on the foot about the lab origin, lab axes"
         ),
-        "centre_of_pressure": Variable(("sample", "side", "axis"), "m", "centre of pressure, lab axes"),
-        "free_moment": Variable(("sample", "side"), "N m", "free moment on the foot about the plate's upward normal"),
+        "centre_of_pressure": Variable(("sample", "side", "axis"), "m", "centre of pressure, lab axes", "f4"),
+        "free_moment": Variable(
+            ("sample", "side"), "N m", "free moment on the foot about the plate's upward normal", "f4"
+        ),
         "contact_start": Variable(("contact",), "s", "start of the stance"),
         "contact_end": Variable(("contact",), "s", "end of the stance"),
         **_EVENTS,
@@ -169,29 +176,31 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         ),
         "joint_centre": Variable(("sample", "side", "joint", "axis"), "m", "joint centre, lab axes"),
         "joint_centre_velocity": Variable(
-            ("sample", "side", "joint", "axis"), "m s-1", "velocity of the joint centre, lab axes"
+            ("sample", "side", "joint", "axis"), "m s-1", "velocity of the joint centre, lab axes", "f4"
         ),
         "joint_centre_acceleration": Variable(
-            ("sample", "side", "joint", "axis"), "m s-2", "acceleration of the joint centre, lab axes"
+            ("sample", "side", "joint", "axis"), "m s-2", "acceleration of the joint centre, lab axes", "f4"
         ),
         "com_position": Variable(("sample", "side", "segment", "axis"), "m", "segment centre of mass, lab axes"),
         "com_velocity": Variable(
-            ("sample", "side", "segment", "axis"), "m s-1", "velocity of the segment centre of mass, lab axes"
+            ("sample", "side", "segment", "axis"), "m s-1", "velocity of the segment centre of mass, lab axes", "f4"
         ),
         "com_acceleration": Variable(
-            ("sample", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes"
+            ("sample", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes", "f4"
         ),
         "angular_velocity": Variable(
-            ("sample", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes"
+            ("sample", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes", "f4"
         ),
         "angular_acceleration": Variable(
-            ("sample", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes"
+            ("sample", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes", "f4"
         ),
-        "joint_angle": Variable(("sample", "side", "joint", "angle"), "degree", f"joint angle; {JCS}"),
-        "pelvis_angle": Variable(("sample", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
-        "foot_progression": Variable(("sample", "side"), "degree", PROGRESSION),
+        "joint_angle": Variable(("sample", "side", "joint", "angle"), "degree", f"joint angle; {JCS}", "f4"),
+        "pelvis_angle": Variable(
+            ("sample", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}", "f4"
+        ),
+        "foot_progression": Variable(("sample", "side"), "degree", PROGRESSION, "f4"),
         "fit_residual": Variable(
-            ("sample", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster"
+            ("sample", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster", "f4"
         ),
         **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),
         "marker_cutoff_hz": Variable(("trial",), "Hz", "median cutoff frequency (-3 dB) of the markers; NaN for none"),
@@ -199,28 +208,32 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
     },
     "kinetics": {
         **WITH_DRAWS,
-        "joint_force": Variable(("sample", "side", "joint", "axis"), "N", f"joint force {ON_DISTAL}, lab axes"),
+        "joint_force": Variable(("sample", "side", "joint", "axis"), "N", f"joint force {ON_DISTAL}, lab axes", "f4"),
         "joint_moment": Variable(
             ("sample", "side", "joint", "local_axis"),
             "N m",
             f"internal joint moment {ON_DISTAL} about the joint centre, distal segment axes",
+            "f4",
         ),
         "joint_moment_jcs": Variable(
             ("sample", "side", "joint", "angle"),
             "N m",
             f"internal joint moment {ON_DISTAL}, orthogonal projection on the joint coordinate axes; {JCS}",
+            "f4",
         ),
         "joint_moment_term": Variable(
             ("sample", "side", "joint", "term", "local_axis"),
             "N m",
             "contribution of inertia, velocity, gravity and ground to the joint moment, distal segment axes",
+            "f4",
         ),
-        "joint_power": Variable(("sample", "side", "joint"), "W", "joint power, generation positive"),
+        "joint_power": Variable(("sample", "side", "joint"), "W", "joint power, generation positive", "f4"),
         "interaction_torque": Variable(
             ("sample", "side", "joint", "angle", "cause", "motion"),
             "N m",
             "contribution to joint_moment_jcs of the motion of each joint (cause), of the pelvis and of the "
             f"translation between segments; {JCS}",
+            "f4",
         ),
         "missing": Variable(
             ("sample", "side", "joint"),

@@ -17,6 +17,7 @@ from ...body.landmarks import chosen_labels, seen_labels
 from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.baseline import subtract_baseline
+from ...plates.wrench import at_instants
 from ...results.schema import REPAIRS
 from ...results.trials import trial_by_trial
 from ...signals.filters import low_pass
@@ -59,8 +60,9 @@ def clean(
     Returns:
         ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), the repair of each sample, see
         ``FLAGS`` in :mod:`pipeline.results.schema`; along ``marker`` the labels, the shares of frames measured and
-        filled, and the cut-off; ``plate_force``, ``plate_moment`` (plate_time, plate, axis), without baseline,
-        filtered; ``vertical_force`` (plate_time, plate), without baseline, unfiltered, to detect contacts;
+        filled, and the cut-off; ``plate_force``, ``plate_moment`` (time, plate, axis), without baseline, filtered, at
+        the marker instants; ``vertical_force`` and ``vertical_force_filtered`` (plate_time, plate), without baseline,
+        to detect contacts;
         ``plate_baseline`` (plate, axis), its mean force; ``plate_drift`` (plate), its unknown drift; the file's events
         and plate corners.
 
@@ -168,22 +170,23 @@ def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[st
     """Return the variables of the plates: wrenches without baseline, and the baseline."""
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     vertical, baseline, drift = force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
+    instants = read.variables["plate_time"].values
     if force.size:
-        time = read.variables["plate_time"].values
-        rate_hz = (len(time) - 1) / (time[-1] - time[0])
+        rate_hz = (len(instants) - 1) / (instants[-1] - instants[0])
         named = _zero_window(read, rate_hz)
         wrench, baseline, drift = subtract_baseline(force, moment, corners, rate_hz=rate_hz, named=named)
         vertical = wrench[..., 1].copy()
         wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
         force, moment = wrench[..., :3], wrench[..., 3:]
-    plate = ("plate_time", "plate", "axis")
+    time = read.variables["time"].values
     return {
-        "plate_force": (plate, force),
-        "plate_moment": (plate, moment),
+        "plate_force": (("time", "plate", "axis"), at_instants(force, instants, time)),
+        "plate_moment": (("time", "plate", "axis"), at_instants(moment, instants, time)),
         "plate_corner": read.variables["plate_corner"],
-        "vertical_force": (plate[:2], vertical),
-        "plate_baseline": (plate[1:], baseline),
-        "plate_drift": (plate[1:2], drift),
+        "vertical_force": (("plate_time", "plate"), vertical),
+        "vertical_force_filtered": (("plate_time", "plate"), force[..., 1]),
+        "plate_baseline": (("plate", "axis"), baseline),
+        "plate_drift": (("plate",), drift),
     }
 
 

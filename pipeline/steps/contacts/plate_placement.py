@@ -56,8 +56,8 @@ def misread_plates(
     if len(time) < 3:
         return verdicts, steps
     interval_s = float(time[-1] - time[0]) / (len(time) - 1)
-    speeds, down = speeds_of(feet, interval_s), upside_down(force)
-    for plate in np.flatnonzero(_loaded(force)).tolist():
+    speeds, down = speeds_of(feet, interval_s), upside_down(force[..., 1])
+    for plate in np.flatnonzero(_loaded(force[..., 1])).tolist():
         if down[plate]:
             verdicts[plate] = (
                 f"plate {numbers[plate]} pushes down by up to {-np.nanmin(force[:, plate, 1]):.0f} N: are its corners "
@@ -71,14 +71,13 @@ def misread_plates(
     return verdicts, steps
 
 
-def upside_down(force: Array) -> NDArray[np.bool_]:
-    """Return which plates (plate,) pull, by the force (time, plate, 3), y up."""
-    vertical = force[..., 1]
-    return np.asarray(_loaded(force) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
+def upside_down(vertical: Array) -> NDArray[np.bool_]:
+    """Return which plates (plate,) pull, by the vertical force (sample, plate)."""
+    return np.asarray(_loaded(vertical) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
 
 
-def _loaded(force: Array) -> NDArray[np.bool_]:
-    return _largest(force[..., 1]) >= LEAST_PEAK_N
+def _loaded(vertical: Array) -> NDArray[np.bool_]:
+    return _largest(vertical) >= LEAST_PEAK_N
 
 
 def _largest(vertical: Array) -> Array:

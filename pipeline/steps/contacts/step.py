@@ -67,7 +67,7 @@ def contacts(
     """
     known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
     time, corners, numbers = known["time"], known["plate_corner"], known["plate"].tolist()
-    force, moment = (at_instants(known[name], known["plate_time"], time) for name in ("plate_force", "plate_moment"))
+    force, moment = known["plate_force"], known["plate_moment"]
     names, position = known["marker"].tolist(), known["marker_position"]
     landmarks = {name: position[:, i] for i, name in enumerate(names)}
     feet = _feet(time, landmarks, clean.attrs["direction_of_travel"])
@@ -113,16 +113,6 @@ def contacts(
     return _dataset(clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], of_both_sides(events))
 
 
-def at_instants(values: Array, instants: Array, time: Array) -> Array:
-    """Return (time, plate, 3) interpolated linearly from (sample, plate, 3)."""
-    if not values.size:
-        return np.zeros((len(time), *values.shape[1:]))
-    right = np.clip(np.searchsorted(instants, time), 1, len(instants) - 1)
-    share = (time - instants[right - 1]) / (instants[right] - instants[right - 1])
-    share = np.clip(np.where(np.abs(share - np.round(share)) < 1e-6, np.round(share), share), 0, 1)
-    return np.asarray(values[right - 1] * (1 - share)[:, None, None] + values[right] * share[:, None, None])
-
-
 def _feet(time: Array, landmarks: Mapping[str, Array], travel: str) -> Feet:
     """Return the feet with heel and toe marker in the file."""
     seen = [side for side in SIDES if f"heel_{side}" in landmarks and f"toe_{side}" in landmarks]
@@ -133,12 +123,12 @@ def _detected(
     clean: Mapping[str, NDArray[Any]], verdicts: Sequence[str], *, threshold_n: float, min_contact_s: float
 ) -> list[Contact]:
     """Return the contacts on all plates, with the plate's verdict as reason."""
-    force = clean["plate_force"]
-    down = plate_placement.upside_down(force) if any(verdicts) else np.zeros(len(verdicts), dtype=bool)
+    filtered = clean["vertical_force_filtered"]
+    down = plate_placement.upside_down(filtered) if any(verdicts) else np.zeros(len(verdicts), dtype=bool)
     found = []
     for i, verdict in enumerate(verdicts):
         up = -1.0 if down[i] and verdict else 1.0  # to detect contacts on an upside-down plate
-        vertical, smooth = np.ascontiguousarray(up * clean["vertical_force"][:, i]), up * force[:, i, 1]
+        vertical, smooth = np.ascontiguousarray(up * clean["vertical_force"][:, i]), up * filtered[:, i]
         plain = plate_contacts.detect(
             clean["plate_time"], vertical, smooth, i, threshold_n=threshold_n, min_contact_s=min_contact_s
         )

@@ -8,10 +8,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...conventions import SIDES
+from ...conventions import ANGLES, FROM_HIP, JOINTS, SIDES
+from ...dynamics.kernel import TERMS
 from ...results.averages import Array, average
-from ...results.cycle_variables import MARGIN_S, REPRESENTATIVE, SHOWN_LANDMARKS
 from ...results.trials import one_trial
+from ...signals.time_normalisation import PHASE
+from .moment_parts import parts_over_cycle
+
+LANDMARKS = ("heel", "toe", "asis", "psis")
+MARGIN_S = 0.1  # before the first cycle and after the last one
 
 
 def representative(
@@ -33,37 +38,55 @@ def representative(
         conditions: the condition of each trial.
 
     Returns:
-        Poses, ground force and parts of the joint moments over ``time``; ``cycle_start`` and ``cycle_end`` (side), s,
-        of the cycles, NaN for a side without one, and ``cycle_has_kinetics`` (side). Attributes ``trial`` and
-        ``condition``. Empty without a gait cycle.
+        ``point_position`` (time, point, axis) of joint centres and some landmarks, ``ground_force`` and
+        ``centre_of_pressure``; the parts of the joint moments over the cycles, see :func:`parts_over_cycle`; of each
+        side ``cycle_start`` and ``cycle_end``, s, NaN without a cycle, and ``cycle_has_kinetics``. Attributes ``trial``
+        and ``condition``. Empty without a gait cycle.
     """
     if not cycles.sizes.get("cycle"):
         return xr.Dataset()
     number, chosen = _chosen(cycles, conditions)
-    trial = cycles.variables["trial"].values.tolist()[number]
-    limits = {name: np.full(len(SIDES), np.nan) for name in ("start", "end")}
-    valid = np.zeros(len(SIDES), dtype=bool)
+    name = cycles.variables["trial"].values.tolist()[number]
+    parts = (kinetics, kinematics, contacts, clean)
+    loads, motion, ground, markers = (one_trial(session, name) for session in parts)
+    limits, valid = np.full((2, len(SIDES)), np.nan), np.zeros(len(SIDES), dtype=bool)
+    terms = np.full((len(SIDES), len(JOINTS), len(ANGLES), len(TERMS), len(PHASE)), np.nan)
+    causes = np.full((*terms.shape[:3], len(loads.cause), len(PHASE)), np.nan)
     for side, cycle in chosen.items():
         row = SIDES.index(side)
+        start, end = limits[:, row] = [cycles.variables[f"{edge}_time"].values[cycle] for edge in ("start", "end")]
         valid[row] = cycles.variables["kinetics_valid"].values[cycle]
-        for name, times in limits.items():
-            times[row] = cycles.variables[f"{name}_time"].values[cycle]
-    parts = [one_trial(session, trial) for session in (kinetics, kinematics, contacts, clean)]
-    parts[-1] = parts[-1].isel(marker=np.isin(parts[-1].marker.values, SHOWN_LANDMARKS)).reset_coords(drop=True)
-    time = parts[0].time.values
-    first, last = np.nanmin(limits["start"]) - MARGIN_S, np.nanmax(limits["end"]) + MARGIN_S
-    frames = np.flatnonzero((time >= first) & (time <= last))
-    found = {name: part[name] for part in parts for name in REPRESENTATIVE if name in part.data_vars}
+        terms[row], causes[row] = parts_over_cycle(motion, loads, row=row, start_s=start, end_s=end)
+    points = _points(motion, markers)
+    of_joint = ("side", "joint", "angle")
+    labels = {dim: loads[dim].values for dim in (*of_joint, "term", "cause")} | {"point": [*points], "phase": PHASE}
     return (
-        xr.Dataset(found)
-        .isel(time=frames)
+        ground[["ground_force", "centre_of_pressure"]]
+        .reset_coords(drop=True)
+        .assign_coords(labels)
         .assign(
-            cycle_start=("side", limits["start"]),
-            cycle_end=("side", limits["end"]),
+            point_position=(("time", "point", "axis"), np.stack([*points.values()], axis=1)),
+            joint_moment_by_term=((*of_joint, "term", "phase"), terms),
+            joint_moment_by_cause=((*of_joint, "cause", "phase"), causes),
+            cycle_start=("side", limits[0]),
+            cycle_end=("side", limits[1]),
             cycle_has_kinetics=("side", valid),
         )
-        .assign_attrs(trial=trial, condition=conditions[trial])
+        .sel(time=slice(np.nanmin(limits) - MARGIN_S, np.nanmax(limits) + MARGIN_S))
+        .assign_attrs(trial=name, condition=conditions[name])
     )
+
+
+def _points(motion: xr.Dataset, markers: xr.Dataset) -> dict[str, Array]:
+    """Return the points (time, 3) of the figure, m, left side first, each from the hip down."""
+    names, position = markers.marker.values.tolist(), markers.marker_position.values
+    points: dict[str, Array] = {}
+    for row, side in enumerate(SIDES):
+        for joint in FROM_HIP:
+            points[f"{joint} {side}"] = motion.joint_centre.values[:, row, JOINTS.index(joint)]
+        for landmark in (name for name in LANDMARKS if f"{name}_{side}" in names):
+            points[f"{landmark} {side}"] = position[:, names.index(f"{landmark}_{side}")]
+    return points
 
 
 def _chosen(cycles: xr.Dataset, conditions: Mapping[str, str]) -> tuple[int, dict[str, int]]:

@@ -196,11 +196,6 @@ def _walk(study: xr.Dataset, shown: Shown) -> dict[str, Any]:
         "data": {
             "scene": scene(shown.data, cycles=times),
             "steps": {side: step(study, shown.data, cycle=cycle) for side, cycle in valid.items()},
-            "contributions": {
-                side: contributions(
-                    shown.data, side=side, start_s=times[side][0], end_s=times[side][1], mass_kg=mass_kg
-                )
-                for side in valid
-            },
+            "contributions": {side: contributions(shown.data, side=side, mass_kg=mass_kg) for side in valid},
         },
     }

@@ -8,8 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...conventions import FROM_HIP, SIDES
-from ...results.cycle_variables import MARGIN_S, SHOWN_LANDMARKS
+from ...conventions import SIDES
 from ...signals.time_normalisation import PHASE, over_one_cycle
 from .json_numbers import Array, rounded, select, whole
 
@@ -49,25 +48,17 @@ class Step(TypedDict):
 
 
 def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> Scene:
-    """Return a trial from shortly before its first cycle to shortly after its last.
+    """Return a trial in motion.
 
     Args:
         trial: as of :func:`pipeline.steps.cycles.representative.representative`.
         cycles: start and end of the cycle of each side, s.
     """
     time = select(trial, "time", "time")
-    start, end = min(start for start, _ in cycles.values()), max(end for _, end in cycles.values())
-    frames = np.flatnonzero((time >= start - MARGIN_S) & (time <= end + MARGIN_S))
-    frames = frames[:: int(np.ceil(len(frames) / MOST_FRAMES))]
-    points: dict[str, Array] = {}
-    markers = select(trial, "marker", "marker").tolist()
-    for side in SIDES:
-        for joint in FROM_HIP:
-            centre = select(trial, "joint_centre", "time", "axis", side=side, joint=joint)
-            points[f"{joint} {side}"] = centre[frames]
-        for marker in (name for name in SHOWN_LANDMARKS if name.endswith(side) and name in markers):
-            points[marker.replace("_", " ")] = select(trial, "marker_position", "time", "axis", marker=marker)[frames]
-    names = [name for name, where in points.items() if np.isfinite(where).any()]
+    frames = np.arange(0, len(time), max(1, int(np.ceil(len(time) / MOST_FRAMES))))
+    where = select(trial, "point_position", "point", "time", "axis")[:, frames]
+    points = dict(zip(select(trial, "point", "point").tolist(), where, strict=True))
+    names = [name for name, path in points.items() if np.isfinite(path).any()]
     number = {name: i for i, name in enumerate(names)}
     lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
     position = np.stack([points[name] for name in names], axis=1) if names else np.empty((len(frames), 0, 3))
