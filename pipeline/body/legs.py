@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..conventions import SEGMENTS
+from ..conventions import CHAIN, SEGMENTS
 from ..dynamics.vectors import rotate
 from . import joint_angles
 
@@ -25,6 +25,8 @@ OUTWARDS = slice(None, None, -1)  # reverses segments or joints: from the hip do
 @dataclass(frozen=True)
 class Legs:
     """The motion and loads of both legs, (time, side, ...), segments and joints from the foot up, lab axes, SI units.
+
+    Time may be that of several trials, one after the other.
 
     Attributes:
         rotation: (time, side, 4, 3, 3), v_segment = rotation @ v_lab; foot, shank, thigh, pelvis.
@@ -60,38 +62,58 @@ class Legs:
     gravity: Array
 
 
-def legs_of(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset, *, gravity_m_s2: float) -> Legs:
-    """Return the legs of a trial; gravity points along -y of the lab."""
-    segments = list(kinematics.segment.values)
+def legs_of(
+    kinematics: xr.Dataset,
+    contacts: xr.Dataset,
+    calibrate: xr.Dataset,
+    *,
+    gravity_m_s2: float,
+    smallest_floating_axis: float,
+    samples: slice = slice(None),
+) -> Legs:
+    """Return the legs of a trial or a session, with time contiguous in memory.
+
+    Args:
+        kinematics, contacts: motion and ground wrenches at the same samples.
+        calibrate: the session's body-segment parameters.
+        gravity_m_s2: magnitude of the acceleration of gravity, along -y of the lab.
+        smallest_floating_axis: cosine of the second joint angle below which a joint is in gimbal lock.
+        samples: the samples to return.
+    """
+    segments = kinematics.variables["segment"].values.tolist()
     order = [segments.index(name) for name in SEGMENTS]
-    rotation = kinematics.rotation.values[:, :, order]
+
+    def of_segments(name: str, count: int = len(SEGMENTS)) -> Array:
+        values = kinematics.variables[name].values[samples]
+        chosen = values[:, :, :count] if order == [*range(len(order))] else values[:, :, order[:count]]
+        return np.asfortranarray(chosen)
+
+    def of(data: xr.Dataset, name: str) -> Array:
+        return np.asfortranarray(data.variables[name].values[samples])
+
+    rotation, chain = of_segments("rotation"), len(CHAIN)
     back = np.swapaxes(rotation, -1, -2)
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :-1]
     axes = joint_angles.axes(proximal, distal)
-    angle = joint_angles.angles(proximal, distal, smallest_floating_axis=kinematics.attrs["smallest_floating_axis"])
-
+    angle = joint_angles.angles(proximal, distal, smallest_floating_axis=smallest_floating_axis)
     known = np.isfinite(axes[..., ::2, :]).all(axis=(-1, -2))  # e2 is 0 / 0 where e1 and e3 are parallel
-
-    def masses(name: str) -> Array:
-        return np.asarray(kinematics[name].values[:, :, order[:-1]])
-
     return Legs(
         rotation=rotation,
-        spin=rotate(back, kinematics.angular_velocity.values[:, :, order]),
-        spin_rate=rotate(back, kinematics.angular_acceleration.values[:, :, order]),
-        com=masses("com_position"),
-        com_velocity=masses("com_velocity"),
-        com_acceleration=masses("com_acceleration"),
-        centre=kinematics.joint_centre.values,
-        centre_velocity=kinematics.joint_centre_velocity.values,
-        centre_acceleration=kinematics.joint_centre_acceleration.values,
-        axes=axes,
-        angle=angle,
-        locked=np.asarray(known & np.isnan(angle).all(axis=-1)),
+        spin=rotate(back, of_segments("angular_velocity")),
+        spin_rate=rotate(back, of_segments("angular_acceleration")),
+        com=of_segments("com_position", chain),
+        com_velocity=of_segments("com_velocity", chain),
+        com_acceleration=of_segments("com_acceleration", chain),
+        centre=of(kinematics, "joint_centre"),
+        centre_velocity=of(kinematics, "joint_centre_velocity"),
+        centre_acceleration=of(kinematics, "joint_centre_acceleration"),
+        axes=np.asfortranarray(axes),
+        angle=np.asfortranarray(angle),
+        locked=np.asfortranarray(known & np.isnan(angle).all(axis=-1)),
         signs=joint_angles.SIGNS,
-        mass=calibrate.segment_mass.values,
-        inertia=calibrate.segment_inertia.values,
-        ground_force=contacts.ground_force.values,
-        ground_moment=contacts.ground_moment.values,
+        mass=calibrate.variables["segment_mass"].values,
+        inertia=calibrate.variables["segment_inertia"].values,
+        ground_force=of(contacts, "ground_force"),
+        ground_moment=of(contacts, "ground_moment"),
         gravity=np.array([0.0, -gravity_m_s2, 0.0]),
     )

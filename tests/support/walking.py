@@ -115,4 +115,5 @@ def legs(
     """Return the legs of a trial, by default of the walking person on the ground."""
     motion = moving(walked(), calibration) if motion is None else motion
     contacts = ground(motion.time.values) if contacts is None else contacts
-    return legs_of(motion, contacts, calibration, gravity_m_s2=GRAVITY)
+    limit = motion.attrs["smallest_floating_axis"]
+    return legs_of(motion, contacts, calibration, gravity_m_s2=GRAVITY, smallest_floating_axis=limit)

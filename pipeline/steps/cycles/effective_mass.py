@@ -34,7 +34,10 @@ def at_foot_strikes(
     if not strikes:
         return np.empty(0)
     frames = [int(np.abs(clean.time.values - instant).argmin()) for _, instant in strikes]
-    legs = legs_of(_at(frames, kinematics), _at(frames, contacts), calibrate, gravity_m_s2=0.0)
+    legs = legs_of(
+        _at(frames, kinematics), _at(frames, contacts), calibrate,
+        gravity_m_s2=0.0, smallest_floating_axis=kinematics.attrs["smallest_floating_axis"],
+    )  # fmt: skip
     names, position = clean.marker.values.tolist(), clean.marker_position.values[frames]
     unseen = np.full((len(frames), 3), np.nan)
     heel, toe = (

@@ -11,6 +11,9 @@ foot under the weight of the whole body diverges within hundredths of a second.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,47 +28,87 @@ STEP_S = 0.007  # of the fourth-order rule: error up to 0.009 degrees in noise-f
 NODES = np.arange(-2, 4)  # frames around an instant; their polynomial interpolates the measured values
 
 
-def forward_closure(legs: Legs, torque: Array, *, rate_hz: float) -> Array:
-    """Return the RMS error (side, joint, angle) of simulated angles, rad.
+class Windows(NamedTuple):
+    """The lengths, in frames, of windows that are simulated together.
+
+    Attributes:
+        length: of a window; every: between the starts of two; steps: number of steps of the rule.
+    """
+
+    length: int
+    every: int
+    steps: int
+
+
+def windows_at(rate_hz: float) -> Windows:
+    """Return the windows of a trial."""
+    length = max(2, round(WINDOW_S * rate_hz))
+    return Windows(length, max(length, round(EVERY_S * rate_hz)), int(np.ceil(length / rate_hz / STEP_S)))
+
+
+def forward_closure(legs: Legs, torque: Array, trials: Sequence[slice], rates_hz: Sequence[float]) -> Array:
+    """Return the RMS error (trial, side, joint, angle) of simulated angles, rad.
 
     Args:
-        legs: the trial.
+        legs: some trials.
         torque: (time, side, joint, 3) N m, right-handed projections of the joint moments on the joint axes; joints
             ankle, knee, hip.
-        rate_hz: frames per second.
+        trials: frames of each trial.
+        rates_hz: frames per second of each trial.
 
     Returns:
         At the ends of windows of 0.02 s (at least two frames), one every 0.1 s; NaN without a complete window, or if a
         segment has no inertia.
     """
     driven = driven_by(legs, torque)
-    length = max(2, round(WINDOW_S * rate_hz))
-    count = int(np.ceil(length / rate_hz / STEP_S))
-    reach = np.arange(NODES[0], length + NODES[-1] + 1)
-    starts = np.arange(-NODES[0], max(len(legs.angle) - reach[-1], 0), max(length, round(EVERY_S * rate_hz)))
     flat = np.concatenate([part.reshape(-1, *driven.spin.shape[1:]) for part in driven])
     whole = np.isfinite(flat).all(axis=0) & np.isfinite(legs.angle).all(axis=(-1, -2)).T
-    side, number = np.nonzero(whole[:, starts + reach[:, None]].all(axis=1))
-    error = np.full(legs.angle.shape[1:], np.nan)
-    if not side.size:
-        return error
-    at = starts[number]
+    error = np.full((len(trials), *legs.angle.shape[1:]), np.nan)
+    alike: dict[Windows, list[int]] = {}
+    for number, rate_hz in enumerate(rates_hz):
+        alike.setdefault(windows_at(rate_hz), []).append(number)
+    for windows, numbers in alike.items():
+        reach = np.arange(NODES[0], windows.length + NODES[-1] + 1)
+        starts = [np.arange(trials[i].start - NODES[0], trials[i].stop - reach[-1], windows.every) for i in numbers]
+        start = np.concatenate(starts)
+        side, window = np.nonzero(whole[:, start + reach[:, None]].all(axis=1))
+        if not side.size:
+            continue
+        at = start[window]
+        owner = np.repeat(numbers, [len(each) for each in starts])[window]
+        step_s = windows.length / windows.steps / np.array(rates_hz)[owner]
+        weight = _interpolation(np.linspace(0, windows.length, 2 * windows.steps + 1), reach)
+        around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
+        stages = _unflattened(np.tensordot(weight, around, axes=1), driven)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                away = _simulated(legs, stages, at, side, step_s) - legs.angle[at + windows.length, side]
+                away = (away + np.pi) % (2 * np.pi) - np.pi
+        except np.linalg.LinAlgError:  # a segment has no inertia
+            continue
+        away = np.where(np.isfinite(away), away, np.pi)  # where the simulation diverged
+        for one, trial in {*zip(side.tolist(), owner.tolist(), strict=True)}:
+            error[trial, one] = np.sqrt(np.mean(away[(side == one) & (owner == trial)] ** 2, axis=0))
+    return error
+
+
+def _simulated(legs: Legs, stages: list[Driven], at: NDArray[np.intp], side: NDArray[np.intp], step_s: Array) -> Array:
+    """Return the joint angles (window, joint, 3) at the end of windows.
+
+    Args:
+        legs: the trials.
+        stages: the prescribed quantities at the beginning, in the middle and at the end of each step.
+        at, side: (window,), first frame, and side.
+        step_s: (window,), duration of a step.
+
+    Raises:
+        numpy.linalg.LinAlgError: a segment has no inertia.
+    """
     masses = masses_of(legs, side)
     q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
-    weight = _interpolation(np.linspace(0, length, 2 * count + 1), reach)
-    around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
-    stages = _unflattened(np.tensordot(weight, around, axes=1), driven)
-    with np.errstate(over="ignore", invalid="ignore"):
-        try:
-            for step in range(count):
-                q, qd = _runge_kutta(q, qd, stages[2 * step : 2 * step + 3], masses, length / count / rate_hz)
-        except np.linalg.LinAlgError:
-            return error
-        away = (q.T[:, OUTWARDS] - legs.angle[at + length, side] + np.pi) % (2 * np.pi) - np.pi
-    away = np.where(np.isfinite(away), away, np.pi)  # where the simulation diverged
-    for one in np.unique(side):
-        error[one] = np.sqrt(np.mean(away[side == one] ** 2, axis=0))
-    return error
+    for first in range(0, len(stages) - 1, 2):
+        q, qd = _runge_kutta(q, qd, stages[first : first + 3], masses, step_s)
+    return q.T[:, OUTWARDS]
 
 
 def components_first(joints: Array) -> Array:
@@ -101,7 +144,7 @@ def _unflattened(values: Array, like: Driven) -> list[Driven]:
     return [Driven(*now) for now in zip(*parts, strict=True)]
 
 
-def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step_s: float) -> tuple[Array, Array]:
+def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step_s: Array) -> tuple[Array, Array]:
     """Return q and q' one step later by the classical rule of fourth order."""
     begin, middle, end = stages
     a1 = acceleration(begin, masses, q, qd)
@@ -153,8 +196,8 @@ def _reach(legs: Legs) -> Array:
     return np.asarray(np.einsum("cr...,cpk...->rpk...", turn, np.stack([arm, slip, slip_rate], axis=1)))
 
 
-def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Array) -> Array:
-    """Return the RMS difference (side, segment) of energy rate and power, W.
+def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Array, trials: Sequence[slice]) -> Array:
+    """Return the RMS difference (trial, side, segment) of energy rate and power, W.
 
     Segments foot, shank, thigh.
 
@@ -163,14 +206,16 @@ def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Ar
     velocities, accelerations and poses belong to one motion; inconsistent filters or derivatives make them differ.
 
     Args:
-        legs: the trial.
+        legs: some trials.
         joint_force, joint_moment: (time, side, joint, 3), on the distal segment, lab axes, N and N m.
         time: (time,), s.
+        trials: frames of each trial.
     """
     turn, spin = legs.rotation[:, :, :-1], legs.spin[:, :, :-1]
     local = rotate(turn, spin)
     kinetic = legs.mass * dot(legs.com_velocity, legs.com_velocity) / 2 + dot(local, rotate(legs.inertia, local)) / 2
-    rate, _ = derivatives(kinetic - legs.mass * (legs.com @ legs.gravity), time)
+    energy = kinetic - legs.mass * (legs.com @ legs.gravity)
+    rate = np.concatenate([derivatives(energy[trial], time[trial])[0] for trial in trials])
 
     def power_of(force: Array, moment: Array, place: Array) -> Array:
         return dot(force, legs.com_velocity + cross(spin, place - legs.com)) + dot(moment, spin)
@@ -181,6 +226,7 @@ def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Ar
     distal = (np.concatenate([first[:, :, None], rest], axis=2) for first, rest in zip(ground, below, strict=True))
     difference = rate - power - power_of(*distal)
     known = np.isfinite(difference)
+    square = np.square(np.where(known, difference, 0.0))
     with np.errstate(invalid="ignore"):
-        mean = np.square(np.where(known, difference, 0.0)).sum(axis=0) / known.sum(axis=0)
-    return np.asarray(np.sqrt(mean))
+        mean = [square[trial].sum(axis=0) / known[trial].sum(axis=0) for trial in trials]
+    return np.sqrt(mean)

@@ -7,6 +7,7 @@ and in closed form. All must agree to rounding; the closed form also gives inter
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,22 +45,23 @@ class Chain(NamedTuple):
     interaction: Array
 
 
-def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
-    """Return the largest differences from the block matrix, (formulation, load).
-
-    Units N and N m.
+def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads, trials: Sequence[slice]) -> Array:
+    """Return the largest differences from the block matrix, (trial, formulation, load), N and N m.
 
     Moments are compared as vectors and, where known, as projections on the joint axes. NaN if nothing is known.
+    ``trials`` holds the frames of each trial.
     """
     rows = []
     for other in (by_wrenches, chain.recursion, chain.closed_form):
-        force, moment, torque = (np.abs(a - b) for a, b in zip(other, solved, strict=True))
-        rows.append([_largest(force), np.fmax(_largest(moment), _largest(torque))])
-    return np.array(rows)
+        force, moment, torque = (_largest(a - b) for a, b in zip(other, solved, strict=True))
+        rows.append([force, np.fmax(moment, torque)])
+    largest = np.array(rows)
+    return np.array([np.fmax.reduce(largest[..., trial], axis=-1) for trial in trials])
 
 
-def _largest(difference: Array) -> float:
-    return float(np.fmax.reduce(difference, axis=None))  # NaN only if all are
+def _largest(difference: Array) -> Array:
+    """Return the largest component at each instant (time,), NaN only if all are."""
+    return np.asarray(np.fmax.reduce(np.abs(difference, out=difference), axis=(1, 2, 3)))
 
 
 def wrenches_on_the_shank(legs: Legs) -> Loads:

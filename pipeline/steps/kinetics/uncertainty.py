@@ -6,7 +6,7 @@ an error of pose is a constant rotation of tensor and joint axes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from ...dynamics.vectors import Array, cross, rotate, skew, transpose
 from .error_draws import Errors, drawn, together
 
 SOURCES = ("marker_noise", "joint_centres", "centre_of_pressure", "segment_parameters")
+MOVING = ("moment", "power", "share")  # fields of Spread along time
 DRAWN_ALONE = ("marker_noise", "segment_parameters")
 FRAMES_AT_A_TIME = 512
 SAMPLES_AT_A_TIME = 20000  # frames times draws, sides and segments in one portion, which fits the processor's cache
@@ -41,6 +42,13 @@ class Spread:
     power: Array
     share: Array
     percentile: Array
+
+    @classmethod
+    def of_trials(cls, spreads: Iterable[Spread]) -> Spread:
+        """Return that of trials one after the other."""
+        every = [*spreads]
+        moment, power, share = (np.concatenate([getattr(each, name) for each in every]) for name in MOVING)
+        return cls(moment, power, share, every[0].percentile)
 
 
 class Measured(NamedTuple):

@@ -102,7 +102,8 @@ def test_effective_foot_mass_is_that_of_the_strike(known: Walk) -> None:
     """The same posture at every strike, with a left leg of twice the mass; kinetics are not needed."""
     made = trial(known, reasons={0: "two feet on the plate"})
     result = made.cut()
-    legs = legs_of(made["kinematics"], made["contacts"], made["calibrate"], gravity_m_s2=0)
+    trial_data = (made["kinematics"], made["contacts"], made["calibrate"])
+    legs = legs_of(*trial_data, gravity_m_s2=0, smallest_floating_axis=0.1)
     right = effective_foot_mass(legs, legs.centre[:, :, 0] - LEG_M[0])[0, 1]
     expected = np.where(result.side == "left", 2 * right, right)
     np.testing.assert_allclose(result.effective_foot_mass, expected, rtol=1e-9)  # rounding metres from the origin

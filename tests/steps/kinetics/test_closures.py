@@ -29,7 +29,7 @@ def solved(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = C
 
 
 def closure(own: Legs, torque: Array) -> Array:
-    return np.asarray(np.degrees(closures.forward_closure(own, torque, rate_hz=RATE_HZ)))
+    return np.asarray(np.degrees(closures.forward_closure(own, torque, [slice(0, len(torque))], [RATE_HZ])[0]))
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_segments_without_mass_cannot_be_driven(motion: xr.Dataset, segment: str
 def power_left_over(own: Legs, loads: xr.Dataset) -> Array:
     """Return the energy closure of joint loads."""
     in_lab = rotate(np.swapaxes(own.rotation[:, :, :3], -1, -2), loads.joint_moment.values)
-    return closures.energy_closure(own, loads.joint_force.values, in_lab, TIME)
+    return closures.energy_closure(own, loads.joint_force.values, in_lab, TIME, [slice(0, len(TIME))])[0]
 
 
 @pytest.fixture(scope="module")
