@@ -20,7 +20,6 @@ ARROWS_BETWEEN_NOUNS = {
 DOORS = {
     "snakemake": ("workflow/",),
     "netCDF4": ("results/",),
-    "h5py": ("results/",),
     "ezc3d": ("c3d/", "demo/recording.py"),
     "plotly": ("steps/report/",),
     "jinja2": ("steps/report/",),

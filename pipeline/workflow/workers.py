@@ -32,7 +32,7 @@ from .activity_lock import hold
 
 Files = Mapping[str, list[Path]]
 START_METHOD = os.environ.get("GAITLAB_START_METHOD") or ("forkserver" if sys.platform == "linux" else "spawn")
-PRELOADED = ("numpy", "xarray", "netCDF4", "h5py", "scipy.signal", "scipy.interpolate")  # large libraries; see _start
+PRELOADED = ("numpy", "xarray", "netCDF4", "scipy.signal", "scipy.interpolate")  # large libraries; see _start
 ENVIRONMENT = {
     # one thread each: the same numbers on every machine, and no thread that a fork would lose
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
