@@ -28,6 +28,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gaitlab import load_trial
 from gaitlab.pipeline.dynamics import block_matrix
 from gaitlab.pipeline.dynamics.kernel import TERMS, Segments
 from gaitlab.pipeline.results import netcdf
@@ -53,7 +54,7 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
     derived = study / "derived" / PERSON
     names = ("contacts", "kinematics", "kinetics")
     if all((derived / f"{name}.nc").exists() for name in (*names, "calibrate")):
-        stored = {name: netcdf.load_tree(derived / f"{name}.nc")[0][TRIAL] for name in names}
+        stored = {name: load_trial(derived / f"{name}.nc", TRIAL) for name in names}
         return stored | {"calibrate": netcdf.load(derived / "calibrate.nc")}
     own = settings.read_yaml(study / "study.yaml")
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
