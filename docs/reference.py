@@ -18,6 +18,7 @@ DOCS = Path(__file__).resolve().parent
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_n_m": "N m", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
 UNITS |= {"_mm": "mm", "_percent": "percent"}
+TYPES = {"f8": "double", "f4": "single", "i1": "int8", "i4": "int32", "U": "text"}
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 
@@ -59,9 +60,10 @@ def _variables(step: str) -> str:
         remark += "with the scores if `study.reference` is set"
         variables = {name: variable for name, variable in variables.items() if cycles.get(name) != variable}
     rows = [
-        (f"`{name}`", f"`({', '.join(dims)})`", units, meaning) for name, (dims, units, meaning) in variables.items()
+        (f"`{name}`", f"`({', '.join(dims)})`", units, TYPES[dtype], meaning)
+        for name, (dims, units, meaning, dtype) in variables.items()
     ]
-    return f"{heading}{remark}.\n\n" + _table(("variable", "dimensions", "units", "meaning"), rows)
+    return f"{heading}{remark}.\n\n" + _table(("variable", "dimensions", "units", "stored as", "meaning"), rows)
 
 
 PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings_tables, "outputs.md": output_tables}
