@@ -32,12 +32,13 @@ from gaitlab import load_trial
 from gaitlab.pipeline.dynamics import block_matrix
 from gaitlab.pipeline.dynamics.kernel import TERMS, Segments
 from gaitlab.pipeline.results import netcdf
+from gaitlab.pipeline.results.trials import joined
 from gaitlab.pipeline.steps.calibrate.step import calibrate
 from gaitlab.pipeline.steps.clean.step import clean
 from gaitlab.pipeline.steps.contacts.step import contacts
 from gaitlab.pipeline.steps.kinematics.step import kinematics
 from gaitlab.pipeline.steps.kinetics.step import kinetics
-from gaitlab.pipeline.steps.read.step import read
+from gaitlab.pipeline.steps.read.step import read_trial
 from gaitlab.pipeline.tables import study_tables
 from gaitlab.pipeline.workflow import settings
 
@@ -60,11 +61,11 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     recorded = {
-        name: read(study / PERSON / f"{name}.c3d", body_model=model, **chosen["read"]).assign_attrs(role=role)
+        name: read_trial(study / PERSON / f"{name}.c3d", body_model=model, **chosen["read"]).assign_attrs(role=role)
         for name, role in (("static", "static"), (TRIAL, "gait"))
     }
     calibration = calibrate(
-        recorded,
+        joined(recorded),
         body_model=model,
         participant=participants[PERSON],
         segments=study_tables.read_segments(study / "segments.tsv", participants).get(PERSON, []),

@@ -169,8 +169,8 @@ def test_every_coordinate_is_explained(after_demo: Path) -> None:
     derived = after_demo / "data" / "demo" / "derived"
     found: set[str] = set()
     for path in derived.rglob("*.nc"):
-        with xr.open_datatree(path) as tree:
-            found |= {str(name) for node in tree.subtree for name in node.coords}
+        with xr.open_dataset(path, decode_times=False) as file:
+            found |= {*map(str, file.coords)}
     own = set((DEMO / "participants.tsv").read_text().splitlines()[0].split("\t"))
     assert found - own <= set(re.findall(r"`(\w+)`", text_of("outputs.md")))
 

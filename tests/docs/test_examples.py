@@ -13,6 +13,7 @@ import pytest
 
 from docs.examples import ankle_and_knee, double_pendulum, n_segment_limb, reaching
 from pipeline.results import netcdf
+from pipeline.results.trials import joined
 from tests.support.checkout import HOUSE
 from tests.support.geometry import ROUNDING, close
 
@@ -77,10 +78,8 @@ def test_ankle_and_knee_reads_stored_results(tmp_path: Path) -> None:
     steps = ankle_and_knee.steps(ankle_and_knee.DEMO)
     derived = tmp_path / "derived" / ankle_and_knee.PERSON
     for name, dataset in steps.items():
-        if name == "calibrate":
-            netcdf.save(derived / "calibrate.nc", dataset)
-        else:
-            netcdf.save_tree(derived / f"{name}.nc", {ankle_and_knee.TRIAL: dataset}, {})
+        session = dataset if name == "calibrate" else joined({ankle_and_knee.TRIAL: dataset})
+        netcdf.save(derived / f"{name}.nc", session)
     found = ankle_and_knee.main(tmp_path / "stored.svg", tmp_path)
     expected = ankle_and_knee.main(tmp_path / "made.svg")
     for name, value in expected.items():
