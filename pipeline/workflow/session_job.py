@@ -12,6 +12,7 @@ from typing import Any
 
 import xarray as xr
 
+from ..errors import UserError
 from ..results import netcdf, schema
 from ..results.trials import attempt
 from . import checksums
@@ -29,7 +30,10 @@ def run(
         body_model = importlib.import_module("..body.body_model", __package__)
         arguments["body_model"] = body_model.BodyModel.of(definition)
     if step == "read":
-        data, before = function(key["trials"], **arguments), {}
+        try:
+            data, before = function(key["trials"], **arguments), {}
+        except OSError as error:
+            raise UserError(str(error.filename), str(error.strerror), checksums.LOST) from None
         sources = {row["file"]: row["sha256"] for row in key["trials"] if row["sha256"]}
         for file, digest in sources.items():
             checksums.refuse_changed(Path(file), digest)

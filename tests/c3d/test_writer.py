@@ -138,7 +138,7 @@ def test_outputs_agree_with_those_of_plug_in_gait(shared: Path, tmp_path: Path) 
     outputs = model_outputs(
         steps["kinematics"], steps["kinetics"], steps["contacts"],
         body_mass_kg=float(session.calibration.attrs["body_mass_kg"]),
-        lab_rotation=np.reshape(steps["read"].attrs["lab_rotation"], (3, 3)),
+        lab_rotation=steps["read"].lab_rotation.values,
     )  # fmt: skip
     source, target = tmp_path / "sub-02" / "HC002D06.c3d", tmp_path / "walk.c3d"
     write_c3d(source, target, outputs, gait_events(steps["contacts"]))

@@ -197,7 +197,7 @@ def test_axes_and_plate_type_of_the_file_do_not_matter(
     assert steps["contacts"].valid.sum() == 2
     for kind in ("joint_moment", "joint_force"):  # N m, N
         np.testing.assert_allclose(steps["kinetics"][kind], as_recorded["kinetics"][kind], rtol=0, atol=1e-4)
-    turned = np.reshape(steps["read"].attrs["lab_rotation"], (3, 3))
+    turned = steps["read"].lab_rotation.values
     assert (turned[1] == ([0, 1, 0] if up == "y" else [0, 0, 1])).all()  # the upward axis of the file
 
 

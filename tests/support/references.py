@@ -115,7 +115,7 @@ def stored_centres(points: Mapping[str, Array], steps: Mapping[str, xr.Dataset])
 
 
 def _in_lab(point: Array, steps: Mapping[str, xr.Dataset]) -> Array:
-    turn = np.reshape(steps["read"].attrs["lab_rotation"], (3, 3))
+    turn = steps["read"].lab_rotation.values
     seen = np.where((point == 0).all(axis=1, keepdims=True), np.nan, point)
     return np.asarray(seen @ turn.T / 1000)
 

@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ import xarray as xr
 from pipeline.commands.recover import unlock
 from pipeline.errors import UserError
 from pipeline.results import netcdf
+from pipeline.steps.read import step
 from pipeline.workflow import session_job
 from pipeline.workflow.activity_lock import hold, is_left_alone
 from pipeline.workflow.digests import sha256, sha256_of_files
@@ -30,6 +32,7 @@ from tests.campaigns.interruptions import KILLED, kill, leftovers, outputs, reco
 from tests.support.checkout import HOUSE
 
 POINTS, SEED = 20, 7
+SETTINGS: dict[str, Any] = {"body_model": None, "lab_axes": "free"}
 
 
 def written(path: Path) -> None:
@@ -167,7 +170,7 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
         "sha256": sha256(path),
     }
 
-    def read(_: Path, **__: object) -> xr.Dataset:
+    def read_trial(_: Path, **__: object) -> xr.Dataset:
         if error == errno.ENOENT:
             path.unlink()
             raise UserError(str(path), "no such file", "restore it")
@@ -176,17 +179,19 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
         path.write_bytes(b"another")
         return xr.Dataset()
 
+    monkeypatch.setattr(step, "read_trial", read_trial)
     said = os.strerror(error) if error else "has changed since the run began"
     with pytest.raises(UserError, match=f"walk.c3d: {said}; see to its disk or share and run again"):
-        session_job._read(read, [row], {})
+        session_job.run({"step": "read", "trials": [row]}, step.read, SETTINGS, {}, {})
 
 
-def test_a_recording_that_never_could_be_read_costs_its_trial(tmp_path: Path) -> None:
+def test_a_recording_that_never_could_be_read_costs_its_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"trial": "walk", "file": "x" * 300, "role": "gait", "subject": "", "participant": "a", "sha256": None}
 
-    def read(path: Path, **_: object) -> xr.Dataset:
+    def read_trial(path: Path, **_: object) -> xr.Dataset:
         path.stat()
         return xr.Dataset()
 
-    groups, _ = session_job._read(read, [row], {})
-    assert groups["walk"].attrs["rejected"] == f"{'x' * 300}: {os.strerror(errno.ENAMETOOLONG)}"
+    monkeypatch.setattr(step, "read_trial", read_trial)
+    found = step.read([row], **SETTINGS)
+    assert found.rejected.values.tolist() == [f"{'x' * 300}: {os.strerror(errno.ENAMETOOLONG)}"]

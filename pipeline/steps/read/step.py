@@ -18,7 +18,7 @@ from ...c3d.reader import Recording, anthropometry, read_c3d
 from ...errors import Problem, UserError
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.wrench import decode, moment_unit_n_m
-from ...results.trials import attempt, joined
+from ...results.trials import attempt, joined, rejection
 from .lab_axes import to_isb
 
 Array = NDArray[np.float64]
@@ -34,13 +34,21 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes
 
     Returns:
         The variables of :func:`read_trial` along ``sample``, ``plate_sample``, ``event`` and ``trial``.
+
+    Raises:
+        OSError: a file that has a SHA-256 cannot be read.
     """
     found = {}
     for row in trials:
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
         person = {name: row[name] for name in ("subject", "participant")}
         step = partial(read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, **person)
-        found[row["trial"]] = attempt(step, about)
+        try:
+            found[row["trial"]] = attempt(step, about)
+        except OSError as error:
+            if row["sha256"]:  # it could be read when the run began
+                raise OSError(error.errno, error.strerror, row["file"]) from None
+            found[row["trial"]] = rejection(f"{row['file']}: {error.strerror}", about)
     return joined(found)
 
 
@@ -65,10 +73,7 @@ def read_trial(
     Raises:
         UserError: the file cannot be read, or the person's heading cannot be determined.
     """
-    try:
-        recording = read_c3d(path, subject=subject, participant=participant)
-    except OSError as error:
-        raise UserError(str(path), str(error.strerror), "") from None
+    recording = read_c3d(path, subject=subject, participant=participant)
     landmarks = positions(body_model, recording.labels, recording.markers)
     try:
         rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")

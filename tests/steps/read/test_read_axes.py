@@ -61,7 +61,7 @@ def test_a_diagonal_walk_is_turned_freely_only_on_request(tmp_path: Path) -> Non
     diagonal = Rotation.from_euler("z", 30, degrees=True).as_matrix() @ Z_UP
     path = write_c3d(tmp_path / "walk.c3d", recorded(known, diagonal))
     np.testing.assert_allclose(position(read_it(path, "free"), "heel_left"), markers(known)["heel_left"], atol=SINGLE_M)
-    quarter = np.reshape(read_it(path).attrs["lab_rotation"], (3, 3))
+    quarter = read_it(path).lab_rotation.values
     np.testing.assert_array_equal(quarter, Z_UP.T)
 
 
@@ -141,7 +141,7 @@ def test_people_are_upright_on_the_floor_in_the_files_of_every_lab(shared: Path,
     assert paths
     for path in paths:
         trial = read(path, body_model=model, lab_axes="quarter_turn")
-        rotation = np.reshape(trial.attrs["lab_rotation"], (3, 3))
+        rotation = trial.lab_rotation.values
         np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
         assert np.linalg.det(rotation) == pytest.approx(1)
         points = positions(model, [str(label) for label in trial.marker.values], trial.marker_position.values)
@@ -165,5 +165,5 @@ def test_people_are_upright_on_the_floor_in_the_files_of_every_lab(shared: Path,
     ],
 )
 def test_real_people_face_forward(shared: Path, file: str, model: BodyModel, forward: list[float]) -> None:
-    rotation = np.reshape(read(shared / file, body_model=model, lab_axes="quarter_turn").attrs["lab_rotation"], (3, 3))
+    rotation = read(shared / file, body_model=model, lab_axes="quarter_turn").lab_rotation.values
     np.testing.assert_array_equal(rotation[0], forward)
