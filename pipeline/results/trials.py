@@ -50,6 +50,8 @@ def load_trial(path: str | Path, name: str) -> xr.Dataset:
     Raises:
         UserError: the file is missing, damaged or without trials, or the trial is unknown or was rejected.
     """
+    if not Path(path).is_file():
+        raise UserError(str(path), "no such file", "create it with: gaitlab run STUDY")
     session = netcdf.load(Path(path))
     names = session["trial"].values.tolist() if "trial" in session.dims else []
     if name not in names:
@@ -375,4 +377,5 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 
 def _blank(values: NDArray[Any]) -> Any:
-    return np.nan if values.dtype.kind == "f" else values.dtype.type()
+    """Return what stands for no value: NaN, no text (which files give as objects), zero or false."""
+    return {"f": np.nan, "O": ""}.get(values.dtype.kind, values.dtype.type())

@@ -1,4 +1,4 @@
-"""Session files on disk: checksums on everything, damage is always detected, complete or absent."""
+"""Files of results: values as saved, checksums on everything, damage always detected, complete or absent."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.workflow.open_study import SESSION_STEPS
+from pipeline.results.trials import joined
+from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS
 from tests.support.outputs import write_outputs
+from tests.support.ragged_trials import SESSIONS
+
+OF_A_SESSION = [name for step in SESSION_STEPS for name in (step, *FURTHER_OUTPUTS.get(step, ()))]
 
 
 @pytest.fixture(scope="module")
@@ -22,17 +26,95 @@ def derived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_outputs(tmp_path_factory.mktemp("house")) / "derived"
 
 
-@pytest.mark.parametrize("name", [*(f"sub-01/{step}.nc" for step in SESSION_STEPS), "study.nc"])
+@pytest.mark.parametrize("name", [*(f"sub-01/{name}.nc" for name in OF_A_SESSION), "study.nc"])
 def test_every_variable_and_coordinate_has_a_checksum(derived: Path, name: str) -> None:
     """HDF5 has no checksum for scalars: there must be none."""
     with netCDF4.Dataset(derived / name) as file:
-        found = [
-            (part.path, variable) for part in (file, *file.groups.values()) for variable in part.variables.values()
-        ]
-        assert "axis" in {variable.name for _, variable in found}  # coordinates are among them
-        for path, variable in found:
-            assert variable.ndim, (path, variable.name)
-            assert variable.filters()["fletcher32"], (path, variable.name)
+        assert not file.groups
+        assert "axis" in file.variables  # coordinates are among them
+        for variable in file.variables.values():
+            assert variable.ndim, variable.name
+            assert variable.dtype is not str, f"{variable.name}: text of variable length has no checksum"
+            assert variable.filters()["fletcher32"], variable.name
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def saved(path: Path, dataset: xr.Dataset) -> xr.Dataset:
+    netcdf.save(path / "file.nc", dataset)
+    return netcdf.load(path / "file.nc")
+
+
+def test_values_text_and_attributes_come_back(tmp_path: Path) -> None:
+    """Attributes of every kind, text with and without ASCII, none at all, booleans."""
+    about = {"a": "", "z": "Jyväskylä", "ascii": "N m", "int": 3, "float": 2.5, "nan": np.nan, "some": np.array([1, 2])}
+    data = xr.Dataset(
+        {
+            "x": (("side", "event"), np.zeros((2, 0))),
+            "number": ("side", np.array([1, 2], dtype=np.int32), {"units": "N m", "long_name": "Größe"}),
+            "flag": ("side", np.array([-1, 7], dtype=np.int8)),
+            "missing": ("side", [np.nan, 1.5]),
+        },
+        {
+            "side": ["vänster", "höger"],
+            "event": np.array([], dtype="U4"),
+            "reason": ("side", ["", "µ"]),
+            "valid": ("side", [False, True]),
+            "blank": ("side", ["", ""]),
+        },
+        about,
+    )
+    found = saved(tmp_path, data)
+    xr.testing.assert_identical(found, data)
+    assert repr([*netcdf.attributes(tmp_path / "file.nc").items()]) == repr([*found.attrs.items()])
+    for name, variable in data.variables.items():
+        if variable.dtype.kind != "U":
+            assert found[name].dtype == variable.dtype, name
+        else:
+            assert all(isinstance(text, str) for text in found[name].values.tolist())
+    xr.testing.assert_identical(saved(tmp_path, found), data)
+
+
+def test_missing_samples_are_nan_and_coordinates_have_no_fill_value(tmp_path: Path) -> None:
+    netcdf.save(tmp_path / "file.nc", xr.Dataset({"x": ("time", [np.nan, 1.0])}, {"time": [0.0, 0.1]}))
+    with netCDF4.Dataset(tmp_path / "file.nc") as file:
+        assert np.isnan(file["x"]._FillValue)
+        assert "_FillValue" not in file["time"].ncattrs()
+        file.set_auto_mask(False)
+        assert np.isnan(file["x"][:]).tolist() == [True, False]
+
+
+def test_single_precision_becomes_double(tmp_path: Path) -> None:
+    """On disk it stays single; so does no calculation with it."""
+    values = np.array([0.1, np.nan, 1e-30], dtype=np.float32)
+    data = xr.Dataset({"x": ("time", values, {"units": "m"})}, {"cutoff_hz": ("time", values)})
+    found = saved(tmp_path, data)
+    for name in ("x", "cutoff_hz"):
+        assert found[name].dtype == np.float64
+        np.testing.assert_array_equal(found[name], values.astype(float))
+    assert found.x.attrs == {"units": "m"}
+    with netCDF4.Dataset(tmp_path / "file.nc") as file:
+        assert {file[name].dtype for name in ("x", "cutoff_hz")} == {np.dtype(np.float32)}
+
+
+def test_only_the_named_variables_are_read_with_all_coordinates(tmp_path: Path) -> None:
+    session = joined(SESSIONS["middle rejected"])
+    netcdf.save(tmp_path / "file.nc", session)
+    found = netcdf.load(tmp_path / "file.nc", ("joint_moment", "of another version"))
+    assert set(found.data_vars) == {"joint_moment"}
+    assert set(found.coords) == set(session.coords)
+    xr.testing.assert_identical(found.joint_moment, netcdf.load(tmp_path / "file.nc").joint_moment)
+
+
+@pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
+def test_equal_datasets_give_equal_bytes(trials: dict[str, xr.Dataset], tmp_path: Path) -> None:
+    for name in ("one.nc", "two.nc"):
+        netcdf.save(tmp_path / name, joined(trials).assign_attrs(title="x"))
+    assert (tmp_path / "one.nc").read_bytes() == (tmp_path / "two.nc").read_bytes()
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
 
 
 def large(seed: int) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -48,9 +130,8 @@ def of_one_large_array(where: str) -> xr.Dataset:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "load": netcdf.load,
-    "load_tree": netcdf.load_tree,
-    "load_some": lambda path: netcdf.load_some(path, ["x"]),
-    "read_through": netcdf.read_through,
+    "load by name": lambda path: netcdf.load(path, ["x"]),
+    "attributes": netcdf.attributes,
 }
 
 
@@ -74,30 +155,29 @@ def test_no_flipped_bit_in_numbers_passes(tmp_path: Path, where: str, reader: st
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
 def test_no_cut_file_passes(tmp_path: Path, share: float, reader: str) -> None:
     path = tmp_path / "file.nc"
-    netcdf.save_tree(path, {"walk": of_one_large_array("variable")}, {"title": "x"})
+    netcdf.save(path, of_one_large_array("variable").assign_attrs(title="x"))
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
     with pytest.raises(UserError, match="remove it and run again"):
         READERS[reader](path)
 
 
-def test_a_group_is_read_through_too(tmp_path: Path) -> None:
-    """Reading one group does not detect damage in another; the check reads all groups."""
+def test_attributes_are_given_after_all_values_were_read(tmp_path: Path) -> None:
+    """Reading one variable does not detect damage in another; the check reads all."""
     path = tmp_path / "file.nc"
-    groups = {"small": xr.Dataset({"x": ("few", [1.0])}), "large": of_one_large_array("variable")}
-    netcdf.save_tree(path, groups, {"title": "x"})
-    assert netcdf.read_through(path) == {"title": "x"}
+    data = of_one_large_array("variable").assign(small=("few", [1.0]))
+    netcdf.save(path, data.assign_attrs(title="x"))
+    assert netcdf.attributes(path) == {"title": "x"}
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    assert float(netcdf.load_some(path, ["x"], trials={"small"})[0]["small"].x[0]) == 1.0
+    assert netcdf.load(path, ["small"]).small.values.tolist() == [1.0]
     with pytest.raises(UserError, match="damaged"):
-        netcdf.load_some(path, ["x"])
-    with pytest.raises(UserError, match="damaged"):
-        netcdf.read_through(path)
+        netcdf.attributes(path)
 
 
 def test_a_file_appears_complete_or_not_at_all(tmp_path: Path) -> None:
+    """``tests/workflow/test_faults.py`` kills the writing process, and fills its disk."""
     path = tmp_path / "file.nc"
     netcdf.save(path, of_one_large_array("variable"))
     before = path.read_bytes()
@@ -108,40 +188,3 @@ def test_a_file_appears_complete_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / ".file.nc.1.partial").write_bytes(b"left by a killed job")
     netcdf.save(path, of_one_large_array("coordinate"))
     assert [file.name for file in tmp_path.iterdir()] == ["file.nc"]
-
-
-def test_equal_datasets_give_equal_bytes(tmp_path: Path) -> None:
-    for name in ("one.nc", "two.nc"):
-        netcdf.save_tree(tmp_path / name, {"walk": of_one_large_array("coordinate")}, {"title": "x"})
-    assert (tmp_path / "one.nc").read_bytes() == (tmp_path / "two.nc").read_bytes()
-
-
-def test_trials_stay_in_the_order_of_the_table(tmp_path: Path) -> None:
-    """With both readers: the rows of metrics.csv depend on it, and HDF5 would sort by name."""
-    names = ["walk_2", "b", "walk_10", "a"]
-    netcdf.save_tree(tmp_path / "clean.nc", {name: xr.Dataset({"x": ("time", [1.0])}) for name in names}, {})
-    assert [*netcdf.load_tree(tmp_path / "clean.nc")[0]] == names
-    assert [*netcdf.load_some(tmp_path / "clean.nc", ("x",))[0]] == names
-
-
-def test_either_reader_gives_the_same(tmp_path: Path) -> None:
-    """Attributes of every kind, text with and without ASCII, booleans; texts are not shared between readings."""
-    about = {"a": "", "z": "Jyväskylä", "ascii": "N m", "int": 3, "float": 2.5, "nan": np.nan, "some": np.array([1, 2])}
-    walk = xr.Dataset(
-        {"x": (("side", "event"), np.zeros((2, 0))), "right": ("side", [False, True]), "n": ("side", [1, 2])},
-        {"side": ["vänster", "höger"], "event": np.array([], "U4"), "reason": ("side", ["", "µ"])},
-        about,
-    )
-    path = tmp_path / "clean.nc"
-    netcdf.save_tree(path, {"b": walk, "a": walk.assign_coords(side=["left", "right"]).isel(side=[1])}, about)
-    whole, some = netcdf.load_tree(path), netcdf.load_some(path, ["x", "right", "n"])
-    assert repr([*some[1].items()]) == repr([*whole[1].items()]) == repr([*netcdf.read_through(path).items()])
-    for name, group in some[0].items():
-        xr.testing.assert_identical(group, whole[0][name])
-        assert {each: group[each].dtype.kind for each in group.variables} == {
-            each: whole[0][name][each].dtype.kind for each in group.variables
-        }
-    assert some[0]["b"].side.values.tolist() == ["vänster", "höger"]
-    assert some[0]["a"].reason.values.tolist() == ["µ"]
-    some[0]["b"].reason.values[0] = "changed"
-    assert netcdf.load_some(path, ["x"])[0]["b"].reason.values.tolist() == ["", "µ"]

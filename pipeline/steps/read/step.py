@@ -71,7 +71,8 @@ def read_trial(
         direction of travel, plates left out and why.
 
     Raises:
-        UserError: the file cannot be read, or the person's heading cannot be determined.
+        UserError: the file is absent or cannot be used, or the person's heading cannot be determined.
+        OSError: its disk or share failed.
     """
     recording = read_c3d(path, subject=subject, participant=participant)
     landmarks = positions(body_model, recording.labels, recording.markers)

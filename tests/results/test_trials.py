@@ -1,0 +1,185 @@
+"""A session's trials in one dataset: each comes back as it was, also from a file and with plain xarray."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.errors import UserError
+from pipeline.results import netcdf
+from pipeline.results.trials import (
+    UNITED,
+    facts_of_trials,
+    joined,
+    load_trial,
+    one_trial,
+    rejection,
+    separate,
+    spans_of,
+    trial_by_trial,
+)
+from tests.support.ragged_trials import LOST, REASON, SESSIONS, ragged_trial
+
+
+def same(found: xr.Dataset, expected: xr.Dataset) -> None:
+    xr.testing.assert_identical(found, expected)
+    for name, variable in expected.variables.items():
+        kinds = [one.dtype.kind.replace("O", "U") for one in (found.variables[name], variable)]  # text as objects
+        assert kinds[0] == kinds[1], name
+    assert found.indexes.keys() == expected.indexes.keys()
+
+
+@pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
+def test_each_trial_comes_back(trials: dict[str, xr.Dataset], tmp_path: Path) -> None:
+    session = joined(trials)
+    netcdf.save(tmp_path / "clean.nc", session)
+    for found in (separate(session), separate(netcdf.load(tmp_path / "clean.nc"))):
+        assert [*found] == [*trials]
+        for name, trial in trials.items():
+            same(found[name], trial)
+
+
+@pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
+def test_a_session_from_its_trials_is_the_same(trials: dict[str, xr.Dataset], tmp_path: Path) -> None:
+    """Also of those of a file, whose text is of another type, and as written again."""
+    session = joined(trials)
+    same(joined(separate(session)), session)
+    netcdf.save(tmp_path / "once.nc", session)
+    again = joined(separate(netcdf.load(tmp_path / "once.nc")))
+    same(again, session)
+    netcdf.save(tmp_path / "twice.nc", again)
+    same(netcdf.load(tmp_path / "twice.nc"), session)
+
+
+@pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
+def test_elements_are_those_of_their_trial(trials: dict[str, xr.Dataset]) -> None:
+    session = joined(trials)
+    assert session.trial.values.tolist() == [*trials]
+    if all("rejected" in trial.attrs for trial in trials.values()):
+        assert set(session.dims) == {"trial"}
+        return
+    for dim, own in (("sample", "time"), ("plate_sample", "plate_time"), ("event", "event"), ("contact", "contact")):
+        counts = [trial.sizes.get(own, 0) for trial in trials.values()]
+        assert [span.stop - span.start for span in spans_of(session, dim)] == counts
+        assert np.bincount(session[f"{dim}_trial"], minlength=len(trials)).tolist() == counts
+    for dim in UNITED:
+        for order, trial in zip(session[f"{dim}_order"].values, trials.values(), strict=True):
+            own = [] if "rejected" in trial.attrs else trial[dim].values.tolist()
+            shown = sorted(zip(order[order > 0], session[dim].values[order > 0].tolist(), strict=True))
+            assert shown == [*enumerate(own, 1)]
+
+
+def test_a_trial_is_a_view() -> None:
+    """Where it has the session's markers in the session's order; the memory of a session is not taken twice."""
+    session = joined({"a": ragged_trial(1), "b": ragged_trial(1)})
+    trial = one_trial(session, "b")
+    for name in ("marker_position", "plate_force", "joint_moment", "plate_corner"):
+        assert np.shares_memory(trial[name].values, session[name].values), name
+
+
+def test_what_a_trial_lacks_is_blank() -> None:
+    trials = {"all": ragged_trial(1, markers=5, plates=3), "few": ragged_trial(2, markers=2, plates=1), "lost": LOST}
+    session = joined(trials)
+    absent = ~np.isin(session.marker.values, trials["few"].marker.values)
+    span = spans_of(session, "sample")[1]
+    assert np.isnan(session.marker_position.values[span][:, absent]).all()
+    assert (session.fill.values[span][:, absent] == 0).all()
+    assert (session.label.values[1, absent] == "").all()
+    assert np.isnan(session.plate_drift.values[1]).sum() == 2
+    assert np.isnan(session.lab_rotation.values[2]).all()
+
+
+def test_facts_are_those_of_each_trial() -> None:
+    trials = {"a": ragged_trial(1), "lost": LOST, "b": ragged_trial(2).assign_attrs(filled_frames=17)}
+    facts = facts_of_trials(joined(trials))
+    assert [*facts] == ["a", "lost", "b"]
+    assert facts["b"] == trials["b"].attrs | {"rejected": ""}
+    assert facts["a"] == trials["a"].attrs | {"rejected": ""}, "nothing is known of its frames"
+    assert facts["lost"] == LOST.attrs | {"note": ""}
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+@trial_by_trial
+def scaled(clean: xr.Dataset, calibrate: xr.Dataset, *, factor: float, offset: float = 0.0) -> xr.Dataset:
+    if "Ünterarm" not in clean.marker:
+        raise UserError("Ünterarm", "not seen", "")
+    return xr.Dataset({"x": clean.joint_moment * factor * calibrate.attrs["mass"] + offset})
+
+
+def test_a_step_is_applied_to_each_walking_trial() -> None:
+    """A trial that fails, or was rejected before, costs no other; a static trial is left out."""
+    trials = {
+        "static": ragged_trial(1).assign_attrs(role="static"),
+        "a": ragged_trial(2, markers=5),
+        "lost": LOST,
+        "b": ragged_trial(3, markers=5),
+        "fails": ragged_trial(4, markers=5).drop_sel(marker="Ünterarm"),
+    }
+    model = xr.Dataset(attrs={"mass": 3.0})
+    found = scaled(joined(trials), model, factor=2.0, by_trial={"b": {"offset": 1.0}})
+    assert found.trial.values.tolist() == ["a", "lost", "b", "fails"]
+    assert found.rejected.values.tolist() == ["", REASON, "", "Ünterarm: not seen"]
+    assert found.source.values.tolist() == [trials[name].source for name in found.trial.values.tolist()]
+    np.testing.assert_array_equal(one_trial(found, "a").x, 6 * trials["a"].joint_moment)
+    np.testing.assert_array_equal(one_trial(found, "b").x, 6 * trials["b"].joint_moment + 1)
+    np.testing.assert_array_equal(scaled(trials["a"], model, factor=2.0).x, one_trial(found, "a").x)
+
+
+def test_a_session_that_cannot_be_calibrated_rejects_its_trials_with_the_reason() -> None:
+    trials = {"a": ragged_trial(2, markers=5), "lost": LOST}
+    found = scaled(joined(trials), rejection("no static trial", {}), factor=2.0)
+    assert found.rejected.values.tolist() == ["no static trial", REASON]
+    assert not found.data_vars
+
+
+# --- as users open it -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    session = joined({"walk_1": ragged_trial(1), "lost": LOST, "walk_2": ragged_trial(2)})
+    session["joint_moment"].attrs["units"] = session["time"].attrs["units"] = "as saved"
+    netcdf.save(tmp_path / "kinetics.nc", session.assign_attrs(title="Joint moments"))
+    return tmp_path / "kinetics.nc"
+
+
+def test_plain_xarray_groups_by_trial(path: Path) -> None:
+    ds = xr.open_dataset(path)
+    moment = ds.joint_moment.assign_coords(trial=ds.trial[ds.sample_trial])
+    largest = moment.groupby("trial").max()
+    assert largest.trial.values.tolist() == ["walk_1", "walk_2"]
+    for name in ("walk_1", "walk_2"):
+        expected = load_trial(path, name).joint_moment.max("time")
+        np.testing.assert_array_equal(largest.sel(trial=name), expected)
+    np.testing.assert_array_equal(ds.time[(ds.sample_trial == 2).values], ragged_trial(2).time)
+
+
+def test_load_trial_gives_one_trial_with_units(path: Path) -> None:
+    trial = load_trial(str(path), "walk_2")
+    assert trial.joint_moment.attrs == {"units": "as saved"}
+    assert trial.time.attrs == {"units": "as saved"}
+    xr.testing.assert_equal(trial, ragged_trial(2))
+    assert trial.attrs == ragged_trial(2).attrs
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "message"),
+    [
+        ("kinetics.nc", "walk1", r"kinetics\.nc: no trial 'walk1'; did you mean 'walk_1'\?"),
+        ("kinetics.nc", "zzz", r"no trial 'zzz'; it has walk_1, lost, walk_2"),
+        ("kinetics.nc", "lost", rf"trial 'lost' was rejected: {REASON}; choose another trial"),
+        ("absent.nc", "walk_1", r"absent\.nc: no such file; create it with"),
+        ("calibrate.nc", "walk_1", r"calibrate\.nc: no trial 'walk_1'; it has none"),
+        ("cut.nc", "walk_1", r"cut\.nc: damaged .*; remove it and run again"),
+    ],
+)
+def test_load_trial_says_what_is_wrong(path: Path, file: str, name: str, message: str) -> None:
+    netcdf.save(path.with_name("calibrate.nc"), xr.Dataset({"segment_mass": ("segment", [1.0])}))
+    path.with_name("cut.nc").write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(UserError, match=message):
+        load_trial(path.with_name(file), name)
