@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
+from pipeline.plates.wrench import at_instants
 from tests.support.described_trials import UNREPAIRED
 
 Array = NDArray[np.float64]
@@ -190,7 +191,10 @@ def cleaned(
     noise_n: float = 0.0,
     plates_left_out: str = "",
 ) -> xr.Dataset:
-    """Return a walk like step ``clean``; events are (time, label, side); vertical forces have white noise."""
+    """Return a walk like step ``clean``; events are (time, label, side); vertical forces have white noise.
+
+    Filtered plate signals are along ``plate_time``, so that tests can alter them; see :func:`as_stored`.
+    """
     paths, time = markers(known), known.times(ANALOG_HZ if plates else 0)
     force, moment = wrenches(known, plates, time)
     force[..., 1] += noise_n * np.random.default_rng(1).normal(size=force.shape[:2])
@@ -222,3 +226,16 @@ def cleaned(
             "landmarks_absent": "",
         },
     )
+
+
+def as_stored(trial: xr.Dataset) -> xr.Dataset:
+    """Return a cleaned trial with filtered plate signals along ``plate_time`` as step ``clean`` stores it."""
+    if trial.plate_force.dims[0] == "time":
+        return trial
+    instants, time = trial.plate_time.values, trial.time.values
+    plates: dict[str, Any] = {
+        name: (("time", "plate", "axis"), at_instants(trial[name].values, instants, time))
+        for name in ("plate_force", "plate_moment")
+    }
+    plates["vertical_force_filtered"] = (("plate_time", "plate"), trial.plate_force.values[..., 1])
+    return trial.assign(plates)

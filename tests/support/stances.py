@@ -12,7 +12,7 @@ from pipeline.steps.contacts.events import GaitEvent
 from pipeline.steps.contacts.step import contacts
 from pipeline.workflow.settings import read_yaml
 from tests.support.checkout import HOUSE
-from tests.support.recordings import ANALOG_HZ, FOOT_M, MARKER_HZ, Footfall, Rectangle, Walk
+from tests.support.recordings import ANALOG_HZ, FOOT_M, MARKER_HZ, Footfall, Rectangle, Walk, as_stored
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # double precision at 1000 N
 
 
 def found(trial: xr.Dataset, **settings: Any) -> xr.Dataset:
-    return contacts(trial, **(SETTINGS | settings))
+    return contacts(as_stored(trial), **(SETTINGS | settings))
 
 
 def under(step: Footfall, *, back_m: float = 0.1, front_m: float = 0.1) -> Rectangle:
@@ -47,7 +47,7 @@ def stance(trial: xr.Dataset, step: Footfall) -> dict[str, Any]:
 
 def events_of(trial: xr.Dataset, side: str) -> list[GaitEvent]:
     """Return a side's events in the order of the dataset."""
-    table = zip(trial.event_time.values, trial.event.values, trial.event_side.values, trial.source.values, strict=True)
+    table = zip(trial.event_time.values, trial.event.values, trial.event_side.values, trial.event_source.values, strict=True)
     return [GaitEvent(float(time), str(kind), str(source)) for time, kind, of, source in table if of == side]
 
 

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_placement import misread_plates, shifted_plates
-from pipeline.steps.contacts.step import at_instants
+from pipeline.plates.wrench import at_instants
 from tests.support.generated_walks import BODY_MODEL, raw_walk, reread, shifted
 from tests.support.real_walks import CHOSEN, cleaned_walks
 
