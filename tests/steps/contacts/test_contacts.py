@@ -149,7 +149,7 @@ def test_consecutive_contacts_on_a_belt(known: Walk) -> None:
     tread = walk(strides=3, belt_m_s=SPEED_M_S)
     trial = found(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]))
     assert trial.valid.all()
-    assert set(trial.source.values) == {"plate"}
+    assert set(trial.event_source.values) == {"plate"}
     for side, belt in (("right", "1"), ("left", "2")):
         mine = [step for step in tread.of(side) if step.end_s > 0 and step.start_s < trial.time[-1]]
         assert list(trial.plates.values[trial.contact_side.values == side]) == [belt] * len(mine)
@@ -216,7 +216,7 @@ def test_a_foot_partly_off_the_plate_is_rejected(known: Walk, back_m: float, fro
     trial = found(cleaned(known, [under(step, back_m=back_m, front_m=front_m)]))
     assert stance(trial, step)["reason"] == "foot partly off the plate"
     assert is_unknown(trial, step)
-    assert "plate" not in trial.source.values, "the force of half a foot gives no event"
+    assert "plate" not in trial.event_source.values, "the force of half a foot gives no event"
 
 
 def test_a_toe_marker_within_the_margin_is_on_the_plate(known: Walk) -> None:

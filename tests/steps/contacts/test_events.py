@@ -178,7 +178,7 @@ def test_motion_alone_finds_every_event_to_hundredths_of_a_second(belt_m_s: floa
     """The swing of the known walk is a cosine with turning points 30 ms inside the swing."""
     tread = walk(belt_m_s=belt_m_s)
     trial = found(cleaned(tread))
-    assert set(trial.source.values) == {"kinematic"}
+    assert set(trial.event_source.values) == {"kinematic"}
     late_s, last = 0.045, float(trial.time[-1])
     for side in SIDES:
         for kind, name in ((STRIKE, "start_s"), (OFF, "end_s")):

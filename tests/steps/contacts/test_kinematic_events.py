@@ -177,7 +177,7 @@ def test_motion_alone_finds_the_events_of_real_walks(real_walks: Mapping[str, xr
         late = []
         for trial in real_walks.values():
             alone = found(without(trial, events=False), kinematic_events=method)
-            assert set(alone.source.values) == {"kinematic"}
+            assert set(alone.event_source.values) == {"kinematic"}
             late += differences_s(alone, found(trial), source="kinematic", kind=kind)
         sys.stdout.write(f"{method} {kind}: {summary(late)}\n")
         assert len(late) >= 30

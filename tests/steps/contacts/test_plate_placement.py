@@ -13,7 +13,6 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_placement import misread_plates, shifted_plates
-from pipeline.plates.wrench import at_instants
 from tests.support.generated_walks import BODY_MODEL, raw_walk, reread, shifted
 from tests.support.real_walks import CHOSEN, cleaned_walks
 
@@ -44,11 +43,8 @@ def verdicts_on(trial: Trial) -> list[str]:
 def trial_of(cleaned: xr.Dataset) -> Trial:
     here, place = list(cleaned.marker.values), cleaned.marker_position.values
     feet = {s: (place[:, here.index(f"heel_{s}")], place[:, here.index(f"toe_{s}")]) for s in ("left", "right")}
-    time = cleaned.time.values
-    force, moment = (
-        at_instants(cleaned[n].values, cleaned.plate_time.values, time) for n in ("plate_force", "plate_moment")
-    )
-    return Trial(time, force, moment, cleaned.plate_corner.values, feet)
+    force, moment = cleaned.plate_force.values, cleaned.plate_moment.values
+    return Trial(cleaned.time.values, force, moment, cleaned.plate_corner.values, feet)
 
 
 def cleaned_of(raw: xr.Dataset) -> xr.Dataset:

@@ -108,7 +108,7 @@ def test_only_a_plate_out_of_time_is_rejected(known: Walk, plated: xr.Dataset, s
     assert TIME_OFFSET in rows[1]["reason"]
     told_ms = float(rows[1]["reason"].split()[1])
     assert told_ms == pytest.approx(1000 * abs(seconds), abs=35)
-    strikes = trial.event_time.values[(trial.source.values == "plate")]
+    strikes = trial.event_time.values[(trial.event_source.values == "plate")]
     assert not np.isclose(strikes[:, None], np.array(crossing(known.seen()[1], THRESHOLD_N)) + seconds, atol=0.01).any()
 
 
