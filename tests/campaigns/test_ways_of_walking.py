@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.plates.wrench import centre_of_pressure
+from pipeline.plates.wrench import at_instants, centre_of_pressure
 from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
@@ -152,19 +152,27 @@ def test_walking_backwards(walked: tuple[xr.Dataset, xr.Dataset], plain: tuple[x
 
 
 def with_plates(trial: xr.Dataset, plates: list[tuple[Array, Array, Array]], *, instead_of: list[int]) -> xr.Dataset:
-    """Return a trial with other plates, force, moment (plate_time, 3) and corners (4, 3), before those kept."""
+    """Return a trial with other plates, force, moment (time, 3) and corners (4, 3), before those kept.
+
+    All plates are sampled at the marker instants.
+    """
     kept = [i for i in range(trial.sizes["plate"]) if i not in instead_of]
     force, moment = (np.stack([plate[i] for plate in plates], axis=1) for i in (0, 1))
     corner = np.stack([plate[2] for plate in plates])
+    time = trial.time.values
+    unfiltered = at_instants(trial.vertical_force.values[:, kept, None], trial.plate_time.values, time)[..., 0]
     whole = {
         "plate_force": np.concatenate([force, trial.plate_force.values[:, kept]], axis=1),
         "plate_moment": np.concatenate([moment, trial.plate_moment.values[:, kept]], axis=1),
         "plate_corner": np.concatenate([corner, trial.plate_corner.values[kept]]),
-        "vertical_force": np.concatenate([force[..., 1], trial.vertical_force.values[:, kept]], axis=1),
+        "vertical_force": np.concatenate([force[..., 1], unfiltered], axis=1),
+        "vertical_force_filtered": np.concatenate([force[..., 1], trial.plate_force.values[:, kept, 1]], axis=1),
         "plate_baseline": np.zeros((len(plates) + len(kept), 3)),
         "plate_drift": np.zeros(len(plates) + len(kept)),
     }
-    bare = trial.drop_dims("plate")
+    bare = trial.drop_dims(["plate", "plate_time"])
     dims = {name: trial[name].dims for name in whole}
     numbers = np.arange(1, len(plates) + len(kept) + 1, dtype=np.int32)
-    return bare.assign({name: (dims[name], values) for name, values in whole.items()}).assign_coords(plate=numbers)
+    return bare.assign({name: (dims[name], values) for name, values in whole.items()}).assign_coords(
+        plate=numbers, plate_time=time
+    )

@@ -47,7 +47,9 @@ def stance(trial: xr.Dataset, step: Footfall) -> dict[str, Any]:
 
 def events_of(trial: xr.Dataset, side: str) -> list[GaitEvent]:
     """Return a side's events in the order of the dataset."""
-    table = zip(trial.event_time.values, trial.event.values, trial.event_side.values, trial.event_source.values, strict=True)
+    table = zip(
+        trial.event_time.values, trial.event.values, trial.event_side.values, trial.event_source.values, strict=True
+    )
     return [GaitEvent(float(time), str(kind), str(source)) for time, kind, of, source in table if of == side]
 
 
