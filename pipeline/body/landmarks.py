@@ -47,6 +47,8 @@ def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Point
     index = {label: i for i, label in enumerate(labels)}
     return {
         landmark: markers[:, [index[label] for label in group]].mean(axis=1)
+        if len(group) > 1
+        else markers[:, index[group[0]]]
         for landmark, group in chosen_labels(body_model, seen_labels(labels, markers)).items()
     }
 

@@ -34,7 +34,7 @@ TOO_MUCH = "asks for more memory than a file of its size should"
 
 
 class Content(TypedDict):
-    """File content, own units: points (4, point, frame), analogs (1, channel, sample)."""
+    """File content, own units: points (3, point, frame), analogs (1, channel, sample)."""
 
     parameters: dict[str, dict[str, Any]]
     point_rate_hz: float
@@ -84,7 +84,7 @@ def _parsed(file: BinaryIO, path: str) -> Content:
         "parameters": parameters,
         "point_rate_hz": float(header.frameRate()),
         "analog_rate_hz": float(header.nbAnalogByFrame() * header.frameRate()),
-        "points": found.get_points(),
+        "points": found.get_points()[:3],
         "analogs": found.get_analogs(),
     }
 

@@ -1,7 +1,7 @@
 """Parsing of C3D files in a child process with limits of memory and time.
 
 A file that passes :mod:`pipeline.c3d.integrity` can still be damaged and crash the parser. One child serves all files
-of a process in turn; a new one is started after a crash.
+of a process in turn; a new one is started after a crash. The child can parse a file ahead, while its parent is busy.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ ROOT = Path(__file__).resolve().parents[2]  # the folder of pipeline/, by whiche
 COMMAND = [sys.executable, "-P", "-m", "pipeline.c3d.parser"]  # -P: import nothing from the working directory
 FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP")  # not among the signals of the parser's own limits
 NUMPY = ("ndarray", "dtype", "_reconstruct", "_frombuffer")
-_children: dict[int, subprocess.Popen[bytes]] = {}  # by the process that started them, so that a fork starts its own
+# by the process that started them, so that a fork starts its own
+_children: dict[int, subprocess.Popen[bytes]] = {}
+_asked: dict[int, tuple[str, Any]] = {}  # the request without an answer yet
 _one_at_a_time = threading.Lock()
 
 
@@ -42,12 +44,11 @@ def parse(path: Path, header: Header) -> Content:
         RuntimeError: the parser cannot be started, or was killed from outside; the file may be intact.
     """
     with _one_at_a_time:
-        requests, answers = _running()
         try:
-            pickle.dump((str(path.absolute()), tuple(header) if header.needs_rewriting else None), requests)
-            requests.flush()
+            answers = _ask(path, header)
             answer, shapes = _Plain(answers).load()
             arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
+            del _asked[os.getpid()]
         except (OSError, EOFError):
             raise _died(path, end_child()) from None
         except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
@@ -59,6 +60,32 @@ def parse(path: Path, header: Header) -> Content:
     if isinstance(answer, str):
         raise UserError(str(path), f"not readable as C3D ({answer})", "export it again")
     return cast("Content", answer | arrays)
+
+
+def parse_ahead(path: Path, header: Header) -> None:
+    """Let the child parse the file that :func:`parse` will be called for next, and do not wait."""
+    with _one_at_a_time:
+        try:
+            _ask(path, header)
+        except OSError:
+            end_child()  # `parse` starts another
+        except BaseException:
+            end_child()
+            raise
+
+
+def _ask(path: Path, header: Header) -> BinaryIO:
+    """Send the request for a file unless it is sent, and return the pipe with the answer."""
+    request = (str(path.absolute()), tuple(header) if header.needs_rewriting else None)
+    asked = _asked.get(os.getpid())
+    if asked not in (None, request):
+        end_child()
+    if asked != request:
+        requests = cast("BinaryIO", _running().stdin)
+        pickle.dump(request, requests)
+        requests.flush()
+        _asked[os.getpid()] = request
+    return cast("BinaryIO", _children[os.getpid()].stdout)
 
 
 def _array(answers: BinaryIO, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -78,8 +105,8 @@ class _Plain(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _running() -> tuple[BinaryIO, BinaryIO]:
-    """Return input and output of the child process, started if necessary."""
+def _running() -> subprocess.Popen[bytes]:
+    """Return the child process, started if necessary."""
     child = _children.get(os.getpid())
     if child is None or child.poll() is not None:
         paths = filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))
@@ -95,7 +122,7 @@ def _running() -> tuple[BinaryIO, BinaryIO]:
         except BaseException:
             end_child()
             raise
-    return cast("BinaryIO", child.stdin), cast("BinaryIO", child.stdout)
+    return child
 
 
 def _died(path: Path, code: int) -> Exception:
@@ -110,6 +137,7 @@ def _died(path: Path, code: int) -> Exception:
 def end_child() -> int:
     """End the child process, if there is one, and return its exit code."""
     child = _children.pop(os.getpid(), None)
+    _asked.pop(os.getpid(), None)
     if child is None:
         return 0
     child.kill()

@@ -6,6 +6,7 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from ..errors import UserError
 from .event_names import side_in
 from .integrity import refuse_damaged
 from .labels import SEPARATORS, markers_of, subjects_among
-from .parser_process import parse
+from .parser_process import parse, parse_ahead
 
 Array = NDArray[np.float64]
 
@@ -94,12 +95,13 @@ class Recording:
     owner: str = ""
 
 
-def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recording:
+def read_c3d(path: Path, *, subject: str = "", participant: str = "", following: Path | None = None) -> Recording:
     """Read a C3D file.
 
     Args:
         path: the file.
         subject, participant: the person to take if it holds several, see :func:`pipeline.c3d.labels.markers_of`.
+        following: the file to be read next, which the child process parses in the meantime.
 
     Raises:
         UserError: absent, not a C3D file, damaged, cut off, without markers, or of several subjects
@@ -109,6 +111,9 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
     header = refuse_damaged(path)
     content = parse(path, header)
+    if following:
+        with contextlib.suppress(OSError, UserError):  # raised again when it is read
+            parse_ahead(following, refuse_damaged(following))
     parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
     point = parameters["POINT"]
     if not points.size or rate == 0:
@@ -121,7 +126,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
     subjects = [str(text) for text in group.get("NAMES", [])]
     prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
     known = list(dict.fromkeys([*subjects, *prefixes]))
-    filled = (np.isfinite(points[:3]) & (points[:3] != 0)).any(axis=(0, 2))
+    filled = (np.isfinite(points) & (points != 0)).any(axis=(0, 2))
     try:
         found, notes = markers_of(point, known, list(filled), subject=subject, participant=participant)
     except UserError as error:
@@ -130,7 +135,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "") -> Recordi
     several = subjects_among(point, known)
     return Recording(
         labels=[marker.name for marker in found],
-        markers=_markers(points[:3, kept], unit_m),
+        markers=_markers(points[:, kept], unit_m),
         marker_rate_hz=rate,
         first_frame=max(header.first, 1) - 1,
         analog=_analog(content["analogs"], parameters),

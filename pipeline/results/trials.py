@@ -358,9 +358,12 @@ def _with_labels_of_all(
 ) -> list[NDArray[Any]]:
     """Return the values of the trials with blanks where a trial lacks a label that another has."""
     for axis, dim in enumerate(dims):
-        if dim in union and any(own != union[dim] for own in labels[dim]):
+        if dim in union:
             spread = []
             for part, own in zip(parts, labels[dim], strict=True):
+                if own == union[dim]:
+                    spread.append(part)
+                    continue
                 shape = (*part.shape[:axis], len(union[dim]), *part.shape[axis + 1 :])
                 whole = np.full(shape, _blank(part), dtype=part.dtype)
                 whole[(slice(None),) * axis + ([union[dim].index(label) for label in own],)] = part

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.c3d import parser_process
+from pipeline.c3d.integrity import refuse_damaged
 from pipeline.c3d.reader import read_c3d
+from pipeline.errors import UserError
 from tests.support.c3d_children import (
     CRASH,
     HANG,
@@ -66,6 +68,45 @@ def test_an_interruption_leaves_no_answer_for_the_next_file(tmp_path: Path, monk
             parse(WALK)
     (tmp_path / "static.c3d").write_bytes(WALK.with_name("static.c3d").read_bytes())
     assert len(read_c3d(tmp_path / "static.c3d").markers) != len(read_c3d(WALK).markers)
+
+
+def test_a_file_parsed_ahead_is_read_next(tmp_path: Path) -> None:
+    static = tmp_path / "static.c3d"
+    static.write_bytes(WALK.with_name("static.c3d").read_bytes())
+    for following in (static, WALK, tmp_path / "absent.c3d", deadly(tmp_path / "crash.c3d", *CRASH)):
+        assert read_c3d(WALK, following=following).labels
+    first = child_id()
+    frames = len(read_c3d(WALK, following=static).markers)
+    assert len(read_c3d(static).markers) != frames
+    assert child_id() == first
+
+
+def test_an_answer_for_another_file_than_the_next_is_not_used(tmp_path: Path) -> None:
+    static = tmp_path / "static.c3d"
+    static.write_bytes(WALK.with_name("static.c3d").read_bytes())
+    frames = len(read_c3d(WALK, following=static).markers)
+    assert len(read_c3d(WALK).markers) == frames
+    assert len(read_c3d(static).markers) != frames
+
+
+def test_a_crash_ahead_costs_that_file_only(tmp_path: Path) -> None:
+    crash = deadly(tmp_path / "crash.c3d", *CRASH)
+    assert reads_on()
+    parser_process.parse_ahead(crash, refuse_damaged(WALK))
+    with pytest.raises(UserError, match=r"crash\.c3d: damaged: its parser crashed"):
+        parse(crash)
+    parser_process.parse_ahead(crash, refuse_damaged(WALK))
+    assert reads_on()
+
+
+def test_a_child_that_is_gone_is_replaced_on_asking_ahead() -> None:
+    assert reads_on()
+    first = child_id()
+    os.kill(first, signal.SIGKILL)
+    parser_process._children[os.getpid()].wait(5)
+    parser_process.parse_ahead(WALK, refuse_damaged(WALK))
+    assert reads_on()
+    assert child_id() != first
 
 
 def test_ctrl_c_does_not_end_the_child() -> None:

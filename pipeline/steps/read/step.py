@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,14 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes
         OSError: a file that has a SHA-256 cannot be read.
     """
     found = {}
-    for row in trials:
+    rows = [*trials]
+    for row, following in zip_longest(rows, rows[1:]):
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
         person = {name: row[name] for name in ("subject", "participant")}
-        step = partial(read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, **person)
+        ahead = Path(following["file"]) if following else None
+        step = partial(
+            read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, following=ahead, **person
+        )
         try:
             found[row["trial"]] = attempt(step, about)
         except OSError as error:
@@ -53,7 +58,13 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes
 
 
 def read_trial(
-    path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "", participant: str = ""
+    path: Path,
+    *,
+    body_model: BodyModel,
+    lab_axes: str,
+    subject: str = "",
+    participant: str = "",
+    following: Path | None = None,
 ) -> xr.Dataset:
     """Read one trial.
 
@@ -62,6 +73,7 @@ def read_trial(
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
         subject, participant: the person to take if the file holds several.
+        following: the file to be read next, if known.
 
     Returns:
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
@@ -74,7 +86,7 @@ def read_trial(
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.
         OSError: its disk or share failed.
     """
-    recording = read_c3d(path, subject=subject, participant=participant)
+    recording = read_c3d(path, subject=subject, participant=participant, following=following)
     landmarks = positions(body_model, recording.labels, recording.markers)
     try:
         rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
@@ -86,6 +98,18 @@ def read_trial(
     plate = ("plate_time", "plate", "axis")
     start = recording.first_frame / recording.marker_rate_hz
     zero = zero_frames(recording.force_platform)
+    coordinates = {
+        "time": ("time", start + np.arange(len(recording.markers)) / recording.marker_rate_hz),
+        "marker": ("marker", np.array(recording.labels, dtype=str)),
+        "axis": ("axis", list("xyz")),
+        "plate_time": ("plate_time", start + np.arange(len(forces)) / (recording.analog_rate_hz or 1.0)),
+        "plate": ("plate", numbers),
+        "corner": ("corner", np.arange(1, 5, dtype=np.int32)),
+        "file_axis": ("file_axis", list("xyz")),
+        "limit": ("limit", ["first", "last"]),
+        "event": ("event", np.array([event.label for event in recording.events], dtype=str)),
+        "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
+    }
     return xr.Dataset(
         {
             "marker_position": (("time", "marker", "axis"), markers),
@@ -96,18 +120,7 @@ def read_trial(
             "lab_rotation": (("axis", "file_axis"), rotation),
             "zero_frames": ("limit", np.array(zero or [np.nan, np.nan], dtype=float)),
         },
-        {
-            "time": start + np.arange(len(recording.markers)) / recording.marker_rate_hz,
-            "marker": np.array(recording.labels, dtype=str),
-            "axis": list("xyz"),
-            "plate_time": start + np.arange(len(forces)) / (recording.analog_rate_hz or 1.0),
-            "plate": numbers,
-            "corner": np.arange(1, 5, dtype=np.int32),
-            "file_axis": list("xyz"),
-            "limit": ["first", "last"],
-            "event": np.array([event.label for event in recording.events], dtype=str),
-            "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
-        },
+        xr.Coordinates(coordinates, indexes={}),
         {
             "marker_rate_hz": recording.marker_rate_hz,
             "direction_of_travel": travel,
