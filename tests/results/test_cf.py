@@ -68,6 +68,16 @@ def test_outputs_conform(name: str, derived: Path, suite: CheckSuite) -> None:
     assert faults(suite, path) == ({PERMITTED} if name == "representative" else set())
 
 
+def test_files_of_a_session_without_a_model_conform(suite: CheckSuite, tmp_path: Path) -> None:
+    def remove_static_trial(study: Path) -> None:
+        rows = (study / "trials.tsv").read_text().splitlines()
+        (study / "trials.tsv").write_text("\n".join(row for row in rows if "static" not in row) + "\n")
+
+    files = [*write_outputs(tmp_path, change=remove_static_trial).rglob("*.nc")]
+    assert len(files) == len(FILES)
+    assert set().union(*(faults(suite, path) for path in files)) == set()
+
+
 def test_every_file_is_checked(derived: Path) -> None:
     assert {path.stem for path in derived.rglob("*.nc")} == {*FILES}
 
