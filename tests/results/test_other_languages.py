@@ -39,15 +39,19 @@ end
 MORE = {
     "r": """
 town <- ncvar_get(nc_open("data/demo/derived/study.nc"), "town")[1]
-fill <- ncvar_get(nc_open("data/demo/derived/sub-01/clean.nc"), "fill")
-values <- list(trials, rejected, units, axes, joints, sides, town, dim(moment), moment, time, knee, push_off,
+clean <- nc_open("data/demo/derived/sub-01/clean.nc")
+fill <- ncvar_get(clean, "fill")
+labels <- ncvar_get(clean, "label")[, trials == "fast_01"]
+values <- list(trials, rejected, labels, units, axes, joints, sides, town, dim(moment), moment, time, knee, push_off,
                sum(fill == 0))
 for (x in values) show(x)
 """,
     "matlab": """
 town = text(study, 'town'){1};
-fill = ncread('data/demo/derived/sub-01/clean.nc', 'fill');
-values = {trials, rejected, units, axes_, joints, sides, town, size(moment), moment, time, knee, push_off, ...
+clean = 'data/demo/derived/sub-01/clean.nc';
+fill = ncread(clean, 'fill');
+labels = reshape(text(clean, 'label'), [], numel(trials))(:, strcmp(trials, 'fast_01'));
+values = {trials, rejected, labels, units, axes_, joints, sides, town, size(moment), moment, time, knee, push_off, ...
           nnz(fill == 0)};
 for x = values
   show(x{1});
@@ -105,7 +109,7 @@ def lines_of_table(language: str) -> list[str]:
 def test_numbers_and_labels_are_those_of_xarray(language: str, house: Path, tmp_path: Path) -> None:
     (block,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     shown = printed(language, block + MORE[language], house, tmp_path)
-    trials, rejected, units, axes, joints, sides, town, shape, *numbers = shown
+    trials, rejected, labels, units, axes, joints, sides, town, shape, *numbers = shown
     derived = house / "data" / "demo" / "derived"
     walk = load_trial(house / FILE, "fast_01")
     study = xr.load_dataset(derived / "study.nc")
@@ -117,13 +121,14 @@ def test_numbers_and_labels_are_those_of_xarray(language: str, house: Path, tmp_
     assert town == ["Jyväskylä"]
     assert [int(size) for size in shape] == [*walk.joint_moment.shape[::-1]]
     power = study.joint_power.sel(joint="ankle")[(study.condition == "fast") & study.kinetics_valid]
-    fill = xr.load_dataset(derived / "sub-01" / "clean.nc").fill
+    clean = xr.load_dataset(derived / "sub-01" / "clean.nc")
+    assert labels == clean.label.sel(trial="fast_01").values.tolist()
     expected = [
         walk.joint_moment,
         walk.time,
         walk.joint_moment.sel(local_axis="z", joint="knee", side="right"),
         power.max("phase"),
-        (fill == 0).sum(),
+        (clean.fill == 0).sum(),
     ]
     assert np.isnan(expected[0]).any()  # a swing in the air before the first plate: missing values are printed too
     assert power.sizes["cycle"] > 1
