@@ -9,7 +9,9 @@ from typing import Any
 if "snakemake" in globals():
     sys.path.insert(0, str(Path(globals()["snakemake"].scriptdir).parent))
 
+from pipeline.body.body_model import BodyModel
 from pipeline.results import netcdf, schema
+from pipeline.results.trials import joined, separate
 
 
 def run(job: Any) -> None:
@@ -17,20 +19,19 @@ def run(job: Any) -> None:
     key = json.loads(job.params.key)
     function = getattr(importlib.import_module(f"pipeline.steps.{job.rule}.step"), job.rule)
     arguments = key["settings"] | key.get("arguments", {})
-    data, about = list[Any](), dict[str, str]()
+    if definition := arguments.get("body_model"):
+        arguments["body_model"] = BodyModel.of(definition)
+    data: list[Any]
     if job.rule == "read":
-        row = next(row for row in key["trials"] if row["trial"] == job.wildcards.trial)
-        data = [Path(row["file"])]
-        arguments |= {name: row[name] for name in ("subject", "participant")}
-        about = {"source": row["file"], "source_sha256": row["sha256"], "role": row["role"]}
+        data = [[row for row in key["trials"] if row["trial"] == job.wildcards.trial]]
     elif job.rule == "calibrate":
-        data = [{Path(file).parent.name: netcdf.load(Path(file)) for file in job.input}]
+        data = [
+            joined({name: trial for file in job.input for name, trial in separate(netcdf.load(Path(file))).items()})
+        ]
     else:
         data = [netcdf.load(Path(file)) for file in job.input]
-        arguments |= key.get("by_trial", {}).get(job.wildcards.trial, {})
-    result = function(*data, **arguments)
-    result.attrs |= about
-    netcdf.save(Path(job.output[0]), schema.described(job.rule, result))
+        arguments |= {"by_trial": key["by_trial"]} if "by_trial" in key else {}
+    netcdf.save(Path(job.output[0]), schema.described(job.rule, function(*data, **arguments)))
 
 
 if "snakemake" in globals():

@@ -15,21 +15,20 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-from pipeline.results.hdf5 import Part
-from pipeline.steps.report.representative_trial import USED_VARIABLES
+import xarray as xr
 
 from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import HOUSE
 from pipeline.results import netcdf, schema
 from pipeline.steps.report.step import report
-from pipeline.steps.study.step import LABELS, USED_ATTRIBUTES, per_participant, study
+from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import csv_of
 from pipeline.workflow import report_job
 
 TITLE = "The report"
 MOST_TIMES_WRITING = 1.0
 SESSIONS = [f"sub-{i:02d}" for i in range(40)]
-STEPS = ("clean", "contacts", "kinematics", "kinetics", "cycles")
+FILES = ("cycles", "representative")
 
 
 def measure() -> list[Figure]:
@@ -69,8 +68,8 @@ def _run_demo(demo: Path, derived: Path) -> None:
     subprocess.run(command, cwd=HOUSE, check=True, capture_output=True)  # noqa: S603
     for i, session in enumerate(SESSIONS):
         (derived / session).mkdir(parents=True)
-        for step in STEPS:
-            (derived / session / f"{step}.nc").hardlink_to(demo / "derived" / f"sub-0{i % 2 + 1}" / f"{step}.nc")
+        for name in FILES:
+            (derived / session / f"{name}.nc").hardlink_to(demo / "derived" / f"sub-0{i % 2 + 1}" / f"{name}.nc")
 
 
 def _gathering_s(derived: Path, *, sessions: int) -> float:
@@ -80,20 +79,20 @@ def _gathering_s(derived: Path, *, sessions: int) -> float:
     return min(_seconds(lambda: study(cycles, sessions=about, reference=None, gdi_features=None)) for _ in range(3))
 
 
-def _cycles(derived: Path, sessions: list[str]) -> dict[str, dict[str, Part]]:
-    files = {session: derived / session / "cycles.nc" for session in sessions}
-    loaded = netcdf.load_parts(files, schema.VARIABLES["cycles"], attributes=USED_ATTRIBUTES, once=LABELS)
-    return {session: groups for session, (groups, _) in loaded.items()}
+def _cycles(derived: Path, sessions: list[str]) -> dict[str, xr.Dataset]:
+    return {session: netcdf.load(derived / session / "cycles.nc") for session in sessions}
 
 
-def _about(cycles: dict[str, dict[str, Part]]) -> dict[str, dict[str, Any]]:
+def _about(cycles: dict[str, xr.Dataset]) -> dict[str, dict[str, Any]]:
     """Return the rows of the tables, with one participant per session."""
     return {
         session: {
             "participant": {"participant_id": session, "mass_kg": "70"},
-            "trials": {name: {"condition": name.rpartition("_")[0], "role": "gait"} for name in trials},
+            "trials": {
+                name: {"condition": name.rpartition("_")[0], "role": "gait"} for name in data.trial.values.tolist()
+            },
         }
-        for session, trials in cycles.items()
+        for session, data in cycles.items()
     }
 
 
@@ -111,7 +110,7 @@ def _report(derived: Path) -> None:
     """Run the step report as the workflow does."""
     inputs = {name: [derived / f"{name}.csv"] for name in ("metrics", "quality", "means", "symmetry")}
     inputs["study"] = [derived / "study.nc"]
-    inputs |= {step: [derived / session / f"{step}.nc" for session in SESSIONS] for step in USED_VARIABLES}
+    inputs |= {name: [derived / session / f"{name}.nc" for session in SESSIONS] for name in FILES}
     settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
     with chdir(derived.parent):
         report_job.run({}, report, settings, inputs, {})

@@ -18,6 +18,7 @@ import ezc3d
 from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
 from benchmarks.timing import HOUSE, best_s
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
@@ -91,7 +92,7 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
     still.attrs["role"] = "static"
     person = static["participant_id"]
     model_of_session = calibrate(
-        {"static": still, "walk": moving},
+        joined({"static": still, "walk": moving}),
         body_model=model,
         participant=participants[person],
         segments=segments.get(person, []),

@@ -1,7 +1,8 @@
-"""A trial with units and long names, as in the file of a step."""
+"""Results with units and long names, as in the file of a step."""
 
 from __future__ import annotations
 
+import numpy as np
 import xarray as xr
 
 from pipeline.results.cycle_variables import REPAIRED
@@ -24,3 +25,14 @@ def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
     for name, variable in result.variables.items():
         variable.attrs = stored.variables[name].attrs
     return result
+
+
+def as_loaded(step: str, data: xr.Dataset) -> xr.Dataset:
+    """Return a result as it comes back from the file of a step: with units, and stored in single precision where so.
+
+    Raises:
+        ValueError: as of :func:`described_trial`.
+    """
+    stored = described(step, data)
+    single = {name: one.astype(float) for name, one in stored.variables.items() if one.dtype == np.float32}
+    return stored.assign(single)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from pipeline.results.cycle_variables import ON_REQUEST
 from pipeline.results.metrics import METRICS, SCORES
-from pipeline.results.schema import VARIABLES, described, stacked_metrics
+from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
 from pipeline.steps.study.step import study
-from tests.support.described_trials import UNREPAIRED
+from tests.support.described_trials import UNREPAIRED, as_loaded
 
 Array = NDArray[np.float64]
 Trials = dict[str, dict[str, xr.Dataset]]
@@ -104,7 +104,7 @@ def sessions(cycles: Trials = CYCLES, /, **columns: str) -> dict[str, dict[str, 
 
 def stored(cycles: Trials) -> dict[str, xr.Dataset]:
     """Return the content of cycles.nc by session."""
-    return {session: described("cycles", joined(trials)) for session, trials in cycles.items()}
+    return {session: as_loaded("cycles", joined(trials)) for session, trials in cycles.items()}
 
 
 @cache

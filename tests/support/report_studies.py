@@ -13,12 +13,12 @@ import xarray as xr
 
 from pipeline.results.cycle_variables import ON_REQUEST
 from pipeline.results.metrics import METRICS
-from pipeline.results.schema import VARIABLES, described, stacked_metrics
+from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
 from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
-from tests.support.described_trials import UNREPAIRED
+from tests.support.described_trials import UNREPAIRED, as_loaded
 
 PHASE = np.arange(101.0)
 CURVES = {
@@ -171,11 +171,11 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
         }
         for person, groups in trials.items()
     }
-    cycles = {person: described("cycles", joined(groups)) for person, groups in trials.items()}
+    cycles = {person: as_loaded("cycles", joined(groups)) for person, groups in trials.items()}
     dataset, metrics, quality = study(cycles, sessions=sessions, reference=None, gdi_features=None)
     tables = (metrics, quality, *per_participant(metrics))
     texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
-    dataset = described("study", dataset)
+    dataset = as_loaded("study", dataset)
     dataset.attrs = {
         "title": "Gait cycles of a study",
         "history": "read: pipeline 0.1.0\nstudy: pipeline 0.1.0",
@@ -184,7 +184,7 @@ def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], *
         "source_sha256": json.dumps({"sub-01/walk.c3d": "ab" * 32}),
     }
     shown = {
-        person: described("representative", of_session(cycles[person], groups, conditions))
+        person: as_loaded("representative", of_session(cycles[person], groups, conditions))
         for person, groups in trials.items()
     }
     return Made(dataset, **texts, cycles=cycles, representative=shown, participants=list(trials))

@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.workflow import digests
 from pipeline.workflow.job_keys import Study, code_of
-from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
+from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS, STEPS, open_study
 from tests.support.checkout import HOUSE
 from tests.support.outputs import write_outputs
 
@@ -44,12 +44,14 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
     if step in SESSION_STEPS:
         function = getattr(import_module(f"pipeline.steps.{step}.step"), step)
         names = [name for name in inspect.signature(function).parameters if name in SESSION_STEPS]
-        return {name: [f"derived/{session}/{name}.nc"] for name in names}, {step: [f"derived/{session}/{step}.nc"]}
+        written = (step, *FURTHER_OUTPUTS.get(step, ()))
+        inputs, outputs = ({name: [f"derived/{session}/{name}.nc"] for name in some} for some in (names, written))
+        return inputs, outputs
     tables = {name: [f"derived/{name}.csv"] for name in ("metrics", "quality", "participants", "symmetry")}
     results = {"study": ["derived/study.nc"], **tables}
     if step == "study":
         return {"cycles": [f"derived/{session}/cycles.nc" for session in study.sessions]}, results
-    shown = {name: [f"derived/{session}/{name}.nc"] for name in ("clean", "contacts", "kinematics", "kinetics")}
+    shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative")}
     return {**results, **shown, "means": tables["participants"]}, {"report": ["derived/report.html"]}
 
 

@@ -102,8 +102,8 @@ def test_a_share_that_is_lost_during_a_run_costs_a_job_and_no_result(ran: Ran) -
 
 
 def test_files_that_are_none_cost_themselves_alone(ran: Ran) -> None:
-    groups, _ = netcdf.load_tree(ran.study / "derived/sub-01/read.nc")
-    reasons = {name: group.attrs.get("rejected", "") for name, group in groups.items()}
+    session = netcdf.load(ran.study / "derived/sub-01/read.nc")
+    reasons = dict(zip(session.trial.values.tolist(), session.rejected.values.tolist(), strict=True))
     assert {name for name, reason in reasons.items() if not reason} == {"static", "comfortable_01"}
     for name, file in ODD.items():
         assert reasons[name].startswith(f"{file}: "), reasons[name]

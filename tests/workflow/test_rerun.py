@@ -187,7 +187,7 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
         lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"}),
         {"study", "report"},
     ),
-    "a condition": (lambda s: replace(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"), {"study", "report"}),
+    "a condition": (lambda s: replace(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"), of("sub-01", "cycles")),
     "the plate that a foot was on": (
         lambda s: add_column(s / "trials.tsv", "plates_left", {"sub-01\tfast_01": "2"}),
         of("sub-01", "contacts", "kinetics", "cycles"),
@@ -210,7 +210,9 @@ OF_THE_CODE = {
     "pipeline/steps/kinetics/step.py": everywhere("kinetics", "cycles"),
     "pipeline/steps/contacts/events.py": everywhere("contacts", "kinetics", "cycles"),
     "pipeline/dynamics/kernel.py": everywhere("kinetics", "cycles"),
+    "pipeline/steps/cycles/representative.py": everywhere("cycles"),
     "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
+    "pipeline/results/trials.py": everywhere(*SESSION_STEPS),
     "pipeline/steps/report/templates/report.css": {"report"},
     "pipeline/workflow/workers.py": set(),
     "pipeline/workflow/run_job.py": everywhere(*SESSION_STEPS),

@@ -16,6 +16,8 @@ import pytest
 import xarray as xr
 
 from pipeline.__main__ import main
+from pipeline.results import netcdf
+from pipeline.results.trials import load_trial, separate
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.checkout import HOUSE, copy_study, snakemake
 
@@ -55,19 +57,15 @@ def replace_in(path: Path, old: str, new: str) -> None:
 def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> None:
     derived = finished / "derived"
     for session in ("sub-01", "sub-02"):
-        for step in SESSION_STEPS:
-            with xr.open_datatree(derived / session / f"{step}.nc") as tree:
+        for step in (*SESSION_STEPS, "representative"):
+            with xr.open_dataset(derived / session / f"{step}.nc") as file:
                 assert {"Conventions", "title", "history", "pipeline_version", "settings", "source_sha256"} <= set(
-                    tree.attrs
+                    file.attrs
                 )
-                assert not tree.to_dataset().data_vars or step == "calibrate"
-                assert step in json.loads(tree.attrs["settings"])
-                for name, group in tree.children.items():
-                    assert set(group.to_dataset().dims) <= {str(dim) for dim in group.coords} | {
-                        "contact",
-                        "stance",
-                        "cycle",
-                    }, name
+                assert ("cycles" if step == "representative" else step) in json.loads(file.attrs["settings"])
+                assert {str(dim) for dim in file.dims} - {str(name) for name in file.coords} <= {
+                    *("sample", "plate_sample", "contact", "stance", "cycle"),
+                }, step
     assert {path.name for path in derived.iterdir()} == {
         "sub-01",
         "sub-02",
@@ -81,8 +79,8 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
     }
 
 
-def test_a_group_loads_by_itself(finished: Path) -> None:
-    moments = xr.load_dataset(finished / "derived/sub-01/kinetics.nc", group="comfortable_01")
+def test_a_trial_loads_by_itself(finished: Path) -> None:
+    moments = load_trial(finished / "derived/sub-01/kinetics.nc", "comfortable_01")
     assert moments.joint_moment.sel(side="right", joint="ankle", local_axis="z").sizes["time"] > 100
     assert moments.joint_moment.attrs["units"] == "N m"
     # the four terms are the moment: their sum is taken in another order, a rounding of 100 N m is 1e-14
@@ -95,8 +93,8 @@ def test_results_go_back_into_copies_of_the_recordings(finished: Path, tmp_path:
     study = shutil.copytree(finished, tmp_path / "study")
     assert main(["write-c3d", str(study), "--session", "sub-01"]) == 0
     assert not (study / "derived/sub-02/c3d").exists()
-    with xr.open_datatree(study / "derived/sub-01/kinetics.nc") as tree:
-        moments = {name: group.joint_moment.load() for name, group in tree.children.items()}
+    trials = separate(netcdf.load(study / "derived/sub-01/kinetics.nc"))
+    moments = {name: trial.joint_moment for name, trial in trials.items()}
     copies = sorted((study / "derived/sub-01/c3d").iterdir())
     assert [path.stem for path in copies] == sorted(moments)
     mass_kg = xr.load_dataset(study / "derived/sub-01/calibrate.nc").attrs["body_mass_kg"]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.cycle_variables import MARGIN_S, REPRESENTATIVE
+from pipeline.results.cycle_variables import REPRESENTATIVE
 from pipeline.results.schema import described
 from pipeline.results.trials import joined, rejection
+from pipeline.steps.cycles.representative import MARGIN_S
 from tests.support.report_studies import of_session, trial_cycles, trial_steps
 
 SLOW, BOTH = "slow", ["left", "right"]
@@ -63,8 +64,14 @@ def test_the_samples_around_the_cycles_are_kept() -> None:
     time = trial_steps(trial)["kinetics"].time.values
     within = time[(time >= start - MARGIN_S) & (time <= end + MARGIN_S)]
     np.testing.assert_array_equal(shown.time, within)
-    expected = trial_steps(trial)["contacts"].ground_force.sel(time=within)
-    np.testing.assert_array_equal(shown.ground_force, expected)
+    expected = {name: data.sel(time=within) for name, data in trial_steps(trial).items() if name != "kinetics"}
+    np.testing.assert_array_equal(shown.ground_force, expected["contacts"].ground_force)
+    knee = expected["kinematics"].joint_centre.sel(side="right", joint="knee")
+    np.testing.assert_array_equal(shown.point_position.sel(point="knee right"), knee.astype(np.float32))
+    heel = expected["clean"].marker_position.sel(marker="heel_left")
+    np.testing.assert_array_equal(shown.point_position.sel(point="heel left"), heel.astype(np.float32))
+    assert np.isfinite(shown.joint_moment_by_term.sel(side="left")).all()
+    assert np.isnan(shown.joint_moment_by_term.sel(side="right")).all()
 
 
 @pytest.mark.parametrize(
