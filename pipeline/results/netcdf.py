@@ -42,9 +42,10 @@ def load(path: Path, names: Collection[str] | None = None) -> xr.Dataset:
     with _damage_reported(path), xr.open_dataset(path, engine="netcdf4", cache=False, decode_times=False) as file:
         data = file if names is None else file.drop_vars(file.data_vars.keys() - {*names})
         data = data.load()
-        return data.assign({
-            name: variable.astype(float) for name, variable in data.variables.items() if variable.dtype == np.float32
-        })  # fmt: skip
+    for variable in data.variables.values():
+        if variable.dtype == np.float32:
+            variable.values = variable.values.astype(float)
+    return data
 
 
 def attributes(path: Path) -> dict[str, Any]:
