@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...body.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...errors import UserError
+from ...results.trials import spans_of
 
 Array = NDArray[np.float64]
 
@@ -21,27 +22,29 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
     """Raise a UserError if two markers of a trial are exchanged against the static trial.
 
     Args:
-        clean: the trial; not checked if its setting ``exchanged_markers`` is ``ignore``.
+        clean: a session; trials whose setting ``exchanged_markers`` is ``ignore`` are not checked.
         calibrate: the session's calibration.
 
     Raises:
         UserError: two markers are exchanged.
     """
-    if clean.attrs["exchanged_markers"] == "ignore":
-        return
     here, there = clean.marker.values.tolist(), calibrate.landmark.values.tolist()
     shared = [(here.index(name), there.index(name)) for name in here if name in there]
     columns, rows = np.array(shared, dtype=int).reshape(-1, 2).T
     static = calibrate.static_distance.values[np.ix_(rows, rows)]
-    if pair := exchanged_throughout(clean.marker_position.values[:, columns], static):
-        labels = clean.label.values
-        one, other = (f"{labels[i]} ({here[i].replace('_', ' ')})" for i in columns[list(pair)])
-        what = (
-            f"{one} and {other} seem to be exchanged throughout, here or in the static trial: their distances from "
-            "other markers fit when they are exchanged"
-        )
-        remedy = "label them in the capture software and export again, or set clean.exchanged_markers to ignore"
-        raise UserError("", what, remedy)
+    position, settings = (clean.variables[name].values for name in ("marker_position", "exchanged_markers"))
+    for number, span in enumerate(spans_of(clean, "sample")):
+        if settings[number] == "ignore":
+            continue
+        if pair := exchanged_throughout(position[span, columns], static):
+            labels = clean.variables["label"].values[number]
+            one, other = (f"{labels[i]} ({here[i].replace('_', ' ')})" for i in columns[list(pair)])
+            what = (
+                f"{one} and {other} seem to be exchanged throughout, here or in the static trial: their distances from "
+                "other markers fit when they are exchanged"
+            )
+            remedy = "label them in the capture software and export again, or set clean.exchanged_markers to ignore"
+            raise UserError("", what, remedy)
 
 
 def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | None:
@@ -63,16 +66,19 @@ def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | No
     off = np.where(near, np.abs(median - static), np.nan)
     if not (off > WRONG_M).any():
         return None
-    as_is = np.broadcast_to(off[:, None], (len(off), *off.shape)).copy()  # marker, the other one, a third
-    cured = np.where(near[:, None], np.abs(median[:, None] - static), np.nan)
-    unknown = ~np.isfinite(as_is + cured) | np.eye(len(off), dtype=bool)
-    as_is[unknown] = cured[unknown] = 0.0
-    count = (~unknown).sum(axis=2)
-    before, after = (values.sum(axis=2) + values.sum(axis=2).T for values in (as_is, cured))
+    # distances to a third marker: of one of the two in the trial, of the other one in the static trial
+    known, told = np.isfinite(off), np.isfinite(static) & ~np.eye(len(static), dtype=bool)
+    count, before = (values @ told.T for values in (known.astype(float), np.where(known, off, 0.0)))
     enough = (np.minimum(count, count.T) >= 1) & (count + count.T >= 2 * FEWEST)
-    explained = enough & (before > WRONG_M * (count + count.T)) & (after < CURE * before)
-    gain = np.where(np.triu(explained, 1), before - after, 0.0)
+    wrong = enough & (before + before.T > WRONG_M * (count + count.T))
+    one, other = np.nonzero(np.triu(wrong, 1))
+    before = before[one, other] + before[other, one]
+    after = sum(
+        np.where(known[i] & told[j], np.abs(median[i] - static[j]), 0.0).sum(axis=1)
+        for i, j in ((one, other), (other, one))
+    )
+    gain = np.where(after < CURE * before, before - after, 0.0)
     if not gain.any():
         return None
-    i, j = np.unravel_index(int(np.argmax(gain)), gain.shape)
-    return int(i), int(j)
+    best = int(np.argmax(gain))
+    return int(one[best]), int(other[best])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,16 +12,19 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.skeleton import Skeleton, calibrated_sides, moving_legs
-from ...conventions import ANGLES, JOINTS, SEGMENTS, SIDES
+from ...conventions import ANGLES, CHAIN, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
-from ...results.trials import trial_by_trial
+from ...results.trials import all_trials_at_once, batches, spans_of
 from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 
 Array = NDArray[np.float64]
+Variables = dict[str, tuple[tuple[str, ...], Array]]
+
+PORTION = 2000  # samples, of whole trials, that are handled together
 
 
-@trial_by_trial
+@all_trials_at_once
 def kinematics(
     clean: xr.Dataset,
     calibrate: xr.Dataset,
@@ -32,10 +34,10 @@ def kinematics(
     angle_convention: str,
     static_offset: str,
 ) -> xr.Dataset:
-    """Return the motion of both legs in one trial.
+    """Return the motion of both legs in the trials of a session.
 
     Args:
-        clean: a trial of the step ``clean``.
+        clean: the session of the step ``clean``.
         calibrate: the session's calibration.
         body_model: the model of the calibration.
         smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
@@ -43,128 +45,138 @@ def kinematics(
         static_offset: ``keep``, or ``subtract`` the static trial's joint angles.
 
     Returns:
-        ``rotation`` (time, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
+        ``rotation`` (sample, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
         ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
-        ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (time, side, angle) and
-        ``foot_progression`` (time, side) in degrees; ``fit_residual`` (time, side, segment) of marker clusters.
+        ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (sample, side, angle) and
+        ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters.
         NaN where markers are not seen.
 
     Raises:
         UserError: no segment of either side can be followed, or two markers are exchanged against the static trial.
     """
     refuse_exchanged(clean, calibrate)
-    legs = _legs(clean, calibrate, body_model)
-    rotation = _stack(legs, lambda leg: [leg.frames[segment] for segment in SEGMENTS])
-    if not np.isfinite(rotation).any():
-        absent = clean.attrs["landmarks_absent"] or "none; they are hidden"
-        what = f"no leg can be followed: too few markers of the body model are seen (absent: {absent})"
-        raise UserError("", what, "label them, or exclude the trial")
-    centre = _stack(legs, lambda leg: [leg.centres[f"{joint}_centre"] for joint in JOINTS])
-    origin = _stack(legs, lambda leg: [leg.origins[segment] for segment in SEGMENTS])
-    com = _centres_of_mass(rotation, origin, calibrate)
-    first, second = _derivatives(rotation, com, centre, clean.time.values)
-    velocity, acceleration = angular_rates(rotation, first.rotation, second.rotation)
-    hidden = np.full(len(rotation), np.nan)
-    segment, joint = ("time", "side", "segment"), ("time", "side", "joint")
+    spans, calibrated = spans_of(clean, "sample"), calibrated_sides(calibrate)
+    names, position, time = (clean.variables[name].values for name in ("marker", "marker_position", "time"))
+    offset: Array | float = 0.0
+    if static_offset == "subtract":
+        static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
+        offset = joint_angles(static[None], angle_convention, smallest_floating_axis)
+    portions: list[Variables] = []
+    for numbers in batches(spans, PORTION):
+        own = spans[numbers]
+        here = slice(own[0].start, own[-1].stop)
+        paths = np.ascontiguousarray(np.moveaxis(position[here], 0, -1))  # time last in memory, here and in results
+        points = {name: path.T for name, path in zip(names.tolist(), paths, strict=True)}
+        legs = moving_legs(points, body_model, calibrated, paths.shape[-1])
+        spans_here = [slice(span.start - here.start, span.stop - here.start) for span in own]
+        motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
+        rotation = motion["rotation"][1]
+        _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
+        portions.append(motion | _angles(rotation, offset, angle_convention, smallest_floating_axis))
+    labels = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz", "angle": ANGLES}
     return xr.Dataset(
-        {
-            "rotation": ((*segment, "local_axis", "axis"), rotation),
-            "joint_centre": ((*joint, "axis"), centre),
-            "joint_centre_velocity": ((*joint, "axis"), first.centre),
-            "joint_centre_acceleration": ((*joint, "axis"), second.centre),
-            "com_position": ((*segment, "axis"), com),
-            "com_velocity": ((*segment, "axis"), first.com),
-            "com_acceleration": ((*segment, "axis"), second.com),
-            "angular_velocity": ((*segment, "local_axis"), velocity),
-            "angular_acceleration": ((*segment, "local_axis"), acceleration),
-            **_angles(rotation, calibrate, angle_convention, static_offset, smallest_floating_axis),
-            "fit_residual": (segment, _stack(legs, lambda leg: [leg.residuals.get(name, hidden) for name in SEGMENTS])),
-        },
-        clean.time.coords | _names(),
-        {
-            **{name: clean.attrs[name] for name in ("direction_of_travel", "landmarks_absent")},
-            "smallest_floating_axis": smallest_floating_axis,
-            "marker_cutoff_hz": _cutoff_hz(clean),
-            "marker_filter_order": clean.attrs["marker_filter_order"],
-        },
+        {name: (dims, _in_a_row(portion[name][1] for portion in portions)) for name, (dims, _) in portions[0].items()}
+        | _facts(clean, smallest_floating_axis),
+        {name: list(values) for name, values in labels.items()},
     )
 
 
-@functools.cache
-def _names() -> xr.Coordinates:
-    """Return the coordinates that are the same in every trial."""
-    names = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz"}
-    return xr.Coordinates({name: list(values) for name, values in {**names, "angle": ANGLES}.items()})
+def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Sequence[slice]) -> Variables:
+    """Return the motion of both legs as variables, from their skeletons and centres of mass in segment axes."""
+    frames = _stack([*(leg.frames[name] for leg in legs for name in CHAIN), legs[0].frames["pelvis"]])
+    origin = _stack(leg.origins[name] for leg in legs for name in CHAIN)
+    centre = _stack(leg.centres[f"{name}_centre"] for leg in legs for name in JOINTS)
+    local = local_com.reshape(-1, 3)
+    com = origin + sum(local[:, i, None] * frames[:, : len(local), i] for i in range(3))
+    (turning, com_velocity, velocity), (bending, com_acceleration, acceleration) = _derivatives(
+        [frames, com, centre], time, spans
+    )
+    rate, rate_change = angular_rates(frames, turning, bending)
+    hidden = np.full(len(time), np.nan)
+    residual = _stack(leg.residuals.get(name, hidden) for leg in legs for name in SEGMENTS)
+    segment, joint = ("sample", "side", "segment"), ("sample", "side", "joint")
+    return {
+        "rotation": ((*segment, "local_axis", "axis"), _with_pelvis(frames)),
+        "joint_centre": ((*joint, "axis"), _by_side(centre)),
+        "joint_centre_velocity": ((*joint, "axis"), _by_side(velocity)),
+        "joint_centre_acceleration": ((*joint, "axis"), _by_side(acceleration)),
+        "com_position": ((*segment, "axis"), _with_pelvis(com)),
+        "com_velocity": ((*segment, "axis"), _with_pelvis(com_velocity)),
+        "com_acceleration": ((*segment, "axis"), _with_pelvis(com_acceleration)),
+        "angular_velocity": ((*segment, "local_axis"), _with_pelvis(rate)),
+        "angular_acceleration": ((*segment, "local_axis"), _with_pelvis(rate_change)),
+        "fit_residual": (segment, _by_side(residual)),
+    }
 
 
-def _legs(clean: xr.Dataset, calibrate: xr.Dataset, body_model: BodyModel) -> dict[str, Skeleton]:
-    """Return the skeleton of each side."""
-    paths = np.ascontiguousarray(np.moveaxis(clean.marker_position.values, 0, -1))
-    points = {name: path.T for name, path in zip(clean.marker.values.tolist(), paths, strict=True)}
-    return moving_legs(points, body_model, calibrated_sides(calibrate), paths.shape[-1])
+def _stack(parts: Iterable[Array]) -> Array:
+    """Return (sample, part, ...) from parts (sample, ...), with time last in memory."""
+    return np.moveaxis(np.stack([np.moveaxis(part, 0, -1) for part in parts]), -1, 0)
 
 
-def _cutoff_hz(clean: xr.Dataset) -> float:
-    """Return the median cut-off of the markers' filter; NaN for none."""
-    cutoffs_hz = clean.cutoff_hz.values
-    known = cutoffs_hz[np.isfinite(cutoffs_hz)]
-    return float(np.median(known)) if known.size else np.nan
+def _by_side(parts: Array) -> Array:
+    """Return (sample, side, part of a side, ...) from (sample, part, ...)."""
+    return parts.reshape(len(parts), len(SIDES), -1, *parts.shape[2:])
 
 
-def _stack(legs: Mapping[str, Skeleton], parts: Callable[[Skeleton], list[Array]]) -> Array:
-    """Return (time, side, part, ...) of parts of each leg (time, ...), with time last in memory."""
-    every = np.stack([np.moveaxis(part, 0, -1) for side in SIDES for part in parts(legs[side])])
-    return np.moveaxis(every.reshape(len(SIDES), -1, *every.shape[1:]), -1, 0)
+def _with_pelvis(bodies: Array) -> Array:
+    """Return (sample, side, segment, ...) from the segments of the left and right leg and, else NaN, the pelvis."""
+    rows, of_legs = np.moveaxis(bodies, 0, -1), len(SIDES) * len(CHAIN)
+    whole = np.empty((len(SIDES), len(SEGMENTS), *rows.shape[1:]))
+    whole[:, :-1] = rows[:of_legs].reshape(len(SIDES), len(CHAIN), *rows.shape[1:])
+    whole[:, -1] = rows[of_legs] if len(rows) > of_legs else np.nan
+    return np.moveaxis(whole, -1, 0)
 
 
-def _centres_of_mass(rotation: Array, origin: Array, calibrate: xr.Dataset) -> Array:
-    """Return the centres of mass (time, side, segment, 3), m, NaN for the pelvis."""
-    local = np.full((len(SIDES), len(SEGMENTS), 3), np.nan)
-    local[:, :3] = calibrate.segment_com.values
-    return origin + sum(local[..., i, None] * rotation[..., i, :] for i in range(3))
+def _derivatives(parts: Sequence[Array], time: Array, spans: Sequence[slice]) -> list[list[Array]]:
+    """Return first and second derivatives of parts (sample, ...), by splines of each trial."""
+    turned = [np.moveaxis(part, 0, -1) for part in parts]
+    rows = np.concatenate([part.reshape(-1, len(time)) for part in turned])
+    both = np.empty((2, *rows.shape))
+    for span in spans:
+        for result, columns in zip(both, derivatives(rows[:, span].T, time[span]), strict=True):
+            result[:, span] = columns.T
+    ends = np.cumsum([part[..., 0].size for part in turned])[:-1]
+    return [
+        [
+            np.moveaxis(piece.reshape(part.shape), -1, 0)
+            for piece, part in zip(np.split(result, ends), turned, strict=True)
+        ]
+        for result in both
+    ]
 
 
-class _Rate(NamedTuple):
-    """A time derivative of rotations (time, side, segment, 3, 3), centres of mass and joint centres."""
-
-    rotation: Array
-    com: Array
-    centre: Array
-
-
-def _derivatives(rotation: Array, com: Array, centre: Array, time: Array) -> tuple[_Rate, _Rate]:
-    """Return first and second derivatives by splines.
-
-    The pelvis, the same on both sides and without a centre of mass, is differentiated once.
-    """
-    count = len(rotation)
-    parts = [np.moveaxis(part, 0, -1) for part in (rotation[:, :, :-1], rotation[:, 0, -1], com[:, :, :-1], centre)]
-    distinct = np.concatenate([part.reshape(-1, count) for part in parts])
-    ends = np.cumsum([part[..., 0].size for part in parts])[:-1]
-    both = []
-    for columns in derivatives(distinct.T, time):
-        legs, pelvis, masses, centres = (
-            np.moveaxis(rows.reshape(part.shape), -1, 0)
-            for rows, part in zip(np.split(columns.T, ends), parts, strict=True)
-        )
-        turning, moving = np.empty_like(rotation), np.full_like(com, np.nan)
-        turning[:, :, :-1], turning[:, :, -1], moving[:, :, :-1] = legs, pelvis[:, None], masses
-        both.append(_Rate(turning, moving, centres))
-    return both[0], both[1]
+def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence[str]) -> None:
+    """Raise UserError if a trial shows no pose of any segment."""
+    for span, names in zip(spans, absent, strict=True):
+        if not np.isfinite(rotation[span]).any():
+            seen = f"too few markers of the body model are seen (absent: {names or 'none; they are hidden'})"
+            raise UserError("", f"no leg can be followed: {seen}", "label them, or exclude the trial")
 
 
-def _angles(
-    rotation: Array, calibrate: xr.Dataset, convention: str, static_offset: str, smallest_floating_axis: float
-) -> dict[str, Any]:
-    """Return the angles as variables; ``subtract`` takes the static trial's joint angles off."""
-    angle = joint_angles(rotation, convention, smallest_floating_axis)
-    if static_offset == "subtract":
-        static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
-        angle = angle - joint_angles(static[None], convention, smallest_floating_axis)
+def _angles(rotation: Array, offset: Array | float, convention: str, smallest_floating_axis: float) -> Variables:
+    """Return the angles as variables; the offset is taken off the joint angles."""
+    angle = joint_angles(rotation, convention, smallest_floating_axis) - offset
     pelvis = pelvis_angles(rotation[:, :, -1], smallest_floating_axis)
     foot = foot_progression(rotation[:, :, 0], smallest_floating_axis)
     return {
-        "joint_angle": (("time", "side", "joint", "angle"), angle),
-        "pelvis_angle": (("time", "side", "angle"), pelvis),
-        "foot_progression": (("time", "side"), foot),
+        "joint_angle": (("sample", "side", "joint", "angle"), angle),
+        "pelvis_angle": (("sample", "side", "angle"), pelvis),
+        "foot_progression": (("sample", "side"), foot),
+    }
+
+
+def _in_a_row(parts: Iterable[Array]) -> Array:
+    """Return the arrays one after the other; a single one as it is."""
+    first, *others = parts
+    return np.concatenate([first, *others]) if others else first
+
+
+def _facts(clean: xr.Dataset, smallest_floating_axis: float) -> dict[str, Any]:
+    """Return what holds for each trial as a whole."""
+    cutoffs_hz = [row[np.isfinite(row)] for row in clean.cutoff_hz.values]
+    return {
+        **{name: clean.variables[name] for name in ("direction_of_travel", "landmarks_absent", "marker_filter_order")},
+        "smallest_floating_axis": ("trial", np.full(len(cutoffs_hz), smallest_floating_axis)),
+        "marker_cutoff_hz": ("trial", np.array([np.median(row) if row.size else np.nan for row in cutoffs_hz])),
     }
