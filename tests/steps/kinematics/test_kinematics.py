@@ -11,8 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
+from pipeline.results.trials import joined, one_trial
+from pipeline.steps.kinematics import step
 from pipeline.steps.kinematics.step import kinematics
-from tests.support.described_trials import described_trial
 from tests.support.geometry import (
     BODY_MODELS,
     PARTICIPANT,
@@ -44,12 +45,15 @@ def calibration(name: str) -> xr.Dataset:
 
 
 def motion(points: Landmarks, name: str = "isb_clusters", static: xr.Dataset | None = None) -> xr.Dataset:
-    model = body_model(name)
-    static = calibration(name) if static is None else static
+    return moving(cleaned(body_model(name), points, TIME), name, static)
+
+
+def moving(clean: xr.Dataset, name: str = "isb_clusters", static: xr.Dataset | None = None) -> xr.Dataset:
+    """Return the motion of a trial or a session."""
     return kinematics(
-        cleaned(model, points, TIME),
-        static,
-        body_model=model,
+        clean,
+        calibration(name) if static is None else static,
+        body_model=body_model(name),
         smallest_floating_axis=LOCK,
         angle_convention="isb",
         static_offset="keep",
@@ -68,7 +72,7 @@ def walked() -> Landmarks:
 
 @pytest.fixture(scope="module")
 def moved(walked: Landmarks) -> xr.Dataset:
-    return described_trial("kinematics", motion(walked))
+    return motion(walked)
 
 
 def same(actual: xr.Dataset, expected: xr.Dataset, *names: str, tolerance: float = ROUNDING) -> None:
@@ -150,6 +154,57 @@ def test_without_pelvis_the_leg_goes_on_and_the_hip_is_nan(walked: Landmarks, mo
 def test_no_leg_at_all_is_the_users_to_mend(walked: Landmarks) -> None:
     with pytest.raises(UserError, match="no leg can be followed"):
         motion(without(walked, *(walked.keys() - {"heel_left"})))
+
+
+@pytest.mark.parametrize("name", ["isb_clusters", "plug_in_gait"])
+@pytest.mark.parametrize("portion", [1, 250, 10000])
+def test_a_session_is_its_trials(name: str, portion: int, walked: Landmarks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials of different length, of which each lacks other landmarks or lists them in another order."""
+    monkeypatch.setattr(step, "PORTION", portion)
+    model = body_model(name)
+    trials = {
+        "whole": cleaned(model, walked, TIME),
+        "no pelvis": cleaned(model, without(walked, "asis_left", "psis_right", "sacrum"), TIME).isel(time=slice(120)),
+        "left shank hidden": cleaned(
+            model, dict(reversed(without(walked, "shank_1_left", "shank_2_left", "shank_wand_left").items())), TIME
+        ),
+        "gap": cleaned(model, walked, TIME).isel(time=slice(50, None)).copy(deep=True),
+    }
+    trials["left shank hidden"] = trials["left shank hidden"].isel(marker=slice(None, None, -1))
+    trials["gap"].marker_position.values[60:70, 3:9] = np.nan
+    for trial in trials.values():
+        trial.cutoff_hz.values[:4] = [6, 8, 10, 12]
+    session = joined(trials)
+    assert len({frozenset(data.marker.values) for data in trials.values()}) == 3
+    found = moving(session, name)
+    for label, trial in trials.items():
+        alone, here = moving(trial, name), one_trial(found, label)
+        assert here.attrs == alone.attrs
+        for variable, values in alone.variables.items():
+            assert here[variable].dims == values.dims
+            if values.dtype.kind == "f":
+                np.testing.assert_allclose(
+                    here[variable],
+                    values,
+                    rtol=0,
+                    atol=1e-12 * np.nanmax(np.abs(values.values), initial=0),
+                    err_msg=f"{label}: {variable}",
+                )
+    assert one_trial(found, "gap").attrs["marker_cutoff_hz"] == 9
+    assert np.isnan(one_trial(found, "no pelvis").joint_angle.sel(joint="hip")).all()
+
+
+def test_a_trial_that_cannot_be_followed_is_rejected_alone(walked: Landmarks, moved: xr.Dataset) -> None:
+    model = body_model("isb_clusters")
+    whole = cleaned(model, walked, TIME)
+    blind = cleaned(model, without(walked, *(walked.keys() - {"heel_left"})), TIME)
+    blind = blind.assign_attrs(landmarks_absent="toe_left")
+    found = moving(joined({"a": whole, "blind": blind, "b": whole}))
+    reason = "no leg can be followed: too few markers of the body model are seen (absent: toe_left); "
+    assert found.rejected.values.tolist() == ["", f"{reason}label them, or exclude the trial", ""]
+    assert np.unique(found.sample_trial).tolist() == [0, 2]
+    for name in ("a", "b"):
+        same(one_trial(found, name), moved, *moved.data_vars, tolerance=1e-12)
 
 
 def test_mirrored_walk_exchanges_the_sides(walked: Landmarks, moved: xr.Dataset) -> None:

@@ -15,6 +15,7 @@ from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
+from pipeline.results.trials import joined
 from pipeline.steps.calibrate.model_dataset import static_distances
 from pipeline.steps.kinematics.label_check import exchanged_throughout
 from pipeline.steps.kinematics.step import kinematics
@@ -85,6 +86,10 @@ def test_the_trial_is_refused_and_names_the_labels() -> None:
     with pytest.raises(UserError, match=rf"({why}) seem to be exchanged throughout, here or in the static trial"):
         kinematics(cleaned(swapped, model), calibration, body_model=model, **SETTINGS)
     kinematics(cleaned(trial, model), calibration, body_model=model, **SETTINGS)
+    walks = {"right": cleaned(trial, model), "wrong": cleaned(swapped, model)}
+    reasons = kinematics(joined(walks), calibration, body_model=model, **SETTINGS).rejected.values.tolist()
+    assert not reasons[0]
+    assert "seem to be exchanged throughout" in reasons[1]
     kinematics(cleaned(swapped, model, exchanged_markers="ignore"), calibration, body_model=model, **SETTINGS)
 
 
