@@ -69,7 +69,7 @@ def legs_of(
     *,
     gravity_m_s2: float,
     smallest_floating_axis: float,
-    samples: slice = slice(None),
+    samples: slice | NDArray[np.intp] = slice(None),
 ) -> Legs:
     """Return the legs of a trial or a session, with time contiguous in memory.
 

@@ -9,7 +9,7 @@ trials' names and what holds for a whole trial. A rejected trial has no elements
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -62,8 +62,17 @@ def load_trial(path: str | Path, name: str) -> xr.Dataset:
     return found
 
 
-def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Return all trials of a session by name, as of :func:`one_trial`."""
+def separate(session: xr.Dataset, only: Collection[str] | None = None) -> dict[str, xr.Dataset]:
+    """Return all trials of a session by name, as of :func:`one_trial`.
+
+    Args:
+        session: the session.
+        only: variables to return, besides ``time`` and labels; None for all.
+    """
+    if only is not None:
+        kept = {*only, *HELPERS, *IN_ONE_TRIAL.values()}
+        names = [n for n, one in session.variables.items() if n in kept or n in one.dims or one.dims == ("trial",)]
+        session = session.drop_vars(session.variables.keys() - {*names})
     return _trials(session, session.variables["trial"].values.tolist())
 
 
@@ -192,7 +201,8 @@ def all_trials_at_once(function: Callable[..., xr.Dataset]) -> Callable[..., xr.
 
     ``function`` takes results of earlier steps as sessions of the same trials, all of them walks that can be used, or
     without trials (the session's model). It returns variables over ``sample`` and ``trial`` in the same order, and
-    their labels. ``time``, sources and the trials that cannot be used are added here.
+    their labels, or over ``cycle`` and the like with ``cycle_trial``. ``time`` of samples, sources and the trials that
+    cannot be used are added here.
 
     The step takes sessions as those of :func:`trial_by_trial` do; without the dimension ``trial`` it takes, and
     returns, a single trial over ``time``. If UserError is raised, each trial is tried alone: those for which it is
@@ -272,7 +282,11 @@ def _of_usable_trials(function: Callable[..., xr.Dataset], inputs: Sequence[xr.D
 
 
 def _with_time(found: xr.Dataset, session: xr.Dataset) -> xr.Dataset:
-    return found.assign_coords({name: session.variables[name] for name in ("time", "sample_trial")})
+    return (
+        found
+        if "sample" not in found.dims
+        else found.assign_coords({name: session.variables[name] for name in ("time", "sample_trial")})
+    )
 
 
 def _completed(found: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str]) -> xr.Dataset:
@@ -285,9 +299,9 @@ def _completed(found: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str
             name: (one.dims, _rows([*one.values], usable)) for name, one in along.items()
         })  # fmt: skip
     about: dict[Any, Any] = {name: session.variables[name] for name in SOURCE if name in session.variables}
-    if "sample_trial" in found.variables:
-        numbers = np.flatnonzero(usable).astype(np.int32)
-        about["sample_trial"] = ("sample", numbers[found.variables["sample_trial"].values])
+    numbers = np.flatnonzero(usable).astype(np.int32)
+    for dim in (dim for dim in IN_ONE_TRIAL if f"{dim}_trial" in found.variables):
+        about[f"{dim}_trial"] = (dim, numbers[found.variables[f"{dim}_trial"].values])
     rejected = np.array([reasons.get(name, "") for name in names.tolist()], dtype=str)
     return found.assign_coords({"trial": names, "rejected": ("trial", rejected), **about})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,15 @@ class PhaseFrames(NamedTuple):
     share: Array
     beyond_last: NDArray[np.bool_]
     last: NDArray[np.intp]
+
+    def later(self, frames: int) -> PhaseFrames:
+        """Return the frames on a time axis with more frames before."""
+        return self._replace(after=self.after + frames, last=self.last + frames)
+
+    @classmethod
+    def joined(cls, parts: Iterable[PhaseFrames]) -> PhaseFrames:
+        """Return the frames of all cycles of the parts."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def phase_frames(time: Array, start_s: Array, end_s: Array) -> PhaseFrames:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -18,25 +16,27 @@ UP = np.array([0.0, 1.0, 0.0])
 
 
 def at_foot_strikes(
-    strikes: Sequence[tuple[str, float]],
+    frames: NDArray[np.intp],
+    row: NDArray[np.intp],
     kinematics: xr.Dataset,
     contacts: xr.Dataset,
     clean: xr.Dataset,
     calibrate: xr.Dataset,
+    *,
+    smallest_floating_axis: float,
 ) -> Array:
     """Return the effective foot mass (strike,) kg at the lower of heel and toe marker.
 
     Args:
-        strikes: side and instant in s of each foot strike.
-        kinematics, contacts, clean: the trial.
+        frames: (strike,), frame of each foot strike.
+        row: (strike,), index of its side.
+        kinematics, contacts, clean: the trial, or the trials of a session.
         calibrate: the session's body model.
+        smallest_floating_axis: as of :func:`pipeline.body.legs.legs_of`.
     """
-    if not strikes:
-        return np.empty(0)
-    frames = [int(np.abs(clean.time.values - instant).argmin()) for _, instant in strikes]
     legs = legs_of(
-        _at(frames, kinematics), _at(frames, contacts), calibrate,
-        gravity_m_s2=0.0, smallest_floating_axis=kinematics.attrs["smallest_floating_axis"],
+        kinematics, contacts, calibrate,
+        gravity_m_s2=0.0, smallest_floating_axis=smallest_floating_axis, samples=frames,
     )  # fmt: skip
     names, position = clean.marker.values.tolist(), clean.marker_position.values[frames]
     unseen = np.full((len(frames), 3), np.nan)
@@ -46,15 +46,7 @@ def at_foot_strikes(
     )
     lower = np.where((toe[..., 1] < heel[..., 1])[..., None], toe, heel)
     mass = effective_foot_mass(legs, lower)
-    return mass[np.arange(len(frames)), [SIDES.index(side) for side, _ in strikes]]
-
-
-def _at(frames: Sequence[int], trial: xr.Dataset) -> xr.Dataset:
-    """Return some frames of a trial's variables along time."""
-    along = {name: variable for name, variable in trial.variables.items() if variable.dims[:1] == ("time",)}
-    taken = {name: (variable.dims, variable.values[frames]) for name, variable in along.items() if name != "time"}
-    names = {dim: trial.variables[dim] for dim in ("segment",) if dim in trial.variables}
-    return xr.Dataset(taken, xr.Coordinates(names, indexes={}), trial.attrs)
+    return np.asarray(mass[np.arange(len(frames)), row])
 
 
 def effective_foot_mass(legs: Legs, point: Array) -> Array:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
 from ...dynamics.vectors import rotate
+from ...results.trials import spans_of
 
 Array = NDArray[np.float64]
 IN_STANCE = "_in_stance"
@@ -31,7 +32,7 @@ SOURCES = {  # variable with the values, or the dimensions, of the curve
 def further(
     names: Sequence[str], kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate: xr.Dataset
 ) -> dict[str, xr.Variable]:
-    """Return named quantities (time, side, joint, ...), before division by mass.
+    """Return named quantities (sample, side, joint, ...), before division by mass.
 
     ``joint_moment_distal``, ``_proximal`` and ``_lab`` are one vector in three sets of axes. ``external_moment_jcs``
     is the opposite of ``joint_moment_jcs``. ``joint_moment_per_height`` is ``joint_moment_jcs`` divided by body height,
@@ -48,7 +49,8 @@ def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate
     if name == "joint_moment_per_height":
         return source / float(calibrate.attrs["body_height_m"])
     if name.endswith("dimensionless"):
-        leg = STANDARD_GRAVITY_M_S2 * xr.Variable("side", leg_lengths(kinematics))
+        legs = leg_lengths(kinematics)[kinematics.variables["sample_trial"].values]
+        leg = STANDARD_GRAVITY_M_S2 * xr.Variable(("sample", "side"), legs)
         return source / (leg if "moment" in name else STANDARD_GRAVITY_M_S2 * np.sqrt(leg))
     if name not in ("joint_moment_lab", "joint_moment_proximal"):
         return source
@@ -58,14 +60,16 @@ def _quantity(name: str, kinetics: xr.Dataset, kinematics: xr.Dataset, calibrate
 
 
 def leg_lengths(kinematics: xr.Dataset) -> Array:
-    """Return the leg lengths (side,), hip to knee to ankle centre, trial median, m.
+    """Return the leg lengths (trial, side), hip to knee to ankle centre, median of the trial, m.
 
     It is known wherever joint angles are. It does not include the height of the ankle.
     """
-    names = kinematics.joint.values.tolist()
-    centre = kinematics.joint_centre.values[:, :, [names.index(name) for name in JOINTS]]
+    names = kinematics.variables["joint"].values.tolist()
+    centre = kinematics.variables["joint_centre"].values[:, :, [names.index(name) for name in JOINTS]]
     lengths = np.linalg.norm(np.diff(centre, axis=2), axis=-1).sum(axis=-1)
-    return np.array([np.median(own[np.isfinite(own)]) if np.isfinite(own).any() else np.nan for own in lengths.T])
+    of_trials = [lengths[span].T for span in spans_of(kinematics, "sample")]
+    known = [[own[np.isfinite(own)] for own in sides] for sides in of_trials]
+    return np.array([[np.median(own) if own.size else np.nan for own in sides] for sides in known])
 
 
 def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[str, Array]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -12,17 +13,24 @@ from numpy.typing import NDArray
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...results.cycle_variables import REPAIRED
 from ...results.schema import stacked_metrics
-from ...results.trials import trial_by_trial
-from ...signals.time_normalisation import PHASE, at_phases, phase_frames
+from ...results.trials import all_trials_at_once, separate, spans_of
+from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
 from .spatiotemporal import Heels, belt_speed, spatiotemporal, support
-from .verdicts import Strike, judged, left_out_by_hand
+from .verdicts import Stances, Strike, judged, left_out_by_hand
 
 Array = NDArray[np.float64]
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
+# variables that are needed of each trial by itself
+OF_CONTACTS = (
+    "ground_force", "contact_start", "contact_end", "contact_side", "plates", "reason", "event_time", "event",
+    "event_side",
+)  # fmt: skip
+OF_CLEAN = ("marker_position",)
+OF_KINETICS = ("joint_moment", "disagreement", "forward_closure", "energy_closure")
 
 
 class Cycles(NamedTuple):
@@ -44,7 +52,30 @@ class Cycles(NamedTuple):
         return [*zip(self.side.tolist(), self.start_s.tolist(), strict=True)]
 
 
-@trial_by_trial
+class Walk(NamedTuple):
+    """A trial cut into cycles.
+
+    Attributes:
+        cycles: its cycles.
+        stances: its stances, each with its verdict.
+        reasons: (cycle,), why a cycle has no valid kinetics; empty if it has.
+        gone: (cycle,), whether the user leaves it out.
+        distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`.
+        frames: the frames around 0-100 % of each cycle, and around those from foot strike to foot off.
+        strike: (cycle,), frame of the foot strike.
+    """
+
+    cycles: Cycles
+    stances: Stances
+    reasons: list[str]
+    gone: list[bool]
+    distances: dict[str, Array]
+    phases: dict[str, Array]
+    frames: tuple[PhaseFrames, PhaseFrames]
+    strike: NDArray[np.intp]
+
+
+@all_trials_at_once
 def cycles(
     kinetics: xr.Dataset,
     kinematics: xr.Dataset,
@@ -58,11 +89,12 @@ def cycles(
     further_curves: Sequence[str],
     belt_speed_m_s: float | None = None,
     left_out: Sequence[tuple[str, float, str]] = (),
+    by_trial: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> xr.Dataset:
-    """Cut a trial into gait cycles.
+    """Cut trials into gait cycles.
 
     Args:
-        kinetics, kinematics, contacts, clean: the trial.
+        kinetics, kinematics, contacts, clean: the trials.
         calibrate: the session's body model.
         longest_cycle_s: longest time between two strikes of one side that form a cycle.
         min_peak_force_body_weights: smallest peak of vertical force of a stance with valid kinetics.
@@ -70,6 +102,7 @@ def cycles(
         further_curves: names of further curves, see :mod:`pipeline.steps.cycles.normalisation`.
         belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
         left_out: cycles that the user leaves out: side, start in s and reason.
+        by_trial: ``belt_speed_m_s`` and ``left_out`` of some trials, by name.
 
     Returns:
         Curves (cycle, ..., phase) of angles in degrees and of moments, forces and powers per body mass; metrics
@@ -80,44 +113,109 @@ def cycles(
     Raises:
         UserError: a cycle to leave out does not exist.
     """
-    found = _cycles(contacts, longest_cycle_s)
-    by_hand = left_out_by_hand(found.strikes, left_out)
-    stances = judged(
-        kinetics, contacts, clean, calibrate,
-        min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
-    ).without(by_hand)  # fmt: skip
-    reasons = [by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes]
-    valid = np.array([reason == "" for reason in reasons], dtype=bool)
+    cut = partial(
+        _cut,
+        calibrate=calibrate,
+        longest_cycle_s=longest_cycle_s,
+        min_peak_force_body_weights=min_peak_force_body_weights,
+        max_disagreement_n_m=max_disagreement_n_m,
+    )
+    parts = [separate(kinetics, OF_KINETICS), separate(contacts, OF_CONTACTS), separate(clean, OF_CLEAN)]
+    own = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
+    walks = [cut(*(of[name] for of in parts), **{**own, **(by_trial or {}).get(name, {})}) for name in parts[0]]
+    spans = spans_of(contacts, "sample")
+    trial = np.repeat(np.arange(len(walks), dtype=np.int32), [len(walk.reasons) for walk in walks])
+    found = Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True)))
+    reasons = np.array([reason for walk in walks for reason in walk.reasons], dtype=str)
+    frames = {
+        along: PhaseFrames.joined(walk.frames[i].later(span.start) for walk, span in zip(walks, spans, strict=True))
+        for i, along in enumerate(("phase", "stance_phase"))
+    }
     quantities = _quantities(kinetics, kinematics, contacts, calibrate, further_curves)
-    curves = _curves(quantities, contacts.time.values, found, valid, float(calibrate.attrs["body_mass_kg"]))
-    struck_kg = at_foot_strikes(found.strikes, kinematics, contacts, clean, calibrate)
-    gone = np.array([strike in by_hand for strike in found.strikes], dtype=bool)
+    curves = _curves(quantities, frames, found.row, reasons == "", float(calibrate.attrs["body_mass_kg"]))
+    strikes = np.concatenate([walk.strike + span.start for walk, span in zip(walks, spans, strict=True)])
+    floating = float(kinematics.variables["smallest_floating_axis"].values[0])
+    struck_kg = at_foot_strikes(
+        strikes, found.row, kinematics, contacts, clean, calibrate, smallest_floating_axis=floating
+    )
+    gone = np.array([gone for walk in walks for gone in walk.gone], dtype=bool)
     for array in (struck_kg, *(values for _, values in curves.values())):
         array[gone] = np.nan
+    distances, phases = (
+        {name: np.concatenate([of[name] for of in parts]) for name in parts[0]}
+        for parts in ([walk.distances for walk in walks], [walk.phases for walk in walks])
+    )
     values = {name: values for name, (_, values) in curves.items()}
-    numbers = _metrics(values, found, kinematics, contacts, clean, calibrate, belt_speed_m_s)
+    lengths = leg_lengths(kinematics)[trial, found.row]
+    numbers = _metrics(values, distances, phases, lengths, float(calibrate.attrs["body_height_m"]))
     metrics, names = stacked_metrics(numbers | {"effective_foot_mass": struck_kg})
     dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
+    stances = Stances.joined([walk.stances for walk in walks])
     return xr.Dataset(
-        {**curves, **metrics, **stances.variables()},
+        {
+            **curves,
+            **metrics,
+            **stances.variables(),
+            **{name: clean.variables[name] for name in REPAIRED if name in clean.variables},
+        },
         {
             **{dim: kinetics.variables[dim] for dim in (*dims, "segment")},
             **{dim: PHASE for dim in ("phase", "stance_phase") if any(dim in dims for dims, _ in curves.values())},
             "side": ("cycle", found.side),
             "start_time": ("cycle", found.start_s),
             "end_time": ("cycle", found.end_s),
-            "kinetics_valid": ("cycle", valid),
-            "reason": ("cycle", np.array(reasons, dtype=str)),
-            **names,
+            "kinetics_valid": ("cycle", reasons == ""),
+            "reason": ("cycle", reasons),
+            "metric": names["metric"],
+            "metric_units": (("trial", "metric"), np.tile(names["metric_units"][1], (len(walks), 1))),
             **stances.coordinates(),
+            "cycle_trial": ("cycle", trial),
+            "stance_trial": (
+                "stance",
+                np.repeat(np.arange(len(walks), dtype=np.int32), [len(walk.stances.start) for walk in walks]),
+            ),
         },
-        {name: clean.attrs[name] for name in REPAIRED if name in clean.attrs},
+    )
+
+
+def _cut(
+    kinetics: xr.Dataset,
+    contacts: xr.Dataset,
+    clean: xr.Dataset,
+    calibrate: xr.Dataset,
+    *,
+    longest_cycle_s: float,
+    min_peak_force_body_weights: float,
+    max_disagreement_n_m: float,
+    belt_speed_m_s: float | None,
+    left_out: Sequence[tuple[str, float, str]],
+) -> Walk:
+    """Return the cycles of one trial; for the arguments see :func:`cycles`."""
+    found, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
+    by_hand = left_out_by_hand(found.strikes, left_out)
+    stances = judged(
+        kinetics, contacts, clean, calibrate,
+        min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
+    ).without(by_hand)  # fmt: skip
+    heels = Heels.of(clean)
+    speed = (
+        belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
+    )
+    return Walk(
+        found,
+        stances,
+        reasons=[by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes],
+        gone=[strike in by_hand for strike in found.strikes],
+        distances=spatiotemporal(heels, **found._asdict(), belt_speed_m_s=speed),
+        phases=support(contacts, **found._asdict()),
+        frames=(phase_frames(time, found.start_s, found.end_s), phase_frames(time, found.start_s, found.off_s)),
+        strike=np.abs(time - found.start_s[:, None]).argmin(axis=1),
     )
 
 
 def _cycles(contacts: xr.Dataset, longest_s: float) -> Cycles:
     """Return the cycles between successive strikes with at most one foot off."""
-    table = [contacts[name].values.tolist() for name in ("event_time", "event", "event_side")]
+    table = [contacts.variables[name].values.tolist() for name in ("event_time", "event", "event_side")]
     found = []
     for side in SIDES:
         own = [(time_s, kind) for time_s, kind, of in zip(*table, strict=True) if of == side]
@@ -141,7 +239,7 @@ def _quantities(
     calibrate: xr.Dataset,
     further_curves: Sequence[str],
 ) -> dict[str, xr.Variable]:
-    """Return the quantities (time, side, ...) of all curves by name."""
+    """Return the quantities (sample, side, ...) of all curves by name."""
     wanted = {name: kinematics.variables[name] for name in ANGLES}
     wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
     wanted["ground_force"] = contacts.variables["ground_force"]
@@ -151,20 +249,27 @@ def _quantities(
 
 
 def _curves(
-    quantities: Mapping[str, xr.Variable], time: Array, found: Cycles, valid: NDArray[np.bool_], mass_kg: float
+    quantities: Mapping[str, xr.Variable],
+    frames: Mapping[str, PhaseFrames],
+    row: NDArray[np.intp],
+    valid: NDArray[np.bool_],
+    mass_kg: float,
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return curves (cycle, ..., phase) of angles, and of kinetics per body mass.
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
+
+    Args:
+        quantities: (sample, side, ...) by name.
+        frames: the frames around ``phase`` and ``stance_phase`` of the cycles.
+        row: (cycle,), index of each cycle's side.
+        valid: (cycle,), whether its kinetics are valid.
+        mass_kg: body mass.
     """
-    frames = {
-        "phase": phase_frames(time, found.start_s, found.end_s),
-        "stance_phase": phase_frames(time, found.start_s, found.off_s),
-    }
     curves = {}
     for name, quantity in quantities.items():
         along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
-        rows = np.ascontiguousarray(at_phases(quantity.values, frames[along], found.row))
+        rows = np.ascontiguousarray(at_phases(quantity.values, frames[along], row))
         if name.removesuffix(IN_STANCE) not in ANGLES:
             rows /= 1 if name in SHARES else mass_kg
             rows[~valid] = np.nan
@@ -174,25 +279,25 @@ def _curves(
 
 def _metrics(
     curves: Mapping[str, Array],
-    found: Cycles,
-    kinematics: xr.Dataset,
-    contacts: xr.Dataset,
-    clean: xr.Dataset,
-    calibrate: xr.Dataset,
-    belt_speed_m_s: float | None,
+    distances: dict[str, Array],
+    phases: dict[str, Array],
+    leg_length_m: Array,
+    height_m: float,
 ) -> dict[str, Array]:
-    """Return the metrics (cycle,) of all cycles, except the effective foot mass."""
-    heels = Heels.of(clean)
-    speed = (
-        belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
-    )
-    distances = spatiotemporal(heels, **found._asdict(), belt_speed_m_s=speed)
+    """Return the metrics (cycle,) of all cycles, except the effective foot mass.
+
+    Args:
+        curves: by name.
+        distances, phases: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`.
+        leg_length_m: (cycle,).
+        height_m: body height, or NaN.
+    """
     share = distances["stance_share"]
     return (
         distances
-        | dimensionless(distances, leg_length_m=leg_lengths(kinematics)[found.row])
-        | per_height(distances, height_m=float(calibrate.attrs["body_height_m"]))
-        | support(contacts, **found._asdict())
+        | dimensionless(distances, leg_length_m=leg_length_m)
+        | per_height(distances, height_m=height_m)
+        | phases
         | peaks(curves, stance_share=share)
         | ranges(curves)
         | impulses(curves, stance_share=share, stride_s=distances["stride_time"])

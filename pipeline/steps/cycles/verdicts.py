@@ -40,6 +40,11 @@ class Stances:
     forward_closure: Array
     energy_closure: Array
 
+    @classmethod
+    def joined(cls, trials: Iterable[Stances]) -> Stances:
+        """Return the stances of all trials."""
+        return cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in trials), strict=True)))
+
     def variables(self) -> dict[str, Any]:
         """Return the variables of cycles.nc along ``stance``."""
         return {
@@ -109,13 +114,14 @@ def judged(
     max_disagreement_n_m: float,
 ) -> Stances:
     """Return every stance with its verdict; for the arguments see the step ``cycles``."""
-    sides, starts, ends = contacts.contact_side.values, contacts.contact_start.values, contacts.contact_end.values
-    of_moments = kinetics.disagreement.values[:, kinetics["load"].values.tolist().index("moment")]
+    touched, solved = contacts.variables, kinetics.variables
+    sides, starts, ends = (touched[f"contact_{name}"].values for name in ("side", "start", "end"))
+    of_moments = solved["disagreement"].values[:, solved["load"].values.tolist().index("moment")]
     disagreement = float(np.fmax.reduce(of_moments))
-    reasons = [str(reason) for reason in contacts.reason.values]
-    time = contacts.time.values
-    vertical = contacts.ground_force.values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
-    ankle = kinetics.joint_moment.values[:, :, kinetics.joint.values.tolist().index("ankle")]
+    reasons = [str(reason) for reason in touched["reason"].values]
+    time = touched["time"].values
+    vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
+    ankle = solved["joint_moment"].values[:, :, solved["joint"].values.tolist().index("ankle")]
     known = np.isfinite(ankle).all(axis=-1)
     row = [SIDES.index(str(side)) for side in sides]
     for i in (i for i, reason in enumerate(reasons) if not reason):
@@ -128,16 +134,16 @@ def judged(
             reasons[i] = f"peak vertical force only {peak:.2f} body weights"
         elif not known[inside, row[i]].all():
             reasons[i] = _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
-    closure = np.sqrt((kinetics.forward_closure.values**2).mean(axis=-1))
+    closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
         ends,
         sides.astype(str),
-        contacts.plates.values.astype(str),
+        touched["plates"].values.astype(str),
         np.array(reasons, dtype=str),
         np.full(len(row), disagreement),
         closure[row],
-        kinetics.energy_closure.values[row],
+        solved["energy_closure"].values[row],
     )
 
 

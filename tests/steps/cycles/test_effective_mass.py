@@ -200,13 +200,21 @@ def marked(heel: Array, toe: Array) -> xr.Dataset:
     )
 
 
+def struck(strikes: list[tuple[str, float]], motion: xr.Dataset, clean: xr.Dataset) -> Array:
+    """Return the effective mass at strikes, each a side and an instant in s."""
+    frames = np.array([np.abs(instant - TIME).argmin() for _, instant in strikes], dtype=int)
+    row = np.array([SIDES.index(side) for side, _ in strikes], dtype=int)
+    floating = motion.attrs["smallest_floating_axis"]
+    return at_foot_strikes(frames, row, motion, ground(), clean, CALIBRATION, smallest_floating_axis=floating)
+
+
 def test_the_mass_is_that_of_the_lower_of_heel_and_toe(own: Legs, heel: Array) -> None:
     """A heel strike of the left and a forefoot strike of the right, each at its own instant."""
     motion = moving(landmarks(walk(TIME)))
     toe = heel + np.array([0.2, 0.03, 0])
     toe[:, 1, 1] -= 0.06
     strikes = [("right", 0.2), ("left", 0.404), ("right", 0.7)]
-    found = at_foot_strikes(strikes, motion, ground(), marked(heel, toe), CALIBRATION)
+    found = struck(strikes, motion, marked(heel, toe))
     by_heel, by_toe = effective_foot_mass(own, heel), effective_foot_mass(own, toe)
     np.testing.assert_allclose(found, [by_toe[40, 1], by_heel[81, 0], by_toe[140, 1]], rtol=SINGULAR)
     assert found[0] != pytest.approx(by_heel[40, 1], rel=0.01)
@@ -214,9 +222,7 @@ def test_the_mass_is_that_of_the_lower_of_heel_and_toe(own: Legs, heel: Array) -
 
 def test_a_foot_without_toe_marker_strikes_with_its_heel(own: Legs, heel: Array) -> None:
     motion, clean = moving(landmarks(walk(TIME))), marked(heel, heel - 1)
-    found = at_foot_strikes(
-        [("right", 0.2), ("left", 0.2)], motion, ground(), clean.drop_sel(marker="toe_right"), CALIBRATION
-    )
+    found = struck([("right", 0.2), ("left", 0.2)], motion, clean.drop_sel(marker="toe_right"))
     assert found[0] == pytest.approx(effective_foot_mass(own, heel)[40, 1], rel=SINGULAR)
     assert found[1] == pytest.approx(effective_foot_mass(own, heel - 1)[40, 0], rel=SINGULAR)
 
@@ -224,6 +230,6 @@ def test_a_foot_without_toe_marker_strikes_with_its_heel(own: Legs, heel: Array)
 def test_a_strike_of_a_foot_that_is_not_seen_has_no_mass(own: Legs, heel: Array) -> None:
     motion, clean = moving(landmarks(walk(TIME))), marked(heel, heel + 1)
     clean.marker_position.values[40, [1, 3]] = np.nan
-    found = at_foot_strikes([("left", 0.2), ("right", 0.2)], motion, ground(), clean, CALIBRATION)
+    found = struck([("left", 0.2), ("right", 0.2)], motion, clean)
     np.testing.assert_array_equal(np.isnan(found), [False, True])
-    assert at_foot_strikes([], motion, ground(), clean, CALIBRATION).shape == (0,)
+    assert struck([], motion, clean).shape == (0,)
