@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
+from tests.campaigns import versions
 from tests.campaigns.versions import RELATIVE, differences
 
 DATA = xr.Dataset(
@@ -24,7 +25,7 @@ DATA = xr.Dataset(
 def difference(folder: Path, other: xr.Dataset) -> float:
     for name, data in (("one", DATA), ("other", other)):
         (folder / name / "derived").mkdir(parents=True)
-        netcdf.save_tree(folder / name / "derived" / "kinetics.nc", {"walk": data}, {})
+        netcdf.save(folder / name / "derived" / "kinetics.nc", data)
     return differences(folder / "one", folder / "other")[0]
 
 
@@ -34,6 +35,15 @@ def test_equal_outputs_do_not_differ(tmp_path: Path) -> None:
 
 def test_a_small_difference_of_powers_is_relative_to_powers(tmp_path: Path) -> None:
     assert difference(tmp_path, DATA.assign(energy_closure=DATA.energy_closure + 1e-11)) < RELATIVE
+
+
+def test_neighbours_in_single_precision_do_not_differ() -> None:
+    one = DATA.moment.astype(np.float32)
+    next_one = one.copy(data=np.nextafter(one.values, np.float32(np.inf)))
+    next_but_one = one.copy(data=np.nextafter(next_one.values, np.float32(np.inf)))
+    assert versions.difference(one, next_one) == 0
+    assert versions.difference(one, next_but_one) > RELATIVE
+    assert versions.difference(one.astype(float), next_one.astype(float)) > RELATIVE
 
 
 @pytest.mark.parametrize(
