@@ -126,7 +126,7 @@ def outcomes(study: Path, lab: str, *, shared: Path | None = None) -> Iterator[O
 def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any) -> xr.Dataset:
     about = {"role": row["role"], "source": row["file"]}
     try:
-        person = study_tables.person_of(row, participants)
+        person: Any = study_tables.person_of(row, participants)
         return read(study / row["file"], body_model=model, **person, **chosen["read"]).assign_attrs(about)
     except UserError as error:
         return xr.Dataset(attrs={**about, "rejected": str(error).removeprefix(f"{study / row['file']}: ")})

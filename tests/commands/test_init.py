@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import ezc3d
 import numpy as np
@@ -240,9 +241,8 @@ def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
     model = settings.load_body_model(name_of_model(tmp_path), where="study.yaml", study_path=tmp_path)
     for person, rows in study_tables.read_trials(tmp_path / "trials.tsv", people).items():
         for row in rows:
-            mine = read(
-                tmp_path / row["file"], body_model=model, lab_axes="quarter_turn", **study_tables.person_of(row, people)
-            )
+            chosen: Any = study_tables.person_of(row, people)
+            mine = read(tmp_path / row["file"], body_model=model, lab_axes="quarter_turn", **chosen)
             source = own[person] / Path(row["file"]).name.replace(f"static_{person}", "static")
             alone = read(source, body_model=model, lab_axes="quarter_turn").isel(time=slice(mine.sizes["time"]))
             # written again in single precision, mm

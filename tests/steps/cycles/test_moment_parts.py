@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -12,7 +14,7 @@ from pipeline.steps.kinetics.step import kinetics
 from tests.support.geometry import ROUNDING, landmarks, walk
 from tests.support.walking import CALIBRATION, KINETICS, ROUNDED, TIME, ground, moving
 
-SPAN_S = {"start_s": 0.1, "end_s": 0.9}
+SPAN_S: Any = {"start_s": 0.1, "end_s": 0.9}
 
 
 @pytest.fixture(scope="module")

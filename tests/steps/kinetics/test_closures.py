@@ -167,7 +167,8 @@ def test_segments_without_mass_cannot_be_driven(motion: xr.Dataset, segment: str
 def power_left_over(own: Legs, loads: xr.Dataset) -> Array:
     """Return the energy closure of joint loads."""
     in_lab = rotate(np.swapaxes(own.rotation[:, :, :3], -1, -2), loads.joint_moment.values)
-    return closures.energy_closure(own, loads.joint_force.values, in_lab, TIME, [slice(0, len(TIME))])[0]
+    left_over: Array = closures.energy_closure(own, loads.joint_force.values, in_lab, TIME, [slice(0, len(TIME))])[0]
+    return left_over
 
 
 @pytest.fixture(scope="module")

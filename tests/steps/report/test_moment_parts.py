@@ -34,7 +34,7 @@ def test_parts_sum_to_the_line_and_mass_divides_them() -> None:
     for kind, (whole, divided) in pairs.items():
         assert whole["names"] == trial[kind].values.tolist()
         expected = trial[f"joint_moment_by_{kind}"].sel(side="right")
-        parts, total = (np.array(whole[name], dtype=float) for name in ("parts", "total"))  # type: ignore[literal-required]
+        parts, total = (np.array(whole[name], dtype=float) for name in ("parts", "total"))
         np.testing.assert_allclose(parts, np.moveaxis(expected.values, 2, 0), atol=0.05)
         np.testing.assert_allclose(total, expected.sum(kind), atol=0.5)
         np.testing.assert_allclose(parts.sum(axis=0), total, atol=0.5 + ROUNDING_N_M)
