@@ -83,9 +83,9 @@ def test_a_trial_loads_by_itself(finished: Path) -> None:
     moments = load_trial(finished / "derived/sub-01/kinetics.nc", "comfortable_01")
     assert moments.joint_moment.sel(side="right", joint="ankle", local_axis="z").sizes["time"] > 100
     assert moments.joint_moment.attrs["units"] == "N m"
-    # the four terms are the moment: their sum is taken in another order, a rounding of 100 N m is 1e-14
+    # the four terms are the moment: five numbers of up to 200 N m, each rounded to single precision
     difference = moments.joint_moment_term.sum("term", skipna=False) - moments.joint_moment
-    assert float(abs(difference).max()) < 1e-10
+    assert float(abs(difference).max()) < 5e-5
 
 
 def test_results_go_back_into_copies_of_the_recordings(finished: Path, tmp_path: Path) -> None:
