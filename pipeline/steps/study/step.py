@@ -23,7 +23,7 @@ QUALITY = (
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
     "energy_closure_w", *REPAIRS,
 )  # fmt: skip
-LABELS = {dim for variable in STUDY.values() for dim in variable.dims} - {"cycle"}
+LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim != "cycle")]
 NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
 
 
