@@ -5,6 +5,7 @@ A landmark of each side is named ``heel_left``, ``heel_right``; one of the midli
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
@@ -38,6 +39,7 @@ def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
     return {landmark: group for landmark, group in found.items() if group}
 
 
+@functools.lru_cache(maxsize=4096)
 def _folded(label: str) -> str:
     return "".join(label.split()).casefold()
 
@@ -55,8 +57,8 @@ def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Point
 
 def seen_labels(labels: list[str], markers: Array) -> list[str]:
     """Return the labels of markers that are ever seen; files also list markers that were never tracked."""
-    visible = np.asarray(np.isfinite(markers).all(axis=-1))
-    return [label for i, label in enumerate(labels) if visible[:, i].any()]
+    visible = np.asarray(np.isfinite(markers).all(axis=-1)).any(axis=0).tolist()
+    return [label for label, seen in zip(labels, visible, strict=True) if seen]
 
 
 def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str]) -> list[Problem]:

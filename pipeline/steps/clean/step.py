@@ -5,12 +5,15 @@ From this step on markers have the names of landmarks (``heel_left``) instead of
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
+from xarray.indexes import PandasIndex
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels, seen_labels
@@ -99,7 +102,7 @@ def clean(
             **_plates(read, cutoff_hz=force_cutoff_hz, order=filter_order),
             "event_time": read.variables["event_time"],
         },
-        read.drop_dims("marker").coords | _marker_coords(chosen, measured, rebuilt, cutoffs_hz),
+        _coordinates(read, chosen, measured, rebuilt, cutoffs_hz),
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
             "landmarks_absent": " ".join(name for name in body_model.landmarks if name not in chosen),
@@ -153,17 +156,27 @@ def _by_landmark(combine: Callable[..., Any], values: Any, labels: list[str], ch
     return result
 
 
-def _marker_coords(chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> xr.Coordinates:
-    """Return the coordinates along ``marker``; flags are (time, landmark)."""
-    return xr.Coordinates(
-        {
-            "marker": list(chosen),
-            "label": ("marker", [" + ".join(group) for group in chosen.values()]),
-            "measured_share": ("marker", measured.mean(axis=0)),
-            "filled_share": ("marker", rebuilt.mean(axis=0)),
-            "cutoff_hz": ("marker", cutoffs_hz),
-        }
-    )
+def _coordinates(
+    read: xr.Dataset, chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array
+) -> xr.Coordinates:
+    """Return the coordinates: those of ``read``, and along ``marker`` new ones; flags are (time, landmark)."""
+    coordinates = {name: read.variables[name] for name in read.coords if "marker" not in read.variables[name].dims}
+    for name, values in {
+        "marker": [*chosen],
+        "label": [" + ".join(group) for group in chosen.values()],
+        "measured_share": measured.mean(axis=0),
+        "filled_share": rebuilt.mean(axis=0),
+        "cutoff_hz": cutoffs_hz,
+    }.items():
+        coordinates[name] = xr.Variable("marker", np.asarray(values))
+    indexes = {name: index for name, index in read.xindexes.items() if name != "marker"}
+    return xr.Coordinates(coordinates, indexes | {"marker": _index_of(tuple(chosen))})
+
+
+@functools.lru_cache(maxsize=16)
+def _index_of(landmarks: tuple[str, ...]) -> PandasIndex:
+    """Return the index along ``marker``, mostly the same in all trials."""
+    return PandasIndex(pd.Index(landmarks), "marker")
 
 
 def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
