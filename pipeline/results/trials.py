@@ -158,13 +158,19 @@ def rejection(reason: str, about: Mapping[str, Any]) -> xr.Dataset:
     return xr.Dataset(attrs={"rejected": " ".join(reason.split()), **about})
 
 
-def trial_by_trial(function: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
+def trial_by_trial(
+    function: Callable[..., xr.Dataset], *, only: Collection[str] | None = None
+) -> Callable[..., xr.Dataset]:
     """Make a step on one trial a step on a session: it is applied to each walking trial.
 
     The step takes results of earlier steps with the same trials. Without the dimension ``trial`` they are one trial,
     and the step is applied to that. A trial for which it raises UserError is rejected with the reason, one that is
     rejected in an input stays so; other trials are not affected. A dataset without trials (the session's model) is
     given as it is. ``by_trial`` holds further arguments of some trials.
+
+    Args:
+        function: the step on one trial.
+        only: variables of sessions that it needs, as of :func:`separate`.
     """
 
     @functools.wraps(function)
@@ -173,15 +179,19 @@ def trial_by_trial(function: Callable[..., xr.Dataset]) -> Callable[..., xr.Data
     ) -> xr.Dataset:
         if not any("trial" in data.dims for data in (*inputs, *arguments.values()) if isinstance(data, xr.Dataset)):
             return function(*inputs, **arguments)
-        return _each_trial(functools.partial(function, **arguments), inputs, by_trial or {})
+        trials = [separate(data, only) if "trial" in data.dims else None for data in inputs]
+        return _each_trial(functools.partial(function, **arguments), inputs, trials, by_trial or {})
 
     return step
 
 
 def _each_trial(
-    function: Callable[..., xr.Dataset], sessions: Sequence[xr.Dataset], by_trial: Mapping[str, Mapping[str, Any]]
+    function: Callable[..., xr.Dataset],
+    sessions: Sequence[xr.Dataset],
+    trials: Sequence[Mapping[str, xr.Dataset] | None],
+    by_trial: Mapping[str, Mapping[str, Any]],
 ) -> xr.Dataset:
-    trials = [separate(session) if "trial" in session.dims else None for session in sessions]
+    """Return the results of a step on each trial, given the sessions and the trials of each session by name."""
     results = {}
     for name in sessions[0].variables["trial"].values.tolist():
         parts = [each[name] if each else session for each, session in zip(trials, sessions, strict=True)]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from xarray.indexes import PandasIndex
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
@@ -22,10 +23,14 @@ from .foot_on_plate import OTHER
 from .plate_contacts import Contact, between
 
 Array = NDArray[np.float64]
+OF_CLEAN = (
+    "marker_position", "plate_force", "plate_moment", "plate_corner", "plate_drift", "vertical_force",
+    "vertical_force_filtered", "event_time", "event_side",
+)  # fmt: skip
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
 
-@trial_by_trial
+@partial(trial_by_trial, only=OF_CLEAN)
 def contacts(
     clean: xr.Dataset,
     *,
@@ -207,6 +212,19 @@ def _dataset(
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
     vector = ("time", "side", "axis")
+    coordinates = {
+        "time": clean.variables["time"],
+        "side": ("side", list(SIDES)),
+        "axis": ("axis", list("xyz")),
+        "contact_side": ("contact", _text(row.side for row in rows)),
+        "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in rows)),
+        "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
+        "reason": ("contact", _text(row.reason for row in rows)),
+        "event": ("event", _text(event.kind for event, _ in events)),
+        "event_side": ("event", _text(side for _, side in events)),
+        "event_source": ("event", _text(event.source for event, _ in events)),
+    }
+    known = {name: index for name, index in clean.xindexes.items() if name in ("time", "axis")}
     return xr.Dataset(
         {
             "ground_force": (vector, force),
@@ -217,20 +235,14 @@ def _dataset(
             "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
         },
-        {
-            "time": clean.variables["time"],
-            "side": list(SIDES),
-            "axis": list("xyz"),
-            "contact_side": ("contact", _text(row.side for row in rows)),
-            "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in rows)),
-            "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
-            "reason": ("contact", _text(row.reason for row in rows)),
-            "event": _text(event.kind for event, _ in events),
-            "event_side": ("event", _text(side for _, side in events)),
-            "event_source": ("event", _text(event.source for event, _ in events)),
-        },
+        xr.Coordinates(coordinates, known | {"side": _side_index()}),
         {"plates_left_out": clean.attrs["plates_left_out"]},
     )
+
+
+@cache
+def _side_index() -> PandasIndex:
+    return PandasIndex(list(SIDES), "side")
 
 
 def _text(words: Iterable[str]) -> NDArray[np.str_]:
