@@ -57,8 +57,8 @@ def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Point
 
 def seen_labels(labels: list[str], markers: Array) -> list[str]:
     """Return the labels of markers that are ever seen; files also list markers that were never tracked."""
-    visible = np.asarray(np.isfinite(markers).all(axis=-1)).any(axis=0).tolist()
-    return [label for label, seen in zip(labels, visible, strict=True) if seen]
+    visible = np.asarray(np.isfinite(markers).all(axis=-1))
+    return [labels[i] for i in np.flatnonzero(visible.any(axis=0)).tolist()]
 
 
 def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str]) -> list[Problem]:
