@@ -67,13 +67,15 @@ def separate(session: xr.Dataset, only: Collection[str] | None = None) -> dict[s
 
     Args:
         session: the session.
-        only: variables to return, besides ``time`` and labels; None for all.
+        only: variables to return, with ``time`` and labels along them, but without indexes for ``sel``; None for all.
     """
     if only is not None:
-        kept = {*only, *HELPERS, *IN_ONE_TRIAL.values()}
-        names = [n for n, one in session.variables.items() if n in kept or n in one.dims or one.dims == ("trial",)]
-        session = session.drop_vars(session.variables.keys() - {*names})
-    return _trials(session, session.variables["trial"].values.tolist())
+        dims = {dim for name, variable in session.variables.items() if name in only for dim in variable.dims}
+        kept = {*only, *dims, *(own for dim, own in IN_ONE_TRIAL.items() if dim in dims)}
+        kept |= {f"{dim}_{helper}" for dim in dims for helper in ("trial", "order")}
+        others = [name for name, one in session.variables.items() if name not in kept and one.dims != ("trial",)]
+        session = session.drop_vars(others)
+    return _trials(session, session.variables["trial"].values.tolist(), indexed=only is None)
 
 
 def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
@@ -93,14 +95,16 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and np.isnan(value)
 
 
-def _trials(session: xr.Dataset, names: Sequence[str]) -> dict[str, xr.Dataset]:
+def _trials(session: xr.Dataset, names: Sequence[str], *, indexed: bool = True) -> dict[str, xr.Dataset]:
     """Return some trials of a session by name."""
     listed, facts = session.variables["trial"].values.tolist(), facts_of_trials(session)
     spans = {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
-    return {name: _trial(session, listed.index(name), spans, facts[name]) for name in names}
+    return {name: _trial(session, listed.index(name), spans, facts[name], indexed=indexed) for name in names}
 
 
-def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> xr.Dataset:
+def _trial(
+    session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any], *, indexed: bool
+) -> xr.Dataset:
     """Return a trial by its number, from the elements and the facts of trials."""
     if reason := about.pop("rejected"):
         kept = {key: value for key, value in about.items() if key in (*SOURCE, "role")}
@@ -112,7 +116,10 @@ def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]
         for key, variable in session.variables.items()
         if variable.dims != ("trial",) and key not in HELPERS
     }
-    coordinates = {key: variables.pop(key) for key in [*variables] if key in session.coords}
+    along = session.coords.keys()
+    coordinates = {key: variables.pop(key) for key in [*variables] if key in along}
+    if not indexed:
+        return xr.Dataset(variables, xr.Coordinates(coordinates, {}), about)
     known = {key: index for key, index in session.xindexes.items() if key not in {*spans, *chosen}}
     indexes = {
         key: known.get(key) or PandasIndex(pd.Index(one.values), str(key))
@@ -305,9 +312,10 @@ def _completed(found: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str
     usable = np.array([name not in reasons for name in names.tolist()], dtype=bool)
     if not usable.all():
         along = {name: one for name, one in found.variables.items() if one.dims[:1] == ("trial",)}
+        labels = found.coords.keys() & along.keys()
         found = found.drop_vars(along).assign({
             name: (one.dims, _rows([*one.values], usable)) for name, one in along.items()
-        })  # fmt: skip
+        }).set_coords(labels)  # fmt: skip
     about: dict[Any, Any] = {name: session.variables[name] for name in SOURCE if name in session.variables}
     numbers = np.flatnonzero(usable).astype(np.int32)
     for dim in (dim for dim in IN_ONE_TRIAL if f"{dim}_trial" in found.variables):

@@ -224,7 +224,6 @@ def _dataset(
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),
     }
-    known = {name: index for name, index in clean.xindexes.items() if name in ("time", "axis")}
     return xr.Dataset(
         {
             "ground_force": (vector, force),
@@ -235,7 +234,7 @@ def _dataset(
             "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
         },
-        xr.Coordinates(coordinates, known | {"side": _side_index()}),
+        xr.Coordinates(coordinates, {"side": _side_index()}),
         {"plates_left_out": clean.attrs["plates_left_out"]},
     )
 
