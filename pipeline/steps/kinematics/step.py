@@ -61,7 +61,7 @@ def kinematics(
     if static_offset == "subtract":
         static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
         offset = joint_angles(static[None], angle_convention, smallest_floating_axis)
-    portions: list[Variables] = []
+    found: Variables = {}
     for numbers in batches(spans, PORTION):
         own = spans[numbers]
         here = slice(own[0].start, own[-1].stop)
@@ -72,11 +72,14 @@ def kinematics(
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
-        portions.append(motion | _angles(rotation, offset, angle_convention, smallest_floating_axis))
+        angles = _angles(rotation, offset, angle_convention, smallest_floating_axis)
+        for name, (dims, values) in (motion | angles).items():
+            if name not in found:
+                found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], len(time))), -1, 0)
+            found[name][1][here] = values
     labels = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz", "angle": ANGLES}
     return xr.Dataset(
-        {name: (dims, _in_a_row(portion[name][1] for portion in portions)) for name, (dims, _) in portions[0].items()}
-        | _facts(clean, smallest_floating_axis),
+        found | _facts(clean, smallest_floating_axis),
         {name: list(values) for name, values in labels.items()},
     )
 
@@ -164,12 +167,6 @@ def _angles(rotation: Array, offset: Array | float, convention: str, smallest_fl
         "pelvis_angle": (("sample", "side", "angle"), pelvis),
         "foot_progression": (("sample", "side"), foot),
     }
-
-
-def _in_a_row(parts: Iterable[Array]) -> Array:
-    """Return the arrays one after the other; a single one as it is."""
-    first, *others = parts
-    return np.concatenate([first, *others]) if others else first
 
 
 def _facts(clean: xr.Dataset, smallest_floating_axis: float) -> dict[str, Any]:
