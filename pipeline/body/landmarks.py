@@ -29,8 +29,10 @@ def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
         alike.setdefault(_folded(label), []).append(label)
 
     def spelt(label: str) -> str:
+        if label in here:
+            return label
         others = alike.get(_folded(label), [])
-        return label if label in here else others[0] if len(others) == 1 else ""
+        return others[0] if len(others) == 1 else ""
 
     found = {
         landmark: next(filter(all, (tuple(map(spelt, group)) for group in alternatives)), ())

@@ -34,7 +34,7 @@ def steadiness(position: Array) -> tuple[Array, Array]:
     one, other = np.triu_indices(position.shape[1], 1)
     distance = _distances(some, one, other)
     enough = np.isfinite(distance).sum(axis=1) >= max(5, len(some) // 3)
-    distance = np.where(enough[:, None], distance, np.nan)
+    distance[~enough] = np.nan
     median = _medians(distance)
     result = np.full((2, position.shape[1], position.shape[1]), np.nan)
     result[:, one, other] = result[:, other, one] = median, 1.4826 * _medians(np.abs(distance - median[:, None]))
@@ -70,6 +70,8 @@ def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int
     with np.errstate(invalid="ignore"):
         lead = np.log((across + floor) / (same + floor))
         sure = (np.minimum(same, across) < 4 * RIGID_M) & (np.abs(lead) > np.log(TIMES_STEADIER))
+        if not (sure & (lead < 0)).any():
+            return []
     weight = np.where(sure, np.abs(lead), 0.0)
     sign = np.zeros(len(legs))
     groups = []

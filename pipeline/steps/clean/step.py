@@ -89,8 +89,9 @@ def clean(
         whole, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s
     )
     code = np.where((code == 0) | (repairs == SPIKE), repairs, code)
-    position, fills = _by_landmark(np.mean, filled, labels, chosen), _by_landmark(np.max, code, labels, chosen)
-    measured = _by_landmark(np.all, np.isfinite(whole).all(axis=-1), labels, chosen)
+    groups = [[labels.index(label) for label in group] for group in chosen.values()]
+    position, fills = _by_landmark(np.mean, filled, groups), _by_landmark(np.max, code, groups)
+    measured = _by_landmark(np.all, np.isfinite(whole).all(axis=-1), groups)
     rebuilt = np.isfinite(position).all(axis=-1) & ~measured
     filtered, cutoffs_hz = filter_markers(
         position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
@@ -144,11 +145,10 @@ def _clusters(body_model: BodyModel, chosen: Chosen, labels: list[str]) -> list[
     return clusters
 
 
-def _by_landmark(combine: Callable[..., Any], values: Any, labels: list[str], chosen: Chosen) -> Any:
-    """Return (time, landmark, ...) from (time, marker, ...) by combining markers."""
-    groups = [[labels.index(label) for label in group] for group in chosen.values()]
-    if len(labels) == len(groups) == sum(map(len, groups)):
-        return values  # one marker for each landmark, in this order
+def _by_landmark(combine: Callable[..., Any], values: Any, groups: list[list[int]]) -> Any:
+    """Return (time, landmark, ...) from (time, marker, ...) by combining the markers of each landmark."""
+    if groups == [[i] for i in range(values.shape[1])]:
+        return values
     result = values[:, [group[0] for group in groups]]
     for i, group in enumerate(groups):
         if len(group) > 1:
