@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,9 @@ from pipeline.conventions import CHAIN, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import UserError
 from pipeline.results.cycle_variables import ON_REQUEST
+from pipeline.results.schema import described
+from pipeline.results.trials import joined, one_trial
+from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES
 from tests.support.cut_walks import (
     EVEN,
@@ -16,6 +21,7 @@ from tests.support.cut_walks import (
     MASS_KG,
     PHASE,
     ROUNDING,
+    SETTINGS,
     Trial,
     amplitude,
     assert_metrics,
@@ -296,3 +302,34 @@ def test_a_trial_without_events_has_stances_but_no_cycles(known: Walk) -> None:
     assert result.sizes["cycle"] == 0
     assert result.sizes["stance"] == made["contacts"].sizes["contact"]
     assert result.joint_angle.shape == (0, 3, 3, 101)
+
+
+# ---- sessions
+
+
+def test_the_cycles_of_a_session_are_those_of_its_trials(known: Walk) -> None:
+    """Trials of different length, of which one has no cycle and one is rejected; arguments of single trials."""
+    trials = {
+        "long": trial(known),
+        "short": trial(walk(strides=2), reasons={0: "no plate"}),
+        "none": trial(walk(strides=0)),
+    }
+    strike = known.seen()[0]
+    by_trial: dict[str, dict[str, Any]] = {
+        "long": {"left_out": [(strike.side, strike.start_s, "stumbled")], "belt_speed_m_s": 0.5},
+        "wrong": {"left_out": [("left", 99.0, "no such cycle")]},
+    }
+    names = ("kinetics", "kinematics", "contacts", "clean")
+    listed = {"long": trials["long"], "wrong": trials["long"], "short": trials["short"], "none": trials["none"]}
+    sessions = [joined({label: made[name] for label, made in listed.items()}) for name in names]
+    settings = SETTINGS | {"further_curves": ["joint_moment_dimensionless", "joint_moment_jcs_in_stance"]}
+    found = cycles(*sessions, trials["long"]["calibrate"], **settings, by_trial=by_trial)
+    assert described("cycles", found).sizes["cycle"] == found.sizes["cycle"]
+    assert [bool(reason) for reason in found.rejected.values] == [False, True, False, False]
+    assert "no left cycle starts at 99 s" in found.rejected.values[1]
+    for label, made in trials.items():
+        alone = cycles(*(made[name] for name in (*names, "calibrate")), **settings, **by_trial.get(label, {}))
+        here = one_trial(found, label)
+        for name, values in alone.variables.items():
+            np.testing.assert_array_equal(here[name], values, err_msg=f"{label}: {name}")
+    assert one_trial(found, "none").sizes["cycle"] == 0
