@@ -72,7 +72,9 @@ def axes(proximal: Array, distal: Array) -> Array:
         proximal, distal: (..., 3, 3), v_segment = rotation @ v_lab.
     """
     e1, e3 = proximal[..., 2, :], distal[..., 1, :]
-    return np.stack([e1, unit(cross(e3, e1)), e3], axis=-2)
+    result = np.empty_like(distal)
+    result[..., 0, :], result[..., 1, :], result[..., 2, :] = e1, unit(cross(e3, e1)), e3
+    return result
 
 
 def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float) -> Array:

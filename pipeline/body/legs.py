@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import CHAIN, SEGMENTS
-from ..dynamics.vectors import rotate
+from ..dynamics.vectors import dot, rotate
 from . import joint_angles
 
 Array = NDArray[np.float64]
@@ -96,7 +96,7 @@ def legs_of(
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :-1]
     axes = joint_angles.axes(proximal, distal)
     angle = joint_angles.angles(proximal, distal, smallest_floating_axis=smallest_floating_axis)
-    known = np.isfinite(axes[..., ::2, :]).all(axis=(-1, -2))  # e2 is 0 / 0 where e1 and e3 are parallel
+    known = np.isfinite(dot(axes[..., 0, :], axes[..., 2, :]))  # e2 is 0 / 0 where e1 and e3 are parallel
     return Legs(
         rotation=rotation,
         spin=rotate(back, of_segments("angular_velocity")),
@@ -107,9 +107,9 @@ def legs_of(
         centre=of(kinematics, "joint_centre"),
         centre_velocity=of(kinematics, "joint_centre_velocity"),
         centre_acceleration=of(kinematics, "joint_centre_acceleration"),
-        axes=np.asfortranarray(axes),
-        angle=np.asfortranarray(angle),
-        locked=np.asfortranarray(known & np.isnan(angle).all(axis=-1)),
+        axes=axes,
+        angle=angle,
+        locked=known & np.isnan(angle[..., 0]),
         signs=joint_angles.SIGNS,
         mass=calibrate.variables["segment_mass"].values,
         inertia=calibrate.variables["segment_inertia"].values,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .limb import Inertia, Limb, Motion, momentum
-from .vectors import Array, cross, rotate, running_sum, skew, sum_from_last, transpose
+from .vectors import Array, cross, dot, rotate, running_sum, skew, sum_from_last, transpose
 
 MOTIONS = ("acceleration", "velocity")
 
@@ -36,7 +36,7 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         :func:`.limb.inverse_dynamics` without its static part.
     """
     *around, count, _ = limb.centre.shape
-    found = np.zeros((*around, count, 2, count + 2, 6), order="F")
+    found = np.empty((*around, count, 2, count + 2, 6), order="F")
     xz = np.zeros((*around, 2, count + 1, 6), order="F")
     xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
     xz[..., 0, 1:, :], xz[..., 1, 1:, :] = motion.pull[..., 1, :], motion.drift[..., 1, :]
@@ -48,13 +48,14 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         beyond = Inertia(
             mass[..., joint, None, None], moment[..., joint, None, None, :], tensor[..., joint, None, None, :, :]
         )
-        here[...] = momentum(beyond, xz[..., near, :])
+        momentum(beyond, xz[..., near, :], out=here)
         here[..., 1, :, :3] -= rotate(drag[..., joint, None, :, :], y[..., near, :])
         here[..., 1, :, 3:] += cross(y[..., near, :], linear[..., joint, None, :])
         found[..., :joint, :, joint + 2, :] = here[..., None, :, -1, :]
-    slid = running_sum(np.stack([motion.pull[..., 0, 3:], motion.drift[..., 0, 3:]], axis=-2), axis=-3)
-    found[..., 0, :3] = sum_from_last(cross(limb.inertia.moment[..., None, :], slid), axis=-3)
-    found[..., 0, 3:] = sum_from_last(limb.inertia.mass[..., None, None] * slid, axis=-3)
+    for number, moved in enumerate((motion.pull, motion.drift)):
+        slid = running_sum(moved[..., 0, 3:], axis=-2)
+        found[..., number, 0, :3] = sum_from_last(cross(limb.inertia.moment, slid), axis=-2)
+        found[..., number, 0, 3:] = sum_from_last(limb.inertia.mass[..., None] * slid, axis=-2)
     return found
 
 
@@ -66,9 +67,12 @@ def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
     (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
     """
     spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
-    spread = cross(inertia.tensor, spin[..., None, :]) + velocity[..., :, None] * inertia.moment[..., None, :]
-    along = (velocity * inertia.moment).sum(axis=-1)
+    spread = cross(inertia.tensor, spin[..., None, :])
+    spread += velocity[..., :, None] * inertia.moment[..., None, :]
+    along = dot(velocity, inertia.moment)
     for k in range(3):
         spread[..., k, k] -= along
-    drag = (spread + transpose(spread) + skew(whole[..., :3])) / 2
+    drag = spread + transpose(spread)
+    drag += skew(whole[..., :3])
+    drag /= 2
     return sum_from_last(drag, axis=-3), sum_from_last(whole[..., 3:], axis=-2)

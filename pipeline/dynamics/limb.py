@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .vectors import Array, apply, cross, rotate, running_sum, sum_from_last, transpose
+from .vectors import Array, apply, cross, dot, rotate, running_sum, sum_from_last, transpose
 from .wrenches import turn_tensor
 
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
@@ -95,7 +95,7 @@ def limb_at(rotation: Array, axes: Array, centre: Array, mass: Array, com: Array
     tensor = turn_tensor(transpose(turn), inertia)
     moment = mass[..., None] * com
     tensor -= moment[..., :, None] * com[..., None, :]
-    square = (moment * com).sum(axis=-1)
+    square = dot(moment, com)
     for k in range(3):
         tensor[..., k, k] += square
     return Limb(rotation[..., :-1, :, :], axes, centre, Inertia(mass, moment, tensor))
@@ -120,10 +120,10 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
     differentiated. Near gimbal lock the hinge axes become linearly dependent and the result grows without bound.
     """
     dual = dual_basis(limb.hinges)
-    rate = _solved(limb, dual, np.diff(twist, axis=-2))
+    rate = _solved(limb, dual, twist[..., 1:, :] - twist[..., :-1, :])
     push = _pushed(limb, rate)
     drift = _drift(limb, twist[..., :-1, :], rate, push)
-    acceleration = _solved(limb, dual, np.diff(twist_rate, axis=-2) - _both(drift))
+    acceleration = _solved(limb, dual, twist_rate[..., 1:, :] - twist_rate[..., :-1, :] - _both(drift))
     return Motion(twist, twist_rate, rate, acceleration, push, _pushed(limb, acceleration), drift)
 
 
@@ -135,9 +135,10 @@ def dual_basis(axes: Array) -> Array:
     dual = np.empty_like(axes)
     for k in range(3):
         dual[..., k, :] = cross(axes[..., k - 2, :], axes[..., k - 1, :])
-    volume = (axes[..., 0, :] * dual[..., 0, :]).sum(axis=-1)
+    volume = dot(axes[..., 0, :], dual[..., 0, :])
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(dual / volume[..., None, None])
+        dual /= volume[..., None, None]
+    return dual
 
 
 def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
@@ -211,10 +212,10 @@ def dual_commutator(twist: Array, wrench: Array) -> Array:
     return np.concatenate([cross(spin, moment) + cross(velocity, force), cross(spin, force)], axis=-1)
 
 
-def momentum(inertia: Inertia, twist: Array) -> Array:
-    """Return G V = (tensor w + m c x v, m v - m c x w), (..., 6)."""
+def momentum(inertia: Inertia, twist: Array, *, out: Array | None = None) -> Array:
+    """Return G V = (tensor w + m c x v, m v - m c x w), (..., 6), in ``out`` if given."""
     spin, velocity = twist[..., :3], twist[..., 3:]
-    result = np.empty_like(twist)
+    result = np.empty_like(twist) if out is None else out
     np.add(rotate(inertia.tensor, spin), cross(inertia.moment, velocity), out=result[..., :3])
     np.subtract(inertia.mass[..., None] * velocity, cross(inertia.moment, spin), out=result[..., 3:])
     return result

@@ -83,4 +83,8 @@ def running_sum(array: Array, *, axis: int) -> Array:
 
 def sum_from_last(array: Array, *, axis: int) -> Array:
     """Return the running sum from the last row to the first."""
-    return np.flip(running_sum(np.flip(array, axis), axis=axis), axis)
+    result = array.copy(order="K")
+    rows = np.moveaxis(result, axis, 0)
+    for i in range(len(rows) - 2, -1, -1):
+        rows[i] += rows[i + 1]
+    return result
