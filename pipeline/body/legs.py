@@ -61,6 +61,11 @@ class Legs:
     ground_moment: Array
     gravity: Array
 
+    def part(self, frames: slice) -> Legs:
+        """Return some of the frames, as views."""
+        constant = {"signs", "mass", "inertia", "gravity"}
+        return Legs(**{name: each if name in constant else each[frames] for name, each in vars(self).items()})
+
 
 def legs_of(
     kinematics: xr.Dataset,

@@ -29,86 +29,88 @@ NODES = np.arange(-2, 4)  # frames around an instant; their polynomial interpola
 
 
 class Windows(NamedTuple):
-    """The lengths, in frames, of windows that are simulated together.
+    """Windows of the same length in frames, of trials with similar rates.
 
     Attributes:
-        length: of a window; every: between the starts of two; steps: number of steps of the rule.
+        length: frames from the first to the last of a window.
+        steps: number of steps of the rule.
+        start: (window,), first frame.
+        trial: (window,), number of the trial.
+        step_s: (window,), duration of a step.
     """
 
     length: int
-    every: int
     steps: int
+    start: NDArray[np.intp]
+    trial: NDArray[np.intp]
+    step_s: Array
+
+    def between(self, first: int, stop: int) -> tuple[Windows, NDArray[np.intp]]:
+        """Return the windows that start in some frames, and their numbers."""
+        chosen = np.flatnonzero((self.start >= first) & (self.start < stop))
+        return self._replace(start=self.start[chosen], trial=self.trial[chosen], step_s=self.step_s[chosen]), chosen
 
 
-def windows_at(rate_hz: float) -> Windows:
-    """Return the windows of a trial."""
-    length = max(2, round(WINDOW_S * rate_hz))
-    return Windows(length, max(length, round(EVERY_S * rate_hz)), int(np.ceil(length / rate_hz / STEP_S)))
-
-
-def forward_closure(legs: Legs, torque: Array, trials: Sequence[slice], rates_hz: Sequence[float]) -> Array:
-    """Return the RMS error (trial, side, joint, angle) of simulated angles, rad.
+def windows_of(trials: Sequence[slice], rates_hz: Sequence[float]) -> list[Windows]:
+    """Return windows of 0.02 s (at least two frames), one every 0.1 s, with the frames that interpolation needs.
 
     Args:
-        legs: some trials.
-        torque: (time, side, joint, 3) N m, right-handed projections of the joint moments on the joint axes; joints
-            ankle, knee, hip.
         trials: frames of each trial.
         rates_hz: frames per second of each trial.
+    """
+    alike: dict[tuple[int, int, int], list[int]] = {}
+    for number, rate_hz in enumerate(rates_hz):
+        length = max(2, round(WINDOW_S * rate_hz))
+        every = max(length, round(EVERY_S * rate_hz))
+        alike.setdefault((length, every, int(np.ceil(length / rate_hz / STEP_S))), []).append(number)
+    found = []
+    for (length, every, steps), numbers in alike.items():
+        begun = [np.arange(trials[i].start - NODES[0], trials[i].stop - length - NODES[-1], every) for i in numbers]
+        trial = np.repeat(numbers, [len(each) for each in begun])
+        found.append(Windows(length, steps, np.concatenate(begun), trial, length / steps / np.array(rates_hz)[trial]))
+    return found
 
-    Returns:
-        At the ends of windows of 0.02 s (at least two frames), one every 0.1 s; NaN without a complete window, or if a
-        segment has no inertia.
+
+def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
+    """Return the errors (window, side, joint, angle) of simulated angles at the ends of windows, rad.
+
+    NaN where something is unknown in the window, or if a segment has no inertia.
+
+    Args:
+        legs: frames of some trials.
+        torque: (time, side, joint, 3) N m, right-handed projections of the joint moments on the joint axes; joints
+            ankle, knee, hip.
+        windows: within these frames.
     """
     driven = driven_by(legs, torque)
     flat = np.concatenate([part.reshape(-1, *driven.spin.shape[1:]) for part in driven])
     whole = np.isfinite(flat).all(axis=0) & np.isfinite(legs.angle).all(axis=(-1, -2)).T
-    error = np.full((len(trials), *legs.angle.shape[1:]), np.nan)
-    alike: dict[Windows, list[int]] = {}
-    for number, rate_hz in enumerate(rates_hz):
-        alike.setdefault(windows_at(rate_hz), []).append(number)
-    for windows, numbers in alike.items():
-        reach = np.arange(NODES[0], windows.length + NODES[-1] + 1)
-        starts = [np.arange(trials[i].start - NODES[0], trials[i].stop - reach[-1], windows.every) for i in numbers]
-        start = np.concatenate(starts)
-        side, window = np.nonzero(whole[:, start + reach[:, None]].all(axis=1))
-        if not side.size:
-            continue
-        at = start[window]
-        owner = np.repeat(numbers, [len(each) for each in starts])[window]
-        step_s = windows.length / windows.steps / np.array(rates_hz)[owner]
-        weight = _interpolation(np.linspace(0, windows.length, 2 * windows.steps + 1), reach)
-        around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
-        stages = _unflattened(np.tensordot(weight, around, axes=1), driven)
+    reach = np.arange(NODES[0], windows.length + NODES[-1] + 1)
+    error = np.full((len(windows.start), *legs.angle.shape[1:]), np.nan)
+    side, number = np.nonzero(whole[:, windows.start + reach[:, None]].all(axis=1))
+    if not side.size:
+        return error
+    at, masses = windows.start[number], masses_of(legs, side)
+    weight = _interpolation(np.linspace(0, windows.length, 2 * windows.steps + 1), reach)
+    around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
+    stages = _unflattened(np.tensordot(weight, around, axes=1), driven)
+    q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
+    with np.errstate(over="ignore", invalid="ignore"):
         try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                away = _simulated(legs, stages, at, side, step_s) - legs.angle[at + windows.length, side]
-                away = (away + np.pi) % (2 * np.pi) - np.pi
-        except np.linalg.LinAlgError:  # a segment has no inertia
-            continue
-        away = np.where(np.isfinite(away), away, np.pi)  # where the simulation diverged
-        for one, trial in {*zip(side.tolist(), owner.tolist(), strict=True)}:
-            error[trial, one] = np.sqrt(np.mean(away[(side == one) & (owner == trial)] ** 2, axis=0))
+            for step in range(windows.steps):
+                q, qd = _runge_kutta(q, qd, stages[2 * step : 2 * step + 3], masses, windows.step_s[number])
+        except np.linalg.LinAlgError:
+            return error
+        away = (q.T[:, OUTWARDS] - legs.angle[at + windows.length, side] + np.pi) % (2 * np.pi) - np.pi
+    error[number, side] = np.where(np.isfinite(away), away, np.pi)  # where the simulation diverged
     return error
 
 
-def _simulated(legs: Legs, stages: list[Driven], at: NDArray[np.intp], side: NDArray[np.intp], step_s: Array) -> Array:
-    """Return the joint angles (window, joint, 3) at the end of windows.
-
-    Args:
-        legs: the trials.
-        stages: the prescribed quantities at the beginning, in the middle and at the end of each step.
-        at, side: (window,), first frame, and side.
-        step_s: (window,), duration of a step.
-
-    Raises:
-        numpy.linalg.LinAlgError: a segment has no inertia.
-    """
-    masses = masses_of(legs, side)
-    q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
-    for first in range(0, len(stages) - 1, 2):
-        q, qd = _runge_kutta(q, qd, stages[first : first + 3], masses, step_s)
-    return q.T[:, OUTWARDS]
+def root_mean_square(values: Array) -> Array:
+    """Return the root mean square of the known values along the first dimension; NaN if there are none."""
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.sqrt(np.square(np.where(known, values, 0.0)).sum(axis=0) / known.sum(axis=0)))
 
 
 def components_first(joints: Array) -> Array:
@@ -196,37 +198,38 @@ def _reach(legs: Legs) -> Array:
     return np.asarray(np.einsum("cr...,cpk...->rpk...", turn, np.stack([arm, slip, slip_rate], axis=1)))
 
 
-def energy_closure(legs: Legs, joint_force: Array, joint_moment: Array, time: Array, trials: Sequence[slice]) -> Array:
-    """Return the RMS difference (trial, side, segment) of energy rate and power, W.
+def energy_and_power(legs: Legs, joint_force: Array, joint_moment: Array) -> tuple[Array, Array]:
+    """Return the energy of each segment, J, and the power of its loads, W; (time, side, segment).
 
     Segments foot, shank, thigh.
 
-    The energy m v.v / 2 + w.I w / 2 - m g.c is differentiated in time; the power is that of the ground and of the loads
-    at both joints, each with the velocity of the segment's own point. By Newton's and Euler's laws the two are equal if
+    The energy is m v.v / 2 + w.I w / 2 - m g.c; the power is that of the ground and of the loads at both joints, each
+    with the velocity of the segment's own point. By Newton's and Euler's laws the rate of the energy is the power if
     velocities, accelerations and poses belong to one motion; inconsistent filters or derivatives make them differ.
 
     Args:
-        legs: some trials.
+        legs: frames of some trials.
         joint_force, joint_moment: (time, side, joint, 3), on the distal segment, lab axes, N and N m.
-        time: (time,), s.
-        trials: frames of each trial.
     """
     turn, spin = legs.rotation[:, :, :-1], legs.spin[:, :, :-1]
     local = rotate(turn, spin)
     kinetic = legs.mass * dot(legs.com_velocity, legs.com_velocity) / 2 + dot(local, rotate(legs.inertia, local)) / 2
-    energy = kinetic - legs.mass * (legs.com @ legs.gravity)
-    rate = np.concatenate([derivatives(energy[trial], time[trial])[0] for trial in trials])
 
     def power_of(force: Array, moment: Array, place: Array) -> Array:
         return dot(force, legs.com_velocity + cross(spin, place - legs.com)) + dot(moment, spin)
 
-    power = power_of(joint_force, joint_moment, legs.centre)
     below = [part[:, :, :-1] for part in (-joint_force, -joint_moment, legs.centre)]
     ground = (legs.ground_force, legs.ground_moment, np.zeros_like(legs.ground_force))  # about the lab origin
     distal = (np.concatenate([first[:, :, None], rest], axis=2) for first, rest in zip(ground, below, strict=True))
-    difference = rate - power - power_of(*distal)
-    known = np.isfinite(difference)
-    square = np.square(np.where(known, difference, 0.0))
-    with np.errstate(invalid="ignore"):
-        mean = [square[trial].sum(axis=0) / known[trial].sum(axis=0) for trial in trials]
-    return np.sqrt(mean)
+    power = power_of(joint_force, joint_moment, legs.centre) + power_of(*distal)
+    return kinetic - legs.mass * (legs.com @ legs.gravity), power
+
+
+def energy_closure(energy: Array, power: Array, time: Array) -> Array:
+    """Return the RMS difference (side, segment) of energy rate and power of one trial, W.
+
+    Args:
+        energy, power: (time, side, segment), J and W.
+        time: (time,), s.
+    """
+    return root_mean_square(derivatives(energy, time)[0] - power)

@@ -7,7 +7,6 @@ and in closed form. All must agree to rounding; the closed form also gives inter
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,18 +44,16 @@ class Chain(NamedTuple):
     interaction: Array
 
 
-def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads, trials: Sequence[slice]) -> Array:
-    """Return the largest differences from the block matrix, (trial, formulation, load), N and N m.
+def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
+    """Return the largest differences from the block matrix at each instant, (time, formulation, load), N and N m.
 
     Moments are compared as vectors and, where known, as projections on the joint axes. NaN if nothing is known.
-    ``trials`` holds the frames of each trial.
     """
     rows = []
     for other in (by_wrenches, chain.recursion, chain.closed_form):
         force, moment, torque = (_largest(a - b) for a, b in zip(other, solved, strict=True))
         rows.append([force, np.fmax(moment, torque)])
-    largest = np.array(rows)
-    return np.array([np.fmax.reduce(largest[..., trial], axis=-1) for trial in trials])
+    return np.moveaxis(np.array(rows), -1, 0)
 
 
 def _largest(difference: Array) -> Array:

@@ -107,7 +107,8 @@ def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: 
     Noise of rates through the rotation of the segment itself is neglected: it is small if the segment turns slowly
     compared with the noise that the filter passes, 40 rad/s at 10 Hz.
     """
-    cutoff_hz, order = (kinematics.attrs[f"marker_{name}"] for name in ("cutoff_hz", "filter_order"))
+    cutoff_hz = kinematics.attrs.get("marker_cutoff_hz", np.nan)  # facts of a trial that are NaN are left out
+    order = kinematics.attrs["marker_filter_order"]
     time = kinematics.time.values
     covariance = rate_covariance(float(cutoff_hz), (len(time) - 1) / (time[-1] - time[0]), order=int(order))
     noise = size_m * np.linalg.cholesky(covariance) @ white

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -14,13 +14,25 @@ from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
-from ...results.trials import all_trials_at_once, batches, separate, spans_of
-from . import cross_checks
-from .closures import energy_closure, forward_closure
+from ...results.trials import all_trials_at_once, separate, spans_of
+from . import closures, cross_checks
 from .uncertainty import SOURCES, Spread, uncertainty
 
 VECTOR = ("sample", "side", "joint")
-SAMPLES_AT_A_TIME = 2000  # of whole trials, so that arrays fit the processor's cache and calls are few
+DIMS = {
+    "joint_force": (*VECTOR, "axis"),
+    "joint_moment": (*VECTOR, "local_axis"),
+    "joint_moment_jcs": (*VECTOR, "angle"),
+    "joint_moment_term": (*VECTOR, "term", "local_axis"),
+    "joint_power": VECTOR,
+    "missing": VECTOR,
+    "interaction_torque": (*VECTOR, "angle", "cause", "motion"),
+    "disagreement": ("trial", "formulation", "load"),
+    "forward_closure": ("trial", "side", "joint", "angle"),
+    "energy_closure": ("trial", "side", "segment"),
+}
+# samples in one portion: few enough for the processor's cache, enough for few calls
+SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 2000, 5000
 
 
 @all_trials_at_once
@@ -62,22 +74,13 @@ def kinetics(
         gravity_m_s2=gravity_m_s2,
         smallest_floating_axis=float(kinematics.variables["smallest_floating_axis"].values[0]),
     )  # fmt: skip
-    found: dict[str, tuple[tuple[str, ...], Array]] = {}
-    for trials in batches(spans, SAMPLES_AT_A_TIME):
-        samples = slice(spans[trials][0].start, spans[trials][-1].stop)
-        place = {"sample": samples, "trial": trials}
-        time = kinematics.variables["time"].values[samples]
-        within = [slice(span.start - samples.start, span.stop - samples.start) for span in spans[trials]]
-        for name, (dims, values) in _loads(legs_at(samples=samples), time, within).items():
-            if name not in found:
-                found[name] = dims, np.empty((kinematics.sizes[dims[0]], *values.shape[1:]), values.dtype)
-            found[name][1][place[dims[0]]] = values
-    result = xr.Dataset(found, _names())
+    found = _of_session(legs_at, spans, kinematics.variables["time"].values)
+    result = xr.Dataset({name: (DIMS[name], values) for name, values in found.items()}, _names())
     if not uncertainty_draws:
         return result
     spread = Spread.of_trials(
         uncertainty(
-            legs_at(samples=span), found["joint_force"][1][span], trial, calibrate,
+            legs_at(samples=span), found["joint_force"][span], trial, calibrate,
             draws=uncertainty_draws, band_percent=uncertainty_band_percent, sizes=uncertainty_sizes,
         )
         for span, trial in zip(spans, separate(kinematics).values(), strict=True)
@@ -91,38 +94,70 @@ def kinetics(
     )
 
 
-def _loads(legs: Legs, time: Array, trials: Sequence[slice]) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return the results without uncertainty for some trials, with their dimensions.
+def _of_session(legs_at: Callable[..., Legs], spans: Sequence[slice], time: Array) -> dict[str, Array]:
+    """Return the results without uncertainty, solved in portions of samples.
 
     Args:
-        legs: the trials.
-        time: (time,), s.
-        trials: frames of each trial.
+        legs_at: returns the legs at some samples.
+        spans: samples of each trial.
+        time: (sample,), s.
     """
+    rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
+    groups = closures.windows_of(spans, rates_hz)
+    errors = [np.empty((len(windows.start), len(SIDES), len(JOINTS), len(ANGLES))) for windows in groups]
+    margin = max(windows.length for windows in groups) + closures.NODES.size
+    found: dict[str, Array] = {}
+    for begin, end in _portions(len(time), SIMULATED_AT_A_TIME):
+        around = slice(max(begin - margin, 0), end + margin)
+        legs = legs_at(samples=around)
+        torque = np.empty_like(legs.angle)
+        for start, stop in _portions(len(torque), SOLVED_AT_A_TIME):
+            torque[start:stop], solved = _at_samples(legs.part(slice(start, stop)))
+            for name, values in solved.items():
+                if name not in found:
+                    found[name] = np.empty((len(time), *values.shape[1:]), values.dtype)
+                found[name][around.start + start : around.start + stop] = values
+        for windows, error in zip(groups, errors, strict=True):
+            some, numbers = windows.between(begin, end)
+            error[numbers] = closures.forward_errors(legs, torque, some._replace(start=some.start - around.start))
+    energy, power, differences = (found.pop(name) for name in ("energy", "power", "disagreement"))
+    forward = {
+        trial: closures.root_mean_square(np.degrees(error[windows.trial == trial]))
+        for windows, error in zip(groups, errors, strict=True)
+        for trial in np.unique(windows.trial)
+    }
+    return found | {
+        "disagreement": np.array([np.fmax.reduce(differences[span]) for span in spans]),
+        "forward_closure": np.array([forward.get(i, np.full(errors[0].shape[1:], np.nan)) for i in range(len(spans))]),
+        "energy_closure": np.array([closures.energy_closure(energy[span], power[span], time[span]) for span in spans]),
+    }
+
+
+def _portions(count: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield first and last (exclusive) of portions of about equal size."""
+    ends = np.linspace(0, count, max(1, round(count / size)) + 1).astype(int).tolist()
+    yield from zip(ends[:-1], ends[1:], strict=True)
+
+
+def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
+    """Return the right-handed projections of the joint moments on the joint axes, and the results at each sample."""
     force_term, term = _joint_loads(legs)
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
     in_lab = rotate(transpose(legs.rotation[:, :, :-1]), joint_moment)
     torque = np.where(legs.locked[..., None], np.nan, rotate(legs.axes, in_lab))
-    solved = cross_checks.Loads(joint_force, in_lab, torque)
-    chain = cross_checks.open_chain(legs)
-    rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[trial] for trial in trials)]
-    return {
-        "joint_force": ((*VECTOR, "axis"), joint_force),
-        "joint_moment": ((*VECTOR, "local_axis"), joint_moment),
-        "joint_moment_jcs": ((*VECTOR, "angle"), torque * legs.signs),
-        "joint_moment_term": ((*VECTOR, "term", "local_axis"), np.moveaxis(term, 2, 3)),
-        "joint_power": (VECTOR, (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1)),
-        "missing": (VECTOR, _missing(legs, torque)),
-        "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), chain.interaction),
-        "disagreement": (
-            ("trial", "formulation", "load"),
-            cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs), trials),
-        ),
-        "forward_closure": (
-            ("trial", "side", "joint", "angle"),
-            np.degrees(forward_closure(legs, torque, trials, rates_hz)),
-        ),
-        "energy_closure": (("trial", "side", "segment"), energy_closure(legs, joint_force, in_lab, time, trials)),
+    solved, chain = cross_checks.Loads(joint_force, in_lab, torque), cross_checks.open_chain(legs)
+    energy, power = closures.energy_and_power(legs, joint_force, in_lab)
+    return torque, {
+        "joint_force": joint_force,
+        "joint_moment": joint_moment,
+        "joint_moment_jcs": torque * legs.signs,
+        "joint_moment_term": np.moveaxis(term, 2, 3),
+        "joint_power": (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1),
+        "missing": _missing(legs, torque),
+        "interaction_torque": chain.interaction,
+        "disagreement": cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs)),
+        "energy": energy,
+        "power": power,
     }
 
 
