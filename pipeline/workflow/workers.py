@@ -36,6 +36,9 @@ PRELOADED = ("numpy", "xarray", "netCDF4", "scipy.signal", "scipy.interpolate") 
 ENVIRONMENT = {
     # one thread each: the same numbers on every machine, and no thread that a fork would lose
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
+    # glibc keeps freed memory for the next arrays, instead of fetching it page by page again
+    "MALLOC_MMAP_THRESHOLD_": str(2**25),
+    "MALLOC_TRIM_THRESHOLD_": str(2**26),
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pandas imports pyarrow if it is installed
     "PYTHONSAFEPATH": "1",  # import nothing from the study's folder
     # no remark about semaphores if Snakemake is killed: they are removed
