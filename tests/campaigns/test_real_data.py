@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.body.requirements import width_of_mass
+from pipeline.plates.wrench import at_instants
 from pipeline.steps.kinematics import step as kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.tables import study_tables
@@ -188,7 +189,8 @@ def with_offsets(session: Session, steps: Mapping[str, xr.Dataset], study: Path)
         side = list(touched.side.values).index(touched.contact_side.values[i])
         plate = list(raw.plate.values).index(int(str(touched.plates.values[i])))
         for part in ("force", "moment"):
-            removed = raw[f"plate_{part}"].values[:, plate] - cleaned[f"plate_{part}"].values[:, plate]
+            recorded = at_instants(raw[f"plate_{part}"].values, raw.plate_time.values, time)
+            removed = recorded[:, plate] - cleaned[f"plate_{part}"].values[:, plate]
             touched[f"ground_{part}"].values[inside, side] += np.median(removed, axis=0)
     loaded = kinetics(steps["kinematics"], touched, session.calibration, **chosen["kinetics"])
     return {**steps, "contacts": touched, "kinetics": loaded}

@@ -36,7 +36,8 @@ def product(first: xr.Dataset, second: xr.Dataset, model: xr.Dataset, *, refused
         raise UserError("", "refused", "mend it")
     values = first.level.values * second.level.values * model.attrs["factor"]
     means = [values[span].mean() for span in spans_of(first, "sample")]
-    return xr.Dataset({"product": ("sample", values), "mean": ("trial", np.array(means))})
+    about = {"count": ("trial", np.array([span.stop - span.start for span in spans_of(first, "sample")]))}
+    return xr.Dataset({"product": ("sample", values), "mean": ("trial", np.array(means))}, about)
 
 
 def products(found: xr.Dataset) -> dict[str, float]:
@@ -60,6 +61,7 @@ def test_a_trial_rejected_in_one_input_stays_rejected(here: int) -> None:
     found = product(*inputs, MODEL)
     assert found.rejected.values.tolist() == ["", "no markers", "", ""]
     assert np.isnan(found["mean"].values[1])
+    assert found.coords["count"].values.tolist() == [3, 0, 5, 6]
     assert found.source.values.tolist() == [f"{name}.c3d" for name in NAMES]
     assert one_trial(found, "b").attrs["rejected"] == "no markers"
     assert np.unique(found.sample_trial).tolist() == [0, 2, 3]

@@ -6,10 +6,11 @@ import numpy as np
 import xarray as xr
 
 from pipeline.results.cycle_variables import REPAIRED
-from pipeline.results.schema import described
+from pipeline.results.schema import VARIABLES, described
 from pipeline.results.trial_variables import FACTS
 from pipeline.results.trials import joined, one_trial
 
+NUMBERS = {name for name, variable in FACTS.items() if variable.dtype != "U"} | {"marker_cutoff_hz"}
 # of a trial in which step ``clean`` repaired nothing
 UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 
@@ -17,10 +18,14 @@ UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
     """Return a trial with units and long names, its values as computed.
 
+    A number of the whole trial that is NaN may be absent, as of :func:`pipeline.results.trials.one_trial`.
+
     Raises:
         ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
     """
-    stored = one_trial(described(step, joined({"walk": trial})), "walk")
+    numbers = {name for name, variable in VARIABLES[step].items() if variable.dims == ("trial",)} & NUMBERS
+    whole = trial.assign_attrs(dict.fromkeys(numbers, np.nan) | trial.attrs)
+    stored = one_trial(described(step, joined({"walk": whole})), "walk")
     result = trial[[*stored.data_vars]].copy()
     for name, variable in result.variables.items():
         variable.attrs = stored.variables[name].attrs
