@@ -32,7 +32,7 @@ DIMS = {
     "energy_closure": ("trial", "side", "segment"),
 }
 # samples in one portion: few enough for the processor's cache, enough for few calls
-SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 2000, 5000
+SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
 
 @all_trials_at_once
