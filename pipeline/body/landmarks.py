@@ -59,8 +59,8 @@ def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Point
 
 def seen_labels(labels: list[str], markers: Array) -> list[str]:
     """Return the labels of markers that are ever seen; files also list markers that were never tracked."""
-    visible = np.asarray(np.isfinite(markers).all(axis=-1))
-    return [labels[i] for i in np.flatnonzero(visible.any(axis=0)).tolist()]
+    x, y, z = np.moveaxis(np.isfinite(markers), -1, 0)
+    return [labels[i] for i in np.flatnonzero((x & y & z).any(axis=0)).tolist()]
 
 
 def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str]) -> list[Problem]:
