@@ -74,8 +74,10 @@ def save(path: Path, dataset: xr.Dataset) -> None:
     Text is stored as characters in UTF-8, which every reader knows. Missing floating-point samples are NaN; coordinates
     have no ``_FillValue``. Every array has a checksum. Nothing is compressed.
     """
-    no_text = [name for name, variable in dataset.variables.items() if variable.dtype == object and not variable.size]
-    dataset = dataset.assign({name: dataset.variables[name].astype(str) for name in no_text})  # else taken for numbers
+    if empty := [name for name, one in dataset.variables.items() if one.dtype == object and not one.size]:
+        dataset = dataset.assign(
+            {name: dataset.variables[name].astype(str) for name in empty}
+        )  # else taken for numbers
     encoding: dict[Any, dict[str, Any]] = {}
     for name, variable in dataset.variables.items():
         own = encoding[name] = {"fletcher32": True} if variable.ndim else {}
