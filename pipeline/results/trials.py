@@ -9,16 +9,14 @@ trials' names and what holds for a whole trial. A rejected trial has no elements
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
-from xarray.indexes import PandasIndex
 
 from ..errors import UserError, nearest
 from . import netcdf
@@ -34,6 +32,58 @@ IN_SESSION = {own: dim for dim, own in IN_ONE_TRIAL.items()}
 UNITED = ("marker", "plate")
 HELPERS = {*(f"{dim}_trial" for dim in IN_ONE_TRIAL), *(f"{dim}_order" for dim in UNITED)}
 SOURCE = ("source", "source_sha256")  # attributes of a trial that every step passes on
+
+
+class Trial:
+    """One trial over ``time``, as a step on one trial takes and returns it.
+
+    It is built and read like a dataset, but has no indexes and aligns nothing, so that it costs little to build.
+
+    Args:
+        variables, coordinates: variables, values with their dimensions, or labels of a dimension, by name.
+        attributes: single values about the trial; ``rejected`` if it cannot be used.
+    """
+
+    def __init__(
+        self,
+        variables: Mapping[Any, Any] | None = None,
+        coordinates: Mapping[Any, Any] | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.coords = dict(coordinates or {})
+        self.variables = {name: _variable(name, one) for name, one in {**(variables or {}), **self.coords}.items()}
+        self.attrs = dict(attributes or {})
+
+    def __getattr__(self, name: str) -> xr.Variable:
+        try:
+            variable: xr.Variable = self.__dict__["variables"][name]
+        except KeyError:
+            raise AttributeError(f"the trial has no variable {name!r}") from None
+        return variable
+
+    def __getitem__(self, name: str) -> xr.Variable:
+        return self.variables[name]
+
+    @property
+    def sizes(self) -> dict[Any, int]:
+        """Return the size of each dimension."""
+        return {dim: size for one in self.variables.values() for dim, size in one.sizes.items()}
+
+    def dataset(self) -> xr.Dataset:
+        """Return the trial as a dataset with indexes."""
+        variables = {name: one for name, one in self.variables.items() if name not in self.coords}
+        return xr.Dataset(variables, {name: self.variables[name] for name in self.coords}, self.attrs)
+
+
+def _variable(name: Any, value: Any) -> xr.Variable:
+    if isinstance(value, xr.Variable):
+        return value
+    dims, values = value if isinstance(value, tuple) else (name, value)
+    return xr.Variable((dims,) if isinstance(dims, str) else dims, np.asarray(values), fastpath=True)
+
+
+AnyTrial = Trial | xr.Dataset
+Result = TypeVar("Result", Trial, xr.Dataset)
 
 
 def load_trial(path: str | Path, name: str) -> xr.Dataset:
@@ -62,25 +112,23 @@ def load_trial(path: str | Path, name: str) -> xr.Dataset:
     return found
 
 
-def separate(session: xr.Dataset, only: Collection[str] | None = None) -> dict[str, xr.Dataset]:
-    """Return all trials of a session by name, as of :func:`one_trial`.
+def trials_of(session: xr.Dataset) -> dict[str, Trial]:
+    """Return all trials of a session by name, as views; of a rejected one only attributes."""
+    spans = {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
+    return {
+        name: _trial(session, number, spans, about)
+        for number, (name, about) in enumerate(facts_of_trials(session).items())
+    }
 
-    Args:
-        session: the session.
-        only: variables to return, with ``time`` and labels along them, but without indexes for ``sel``; None for all.
-    """
-    if only is not None:
-        dims = {dim for name, variable in session.variables.items() if name in only for dim in variable.dims}
-        kept = {*only, *dims, *(own for dim, own in IN_ONE_TRIAL.items() if dim in dims)}
-        kept |= {f"{dim}_{helper}" for dim in dims for helper in ("trial", "order")}
-        others = [name for name, one in session.variables.items() if name not in kept and one.dims != ("trial",)]
-        session = session.drop_vars(others)
-    return _trials(session, session.variables["trial"].values.tolist(), indexed=only is None)
+
+def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
+    """Return all trials of a session by name, as of :func:`one_trial`."""
+    return {name: trial.dataset() for name, trial in trials_of(session).items()}
 
 
 def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
-    """Return one trial over ``time``, as views; one with only the attribute ``rejected`` and its source if rejected."""
-    return _trials(session, [name])[name]
+    """Return one trial over ``time``; one with only the attribute ``rejected`` and its source if rejected."""
+    return trials_of(session)[name].dataset()
 
 
 def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
@@ -95,20 +143,10 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and np.isnan(value)
 
 
-def _trials(session: xr.Dataset, names: Sequence[str], *, indexed: bool = True) -> dict[str, xr.Dataset]:
-    """Return some trials of a session by name."""
-    listed, facts = session.variables["trial"].values.tolist(), facts_of_trials(session)
-    spans = {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
-    return {name: _trial(session, listed.index(name), spans, facts[name], indexed=indexed) for name in names}
-
-
-def _trial(
-    session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any], *, indexed: bool
-) -> xr.Dataset:
+def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> Trial:
     """Return a trial by its number, from the elements and the facts of trials."""
     if reason := about.pop("rejected"):
-        kept = {key: value for key, value in about.items() if key in (*SOURCE, "role")}
-        return xr.Dataset(attrs={"rejected": reason, **kept})
+        return rejection(reason, {key: value for key, value in about.items() if key in (*SOURCE, "role")})
     chosen = _columns_of_trial(session, number)
     own = {"trial", *spans, *chosen}
     variables = {
@@ -118,15 +156,7 @@ def _trial(
     }
     along = session.coords.keys()
     coordinates = {key: variables.pop(key) for key in [*variables] if key in along}
-    if not indexed:
-        return xr.Dataset(variables, xr.Coordinates(coordinates, {}), about)
-    known = {key: index for key, index in session.xindexes.items() if key not in {*spans, *chosen}}
-    indexes = {
-        key: known.get(key) or PandasIndex(pd.Index(one.values), str(key))
-        for key, one in coordinates.items()
-        if one.dims == (key,)
-    }
-    return xr.Dataset(variables, xr.Coordinates(coordinates, indexes), about)
+    return Trial(variables, coordinates, about)
 
 
 def _of_trial(
@@ -160,24 +190,18 @@ def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
     return [slice(start, end) for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 
 
-def rejection(reason: str, about: Mapping[str, Any]) -> xr.Dataset:
+def rejection(reason: str, about: Mapping[str, Any]) -> Trial:
     """Return a trial that cannot be used."""
-    return xr.Dataset(attrs={"rejected": " ".join(reason.split()), **about})
+    return Trial(attributes={"rejected": " ".join(reason.split()), **about})
 
 
-def trial_by_trial(
-    function: Callable[..., xr.Dataset], *, only: Collection[str] | None = None
-) -> Callable[..., xr.Dataset]:
+def trial_by_trial(function: Callable[..., AnyTrial]) -> Callable[..., xr.Dataset]:
     """Make a step on one trial a step on a session: it is applied to each walking trial.
 
     The step takes results of earlier steps with the same trials. Without the dimension ``trial`` they are one trial,
     and the step is applied to that. A trial for which it raises UserError is rejected with the reason, one that is
     rejected in an input stays so; other trials are not affected. A dataset without trials (the session's model) is
     given as it is. ``by_trial`` holds further arguments of some trials.
-
-    Args:
-        function: the step on one trial.
-        only: variables of sessions that it needs, as of :func:`separate`.
     """
 
     @functools.wraps(function)
@@ -185,20 +209,18 @@ def trial_by_trial(
         *inputs: xr.Dataset, by_trial: Mapping[str, Mapping[str, Any]] | None = None, **arguments: Any
     ) -> xr.Dataset:
         if not any("trial" in data.dims for data in (*inputs, *arguments.values()) if isinstance(data, xr.Dataset)):
-            return function(*inputs, **arguments)
-        trials = [separate(data, only) if "trial" in data.dims else None for data in inputs]
-        return _each_trial(functools.partial(function, **arguments), inputs, trials, by_trial or {})
+            result = function(*inputs, **arguments)
+            return result.dataset() if isinstance(result, Trial) else result
+        return _each_trial(functools.partial(function, **arguments), inputs, by_trial or {})
 
     return step
 
 
 def _each_trial(
-    function: Callable[..., xr.Dataset],
-    sessions: Sequence[xr.Dataset],
-    trials: Sequence[Mapping[str, xr.Dataset] | None],
-    by_trial: Mapping[str, Mapping[str, Any]],
+    function: Callable[..., AnyTrial], sessions: Sequence[xr.Dataset], by_trial: Mapping[str, Mapping[str, Any]]
 ) -> xr.Dataset:
-    """Return the results of a step on each trial, given the sessions and the trials of each session by name."""
+    """Return the results of a step on each trial."""
+    trials = [trials_of(session) if "trial" in session.dims else None for session in sessions]
     results = {}
     for name in sessions[0].variables["trial"].values.tolist():
         parts = [each[name] if each else session for each, session in zip(trials, sessions, strict=True)]
@@ -324,7 +346,7 @@ def _completed(found: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str
     return found.assign_coords({"trial": names, "rejected": ("trial", rejected), **about})
 
 
-def attempt(function: Callable[[], xr.Dataset], about: Mapping[str, Any]) -> xr.Dataset:
+def attempt(function: Callable[[], Result], about: Mapping[str, Any]) -> Result | Trial:
     """Return the result for a trial with attributes about it, or the rejected trial if UserError is raised."""
     try:
         result = function()
@@ -334,7 +356,7 @@ def attempt(function: Callable[[], xr.Dataset], about: Mapping[str, Any]) -> xr.
     return result
 
 
-def joined(trials: Mapping[str, xr.Dataset]) -> xr.Dataset:
+def joined(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
     """Return a session from its trials, each as of :func:`one_trial`, with the same variables."""
     used = [data for data in trials.values() if "rejected" not in data.attrs]
     usable = np.array(["rejected" not in data.attrs for data in trials.values()], dtype=bool)
@@ -365,7 +387,7 @@ def joined(trials: Mapping[str, xr.Dataset]) -> xr.Dataset:
             else:
                 into[name] = (("trial", *dims), _rows(parts, usable))
     for own, dim in IN_SESSION.items():
-        if own in used[0].dims:
+        if own in used[0].sizes:
             counts = [data.sizes.get(own, 0) for data in trials.values()]
             coordinates[f"{dim}_trial"] = (dim, np.repeat(np.arange(len(counts), dtype=np.int32), counts))
     for dim, each in labels.items():

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from ...errors import UserError
+from ...results.trials import AnyTrial
 from ...tables.study_tables import ANTHROPOMETRY
 from ...tables.tsv import number
 
@@ -17,7 +17,7 @@ DEFAULT_MARKER_DIAMETER_M = 0.014
 
 
 def sizes_of(
-    participant: Mapping[str, str], static: str, read: Mapping[str, xr.Dataset]
+    participant: Mapping[str, str], static: str, read: Mapping[str, AnyTrial]
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Return sizes in kg and m, and the source of each: the table, then the static file, then the other files.
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import CENTRES, BodyModel
@@ -15,6 +14,7 @@ from ...body.landmarks import Points, point, positions
 from ...body.segment_poses import frame
 from ...conventions import SIDES
 from ...errors import UserError
+from ...results.trials import AnyTrial
 
 Array = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def functional_hip(points: Points, body_model: BodyModel, side: str) -> Function
 
 
 def functional_hips(
-    read: Mapping[str, xr.Dataset], functional: Mapping[str, str], body_model: BodyModel
+    read: Mapping[str, AnyTrial], functional: Mapping[str, str], body_model: BodyModel
 ) -> dict[str, FunctionalHip]:
     """Return the hip centre of each side that a functional trial is listed for.
 

@@ -19,7 +19,7 @@ from ...body.skeleton import Skeleton
 from ...body.static_skeleton import place_in_segment, static_skeleton, with_virtual
 from ...conventions import CHAIN, SIDES
 from ...errors import Problem, UserError
-from ...results.trials import separate
+from ...results.trials import AnyTrial, trials_of
 from .anthropometry import note_on_widths, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import per_marker
@@ -63,7 +63,7 @@ def calibrate(
     Raises:
         UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
     """
-    trials = separate(read)
+    trials = trials_of(read)
     name, static = _static_trial(trials)
     sizes, origin = sizes_of(participant, name, trials)
     labels = [str(label) for label in static.marker.values]
@@ -146,7 +146,7 @@ def _both_sides(calibrated_side: Callable[[str], Side], *, where: str) -> dict[s
     return sides
 
 
-def _static_trial(read: Mapping[str, xr.Dataset]) -> tuple[str, xr.Dataset]:
+def _static_trial(read: Mapping[str, AnyTrial]) -> tuple[str, AnyTrial]:
     statics = {name: trial for name, trial in read.items() if trial.attrs.get("role") == "static"}
     if not statics:
         raise UserError("trials.tsv", "no static trial", "list one with role static (a file may have several rows)")

@@ -5,15 +5,11 @@ From this step on markers have the names of landmarks (``heel_left``) instead of
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 from numpy.typing import NDArray
-from xarray.indexes import PandasIndex
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels, seen_labels
@@ -22,7 +18,7 @@ from ...errors import UserError
 from ...plates.baseline import subtract_baseline
 from ...plates.wrench import at_instants
 from ...results.schema import REPAIRS
-from ...results.trials import trial_by_trial
+from ...results.trials import Trial, trial_by_trial
 from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
@@ -35,7 +31,7 @@ Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 
 @trial_by_trial
 def clean(
-    read: xr.Dataset,
+    read: Trial,
     *,
     body_model: BodyModel,
     max_gap_s: float,
@@ -46,7 +42,7 @@ def clean(
     marker_cutoff_hz: float | str | None,
     force_cutoff_hz: float | None,
     filter_order: int,
-) -> xr.Dataset:
+) -> Trial:
     """Clean one trial.
 
     Args:
@@ -96,7 +92,7 @@ def clean(
     filtered, cutoffs_hz = filter_markers(
         position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
     )
-    return xr.Dataset(
+    return Trial(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
             "fill": (("time", "marker"), fills),
@@ -117,7 +113,7 @@ def clean(
     )
 
 
-def _markers(read: xr.Dataset, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
+def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
     """Return the labels of each landmark, all labels, positions (time, label, 3).
 
     Raises:
@@ -156,30 +152,18 @@ def _by_landmark(combine: Callable[..., Any], values: Any, groups: list[list[int
     return result
 
 
-def _coordinates(
-    read: xr.Dataset, chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array
-) -> xr.Coordinates:
+def _coordinates(read: Trial, chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> dict[str, Any]:
     """Return the coordinates: those of ``read``, and along ``marker`` new ones; flags are (time, landmark)."""
-    coordinates = {name: read.variables[name] for name in read.coords if "marker" not in read.variables[name].dims}
-    for name, values in {
+    return {name: read.variables[name] for name in read.coords if "marker" not in read.variables[name].dims} | {
         "marker": [*chosen],
-        "label": [" + ".join(group) for group in chosen.values()],
-        "measured_share": measured.mean(axis=0),
-        "filled_share": rebuilt.mean(axis=0),
-        "cutoff_hz": cutoffs_hz,
-    }.items():
-        coordinates[name] = xr.Variable("marker", np.asarray(values))
-    indexes = {name: index for name, index in read.xindexes.items() if name != "marker"}
-    return xr.Coordinates(coordinates, indexes | {"marker": _index_of(tuple(chosen))})
+        "label": ("marker", [" + ".join(group) for group in chosen.values()]),
+        "measured_share": ("marker", measured.mean(axis=0)),
+        "filled_share": ("marker", rebuilt.mean(axis=0)),
+        "cutoff_hz": ("marker", cutoffs_hz),
+    }
 
 
-@functools.lru_cache(maxsize=16)
-def _index_of(landmarks: tuple[str, ...]) -> PandasIndex:
-    """Return the index along ``marker``, mostly the same in all trials."""
-    return PandasIndex(pd.Index(landmarks), "marker")
-
-
-def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
+def _plates(read: Trial, *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
     """Return the variables of the plates: wrenches without baseline, and the baseline."""
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     vertical, baseline, drift = force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
@@ -203,7 +187,7 @@ def _plates(read: xr.Dataset, *, cutoff_hz: float | None, order: int) -> dict[st
     }
 
 
-def _zero_window(read: xr.Dataset, rate_hz: float) -> slice | None:
+def _zero_window(read: Trial, rate_hz: float) -> slice | None:
     """Return the samples that FORCE_PLATFORM:ZERO names as unloaded."""
     if np.isnan(limits := read.zero_frames.values).any():
         return None

@@ -8,13 +8,11 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
-from xarray.indexes import PandasIndex
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
-from ...results.trials import trial_by_trial
+from ...results.trials import Trial, trial_by_trial
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
@@ -23,16 +21,12 @@ from .foot_on_plate import OTHER
 from .plate_contacts import Contact, between
 
 Array = NDArray[np.float64]
-OF_CLEAN = (
-    "marker_position", "plate_force", "plate_moment", "plate_corner", "plate_drift", "vertical_force",
-    "vertical_force_filtered", "event_time", "event_side",
-)  # fmt: skip
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
 
-@partial(trial_by_trial, only=OF_CLEAN)
+@trial_by_trial
 def contacts(
-    clean: xr.Dataset,
+    clean: Trial,
     *,
     threshold_n: float,
     min_contact_s: float,
@@ -45,7 +39,7 @@ def contacts(
     kinematic_events: str,
     plates_left: str | None = None,
     plates_right: str | None = None,
-) -> xr.Dataset:
+) -> Trial:
     """Find contacts, ground wrenches and events of one trial.
 
     Args:
@@ -202,12 +196,12 @@ def ground_wrench(
 
 
 def _dataset(
-    clean: xr.Dataset,
+    clean: Trial,
     numbers: Sequence[int],
     wrenches: Sequence[tuple[Array, Array, Array, Array]],
     listed: Sequence[Contact],
     events: Sequence[tuple[GaitEvent, str]],
-) -> xr.Dataset:
+) -> Trial:
     """Return the step's result from wrenches, stances and events of both sides."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
@@ -224,7 +218,7 @@ def _dataset(
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),
     }
-    return xr.Dataset(
+    return Trial(
         {
             "ground_force": (vector, force),
             "ground_moment": (vector, moment),
@@ -234,14 +228,9 @@ def _dataset(
             "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
         },
-        xr.Coordinates(coordinates, {"side": _side_index()}),
+        coordinates,
         {"plates_left_out": clean.attrs["plates_left_out"]},
     )
-
-
-@cache
-def _side_index() -> PandasIndex:
-    return PandasIndex(list(SIDES), "side")
 
 
 def _text(words: Iterable[str]) -> NDArray[np.str_]:

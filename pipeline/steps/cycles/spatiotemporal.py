@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike, NDArray
+
+from ...results.trials import AnyTrial
 
 Array = NDArray[np.float64]
 OTHER = {"left": "right", "right": "left"}
@@ -22,7 +23,7 @@ class Heels(NamedTuple):
     position: dict[str, Array]
 
     @classmethod
-    def of(cls, clean: xr.Dataset) -> Heels:
+    def of(cls, clean: AnyTrial) -> Heels:
         """Return the heels of a trial of the step ``clean``."""
         names, position = list(clean.marker.values), clean.marker_position.values
         unseen = np.full((len(position), 3), np.nan)
@@ -38,7 +39,7 @@ class Heels(NamedTuple):
         }
 
 
-def belt_speed(heels: Heels, contacts: xr.Dataset, direction_of_travel: str) -> float:
+def belt_speed(heels: Heels, contacts: AnyTrial, direction_of_travel: str) -> float:
     """Return the belt speed of a treadmill from the heels in mid-stance, m/s.
 
     0 over ground. A person who walks without travelling is on a treadmill; a heel in mid-stance moves with the belt.
@@ -86,7 +87,7 @@ def spatiotemporal(
 
 
 def support(
-    contacts: xr.Dataset, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike
+    contacts: AnyTrial, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike
 ) -> dict[str, Array]:
     """Return step time, s, and single and double support, percent of the cycle.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...results.cycle_variables import REPAIRED
 from ...results.schema import stacked_metrics
-from ...results.trials import all_trials_at_once, separate, spans_of
+from ...results.trials import AnyTrial, all_trials_at_once, spans_of, trials_of
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
@@ -25,12 +25,6 @@ Array = NDArray[np.float64]
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
 # variables that are needed of each trial by itself
-OF_CONTACTS = (
-    "ground_force", "contact_start", "contact_end", "contact_side", "plates", "reason", "event_time", "event",
-    "event_side",
-)  # fmt: skip
-OF_CLEAN = ("marker_position",)
-OF_KINETICS = ("joint_moment", "disagreement", "forward_closure", "energy_closure")
 
 
 class Cycles(NamedTuple):
@@ -120,7 +114,7 @@ def cycles(
         min_peak_force_body_weights=min_peak_force_body_weights,
         max_disagreement_n_m=max_disagreement_n_m,
     )
-    parts = [separate(kinetics, OF_KINETICS), separate(contacts, OF_CONTACTS), separate(clean, OF_CLEAN)]
+    parts = [trials_of(session) for session in (kinetics, contacts, clean)]
     own = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
     walks = [cut(*(of[name] for of in parts), **{**own, **(by_trial or {}).get(name, {})}) for name in parts[0]]
     spans = spans_of(contacts, "sample")
@@ -179,9 +173,9 @@ def cycles(
 
 
 def _cut(
-    kinetics: xr.Dataset,
-    contacts: xr.Dataset,
-    clean: xr.Dataset,
+    kinetics: AnyTrial,
+    contacts: AnyTrial,
+    clean: AnyTrial,
     calibrate: xr.Dataset,
     *,
     longest_cycle_s: float,
@@ -213,7 +207,7 @@ def _cut(
     )
 
 
-def _cycles(contacts: xr.Dataset, longest_s: float) -> Cycles:
+def _cycles(contacts: AnyTrial, longest_s: float) -> Cycles:
     """Return the cycles between successive strikes with at most one foot off."""
     table = [contacts.variables[name].values.tolist() for name in ("event_time", "event", "event_side")]
     found = []

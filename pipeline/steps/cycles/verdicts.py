@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
+from ...results.trials import AnyTrial
 
 Array = NDArray[np.float64]
 Strike = tuple[str, float]  # side, instant in s
@@ -105,9 +106,9 @@ def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, fl
 
 
 def judged(
-    kinetics: xr.Dataset,
-    contacts: xr.Dataset,
-    clean: xr.Dataset,
+    kinetics: AnyTrial,
+    contacts: AnyTrial,
+    clean: AnyTrial,
     calibrate: xr.Dataset,
     *,
     min_peak_force_body_weights: float,
@@ -147,7 +148,7 @@ def judged(
     )
 
 
-def _hidden(clean: xr.Dataset, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
+def _hidden(clean: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
     """Return a reason that names the markers not seen in a stance."""
     other = {"left": "_right", "right": "_left"}[side]
     inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)

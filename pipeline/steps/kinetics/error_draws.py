@@ -16,6 +16,7 @@ import xarray as xr
 
 from ...conventions import CHAIN, JOINTS, SEGMENTS, SIDES
 from ...dynamics.vectors import Array, skew
+from ...results.trials import AnyTrial
 from ...signals.splines import rate_covariance
 
 
@@ -48,7 +49,7 @@ class Errors(NamedTuple):
         return Errors(*(values[chosen] for values in self))
 
 
-def drawn(draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: xr.Dataset) -> dict[str, Errors]:
+def drawn(draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: AnyTrial) -> dict[str, Errors]:
     """Return the errors of each source alone, zero where it has no effect.
 
     Args:
@@ -99,7 +100,7 @@ def _nothing(draws: int) -> Errors:
     return Errors(*map(np.zeros, shapes))
 
 
-def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: xr.Dataset) -> dict[str, Array]:
+def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: AnyTrial) -> dict[str, Array]:
     """Return the errors of poses and centres by marker noise of variance 1.
 
     Noise is (draw, derivative, marker x axis).

@@ -14,7 +14,7 @@ from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
-from ...results.trials import all_trials_at_once, separate, spans_of
+from ...results.trials import all_trials_at_once, spans_of, trials_of
 from . import closures, cross_checks
 from .uncertainty import SOURCES, Spread, uncertainty
 
@@ -83,7 +83,7 @@ def kinetics(
             legs_at(samples=span), found["joint_force"][span], trial, calibrate,
             draws=uncertainty_draws, band_percent=uncertainty_band_percent, sizes=uncertainty_sizes,
         )
-        for span, trial in zip(spans, separate(kinematics).values(), strict=True)
+        for span, trial in zip(spans, trials_of(kinematics).values(), strict=True)
     )  # fmt: skip
     return result.assign(
         joint_moment_band=((*VECTOR, "angle", "percentile"), spread.moment),

@@ -19,7 +19,7 @@ from ...c3d.reader import Recording, anthropometry, read_c3d
 from ...errors import Problem, UserError
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.wrench import decode, moment_unit_n_m
-from ...results.trials import attempt, joined, rejection
+from ...results.trials import Trial, attempt, joined, rejection
 from .lab_axes import to_isb
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes
         person = {name: row[name] for name in ("subject", "participant")}
         ahead = Path(following["file"]) if following else None
         step = partial(
-            read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, following=ahead, **person
+            _read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, following=ahead, **person
         )
         try:
             found[row["trial"]] = attempt(step, about)
@@ -58,14 +58,16 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes
 
 
 def read_trial(
-    path: Path,
-    *,
-    body_model: BodyModel,
-    lab_axes: str,
-    subject: str = "",
-    participant: str = "",
-    following: Path | None = None,
+    path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "", participant: str = ""
 ) -> xr.Dataset:
+    """Read one trial alone, see :func:`_read_trial`."""
+    person = {"subject": subject, "participant": participant}
+    return _read_trial(path, body_model=body_model, lab_axes=lab_axes, following=None, **person).dataset()
+
+
+def _read_trial(
+    path: Path, *, body_model: BodyModel, lab_axes: str, subject: str, participant: str, following: Path | None
+) -> Trial:
     """Read one trial.
 
     Args:
@@ -110,7 +112,7 @@ def read_trial(
         "event": ("event", np.array([event.label for event in recording.events], dtype=str)),
         "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
     }
-    return xr.Dataset(
+    return Trial(
         {
             "marker_position": (("time", "marker", "axis"), markers),
             "plate_force": (plate, forces),
@@ -120,7 +122,7 @@ def read_trial(
             "lab_rotation": (("axis", "file_axis"), rotation),
             "zero_frames": ("limit", np.array(zero or [np.nan, np.nan], dtype=float)),
         },
-        xr.Coordinates(coordinates, indexes={}),
+        coordinates,
         {
             "marker_rate_hz": recording.marker_rate_hz,
             "direction_of_travel": travel,
