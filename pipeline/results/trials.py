@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -83,7 +83,6 @@ def _variable(name: Any, value: Any) -> xr.Variable:
 
 
 AnyTrial = Trial | xr.Dataset
-Result = TypeVar("Result", Trial, xr.Dataset)
 
 
 def load_trial(path: str | Path, name: str) -> xr.Dataset:
@@ -346,7 +345,7 @@ def _completed(found: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str
     return found.assign_coords({"trial": names, "rejected": ("trial", rejected), **about})
 
 
-def attempt(function: Callable[[], Result], about: Mapping[str, Any]) -> Result | Trial:
+def attempt(function: Callable[[], AnyTrial], about: Mapping[str, Any]) -> AnyTrial:
     """Return the result for a trial with attributes about it, or the rejected trial if UserError is raised."""
     try:
         result = function()

@@ -14,7 +14,7 @@ import xarray as xr
 
 from ..errors import UserError
 from ..results import netcdf, schema
-from ..results.trials import attempt
+from ..results.trials import Trial, attempt
 from . import checksums
 from .run_job import Files, provenance
 
@@ -42,7 +42,8 @@ def run(
         loaded = [netcdf.load(file) for (file,) in inputs.values()]
         by_trial = {"by_trial": key["by_trial"]} if "by_trial" in key else {}
         # in the order of the arguments
-        data = attempt(partial(function, *loaded, **arguments, **by_trial), {})
+        result = attempt(partial(function, *loaded, **arguments, **by_trial), {})
+        data = result.dataset() if isinstance(result, Trial) else result  # a session that cannot be calibrated
         before = {**_rejections(loaded[0]), **_rejections(loaded[-1])}
         roots = [each.attrs for each in loaded]
     results = {step: data}

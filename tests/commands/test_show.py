@@ -41,7 +41,7 @@ def walk(*, shift: float = 0.0) -> xr.Dataset:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    gone = rejection("gone.c3d: no such file", {})
+    gone = rejection("gone.c3d: no such file", {}).dataset()
     trials = joined({"walk_1": walk(), "walk_2": walk(shift=-3.0), "gone": gone})
     for name in ("joint_power", "fill", "time"):
         trials[name].attrs = walk()[name].attrs

@@ -132,7 +132,7 @@ def test_a_step_is_applied_to_each_walking_trial() -> None:
 
 def test_a_session_that_cannot_be_calibrated_rejects_its_trials_with_the_reason() -> None:
     trials = {"a": ragged_trial(2, markers=5), "lost": LOST}
-    found = scaled(joined(trials), rejection("no static trial", {}), factor=2.0)
+    found = scaled(joined(trials), rejection("no static trial", {}).dataset(), factor=2.0)
     assert found.rejected.values.tolist() == ["no static trial", REASON]
     assert not found.data_vars
 

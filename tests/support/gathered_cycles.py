@@ -80,7 +80,7 @@ def _checks(level: float, start: Array) -> dict[str, Any]:
     }  # fmt: skip
 
 
-LOST = rejection("cut off: 3 bytes", {})
+LOST = rejection("cut off: 3 bytes", {}).dataset()
 CYCLES: Trials = {
     "s1": {
         "fast_1": trial(10, "rl"),

@@ -10,7 +10,7 @@ import xarray as xr
 from pipeline.results.trials import rejection
 
 LABELS = ["LASI", "RASI", "LHEE", "RHEE", "Ünterarm"]
-LOST = rejection("no markers\nat  all", {"source": "lost.c3d", "source_sha256": "00", "role": "gait"})
+LOST = rejection("no markers\nat  all", {"source": "lost.c3d", "source_sha256": "00", "role": "gait"}).dataset()
 REASON = "no markers at all"  # in one line
 
 

@@ -220,7 +220,7 @@ def three_people() -> Made:
         person: {"walk_1": trial_cycles(person, "slow", both), "walk_2": trial_cycles(person, "fast", both)}
         for person in SHIFT
     }
-    trials["sub-01"]["walk_3"] = rejection("walk_3.c3d: the file ends early", {})
+    trials["sub-01"]["walk_3"] = rejection("walk_3.c3d: the file ends early", {}).dataset()
     trials["sub-03"]["walk_3"] = trial_cycles("sub-03", "fast", ["left"], valid=False, reason="two feet on plate 1")
     return made(trials, conditions, group="control")
 

@@ -180,7 +180,7 @@ def test_unknown_sex_is_said_where_the_table_asks_for_it() -> None:
 
 def test_session_without_usable_static_trial() -> None:
     gait = recorded(body_model(ISB), standing(), role="gait")
-    rejected = rejection("the file is cut short", {"role": "static"})
+    rejected = rejection("the file is cut short", {"role": "static"}).dataset()
     settings = STEP_SETTINGS | {"body_model": body_model(ISB), "participant": PARTICIPANT}
     with pytest.raises(UserError, match="no static trial"):
         calibrate(joined({"walk": gait}), **settings)

@@ -128,7 +128,7 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
         UserError, match="no functional trial is listed; list one with role functional and condition hip"
     ):
         calibrate(joined(trials), hip_centre="functional", functional={"circles": "knee_left"}, **settings)
-    lost = trials | {"circles": rejection("the file is cut short", {"role": "functional"})}
+    lost = trials | {"circles": rejection("the file is cut short", {"role": "functional"}).dataset()}
     with pytest.raises(UserError, match="functional trial circles: the file is cut short; or choose another"):
         calibrate(joined(lost), hip_centre="functional", functional={"circles": "hip"}, **settings)
 

@@ -53,7 +53,7 @@ def test_a_trial_with_kinetics_on_both_sides_comes_before_a_nearer_one() -> None
 def test_the_samples_around_the_cycles_are_kept() -> None:
     """Of a trial after a rejected one; a side without a cycle has no times."""
     trial = trial_cycles("sub-03", SLOW, ["left"])
-    trials = {"lost": rejection("cut short", {}), "walk": trial}
+    trials = {"lost": rejection("cut short", {}).dataset(), "walk": trial}
     shown = described("representative", chosen(trials))
     assert shown.trial == "walk"
     assert set(shown.data_vars) == set(REPRESENTATIVE)
@@ -75,7 +75,7 @@ def test_the_samples_around_the_cycles_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "trial", [rejection("cut short", {}), trial_cycles("sub-01", SLOW, [])], ids=["rejected", "no cycle"]
+    "trial", [rejection("cut short", {}).dataset(), trial_cycles("sub-01", SLOW, [])], ids=["rejected", "no cycle"]
 )
 def test_without_a_cycle_nothing_is_shown(trial: xr.Dataset) -> None:
     assert not chosen({"walk": trial}).variables

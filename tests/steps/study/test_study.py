@@ -112,7 +112,7 @@ def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:
 @pytest.mark.parametrize(
     "cycles",
     [
-        {"s1": {"lost": rejection("no such file", {})}, "s2": {"lost": rejection("no static trial", {})}},
+        {"s1": {"lost": rejection("no such file", {}).dataset()}, "s2": {"lost": rejection("no static trial", {})}},
         {"s1": {"none": trial(0, "")}, "s2": {"none": trial(0, "")}},
     ],
 )
