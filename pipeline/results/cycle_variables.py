@@ -81,7 +81,7 @@ ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQU
 CYCLES = {
     **CURVES,
     "metric_value": Variable(
-        ("cycle", "metric"), "1", "metrics of the gait cycle, each in its metric_units; trials_of variables in study.nc"
+        ("cycle", "metric"), "1", "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"
     ),
     **ON_REQUEST,
     "stance_start": Variable(("stance",), "s", "start of the stance"),

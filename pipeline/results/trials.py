@@ -220,7 +220,7 @@ def _each_trial(
 ) -> xr.Dataset:
     """Return the results of a step on each trial."""
     trials = [trials_of(session) if "trial" in session.dims else None for session in sessions]
-    results = {}
+    results: dict[str, AnyTrial] = {}
     for name in sessions[0].variables["trial"].values.tolist():
         parts = [each[name] if each else session for each, session in zip(trials, sessions, strict=True)]
         if parts[0].attrs.get("role", "gait") != "gait":

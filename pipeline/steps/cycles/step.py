@@ -160,8 +160,7 @@ def cycles(
             "end_time": ("cycle", found.end_s),
             "kinetics_valid": ("cycle", reasons == ""),
             "reason": ("cycle", reasons),
-            "metric": names["metric"],
-            "metric_units": (("trial", "metric"), np.tile(names["metric_units"][1], (len(walks), 1))),
+            **names,
             **stances.coordinates(),
             "cycle_trial": ("cycle", trial),
             "stance_trial": (
