@@ -6,7 +6,7 @@ A file appears complete or not at all: it is written under a temporary name, flu
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,18 +34,30 @@ def load(path: Path, names: Collection[str] | None = None) -> xr.Dataset:
 
     Args:
         path: the file.
-        names: variables to read, which may be absent, with all coordinates; None for all.
+        names: variables to read, which may be absent, besides the coordinates along their dimensions and the values of
+            whole trials; None for all.
 
     Raises:
         UserError: the file is damaged.
     """
     with _damage_reported(path), xr.open_dataset(path, engine="netcdf4", cache=False, decode_times=False) as file:
-        data = file if names is None else file.drop_vars(file.data_vars.keys() - {*names})
-        data = data.load()
+        data = (file if names is None else file.drop_vars(_others(file, names))).load()
     for variable in data.variables.values():
         if variable.dtype == np.float32:
             variable.values = variable.values.astype(float)
     return data
+
+
+def _others(file: xr.Dataset, names: Collection[str]) -> list[Hashable]:
+    """Return the variables that :func:`load` leaves out."""
+    dims = {"trial"}.union(*(map(str, file[name].dims) for name in names if name in file.data_vars))
+    return [
+        name
+        for name, variable in file.variables.items()
+        if name not in names
+        and variable.dims != ("trial",)
+        and (name in file.data_vars or not dims.issuperset(variable.dims))
+    ]
 
 
 def attributes(path: Path) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..results import netcdf
-from ..results.cycle_variables import REPAIRED
 from ..results.study_file import table_of
 from ..steps.report.page_names import PAGES
 from . import checksums
@@ -21,7 +20,7 @@ def run(
 ) -> None:
     """Run the job of the report; arguments as of :func:`pipeline.workflow.run_job.run`."""
     study = netcdf.load(inputs["study"][0])
-    cycles = {file.parent.name: netcdf.load(file, REPAIRED) for file in inputs["cycles"]}
+    cycles = {file.parent.name: netcdf.load(file, ()) for file in inputs["cycles"]}
     trials = {file.parent.name: netcdf.load(file) for file in inputs["representative"]}
     texts = {name: inputs[name][0].read_text(encoding="utf-8") for name in TABLES}
     if arguments["reference"]:

@@ -39,7 +39,8 @@ def run(
             checksums.refuse_changed(Path(file), digest)
         roots: list[Mapping[str, Any]] = [{"source_sha256": json.dumps(sources, sort_keys=True)}]
     else:
-        loaded = [netcdf.load(file) for (file,) in inputs.values()]
+        needs = getattr(importlib.import_module(function.__module__), "NEEDS", {})
+        loaded = [netcdf.load(file, needs.get(name)) for name, (file,) in inputs.items()]
         by_trial = {"by_trial": key["by_trial"]} if "by_trial" in key else {}
         # in the order of the arguments
         result = attempt(partial(function, *loaded, **arguments, **by_trial), {})

@@ -98,12 +98,15 @@ def test_single_precision_becomes_double(tmp_path: Path) -> None:
         assert {file[name].dtype for name in ("x", "cutoff_hz")} == {np.dtype(np.float32)}
 
 
-def test_only_the_named_variables_are_read_with_all_coordinates(tmp_path: Path) -> None:
+def test_the_named_variables_are_read_with_their_coordinates_and_the_values_of_trials(tmp_path: Path) -> None:
     session = joined(SESSIONS["middle rejected"])
     netcdf.save(tmp_path / "file.nc", session)
     found = netcdf.load(tmp_path / "file.nc", ("joint_moment", "of another version"))
-    assert set(found.data_vars) == {"joint_moment"}
-    assert set(found.coords) == set(session.coords)
+    of_trials = {name for name, variable in session.variables.items() if variable.dims == ("trial",)}
+    assert set(found.data_vars) == {"joint_moment"} | (of_trials & set(session.data_vars))
+    along = {name for name, one in session.coords.items() if {*one.dims} <= {"trial", *session.joint_moment.dims}}
+    assert {"time", "sample_trial", "rejected"} <= along
+    assert set(found.coords) == along
     xr.testing.assert_identical(found.joint_moment, netcdf.load(tmp_path / "file.nc").joint_moment)
 
 

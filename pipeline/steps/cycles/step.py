@@ -22,6 +22,7 @@ from .spatiotemporal import Heels, belt_speed, spatiotemporal, support
 from .verdicts import Stances, Strike, judged, left_out_by_hand
 
 Array = NDArray[np.float64]
+NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
 # variables that are needed of each trial by itself

@@ -19,6 +19,7 @@ from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 
 Array = NDArray[np.float64]
+NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
 Variables = dict[str, tuple[tuple[str, ...], Array]]
 
 PORTION = 2000  # samples, of whole trials, that are handled together
