@@ -23,6 +23,7 @@ import xarray as xr
 from pipeline.commands.recover import unlock
 from pipeline.errors import UserError
 from pipeline.results import netcdf
+from pipeline.results.trials import Trial
 from pipeline.steps.read import step
 from pipeline.workflow import session_job
 from pipeline.workflow.activity_lock import hold, is_left_alone
@@ -170,16 +171,16 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
         "sha256": sha256(path),
     }
 
-    def read_trial(_: Path, **__: object) -> xr.Dataset:
+    def read_trial(_: Path, **__: object) -> Trial:
         if error == errno.ENOENT:
             path.unlink()
             raise UserError(str(path), "no such file", "restore it")
         if error:
             raise OSError(error, os.strerror(error))
         path.write_bytes(b"another")
-        return xr.Dataset()
+        return Trial()
 
-    monkeypatch.setattr(step, "read_trial", read_trial)
+    monkeypatch.setattr(step, "_read_trial", read_trial)
     said = os.strerror(error) if error else "has changed since the run began"
     with pytest.raises(UserError, match=f"walk.c3d: {said}; see to its disk or share and run again"):
         session_job.run({"step": "read", "trials": [row]}, step.read, SETTINGS, {}, {})
@@ -192,6 +193,6 @@ def test_a_recording_that_never_could_be_read_costs_its_trial(monkeypatch: pytes
         path.stat()
         return xr.Dataset()
 
-    monkeypatch.setattr(step, "read_trial", read_trial)
+    monkeypatch.setattr(step, "_read_trial", read_trial)
     found = step.read([row], **SETTINGS)
     assert found.rejected.values.tolist() == [f"{'x' * 300}: {os.strerror(errno.ENAMETOOLONG)}"]
