@@ -6,11 +6,16 @@ run, which starts the child, does not count.
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import json
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ezc3d
@@ -18,6 +23,7 @@ import ezc3d
 from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
 from benchmarks.timing import HOUSE, best_s
+from pipeline.body.body_model import BodyModel
 from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
@@ -28,6 +34,7 @@ from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
+from pipeline.workflow.open_study import open_study
 
 TITLE = "One trial, C3D to kinetics in one process"
 OTHERS = HOUSE.parent / "shared"  # public recordings that are not part of the project; may be absent
@@ -43,6 +50,8 @@ GENERATED: dict[str, dict[str, Any]] = {
 ROUNDS = 9
 PARSE, TO_KINETICS, TO_CYCLES = "parse", "read to kinetics", "read to cycles"
 MOST_PARSES = 2.0
+STEPS_TO_KINETICS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics")
+SESSIONS = {"generated, 2.5 s": (20, 3.0), "generated, 10 s, 40 markers at 200 Hz, 2 plates": (20, 2.0)}  # trials, goal
 
 
 def measure() -> list[Figure]:
@@ -53,6 +62,10 @@ def measure() -> list[Figure]:
             study = Path(folder) / name
             write_study(study, sessions=1, trials=1, **options)
             found += ratios(study, name=name)
+        for name, (trials, at_most) in SESSIONS.items():
+            study = Path(folder) / f"session, {name}"
+            write_study(study, sessions=1, trials=trials, **GENERATED[name])
+            found.append(ratio_of_session(study, name=name, at_most=at_most))
     return found
 
 
@@ -117,6 +130,36 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
         return left[step]
 
     return {step: partial(run, step) for step in work}
+
+
+def ratio_of_session(study: Path, *, name: str, at_most: float) -> Figure:
+    """Return the time of all trials of a study's first session, together, over the parse of their files."""
+    opened = open_study(study, forced=True)
+    session = next(iter(opened.sessions))
+    keys = {step: json.loads(opened.key(step)(SimpleNamespace(session=session))) for step in STEPS_TO_KINETICS}
+    best, parse_s = float("inf"), float("inf")
+    with chdir(study):
+        for _ in range(ROUNDS // 2):
+            parse_s = min(parse_s, best_s(lambda: [ezc3d.c3d(row["file"]) for row in keys["read"]["trials"]], runs=1))
+            left: dict[str, Any] = {}
+            best = min(best, sum(best_s(partial(_run_step, step, keys[step], left), runs=1) for step in keys))
+    trials = len(keys["read"]["trials"]) - 1
+    return Figure(
+        f"{name}: {TO_KINETICS} of a session of {trials} over parse", best / parse_s, at_most=at_most,
+        detail=f"{1e3 * best / trials:.1f} ms a trial, parse {1e3 * parse_s / trials:.1f}",
+    )  # fmt: skip
+
+
+def _run_step(step: str, key: dict[str, Any], left: dict[str, Any]) -> None:
+    """Run a step on a session as its job does, with the results of earlier steps in memory."""
+    function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
+    arguments = key["settings"] | key.get("arguments", {})
+    if "body_model" in arguments:
+        arguments["body_model"] = BodyModel.of(arguments["body_model"])
+    if "by_trial" in key:
+        arguments["by_trial"] = key["by_trial"]
+    inputs = [left[name] for name in inspect.signature(function).parameters if name in left]
+    left[step] = function(key["trials"], **arguments) if step == "read" else function(*inputs, **arguments)
 
 
 if __name__ == "__main__":
