@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.legs import Legs, legs_of
+from ...body.legs import LOADS, MOTION, Legs, legs_of
 from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
@@ -18,6 +18,7 @@ from ...results.trials import all_trials_at_once, spans_of, trials_of
 from . import closures, cross_checks
 from .uncertainty import SOURCES, Spread, uncertainty
 
+NEEDS = {"kinematics": MOTION, "contacts": LOADS}  # all that is loaded of an input
 VECTOR = ("sample", "side", "joint")
 DIMS = {
     "joint_force": (*VECTOR, "axis"),

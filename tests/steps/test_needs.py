@@ -1,0 +1,28 @@
+"""What a step loads of its inputs is all that it uses: with everything loaded it writes the same bytes."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from pipeline.workflow.open_study import SESSION_STEPS
+from tests.support.outputs import write_outputs
+
+STEPS = [importlib.import_module(f"pipeline.steps.{step}.step") for step in SESSION_STEPS]
+LIMITED = [step for step in STEPS if hasattr(step, "NEEDS")]
+
+
+def test_a_step_uses_only_what_it_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with every further curve and with draws of errors, as :func:`write_outputs` sets them."""
+    (limited := tmp_path / "limited").mkdir()
+    (whole := tmp_path / "whole").mkdir()
+    first = write_outputs(limited)
+    assert LIMITED
+    for step in LIMITED:
+        monkeypatch.setattr(step, "NEEDS", {})
+    second = write_outputs(whole)
+    files = sorted(file.relative_to(first) for file in first.rglob("derived/sub-*/*.nc"))
+    assert files
+    assert [file for file in files if (first / file).read_bytes() != (second / file).read_bytes()] == []
