@@ -27,6 +27,7 @@ from .model_dataset import Side, model_dataset, static_distances
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 
 Array = NDArray[np.float64]
+NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
 
 
 def calibrate(
