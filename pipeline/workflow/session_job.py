@@ -14,7 +14,8 @@ import xarray as xr
 
 from ..errors import UserError
 from ..results import netcdf, schema
-from ..results.trials import Trial, attempt
+from ..results.session_steps import attempt
+from ..results.trials import Trial
 from . import checksums
 from .run_job import Files, provenance
 
@@ -31,7 +32,7 @@ def run(
         arguments["body_model"] = body_model.BodyModel.of(definition)
     if step == "read":
         try:
-            data, before = function(key["trials"], **arguments), {}
+            data, before = function(key["trials"], **arguments), set[str]()
         except OSError as error:
             raise UserError(str(error.filename), str(error.strerror), checksums.LOST) from None
         sources = {row["file"]: row["sha256"] for row in key["trials"] if row["sha256"]}
@@ -45,14 +46,14 @@ def run(
         # in the order of the arguments
         result = attempt(partial(function, *loaded, **arguments, **by_trial), {})
         data = result.dataset() if isinstance(result, Trial) else result  # a session that cannot be calibrated
-        before = {**_rejections(loaded[0]), **_rejections(loaded[-1])}
+        before = {reason for each in loaded for reason in _rejections(each).values()}
         roots = [each.attrs for each in loaded]
     results = {step: data}
     if "representative" in outputs:
         show = importlib.import_module("..steps.cycles.representative", __package__).representative
         results["representative"] = show(data, *loaded[:-1], conditions=key["conditions"])
     for what, reason in _rejections(data).items():
-        if reason not in before.values():
+        if reason not in before:
             log.warning("%s rejected: %s", what, reason)
     for name, result in results.items():
         (output,) = outputs[name]

@@ -10,6 +10,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
+from pipeline.results.session_steps import trial_by_trial
 from pipeline.results.trials import (
     UNITED,
     facts_of_trials,
@@ -19,7 +20,6 @@ from pipeline.results.trials import (
     rejection,
     separate,
     spans_of,
-    trial_by_trial,
 )
 from tests.support.ragged_trials import LOST, REASON, SESSIONS, ragged_trial
 
@@ -44,7 +44,7 @@ def test_each_trial_comes_back(trials: dict[str, xr.Dataset], tmp_path: Path) ->
 
 @pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
 def test_a_session_from_its_trials_is_the_same(trials: dict[str, xr.Dataset], tmp_path: Path) -> None:
-    """Also of those of a file, whose text is of another type, and as written again."""
+    """In memory, after reading (which gives text as objects), and after writing that again."""
     session = joined(trials)
     same(joined(separate(session)), session)
     netcdf.save(tmp_path / "once.nc", session)

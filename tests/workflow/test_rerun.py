@@ -213,6 +213,7 @@ OF_THE_CODE = {
     "pipeline/steps/cycles/representative.py": everywhere("cycles"),
     "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
     "pipeline/results/trials.py": everywhere(*SESSION_STEPS),
+    "pipeline/results/session_steps.py": everywhere(*SESSION_STEPS),
     "pipeline/steps/report/templates/report.css": {"report"},
     "pipeline/workflow/workers.py": set(),
     "pipeline/workflow/run_job.py": everywhere(*SESSION_STEPS),

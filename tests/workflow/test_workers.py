@@ -202,7 +202,7 @@ def test_no_cores_are_refused_at_once(demo: Path) -> None:
 
 
 def test_a_group_of_jobs_on_a_cluster_starts_no_second_snakemake(tmp_path: Path) -> None:
-    """Snakemake starts itself once more for a job with ``run:``, unless told to use threads, and tells no group."""
+    """Without --force-use-threads Snakemake starts itself again for each ``run:``; a group does not get that option."""
     study, jobs = write_tiny_study(tmp_path / "study"), ("read", "calibrate")
     targets = [f"{job}:session=sub-01" for job in jobs]
     code = f"""import subprocess

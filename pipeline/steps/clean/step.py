@@ -18,7 +18,8 @@ from ...errors import UserError
 from ...plates.baseline import subtract_baseline
 from ...plates.wrench import at_instants
 from ...results.schema import REPAIRS
-from ...results.trials import Trial, trial_by_trial
+from ...results.session_steps import trial_by_trial
+from ...results.trials import Trial
 from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
-from ...results.trials import Trial, trial_by_trial
+from ...results.session_steps import trial_by_trial
+from ...results.trials import Trial
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...results.cycle_variables import REPAIRED
 from ...results.schema import stacked_metrics
-from ...results.trials import AnyTrial, all_trials_at_once, spans_of, trials_of
+from ...results.session_steps import all_trials_at_once
+from ...results.trials import AnyTrial, spans_of, trials_of
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
@@ -119,7 +120,7 @@ def cycles(
     own = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
     walks = [cut(*(of[name] for of in parts), **{**own, **(by_trial or {}).get(name, {})}) for name in parts[0]]
     spans = spans_of(contacts, "sample")
-    trial = np.repeat(np.arange(len(walks), dtype=np.int32), [len(walk.reasons) for walk in walks])
+    trial = _numbers([len(walk.reasons) for walk in walks])
     found = Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True)))
     reasons = np.array([reason for walk in walks for reason in walk.reasons], dtype=str)
     frames = {
@@ -136,10 +137,7 @@ def cycles(
     gone = np.array([gone for walk in walks for gone in walk.gone], dtype=bool)
     for array in (struck_kg, *(values for _, values in curves.values())):
         array[gone] = np.nan
-    distances, phases = (
-        {name: np.concatenate([of[name] for of in parts]) for name in parts[0]}
-        for parts in ([walk.distances for walk in walks], [walk.phases for walk in walks])
-    )
+    distances, phases = _chained([walk.distances for walk in walks]), _chained([walk.phases for walk in walks])
     values = {name: values for name, (_, values) in curves.items()}
     lengths = leg_lengths(kinematics)[trial, found.row]
     numbers = _metrics(values, distances, phases, lengths, float(calibrate.attrs["body_height_m"]))
@@ -164,12 +162,19 @@ def cycles(
             **names,
             **stances.coordinates(),
             "cycle_trial": ("cycle", trial),
-            "stance_trial": (
-                "stance",
-                np.repeat(np.arange(len(walks), dtype=np.int32), [len(walk.stances.start) for walk in walks]),
-            ),
+            "stance_trial": ("stance", _numbers([len(walk.stances.start) for walk in walks])),
         },
     )
+
+
+def _numbers(counts: Sequence[int]) -> NDArray[np.int32]:
+    """Return the number of the trial of each element, given the number of elements of each trial."""
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+
+def _chained(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """Return arrays of all trials, one after the other, by name."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _cut(

@@ -22,7 +22,7 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
     """Raise a UserError if two markers of a trial are exchanged against the static trial.
 
     Args:
-        clean: a session; trials whose setting ``exchanged_markers`` is ``ignore`` are not checked.
+        clean: a session; its trials are not checked if ``exchanged_markers`` is ``ignore``.
         calibrate: the session's calibration.
 
     Raises:
@@ -67,14 +67,14 @@ def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | No
     if not (off > WRONG_M).any():
         return None
     # distances to a third marker: of one of the two in the trial, of the other one in the static trial
-    known, told = np.isfinite(off), np.isfinite(static) & ~np.eye(len(static), dtype=bool)
-    count, before = (values @ told.T for values in (known.astype(float), np.where(known, off, 0.0)))
+    known, in_static = np.isfinite(off), np.isfinite(static) & ~np.eye(len(static), dtype=bool)
+    count, before = (values @ in_static.T for values in (known.astype(float), np.where(known, off, 0.0)))
     enough = (np.minimum(count, count.T) >= 1) & (count + count.T >= 2 * FEWEST)
     wrong = enough & (before + before.T > WRONG_M * (count + count.T))
     one, other = np.nonzero(np.triu(wrong, 1))
     before = before[one, other] + before[other, one]
     after = sum(
-        np.where(known[i] & told[j], np.abs(median[i] - static[j]), 0.0).sum(axis=1)
+        np.where(known[i] & in_static[j], np.abs(median[i] - static[j]), 0.0).sum(axis=1)
         for i, j in ((one, other), (other, one))
     )
     gain = np.where(after < CURE * before, before - after, 0.0)

@@ -14,7 +14,8 @@ from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.skeleton import Skeleton, calibrated_sides, moving_legs
 from ...conventions import ANGLES, CHAIN, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
-from ...results.trials import all_trials_at_once, batches, spans_of
+from ...results.session_steps import all_trials_at_once, batches
+from ...results.trials import spans_of
 from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 
@@ -22,7 +23,7 @@ Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
 Variables = dict[str, tuple[tuple[str, ...], Array]]
 
-PORTION = 2000  # samples, of whole trials, that are handled together
+PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
 
 
 @all_trials_at_once

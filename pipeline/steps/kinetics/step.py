@@ -14,7 +14,8 @@ from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
-from ...results.trials import all_trials_at_once, spans_of, trials_of
+from ...results.session_steps import all_trials_at_once
+from ...results.trials import spans_of, trials_of
 from . import closures, cross_checks
 from .uncertainty import SOURCES, Spread, uncertainty
 

@@ -19,7 +19,8 @@ from ...c3d.reader import Recording, anthropometry, read_c3d
 from ...errors import Problem, UserError
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.wrench import decode, moment_unit_n_m
-from ...results.trials import Trial, attempt, joined, rejection
+from ...results.session_steps import attempt
+from ...results.trials import Trial, joined, rejection
 from .lab_axes import to_isb
 
 Array = NDArray[np.float64]
