@@ -47,7 +47,8 @@ def markers_of(
 
     Points without a label, unlabelled trajectories (``*12``) and model outputs (listed in POINT:ANGLES, FORCES,
     MOMENTS, POWERS, SCALARS and the groups of TYPE_GROUPS) are ignored. Labels beyond 255 continue in LABELS2, ...
-    For a repeated label the first column with data is used.
+    Repeated labels that DESCRIPTIONS tell apart are replaced by these (:func:`_with_full_names`). For another repeated
+    label the first column with data is used.
 
     Args:
         point: the POINT parameters.
@@ -60,7 +61,7 @@ def markers_of(
         SeveralSubjectsError: the file holds several subjects and neither argument names one.
         UserError: the file lacks the subject.
     """
-    markers = [marker for marker in _owned_markers(point, subjects) if marker.column < len(filled)]
+    markers = _owned_markers(point, subjects, len(filled))
     owner = _chosen_owner(markers, subject, participant)
     if owner is not None:
         markers = [marker for marker in markers if marker.owner in ("", owner)]
@@ -77,18 +78,48 @@ def markers_of(
     return sorted(kept), notes
 
 
-def subjects_among(point: Mapping[str, Any], subjects: Sequence[str]) -> list[str]:
-    """Return the subjects that share marker names; none if the file holds one person."""
-    return _rivals(_owned_markers(point, subjects))
+def subjects_among(point: Mapping[str, Any], subjects: Sequence[str], count: int) -> list[str]:
+    """Return the subjects that share marker names among ``count`` points; none if the file holds one person."""
+    return _rivals(_owned_markers(point, subjects, count))
 
 
-def _owned_markers(point: Mapping[str, Any], subjects: Sequence[str]) -> list[Marker]:
+def _owned_markers(point: Mapping[str, Any], subjects: Sequence[str], count: int) -> list[Marker]:
+    """Return the labelled points with their subjects; labels beyond ``count`` points (POINT:USED) mean nothing."""
     outputs = _outputs(point)
+    labels = _listed(point, "LABELS")[:count]
     return [
         Marker(column, *_owned(label, subjects))
-        for column, label in enumerate(_listed(point, "LABELS"))
-        if label and not label.startswith("*") and label not in outputs
+        for column, label in enumerate(_with_full_names(labels, _listed(point, "DESCRIPTIONS")))
+        if label and not label.startswith("*") and labels[column] not in outputs
     ]
+
+
+def _with_full_names(labels: Sequence[str], descriptions: Sequence[str]) -> list[str]:
+    """Return labels with repeated ones replaced by their descriptions, where these are names that tell them apart.
+
+    Files of four-letter labels call lateral and medial knee marker ``RKNE`` and describe them as ``R.Knee`` and
+    ``R.Knee.Medial``. A description is the full name if the label abbreviates it, or if one label stands for most
+    points and so names none; ``Unnamed Marker 12`` for ``T8`` is neither.
+    """
+    described = [*(text.strip() for text in descriptions), *[""] * len(labels)][: len(labels)]
+    columns: dict[str, list[int]] = defaultdict(list)
+    for column, label in enumerate(labels):
+        columns[label].append(column)
+    names = list(labels)
+    for label, same in columns.items():
+        full = [described[column] for column in same]
+        apart = len(same) > 1 and all(full) and len(set(full)) == len(full)
+        if apart and (len(same) > len(labels) / 2 or all(_abbreviates(label, text) for text in full)):
+            for column, text in zip(same, full, strict=True):
+                names[column] = text
+    return names
+
+
+def _abbreviates(label: str, text: str) -> bool:
+    """Return whether a text has the letters and digits of a label in their order, and begins with the first."""
+    short, letters = (re.sub(r"[\W_]", "", name).casefold() for name in (label, text))
+    rest = iter(letters)
+    return bool(short) and letters.startswith(short[0]) and all(letter in rest for letter in short)
 
 
 def _listed(point: Mapping[str, Any], name: str) -> list[str]:

@@ -10,6 +10,7 @@ import contextlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     except UserError as error:
         raise error.within(str(path)) from None
     kept, owner = [marker.column for marker in found], max((marker.owner for marker in found), default="")
-    several = subjects_among(point, known)
+    several = subjects_among(point, known, len(filled))
     return Recording(
         labels=[marker.name for marker in found],
         markers=_markers(points[:, kept], unit_m),
@@ -213,10 +214,12 @@ def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
     """Return the events of one subject; times are minutes and seconds.
 
     Some files store times as one row of pairs. Events of other subjects are ignored if EVENT:SUBJECTS names the
-    markers' ``owner``.
+    markers' ``owner``. An event without a label is named by its context: some files have LHS, RTO there.
     """
-    labels = [str(label).strip() for label in event.get("LABELS", [])]
-    sides = [side_in(str(context), context=True) for context in event.get("CONTEXTS", [])]
+    contexts = [str(context).strip() for context in event.get("CONTEXTS", [])]
+    named = zip_longest((str(label).strip() for label in event.get("LABELS", [])), contexts, fillvalue="")
+    labels = [label or context for label, context in named]
+    sides = [side_in(context, context=True) for context in contexts]
     subjects = [str(name).strip() for name in event.get("SUBJECTS", [])]
     times = np.asarray(event.get("TIMES", []))
     if times.dtype.kind not in "iuf":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,15 +91,47 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
     Raises:
         UserError: it cannot be read.
     """
+    with any_failure_of(study / file):
+        recording = read_c3d(study / file, subject=subject, participant=participant)
+    return recording
+
+
+@contextmanager
+def any_failure_of(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with one file into a UserError, so that it costs no other file.
+
+    A defect of the pipeline is named by kind and line only: its text may quote the file, and so a person's name.
+    """
     try:
-        return read_c3d(study / file, subject=subject, participant=participant)
+        yield
+    except UserError:
+        raise
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
-        raise UserError(str(study / file), what, "give yourself the right to read it") from None
+        raise UserError(str(path), what, "give yourself the right to read it") from None
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"cannot be understood ({type(error).__name__}, {Path(last.filename).name} line {last.lineno})"
+        remedy = "this is a fault of the pipeline: please report it with the file, and exclude the file in trials.tsv"
+        raise UserError(str(path), what, remedy) from error
+
+
+def facts_in(
+    study: Path, file: str, body_model: BodyModel | None, *, subject: str = "", participant: str = ""
+) -> Facts:
+    """Return the facts of a file of a study; ``body_model`` is None if it cannot be read.
+
+    Raises:
+        UserError: the file cannot be read, or nothing can be made of it.
+    """
+    recording = opened(study, file, subject=subject, participant=participant)
+    with any_failure_of(study / file):
+        facts = facts_of(recording, body_model)
+    return facts
 
 
 def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
-    """Return the facts of a file; ``body_model`` is None if it cannot be read."""
+    """Return the facts of a recording."""
     points = positions(body_model, recording.labels, recording.markers) if body_model else {}
     heading_problem, rotation = None, np.eye(3)
     try:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline.body.landmarks import chosen_labels
-from pipeline.c3d.labels import markers_of
+from pipeline.c3d.labels import markers_of, subjects_among
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
 from tests.support.c3d_recordings import write_c3d
@@ -48,6 +48,34 @@ def test_a_repeated_label_uses_the_first_with_data_and_is_noted() -> None:
     markers, notes = markers_of({"LABELS": ["LKNE", "RKNE", "LKNE", "LKNE"]}, (), [False, True, True, True])
     assert {marker.name: marker.column for marker in markers} == {"LKNE": 2, "RKNE": 1}
     assert notes == ["LKNE occurs 3 times (points 1, 3, 4): point 3 is used"]
+
+
+def test_labels_beyond_the_points_are_ignored() -> None:
+    """Some files list more labels than POINT:USED, the surplus repeated or of subjects of their own."""
+    point = {"LABELS": [*NAMES, "LASI", "Ann:LKNE", "Bob:LKNE"]}
+    markers, notes = markers_of(point, (), [True] * len(NAMES))
+    assert [marker.name for marker in markers] == NAMES
+    assert notes == []
+    assert subjects_among(point, (), len(NAMES)) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "descriptions", "found"),
+    [
+        (["RKNE", "RKNE", "RTHI"], ["R.Knee", "R.Knee.Medial", "R.Thigh"], ["R.Knee", "R.Knee.Medial", "RTHI"]),
+        (["VRKN", "VRKN"], ["V_R.Knee_JC_Static", "V_R.Knee_JC"], ["V_R.Knee_JC_Static", "V_R.Knee_JC"]),
+        (["M", "M", "M"], ["LASI", "RASI", "SACR"], ["LASI", "RASI", "SACR"]),  # one label for all points
+        (["T8", "T8", "C7", "X", "Y"], ["Unnamed 1", "Unnamed 4", "", "", ""], ["T8", "C7", "X", "Y"]),  # no names
+        (["RKNE", "RKNE", "X"], ["R.Knee", "R.Knee", ""], ["RKNE", "X"]),  # not told apart
+        (["RKNE", "RKNE", "X"], ["R.Knee"], ["RKNE", "X"]),  # not described
+        (["RKNE", "LKNE"], ["R.Knee", "L.Knee"], ["RKNE", "LKNE"]),  # nothing repeats
+    ],
+)
+def test_descriptions_name_points_with_the_same_label(
+    labels: list[str], descriptions: list[str], found: list[str]
+) -> None:
+    markers, _ = markers_of({"LABELS": labels, "DESCRIPTIONS": descriptions}, (), [True] * len(labels))
+    assert [marker.name for marker in markers] == found
 
 
 TWO = [f"{owner}:{name}" for owner in ("Ann", "Bob") for name in NAMES]

@@ -173,6 +173,26 @@ def test_an_unreadable_file_is_left_out_with_its_reason(study: Path) -> None:
     assert str(study / "sub-01") not in summary  # the study's own paths, relative to it
 
 
+def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever reading or judging a file raises, the others get their rows, and check lists the rest."""
+
+    def broken(path: Path, **person: str) -> Any:
+        if path.name == "fast_01.c3d":
+            raise IndexError("Erika Mustermann")  # texts of exceptions may quote the file
+        return read_c3d(path, **person)
+
+    monkeypatch.setattr("pipeline.commands.recording_facts.read_c3d", broken)
+    summary = initialise(study)
+    assert "cannot be understood (IndexError, test_init.py line" in summary
+    assert "Mustermann" not in summary
+    roles = {file: row["role"] for file, row in trials_of(study).items()}
+    assert {file for file, role in roles.items() if role == "exclude"} == {f"sub-0{n}/fast_01.c3d" for n in (1, 2)}
+    text = (study / "trials.tsv").read_text()
+    (study / "trials.tsv").write_text(text.replace("exclude\tn/a", "gait\tfast"))
+    errors = [finding for finding in check(study) if finding.severity == "error"]
+    assert {finding.where for finding in errors} == {f"sub-0{n}/fast_01.c3d" for n in (1, 2)}
+
+
 def test_unknown_labels_still_give_tables(study: Path) -> None:
     """A lab with labels of its own gets its tables and a note that no shipped body model fits."""
 

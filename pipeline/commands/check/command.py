@@ -13,7 +13,7 @@ from ...tables import study_tables, tsv
 from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
-from ..recording_facts import Facts, c3d_files, facts_of, opened
+from ..recording_facts import Facts, c3d_files, facts_in
 from .findings import Finding, of_file, of_functional, of_session
 from .size_findings import of_sizes
 
@@ -37,7 +37,7 @@ def check(folder: Path) -> list[Finding]:
             person = study_tables.person_of(row, study.participants)
             key = (row["file"], *person.values())
             try:
-                known[key] = known.get(key) or facts_of(opened(folder, row["file"], **person), study.body_model)
+                known[key] = known.get(key) or facts_in(folder, row["file"], study.body_model, **person)
                 facts[row["file"]] = known[key]
             except UserError as error:
                 findings += [Finding("error", row["file"], what, remedy) for _, what, remedy in error.problems]

@@ -11,6 +11,7 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
-from ..recording_facts import Facts, c3d_files, extent_m, facts_of, opened, seen_landmarks
+from ..recording_facts import Facts, any_failure_of, c3d_files, extent_m, facts_in, opened, seen_landmarks
 from . import body_model_fit
 from .body_model_fit import Fit
 from .table_rows import Mass, Notes, participant_rows, trial_rows
@@ -103,20 +104,27 @@ def _files(folder: Path, models: Models) -> list[File]:
 
 
 def _look(folder: Path, name: str, models: Models) -> list[File]:
-    """Return the facts of a file, once for each person in it."""
+    """Return the facts of a file, once for each person in it; a file that fails in any way has only its problem."""
     try:
-        return [_seen(name, opened(folder, name), models)]
-    except SeveralSubjectsError as error:
-        subjects = error.subjects
+        try:
+            return [_seen(folder, name, models)]
+        except SeveralSubjectsError as error:
+            subjects = error.subjects
+        return [
+            replace(_seen(folder, name, models, subject=subject), subject=subject, shared=True) for subject in subjects
+        ]
     except UserError as error:
         return [File(name, problem=error.problems[0])]
-    return [
-        replace(_seen(name, opened(folder, name, subject=subject), models), subject=subject, shared=True)
-        for subject in subjects
-    ]
 
 
-def _seen(name: str, recording: Recording, models: Models) -> File:
+def _seen(folder: Path, name: str, models: Models, *, subject: str = "") -> File:
+    recording = opened(folder, name, subject=subject)
+    with any_failure_of(folder / name):
+        found = _file_of(name, recording, models)
+    return found
+
+
+def _file_of(name: str, recording: Recording, models: Models) -> File:
     subjects = [text.strip() for text in recording.subject_names if text.strip()]
     return File(
         name,
@@ -133,7 +141,8 @@ def _shown_mass(folder: Path, rows: Sequence[Row], model: BodyModel) -> Mass | N
     facts: dict[str, list[Facts]] = defaultdict(list)
     for row in rows:
         if row["role"] in ("static", "gait"):
-            facts[row["role"]].append(facts_of(opened(folder, row["file"], subject=row.get("subject", "")), model))
+            with suppress(UserError):  # its plates cannot be understood; check reports it
+                facts[row["role"]].append(facts_in(folder, row["file"], model, subject=row.get("subject", "")))
     walks = facts["gait"]
     for source, weights_n in (
         ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),

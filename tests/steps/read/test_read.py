@@ -137,6 +137,14 @@ def test_events_without_contexts_keep_their_labels(tmp_path: Path) -> None:
     assert list(trial.event_side.values) == ["", ""]
 
 
+def test_events_named_by_their_contexts(tmp_path: Path) -> None:
+    """Some files leave the labels empty and write LHS, RTO as contexts."""
+    events = [(0.3, "", "LHS"), (0.6, "", "RTO")]
+    trial = read_it(write_c3d(tmp_path / "walk.c3d", recorded(walk(strides=1)), events=events))
+    assert list(trial.event.values) == ["LHS", "RTO"]
+    assert list(trial.event_side.values) == ["left", "right"]
+
+
 def test_contexts_of_other_languages_are_sides(tmp_path: Path) -> None:
     events = [(0.3, "Fersenkontakt", "Links"), (0.6, "Contact initial", "Droit"), (0.9, "Foot Strike", "Dominant")]
     trial = read_it(write_c3d(tmp_path / "walk.c3d", recorded(walk(strides=1)), events=events))
