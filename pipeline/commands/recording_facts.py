@@ -6,8 +6,7 @@ import os
 import re
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,29 +90,25 @@ def opened(study: Path, file: str, *, subject: str = "", participant: str = "") 
     Raises:
         UserError: it cannot be read.
     """
-    with any_failure_of(study / file):
-        recording = read_c3d(study / file, subject=subject, participant=participant)
-    return recording
+    try:
+        return read_c3d(study / file, subject=subject, participant=participant)
+    except Exception as error:  # a failing file costs no other file
+        raise failure_of(study / file, error) from None
 
 
-@contextmanager
-def any_failure_of(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with one file into a UserError, so that it costs no other file.
+def failure_of(path: Path, error: Exception) -> UserError:
+    """Return whatever went wrong with one file as a UserError.
 
     A defect of the pipeline is named by kind and line only: its text may quote the file, and so a person's name.
     """
-    try:
-        yield
-    except UserError:
-        raise
-    except OSError as error:
-        what = f"cannot be read ({error.strerror})"
-        raise UserError(str(path), what, "give yourself the right to read it") from None
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        what = f"cannot be understood ({type(error).__name__}, {Path(last.filename).name} line {last.lineno})"
-        remedy = "this is a fault of the pipeline: please report it with the file, and exclude the file in trials.tsv"
-        raise UserError(str(path), what, remedy) from error
+    if isinstance(error, UserError):
+        return error
+    if isinstance(error, OSError):
+        return UserError(str(path), f"cannot be read ({error.strerror})", "give yourself the right to read it")
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"cannot be understood ({type(error).__name__}, {Path(last.filename).name} line {last.lineno})"
+    remedy = "this is a fault of the pipeline: please report it with the file, and exclude the file in trials.tsv"
+    return UserError(str(path), what, remedy)
 
 
 def facts_in(
@@ -125,9 +120,10 @@ def facts_in(
         UserError: the file cannot be read, or nothing can be made of it.
     """
     recording = opened(study, file, subject=subject, participant=participant)
-    with any_failure_of(study / file):
-        facts = facts_of(recording, body_model)
-    return facts
+    try:
+        return facts_of(recording, body_model)
+    except Exception as error:  # a failing file costs no other file
+        raise failure_of(study / file, error) from None
 
 
 def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:

@@ -26,7 +26,7 @@ from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
-from ..recording_facts import Facts, any_failure_of, c3d_files, extent_m, facts_in, opened, seen_landmarks
+from ..recording_facts import Facts, c3d_files, extent_m, facts_in, failure_of, opened, seen_landmarks
 from . import body_model_fit
 from .body_model_fit import Fit
 from .table_rows import Mass, Notes, participant_rows, trial_rows
@@ -119,9 +119,10 @@ def _look(folder: Path, name: str, models: Models) -> list[File]:
 
 def _seen(folder: Path, name: str, models: Models, *, subject: str = "") -> File:
     recording = opened(folder, name, subject=subject)
-    with any_failure_of(folder / name):
-        found = _file_of(name, recording, models)
-    return found
+    try:
+        return _file_of(name, recording, models)
+    except Exception as error:  # a failing file costs no other file
+        raise failure_of(folder / name, error) from None
 
 
 def _file_of(name: str, recording: Recording, models: Models) -> File:
