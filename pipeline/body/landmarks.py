@@ -6,6 +6,7 @@ A landmark of each side is named ``heel_left``, ``heel_right``; one of the midli
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
@@ -15,24 +16,26 @@ from ..errors import Problem, nearest
 from .body_model import BodyModel, Names
 
 Array = NDArray[np.float64]
+SIDE_WORDS = {"l": "left", "left": "left", "lft": "left", "r": "right", "right": "right", "rgt": "right"}
 Points = dict[str, Array]
 
 
 def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Names]:
     """Return the labels, as the file spells them, of each landmark that the file has.
 
-    A label may differ from the model's in letter case or blanks if only one label of the file does.
+    A label may be spelt otherwise than in the model (:func:`_spellings`) if only one label of the file then matches.
     """
     here = set(present)
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[str, str], set[str]] = {}
     for label in here:
-        alike.setdefault(_folded(label), []).append(label)
+        for spelling in _spellings(label):
+            alike.setdefault(spelling, set()).add(label)
 
     def spelt(label: str) -> str:
         if label in here:
             return label
-        others = alike.get(_folded(label), [])
-        return others[0] if len(others) == 1 else ""
+        others = set[str]().union(*(alike.get(spelling, ()) for spelling in _spellings(label)))
+        return others.pop() if len(others) == 1 else ""
 
     found = {
         landmark: next(filter(all, (tuple(map(spelt, group)) for group in alternatives)), ())
@@ -41,9 +44,22 @@ def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
     return {landmark: group for landmark, group in found.items() if group}
 
 
-@functools.lru_cache(maxsize=4096)
-def _folded(label: str) -> str:
-    return "".join(label.split()).casefold()
+@functools.lru_cache(maxsize=16384)
+def _spellings(label: str) -> frozenset[tuple[str, str]]:
+    """Return what a label may mean, as side and name in lower case without separators.
+
+    Laboratories write one marker as ``LKNE``, ``L.KNE``, ``l kne``, ``KNE_L``, ``Left_KNE`` or ``kneL``. A side stands
+    in front, or at the end if a separator or a capital after a small letter sets it apart: ``HEEL`` has none there. The
+    whole label without a side always counts too.
+    """
+    words = [word.casefold() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", label) if word]
+    whole = "".join(words)
+    found = {("", whole)}
+    if len(words) > 1:
+        found.add((SIDE_WORDS.get(words[0], ""), "".join(words[1:])))
+        found.add((SIDE_WORDS.get(words[-1], ""), "".join(words[:-1])))
+    found.update((side, whole.removeprefix(word)) for word, side in SIDE_WORDS.items() if whole.startswith(word))
+    return frozenset((side, name) for side, name in found if name and (side or name == whole))
 
 
 def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Points:

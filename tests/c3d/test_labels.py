@@ -113,6 +113,46 @@ def test_a_file_of_two_people(tmp_path: Path) -> None:
         read_c3d(path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "L.ASIS R.ASIS L.Knee R.Knee L.Heel R.Heel L.TO R.TO",
+        "ASI_L ASI_R KNE_L KNE_R HEE_L HEE_R TOE_L TOE_R",
+        "LeftASIS RightASIS LeftKnee RightKnee LeftHeel RightHeel LeftToe RightToe",
+        "l_asi r_asi l_kne r_kne l_hee r_hee l_toe r_toe",
+        "asisL asisR kneeL kneeR heelL heelR toeL toeR",
+        "L-Asis R-Asis L-Knee R-Knee L-Heel R-Heel L-Toe R-Toe",
+    ],
+)
+def test_conventions_of_side_and_separator(text: str) -> None:
+    labels = text.split()
+    found = chosen_labels(body_model("plug_in_gait"), labels)
+    order = [f"{name}_{side}" for name in ("asis", "lateral_epicondyle", "heel", "toe") for side in ("left", "right")]
+    assert [found[name] for name in order] == [(label,) for label in labels]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["HEEL", "KNEER"],  # no side: HEEL is no left HEE
+        ["LKNE_MED", "KNE"],  # another marker of the knee, a knee of no side
+        ["L_KNE", "KNE_L"],  # which of the two?
+        ["RKNE", "LLKNE"],  # the other side, other letters
+    ],
+)
+def test_a_landmark_is_not_found_by_a_likely_label(labels: list[str]) -> None:
+    found = chosen_labels(body_model("plug_in_gait"), labels)
+    assert not {"heel_left", "lateral_epicondyle_left"} & found.keys()
+
+
+@pytest.mark.parametrize("label", ["LKNM", "LKNEM", "LKNEMED", "LMKNE", "L.Knee.Medial", "KNEE_MED_L", "L Knee Medial"])
+def test_names_of_the_medial_knee_marker(label: str) -> None:
+    found = chosen_labels(body_model("plug_in_gait_medial"), ["LKNE", label, "LMED", "LANK"])
+    assert found["medial_epicondyle_left"] == (label,)
+    assert found["lateral_epicondyle_left"] == ("LKNE",)
+    assert found["medial_malleolus_left"] == ("LMED",)
+
+
 def test_case_and_blanks_do_not_matter_if_one_label_matches() -> None:
     model = body_model("bts_davis")
     found = chosen_labels(model, ["R ASIS", "lasi", "r knee1", "R_MET", "r heel", "R Heel", "RBAR1", "r bar 1"])
@@ -121,7 +161,7 @@ def test_case_and_blanks_do_not_matter_if_one_label_matches() -> None:
     assert found["lateral_epicondyle_right"] == ("r knee1",)
     assert found["heel_right"] == ("r heel",), "as the model spells it"
     assert found["thigh_wand_right"] == ("r bar 1",)
-    assert "toe_right" not in found, "an underscore is no blank"
+    assert found["toe_right"] == ("R_MET",)
     assert "heel_right" not in chosen_labels(model, ["R heel", "R Heel"]), "which of the two?"
 
 
