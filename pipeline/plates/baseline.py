@@ -1,8 +1,9 @@
 """Baseline of a plate: its offset, the drift of that, and the part of the drift that is unknown.
 
 Amplifiers cause an offset; charge and heat let it drift, most of all on piezo-electric plates. It is measured while
-the plate is unloaded and interpolated linearly under load. Feet only push on a plate, so the lowest vertical force is
-the unloaded level.
+the plate is unloaded and interpolated linearly under load. A plate without a foot over it is unloaded, whatever it
+reads; where the feet are not seen, or always over it, its lowest vertical force is the unloaded level, as feet only
+push.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ KNOT_BLOCKS = 3  # unloaded blocks for one knot of the drift
 BAND_N, BAND_SHARE = 60.0, 0.35  # largest drift above the lowest level; as a share of the largest load
 STEADY_N = 8.0  # largest change between blocks; a light touch changes more
 QUIET_CHANGE_N, QUIET_BEND_N = 15.0, 6.0  # largest change and bend over 0.2 s; a foot changes the force faster
+AWAY_CHANGE_N = (
+    60.0  # the same without a foot over the plate: amplifiers drift by less than 300 N/s, people step faster
+)
+FEWEST_AWAY_BLOCKS = 6  # without a foot over the plate, to see a bend over 0.2 s
 STANDING_N = 20.0  # a higher load throughout may be a light person
 LARGEST_OFFSET_N = 300.0
 DRIFT_N, DRIFT_N_M = 3.0, 1.0  # smaller changes are noise
@@ -31,7 +36,13 @@ FEWEST_SLOPE_BLOCKS, MOST_SLOPE_BLOCKS = 4, 10  # to fit a slope to
 
 
 def subtract_baseline(
-    force: Array, moment: Array, corners: Array, *, rate_hz: float, named: slice | None = None
+    force: Array,
+    moment: Array,
+    corners: Array,
+    *,
+    rate_hz: float,
+    named: slice | None = None,
+    away: Flags | None = None,
 ) -> tuple[Array, Array, Array]:
     """Return the wrenches (sample, plate, 6) without their baseline, and this.
 
@@ -39,6 +50,7 @@ def subtract_baseline(
         force, moment: (sample, plate, 3), N, and N m about the lab origin; y is up.
         corners: (plate, 4, 3), m.
         rate_hz, named: see `resting_wrench`.
+        away: (sample, plate) when no foot is over the plate; None if that is unknown.
 
     Returns:
         The wrenches; the mean baseline force (plate, 3), N; the unknown drift (plate,), N, see `unknown_drift`.
@@ -48,15 +60,23 @@ def subtract_baseline(
     wrench = np.moveaxis(np.concatenate(parts, axis=1), -1, 0)
     baseline, drift = np.zeros((len(corners), 3)), np.zeros(len(corners))
     blocks = block_means(wrench, rate_hz)
+    free_of_feet = _whole_blocks(away, rate_hz) if away is not None else np.zeros(blocks.shape[:2], dtype=bool)
     for plate, middle in enumerate(corners.mean(axis=1)):
-        rest, drift[plate] = resting_wrench(wrench[:, plate], blocks[:, plate], middle, rate_hz=rate_hz, named=named)
+        own = wrench[:, plate], blocks[:, plate], middle
+        rest, drift[plate] = resting_wrench(*own, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate])
         wrench[:, plate] -= rest
         baseline[plate] = rest[:, :3].mean(axis=0)
     return wrench, baseline, drift
 
 
 def resting_wrench(
-    wrench: Array, blocks: Array, middle: Array, *, rate_hz: float, named: slice | None = None
+    wrench: Array,
+    blocks: Array,
+    middle: Array,
+    *,
+    rate_hz: float,
+    named: slice | None = None,
+    away: Flags | None = None,
 ) -> tuple[Array, float]:
     """Return the wrench that an unloaded plate reads, and the unknown drift.
 
@@ -66,12 +86,13 @@ def resting_wrench(
         middle: (3,) middle of the plate, m.
         rate_hz: samples per second.
         named: samples that the file names as unloaded; used if no unloaded block is found and their force is low.
+        away: (block,) without a foot over the plate; None if that is unknown.
 
     Returns:
         (sample or 1, 6) force and moment about the lab origin: one row if they change by less than 3 N and 1 N m over
         the trial, zeros if the plate is never unloaded. And the unknown drift, N, see `unknown_drift`.
     """
-    free = unloaded(blocks[:, 1])
+    free = unloaded(blocks[:, 1], away)
     if free.any():
         about_middle = np.concatenate([blocks[:, :3], blocks[:, 3:] - cross(middle, blocks[:, :3])], axis=1)
         rest = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
@@ -83,35 +104,68 @@ def resting_wrench(
     return rest, unknown_drift(blocks[:, :3], free)
 
 
-def unloaded(vertical: Array) -> Flags:
+def unloaded(vertical: Array, away: Flags | None = None) -> Flags:
     """Return which blocks (block,) of 50 ms of the vertical force are unloaded.
 
-    These are steady blocks near the lowest level, and quiet ones that drifted further up, but not the neighbours of a
-    load. A plate that is loaded throughout has none. If all loads are negative the sign is wrong, and the highest
-    level is the unloaded one.
+    These are the blocks of a slow path without a foot over the plate (``away``), whatever it reads. Of the others,
+    steady blocks near the lowest level, and quiet ones that drifted further up, but not the neighbours of a load;
+    levels are relative to that without a foot. A plate that is loaded throughout has none. If all loads are negative
+    the sign is wrong, and the highest level is the unloaded one.
     """
     none = np.zeros(len(vertical), dtype=bool)
-    seen = vertical[np.isfinite(vertical)]
+    first, last = vertical[:1], vertical[-1:]
+    padded = np.concatenate([first, first, vertical, last, last])
+    earlier, previous, here, following, later = (padded[k : len(vertical) + k] for k in range(5))
+    quiet = (np.abs(later - earlier) < QUIET_CHANGE_N) & (np.abs(later - 2 * here + earlier) < QUIET_BEND_N)
+    steady = np.maximum(np.abs(here - previous), np.abs(following - here)) < STEADY_N
+    level, sure = _without_feet(vertical, none if away is None else away)
+    above = vertical - level
+    seen = above[np.isfinite(above)]
     if not seen.size:
         return none
     ordered = np.sort(seen)
     lowest, highest = np.interp(0.02 * (len(seen) - 1), np.arange(len(seen)), ordered), ordered[-1]  # 2nd percentile
     if highest - lowest < STANDING_N:
-        return np.isfinite(vertical) if -LARGEST_OFFSET_N < lowest < STANDING_N else none
+        return np.isfinite(above) if -LARGEST_OFFSET_N < lowest < STANDING_N else none
     if abs(highest) < -BAND_SHARE * lowest:
-        vertical, lowest, highest = -vertical, -highest, -lowest
+        above, lowest, highest = -above, -highest, -lowest
     reach = BAND_SHARE * (highest - lowest)
     band = min(BAND_N, reach)
     if not -LARGEST_OFFSET_N < lowest < max(STANDING_N, band):
         return none
-    first, last = vertical[:1], vertical[-1:]
-    padded = np.concatenate([first, first, vertical, last, last])
-    earlier, previous, here, following, later = (padded[k : len(vertical) + k] for k in range(5))
-    quiet = (np.abs(later - earlier) < QUIET_CHANGE_N) & (np.abs(later - 2 * here + earlier) < QUIET_BEND_N)
-    low = (here < lowest + band) | (quiet & (here < lowest + reach))
+    low = sure | (above < lowest + band) | (quiet & (above < lowest + reach))
     low_around = np.concatenate([[True], low, [True]])
-    steady = np.maximum(np.abs(here - previous), np.abs(following - here)) < STEADY_N
-    return np.asarray(low & steady & low_around[:-2] & low_around[2:])
+    return np.asarray(sure | (low & steady & low_around[:-2] & low_around[2:]))
+
+
+def _without_feet(vertical: Array, away: Flags) -> tuple[Array, Flags]:
+    """Return the level (block,) that a plate reads without a foot over it, and which blocks show it surely.
+
+    Where the force follows a slow path as long as no foot is over the plate, that path is the level: it may be high, or
+    drift. If the path bends, something else loads the plate as well (another person, a cane, or feet on a plate with
+    wrong corners): then its lowest part is the level, and no block is sure. The level is interpolated, zero if unknown.
+    """
+    sure, known = np.zeros((2, len(vertical)), dtype=bool)
+    for start, stop in stretches(away & np.isfinite(vertical)):
+        part = vertical[start:stop]
+        if len(part) < FEWEST_AWAY_BLOCKS:
+            continue
+        slow = np.abs(part[4:] - part[:-4]) < AWAY_CHANGE_N
+        slow &= np.abs(part[4:] - 2 * part[2:-2] + part[:-4]) < QUIET_BEND_N
+        sure[start:stop] = slow.all()
+        known[start + 2 : stop - 2] = slow & (slow.all() | (part[2:-2] < part.min() + QUIET_CHANGE_N))
+    known |= sure
+    level = np.interp(np.arange(len(vertical)), np.flatnonzero(known), vertical[known]) if known.any() else 0 * vertical
+    return level, sure
+
+
+def _whole_blocks(flags: Flags, rate_hz: float) -> Flags:
+    """Return for which blocks (block, ...) of 50 ms flags (sample, ...) hold, also in the blocks before and after."""
+    size = _block_size(rate_hz)
+    count = len(flags) // size
+    whole: Flags = np.all(flags[: count * size].reshape(count, size, *flags.shape[1:]), axis=1)
+    padded = np.concatenate([whole[:1], whole, whole[-1:]])
+    return np.asarray(whole & padded[:-2] & padded[2:])
 
 
 def unknown_drift(force: Array, free: Flags) -> float:

@@ -44,7 +44,7 @@ def drifted(load: Array, dose: Any, *, noise: float = 1.0) -> Array:
     return np.asarray(load + extra)
 
 
-def rest(wrench: Array, **settings: slice) -> tuple[Array, float]:
+def rest(wrench: Array, **settings: Any) -> tuple[Array, float]:
     return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, **settings)
 
 
@@ -200,3 +200,56 @@ def test_real_plates_with_large_offsets_read_zero_when_unloaded(shared: Path) ->
 def test_no_real_walk_has_a_large_drift(shared: Path) -> None:
     worst = {file: float(trial.plate_drift.max()) for file, trial in cleaned_walks(shared).items()}
     assert max(worst.values()) < 10, worst
+
+
+AWAY = np.ones(len(TIME) // 50, dtype=bool)  # blocks of 50 ms
+ON_PLATE = block_means(WALK[:, 1], RATE_HZ) > 1
+NOT_NEAR = AWAY & ~np.convolve(ON_PLATE, np.ones(5), "same").astype(bool)  # a foot is near for 0.1 s before and after
+
+
+def rest_without_feet(wrench: Array, away: NDArray[np.bool_]) -> tuple[Array, float]:
+    return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, away=away)
+
+
+@pytest.mark.parametrize("level", [46.0, 200.0, 700.0, -500.0])
+@pytest.mark.parametrize("drift", [0.0, 200.0, -200.0])
+def test_a_plate_without_a_foot_is_unloaded_whatever_it_reads(level: float, drift: float) -> None:
+    """The drift begins with 210 N/s, which knots of 0.15 s follow with a delay of some newtons."""
+    wrench = drifted(0 * WALK, level + drift * SHAPES["bent"])
+    found, unknown = rest_without_feet(wrench, AWAY)
+    assert np.abs((wrench - found)[:, 1]).max() < 5  # nothing is left that counts as a contact
+    assert unknown < 3
+
+
+@pytest.mark.parametrize("level", [0.0, 46.0, 200.0, -500.0])
+@pytest.mark.parametrize("drift", [0.0, 30.0, 200.0, -200.0])
+def test_the_level_without_a_foot_is_the_baseline_under_load(level: float, drift: float) -> None:
+    wrench = drifted(WALK, level + drift * SHAPES["straight"], noise=0)
+    found, unknown = rest_without_feet(wrench, NOT_NEAR)
+    assert np.abs((wrench - found - WALK)[:, 1]).max() < 1e-6  # as above
+    assert unknown < 1e-6
+
+
+@pytest.mark.parametrize("other_n", [30.0, 90.0, 700.0])
+@pytest.mark.parametrize("level", [46.0, 200.0])
+def test_a_load_by_something_else_than_a_foot_is_not_the_baseline(other_n: float, level: float) -> None:
+    """A cane or another person on the plate while the feet are elsewhere, for a while with a plateau."""
+    other = np.interp(TIME, [0.05, 0.1, 0.4, 0.45], [0, other_n, other_n, 0])[:, None] * [0.0, 1, 0, 0, 0, 0]
+    other[:, 3:] = np.cross(SPOT, other[:, :3])
+    wrench = drifted(WALK + other, np.full(len(TIME), level), noise=0)
+    found, _ = rest_without_feet(wrench, NOT_NEAR)
+    loaded = WALK[:, 1] > 0
+    np.testing.assert_allclose((wrench - found - WALK - other)[loaded, 1], 0, rtol=0, atol=1)
+
+
+def test_feet_on_a_plate_with_wrong_corners_are_not_the_baseline() -> None:
+    """Markers are never over the plate's corners, though the feet are on it."""
+    wrench = drifted(WALK, np.full(len(TIME), 12.0))
+    np.testing.assert_allclose(rest_without_feet(wrench, AWAY)[0], rest(wrench)[0], rtol=0, atol=1)
+
+
+@pytest.mark.parametrize("dose", [15, 30, 60, 120, -15, -30, -120])
+def test_a_jump_under_load_is_unknown_drift_also_beyond_a_known_level(dose: float) -> None:
+    wrench = drifted(WALK, 200 + dose * (TIME > 1.0))
+    size = abs(dose) * np.linalg.norm(DRIFT[:3])
+    assert rest_without_feet(wrench, NOT_NEAR)[1] == pytest.approx(size, abs=3)

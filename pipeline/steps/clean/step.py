@@ -5,7 +5,7 @@ From this step on markers have the names of landmarks (``heel_left``) instead of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...body.landmarks import chosen_labels, seen_labels
 from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.baseline import subtract_baseline
+from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...results.schema import REPAIRS
 from ...results.session_steps import trial_by_trial
@@ -93,11 +94,12 @@ def clean(
     filtered, cutoffs_hz = filter_markers(
         position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
     )
+    landmarks = {name: filtered[:, i] for i, name in enumerate(chosen)}
     return Trial(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
             "fill": (("time", "marker"), fills),
-            **_plates(read, cutoff_hz=force_cutoff_hz, order=filter_order),
+            **_plates(read, landmarks, cutoff_hz=force_cutoff_hz, order=filter_order),
             "event_time": read.variables["event_time"],
         },
         _coordinates(read, chosen, measured, rebuilt, cutoffs_hz),
@@ -164,7 +166,7 @@ def _coordinates(read: Trial, chosen: Chosen, measured: Flags, rebuilt: Flags, c
     }
 
 
-def _plates(read: Trial, *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
+def _plates(read: Trial, landmarks: Mapping[str, Array], *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
     """Return the variables of the plates: wrenches without baseline, and the baseline."""
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     vertical, baseline, drift = force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
@@ -172,7 +174,9 @@ def _plates(read: Trial, *, cutoff_hz: float | None, order: int) -> dict[str, An
     if force.size:
         rate_hz = (len(instants) - 1) / (instants[-1] - instants[0])
         named = _zero_window(read, rate_hz)
-        wrench, baseline, drift = subtract_baseline(force, moment, corners, rate_hz=rate_hz, named=named)
+        frames = read.variables["time"].values.searchsorted(instants).clip(max=read.sizes["time"] - 1)
+        away = without_feet(landmarks, corners)[frames]
+        wrench, baseline, drift = subtract_baseline(force, moment, corners, rate_hz=rate_hz, named=named, away=away)
         vertical = wrench[..., 1].copy()
         wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
         force, moment = wrench[..., :3], wrench[..., 3:]

@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_contacts import DRIFT, LEFT_OUT, NO_PLATE, PARTLY_OFF, TIME_OFFSET, TWO_FEET
+from pipeline.steps.read.step import read_trial as read
 from tests.steps.contacts.test_kinematic_events import running
 from tests.support import recordings
 from tests.support.generated_walks import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted
-from tests.support.injected_plates import on_plates
-from tests.support.real_walks import CHOSEN
+from tests.support.injected_plates import Stance, on_plates
+from tests.support.real_walks import CHOSEN, label
 from tests.support.recordings import FOOT_M, SPEED_M_S, Rectangle, Walk, cleaned, walk
 from tests.support.stances import found, stance, under
 
@@ -199,3 +201,32 @@ def test_a_jump_is_reported_as_drift(tmp_path: Path) -> None:
     raw = jumping(raw_walk(tmp_path, 7), 1, 60)
     reasons_of = [row.reason for row in on_plates(clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"]))]
     assert [DRIFT in reason for reason in reasons_of] == [False, True, False]
+
+
+# --- idle plates -----------------------------------------------------------------------------------------------
+
+
+def after_cleaning(raw: xr.Dataset, model: BodyModel = BODY_MODEL) -> list[Stance]:
+    return on_plates(clean(raw, body_model=model, **CHOSEN["clean"]))
+
+
+def test_an_idle_plate_takes_no_part_in_contacts(shared: Path) -> None:
+    """Plate 1 reads 44 to 48 N though nobody steps on it; the right foot is whole on plate 2."""
+    file, model = shared / "labs/plate_channels/IS070607/analogfpscale03.c3d", label("ASI", "HEE", "{side}TOE")
+    assert after_cleaning(read(file, body_model=model, **CHOSEN["read"]), model) == [("right", "2", "")]
+
+
+@pytest.mark.parametrize("level", [46.0, 300.0, -200.0])
+@pytest.mark.parametrize("drift", [0.0, 200.0, -200.0])
+def test_an_idle_plate_beside_the_path_may_read_anything(tmp_path: Path, level: float, drift: float) -> None:
+    """A fourth plate, 65 cm beside the first, which feet pass but do not meet."""
+    walked = raw_walk(tmp_path, 5)
+    raw = walked.isel(plate=[0, 1, 2, 0]).assign_coords(plate=[1, 2, 3, 4]).copy(deep=True)
+    raw.plate_corner.values[3] += [0, 0, 0.65]
+    force = np.random.default_rng(1).normal(0, 1, (raw.sizes["plate_time"], 3))
+    force[:, 1] += level + drift * np.linspace(0, 1, len(force))
+    raw.plate_force.values[:, 3] = force
+    raw.plate_moment.values[:, 3] = np.cross(raw.plate_corner.values[3].mean(axis=0), force)
+    stances = after_cleaning(raw)
+    assert stances == after_cleaning(walked)
+    assert [each.reason for each in stances] == ["", "", ""]

@@ -1,0 +1,52 @@
+"""Which plates have no foot over them, by the markers of both feet.
+
+A plate without a foot is unloaded whatever it reads: its amplifier may idle at 46 N or drift over 200 N. Distances are
+in three dimensions, as the plates of stairs overlap in plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..conventions import SIDES
+from .wrench import over_plates
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+FRONT, REAR = "toe", ("heel", "lateral_malleolus")
+# how far a sole reaches in plan beyond its markers: toes and sides of a long shoe, or a whole shoe beyond one marker
+BEYOND_BOTH_M, BEYOND_ONE_M = 0.15, 0.35
+# largest height of the lowest marker over the ground under the foot: on the toes, and with the toe marker not seen
+HEIGHT_BOTH_M, HEIGHT_ONE_M = 0.20, 0.40
+BELOW_M = 0.10  # a lower marker belongs to a foot beneath the plate; corners and floor may differ by centimetres
+
+
+def without_feet(landmarks: Mapping[str, Array], corners: Array) -> Flags:
+    """Return when both feet are seen and neither is over or near a plate (time, plate).
+
+    Args:
+        landmarks: positions (time, 3), m, y up, by name (``heel_left``); NaN where unseen.
+        corners: (plate, 4, 3), m.
+    """
+    frames = len(next(iter(landmarks.values())))
+    away = np.ones((frames, len(corners)), dtype=bool)
+    for side in SIDES:
+        names = [f"{name}_{side}" for name in (FRONT, *REAR) if f"{name}_{side}" in landmarks]
+        if not names:
+            return np.zeros_like(away)
+        points = np.stack([landmarks[name] for name in names])
+        seen = np.isfinite(points[..., 0] + points[..., 1] + points[..., 2])
+        both = seen[0] & seen[1:].any(axis=0) & names[0].startswith(FRONT)
+        lowest = np.where(seen, points[..., 1], np.inf).min(axis=0)
+        for plate, quad in enumerate(corners):
+            within = lowest - quad[:, 1].max() < np.where(both, HEIGHT_BOTH_M, HEIGHT_ONE_M)
+            within &= lowest - quad[:, 1].min() > -BELOW_M
+            for each, here in zip(points, seen, strict=True):
+                close, far = (over_plates(each, quad[None], margin) for margin in (BEYOND_BOTH_M, BEYOND_ONE_M))
+                away[:, plate] &= ~(here & within & np.where(both, close, far))
+        away[~seen.any(axis=0)] = False
+    return away
