@@ -45,9 +45,11 @@ fuzz: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fuzz_netcdf
 	$(BIN)/python -m tests.campaigns.bad_trials
 
-# Recordings with faults of known dose: how many are found, and for the right reason (6 minutes).
+# Recordings with faults of known dose: how many are found, and for the right reason; and clean ones of every way of
+# moving: how many stances are refused (8 minutes).
 faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fault_campaign
+	$(BIN)/python -m tests.campaigns.moving_campaign
 
 # What a study costs, against other ways and against goals (8 minutes); with OpenSim after pip install -e '.[bench]'.
 bench: .venv/ready-dev

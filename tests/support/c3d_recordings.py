@@ -47,6 +47,8 @@ def write_c3d(
     depth_m: float = 0.02,
     zero: tuple[int, int] = (0, 0),
     processing: Mapping[str, float] | None = None,
+    marker_hz: float = MARKER_HZ,
+    analog_hz: float = ANALOG_HZ,
 ) -> Path:
     """Write a C3D file and return its path.
 
@@ -60,6 +62,7 @@ def write_c3d(
         plates: type 2 plates with sensors ``depth_m`` below the top.
         zero: FORCE_PLATFORM:ZERO.
         processing: numbers of the PROCESSING group.
+        marker_hz, analog_hz: rates.
     """
     file, per_m = ezc3d.c3d(), {"mm": 1e3, "m": 1.0}[unit]
     stored = {label: per_m * point for label, point in points.items()}
@@ -70,9 +73,9 @@ def write_c3d(
     file["data"]["points"] = np.insert(everything, 3, 1.0, axis=0)
     file["header"]["points"]["first_frame"] = first_frame - 1
     point = file["parameters"]["POINT"]
-    point["LABELS"]["value"], point["UNITS"]["value"], point["RATE"]["value"] = list(stored), [unit], [MARKER_HZ]
+    point["LABELS"]["value"], point["UNITS"]["value"], point["RATE"]["value"] = list(stored), [unit], [marker_hz]
     if plates:
-        _add_plates(file, plates, per_m, depth_m, zero)
+        _add_plates(file, plates, per_m, depth_m, zero, analog_hz)
     if events is not None:
         _add_events(file, events, contexts=contexts)
     for name, value in (processing or {}).items():
@@ -82,14 +85,14 @@ def write_c3d(
 
 
 def _add_plates(
-    file: ezc3d.c3d, plates: Sequence[Channels], per_m: float, depth_m: float, zero: tuple[int, int]
+    file: ezc3d.c3d, plates: Sequence[Channels], per_m: float, depth_m: float, zero: tuple[int, int], rate_hz: float
 ) -> None:
     """Set existing parameters; ``add_parameter`` would make floats of integers, which ezc3d refuses."""
     count = len(plates)
     scale = np.repeat([1.0, per_m], 3)
     file["data"]["analogs"] = np.hstack([plate.readings * scale for plate in plates]).T[None]
     analog, platform = file["parameters"]["ANALOG"], file["parameters"]["FORCE_PLATFORM"]
-    analog["RATE"]["value"] = [ANALOG_HZ]
+    analog["RATE"]["value"] = [rate_hz]
     analog["LABELS"]["value"] = [f"{name}{i}" for i in range(count) for name in ("Fx", "Fy", "Fz", "Mx", "My", "Mz")]
     analog["UNITS"]["value"] = ["N", "N", "N", "Nmm", "Nmm", "Nmm"] * count
     analog["SCALE"]["value"], analog["OFFSET"]["value"] = np.ones(6 * count), np.zeros(6 * count, dtype=int)

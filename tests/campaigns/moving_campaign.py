@@ -1,0 +1,99 @@
+"""Clean recordings of every way of moving, generated: how many valid stances are refused, and why.
+
+``python -m tests.campaigns.moving_campaign [WALKS]`` prints the table of docs/validation.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import xarray as xr
+
+from pipeline.steps.clean.step import clean
+from tests.support.moving_plates import BODY_MODEL, INVALID, VALID, Recorded, Truth, recorded
+from tests.support.real_walks import CHOSEN
+from tests.support.stances import found
+from tests.support.ways_of_moving import WAYS
+
+WALKS = 500
+
+
+class Judged(NamedTuple):
+    """The verdict on one stance that is valid or invalid in truth; ``reason`` is empty if it is used."""
+
+    way: str
+    seed: int
+    truth: Truth
+    plates: frozenset[int]
+    reason: str
+
+    @property
+    def right_place(self) -> bool:
+        """Return whether the stance was found on its plates."""
+        return self.plates == self.truth.plates
+
+
+def judged(walk: Recorded, **settings: object) -> list[Judged]:
+    """Return the verdicts on the stances of a recording; of a stance that is not found the reason is ``not found``."""
+    trial = found(clean(walk.trial, body_model=BODY_MODEL, **CHOSEN["clean"]), **settings)
+    verdicts = []
+    for truth in walk.stances:
+        if truth.verdict in (VALID, INVALID):
+            plates, reason = _row(trial, truth)
+            verdicts.append(Judged(walk.plan.way, -1, truth, plates, reason))
+    return verdicts
+
+
+def _row(trial: xr.Dataset, truth: Truth) -> tuple[frozenset[int], str]:
+    """Return plates and reason of the stance with the most overlap with a true one."""
+    best, longest = (frozenset[int](), "not found"), 0.0
+    rows = zip(*(trial[name].values for name in ("contact_side", "contact_start", "contact_end")), strict=True)
+    for i, (side, start, end) in enumerate(rows):
+        overlap = min(end, truth.end_s) - max(start, truth.start_s)
+        if side == truth.side and overlap > max(longest, 0.5 * (truth.end_s - truth.start_s)):
+            longest = overlap
+            best = frozenset(map(int, str(trial.plates.values[i]).split())), str(trial.reason.values[i])
+    return best
+
+
+def clean_walks(walks: int = WALKS, ways: Sequence[str] = WAYS) -> Iterator[Judged]:
+    """Yield the verdicts on the stances of so many recordings, the ways of moving in turn."""
+    for seed in range(walks):
+        for verdict in judged(recorded(ways[seed % len(ways)], seed)):
+            yield verdict._replace(seed=seed)
+
+
+def kind(reason: str) -> str:
+    """Return a reason without its numbers."""
+    return re.sub(r"plate \d+", "plate", re.sub(r"-?\d+(?= (?:cm|ms|N)\b)", "..", reason))
+
+
+def as_markdown(verdicts: Iterable[Judged]) -> str:
+    """Return valid stances refused by way of moving and by reason, with their seeds."""
+    listed = list(verdicts)
+    lines = [
+        "| way of moving | valid stances | refused | why (seeds) | invalid stances used |",
+        "|---|---|---|---|---|",
+    ]
+    for way in [*dict.fromkeys(verdict.way for verdict in listed), ""]:
+        own = [verdict for verdict in listed if way in ("", verdict.way)]
+        valid = [verdict for verdict in own if verdict.truth.verdict == VALID]
+        refused = [v for v in valid if v.reason or not v.right_place]
+        why = Counter(kind(v.reason or "on other plates") for v in refused)
+        seeds = {name: sorted({v.seed for v in refused if kind(v.reason or "on other plates") == name}) for name in why}
+        texts = [f"{count} {name} ({' '.join(map(str, seeds[name][:6]))})" for name, count in why.most_common()]
+        wrong = [v for v in own if v.truth.verdict == INVALID and not v.reason]
+        used = f"{len(wrong)} of {len(own) - len(valid)} {' '.join(map(str, sorted({v.seed for v in wrong})[:6]))}"
+        share = f"{len(refused)} ({100 * len(refused) / max(len(valid), 1):.1f} %)"
+        lines.append(
+            f"| {way or 'all'} | {len(valid)} | {share} | {'; '.join(texts) if way else ''} | {used.strip()} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(as_markdown(clean_walks(int(sys.argv[1]) if len(sys.argv) > 1 else WALKS)) + "\n")
