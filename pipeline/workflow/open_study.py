@@ -87,13 +87,15 @@ def _settings_of(
     )
     if own is None:
         return ({}, None), problems
+    if own.get("body_model", "") is None:  # the line that init leaves to be filled in
+        del own["body_model"]
     (chosen, model), further = _attempt(lambda: settings.load_settings(own, **where), ({}, None))
     problems += further
     for section in ("study", "report"):
         if reference := chosen.get(section, {}).get("reference"):
             problems += _attempt(partial(_check_reference, path, reference, f"{section}.reference"), None)[1]
     if own and not model:  # wrong settings do not hide a wrong body model
-        model, further = _attempt(lambda: settings.load_body_model(str(own.get("body_model", "")), **where), None)
+        model, further = _attempt(lambda: settings.load_body_model(str(own.get("body_model") or ""), **where), None)
         problems += further
     return (chosen, model), problems
 

@@ -147,7 +147,7 @@ def test_the_static_with_more_markers_is_used(study: Path) -> None:
     rows = trials_of(study)
     assert rows["sub-01/static.c3d"]["role"] == "static"
     assert rows["sub-01/a_static.c3d"]["role"] == "exclude"
-    assert "the session has another static" in summary
+    assert "another static of the session serves the body model" in summary
 
 
 def test_odd_files_give_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pyt
 
 
 def test_unknown_labels_still_give_tables(study: Path) -> None:
-    """A lab with labels of its own gets its tables and a note that no shipped body model fits."""
+    """A lab with labels of its own gets its tables, its labels, and body_model as a line to fill in."""
 
     def name_anew(content: ezc3d.c3d) -> None:
         labels = content["parameters"]["POINT"]["LABELS"]
@@ -203,7 +203,11 @@ def test_unknown_labels_still_give_tables(study: Path) -> None:
     for path in study.rglob("*.c3d"):
         rewrite(path, name_anew)
     summary = initialise(study)
-    assert "none has these labels" in summary
+    assert "Body model: none fits" in summary
+    assert "ourLASI" in summary
+    assert settings.read_yaml(study / "study.yaml") == {"body_model": None}
+    (unset,) = [finding for finding in check(study) if finding.severity == "error"]
+    assert unset.what == "body_model is not set"
     roles = [row["role"] for row in trials_of(study).values()]
     assert roles.count("static") == 2
     assert roles.count("exclude") == 0

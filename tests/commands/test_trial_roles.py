@@ -100,8 +100,16 @@ def test_statics_in_one_folder_make_sessions_if_names_pair_them() -> None:
 
 def test_walks_that_share_a_name_share_a_condition() -> None:
     files = {name: moving(name) for name in ("A_flat_1.c3d", "A_flat_2.c3d", "A_odd.c3d", "Trial1.c3d", "Trial2.c3d")}
-    found = trial_roles.conditions(files, dict.fromkeys(files, "gait"), dict.fromkeys(files, "A"))
+    found = trial_roles.conditions(files, dict.fromkeys(files, "gait"), dict.fromkeys(files, ("A", "A")))
     assert list(found.values()) == ["flat", "flat", "walk", "walk", "walk"]
+
+
+def test_folders_of_one_session_are_conditions() -> None:
+    names = ("P1/Static/P1-01.c3d", "P1/Straight/P1-02.c3d", "P1/Turn/P1-03.c3d", "P2/day1/P2Gait04.c3d")
+    files = {name: moving(name) for name in names}
+    owners = dict(zip(names, (*[("P1", "P1")] * 3, ("P2", "P2_day1")), strict=True))
+    roles = dict.fromkeys(names, "gait") | {names[0]: "static"}
+    assert list(trial_roles.conditions(files, roles, owners).values()) == ["static", "Straight", "Turn", "walk"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +132,8 @@ def test_walks_that_share_a_name_share_a_condition() -> None:
 )
 def test_roles_by_motion_then_by_name(file: File, role: str, condition: str) -> None:
     assert trial_roles.role(file, "any", labelled=False) == role
-    assert trial_roles.conditions({file.name: file}, {file.name: role}, {file.name: "sub-01"}) == {file.name: condition}
+    owners = {file.name: ("sub-01", "sub-01")}
+    assert trial_roles.conditions({file.name: file}, {file.name: role}, owners) == {file.name: condition}
 
 
 @pytest.mark.parametrize("text", ["a b", "ß", "-x-", "../../x", "日本", "a\tb", "x" * 300, "$(rm)", "", "1", "Ünï"])

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from ...body import requirements
 from ...body.body_model import BodyModel
+from ...conventions import SIDES
 from ...tables.terminal_table import aligned
 from ...workflow import settings
-from .trial_roles import File
+from .trial_roles import File, best_static
 
-AS_GOOD = 0.02  # shares that differ by less count as equal; then fewer missing sizes and more markers decide
+AS_GOOD = 0.02  # shares that differ by less count as equal
 GOOD = 0.8  # share from which a model fits a file
-CLEARLY_BETTER = 0.1
 MOST_LISTED = 3
 MOST_MODELS = 6
 
@@ -22,7 +22,7 @@ Models = Mapping[str, BodyModel]
 
 
 class Fit(NamedTuple):
-    """How well a model fits files.
+    """How well a model fits sessions.
 
     Attributes:
         share: share of its landmarks and clusters that the files show, 0 to 1, the mean of statics and of walks.
@@ -30,6 +30,7 @@ class Fit(NamedTuple):
         seen: number of its landmarks visible in any file.
         lacking: landmarks and clusters missing from files, the most frequent first.
         absent: sizes that its joint centres need and no file has.
+        essential: whether a file shows pelvis, knee, ankle and foot by its labels; no model does so by chance.
     """
 
     share: float
@@ -37,43 +38,46 @@ class Fit(NamedTuple):
     seen: int
     lacking: list[str]
     absent: list[str]
+    essential: bool
 
 
-def fits(files: Sequence[File], models: Models) -> dict[str, Fit]:
-    """Return the fit of each body model over the readable files, the best first.
+def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
+    """Return the fit of each body model over the readable files of sessions, the best first.
 
-    The best model fits most files and, among these, has the largest share. Without a static trial, the walk that
-    lacks least replaces it.
+    The best model is essential, fits most files and, among these, has the largest share; then it lacks fewest sizes and
+    uses most markers, so that a knee alignment device or medial markers decide. A session is judged by its best static
+    trial for the model: the others serve another purpose. Without one the walk that lacks least replaces it.
     """
-    readable = [file for file in files if not file.problem]
-    found = {name: _fit(name, model, readable) for name, model in models.items()}
-    most = max(fit.fitted for fit in found.values())
-    best = max(fit.share for fit in found.values() if fit.fitted == most)
+    found = {name: _fit(name, model, sessions) for name, model in models.items()}
+    most = max((fit.essential, fit.fitted) for fit in found.values())
+    best = max(fit.share for fit in found.values() if (fit.essential, fit.fitted) == most)
 
-    def worse(name: str) -> tuple[int, float, int, int, str]:
+    def worse(name: str) -> tuple[bool, int, float, int, int, str]:
         fit = found[name]
-        share = best if fit.fitted == most and fit.share >= best - AS_GOOD else fit.share
-        return -fit.fitted, -share, len(fit.absent), -fit.seen, name
+        equal = (fit.essential, fit.fitted) == most and fit.share >= best - AS_GOOD
+        return not fit.essential, -fit.fitted, -best if equal else -fit.share, len(fit.absent), -fit.seen, name
 
     return {name: found[name] for name in sorted(found, key=worse)}
 
 
 def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, list[str]]:
-    """Return the files that another model fits clearly better, by that model."""
+    """Return the files whose pelvis, knees and feet another model shows and the chosen one does not, by that model."""
     others: dict[str, list[str]] = {}
     for file in files:
-        if file.problem or (share := _fit(chosen, models[chosen], [file]).share) >= 1 - CLEARLY_BETTER:
+        if file.problem or _is_essential(models[chosen], file.seen[chosen]):
             continue
-        name, fit = next(iter(fits([file], models).items()))
-        if fit.fitted and fit.share > share + CLEARLY_BETTER:
+        name, fit = next(iter(fits([[file]], models).items()))
+        if fit.fitted and fit.essential:
             others.setdefault(name, []).append(file.name)
     return others
 
 
-def needed_sizes(name: str, model: BodyModel, files: Sequence[File]) -> list[str]:
-    """Return the participants.tsv columns that a model needs, given its statics."""
+def needed_sizes(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> list[str]:
+    """Return the participants.tsv columns that a model needs, given the static trial of each session."""
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
-    return requirements.needed_sizes(model, _static(name, files), hip_centre=hip_centre)
+    statics = (best_static([file for file in mine if file.stands], name, model) for mine in sessions)
+    shown = {static.seen[name] if static else frozenset[str]() for static in statics}
+    return sorted({size for seen in shown for size in requirements.needed_sizes(model, seen, hip_centre=hip_centre)})
 
 
 def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
@@ -91,37 +95,47 @@ def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
     return aligned(rows, width=width)
 
 
-def _static(name: str, files: Sequence[File]) -> frozenset[str]:
-    return frozenset[str]().union(*(file.seen[name] for file in files if file.stands))
-
-
-def _fit(name: str, model: BodyModel, files: Sequence[File]) -> Fit:
-    static = _static(name, files)
+def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit:
     missed = Counter[str]()
     standing: list[float] = []
     walking: list[float] = []
-    for file in files:
-        seen = file.seen[name]
-        if file.stands:
-            lacking, shares = requirements.lacking_when_static(model, seen), standing
-            needed = requirements.lacking_when_static(model, ())
-        else:
-            lacking, shares = requirements.lacking_in_motion(model, seen, static), walking
-            needed = requirements.lacking_in_motion(model, (), static)
+    fitted = 0
+    for mine in sessions:
+        static = best_static([file for file in mine if file.stands] or mine, name, model)
+        if static is None:
+            continue
+        given = static.seen[name]
+        lacking, needed = (requirements.lacking_when_static(model, shown) for shown in (given, ()))
         missed.update(lacking)
-        shares.append(1 - len(lacking) / len(needed) if seen else 0.0)
-    if not standing:
-        needed = requirements.lacking_when_static(model, ())
-        best = min((requirements.lacking_when_static(model, file.seen[name]) for file in files), key=len)
-        missed.update(set(best) - missed.keys())
-        means = [1 - len(best) / len(needed)]
-    else:
-        means = [sum(standing) / len(standing)]
-    means += [sum(walking) / len(walking)] if walking else []
+        standing.append(1 - len(lacking) / len(needed) if given else 0.0)
+        fitted += static.stands and standing[-1] >= GOOD
+        for file in mine:
+            if file.stands:
+                continue
+            seen = file.seen[name]
+            lacking, needed = (requirements.lacking_in_motion(model, shown, given) for shown in (seen, ()))
+            missed.update(lacking)
+            walking.append(1 - len(lacking) / len(needed) if seen else 0.0)
+            fitted += walking[-1] >= GOOD
+    every = [file for mine in sessions for file in mine]
+    means = [sum(shares) / len(shares) for shares in (standing, walking) if shares]
     return Fit(
         share=sum(means) / len(means),
-        fitted=sum(share >= GOOD for share in standing + walking),
-        seen=len(frozenset[str]().union(*(file.seen[name] for file in files))),
+        fitted=fitted,
+        seen=len(frozenset[str]().union(*(file.seen[name] for file in every))),
         lacking=[landmark for landmark, _ in missed.most_common()],
-        absent=[size for size in needed_sizes(name, model, files) if not any(size in file.sizes for file in files)],
+        absent=[size for size in needed_sizes(name, model, sessions) if not any(size in file.sizes for file in every)],
+        essential=any(_is_essential(model, file.seen[name]) for file in every),
     )
+
+
+def _is_essential(model: BodyModel, seen: frozenset[str]) -> bool:
+    """Return whether a file shows the pelvis, and knee, ankle and foot of a side, as far as the model names them."""
+    shown = {*seen, *requirements.virtual_landmarks(model, seen)}
+    pelvis = {"asis_left", "asis_right"} <= shown
+
+    def leg(side: str) -> bool:
+        named = {f"{name}_{side}" for name in ("lateral_epicondyle", "lateral_malleolus")} & model.landmarks.keys()
+        return named <= shown and bool({f"heel_{side}", f"toe_{side}"} & shown)
+
+    return pelvis and any(leg(side) for side in SIDES)

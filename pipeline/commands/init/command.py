@@ -9,6 +9,7 @@ import csv
 import io
 import re
 import shlex
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ...body.body_model import BodyModel
+from ...body.landmarks import seen_labels
 from ...c3d.labels import SeveralSubjectsError
 from ...c3d.reader import Recording, anthropometry
 from ...conventions import STANDARD_GRAVITY_M_S2
@@ -29,11 +31,13 @@ from ...workflow import settings
 from ..recording_facts import Facts, c3d_files, extent_m, facts_in, failure_of, opened, seen_landmarks
 from . import body_model_fit
 from .body_model_fit import Fit
+from .people import people_and_sessions
 from .table_rows import Mass, Notes, participant_rows, trial_rows
 from .trial_roles import File
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 MOST_LISTED = 5
+NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg"
 
 Models = Mapping[str, BodyModel]
 
@@ -57,8 +61,10 @@ def initialise(folder: Path) -> str:
         return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
     files = _files(folder, models)
-    fits = body_model_fit.fits(files, models)
+    sessions = _readable_sessions(files)
+    fits = body_model_fit.fits(sessions, models)
     model = next(iter(fits))
+    proposed = fits[model].essential or len(models) == 1
     rows, notes = trial_rows(files, model, models)
     for other, names in body_model_fit.strangers(files, models, model).items():
         notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
@@ -66,14 +72,15 @@ def initialise(folder: Path) -> str:
     people = participant_rows(
         rows,
         {file.key: file for file in files},
-        body_model_fit.needed_sizes(model, models[model], [file for file in files if not file.problem]),
+        body_model_fit.needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _shown_mass(folder, mine, models[model]),
     )
-    texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits)}
+    notes[NO_MASS] = [row["participant_id"] for row in people if row["mass_kg"] == "n/a"]
+    texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits, files)}
     for name in WRITTEN:
         if name not in kept:
             _write(folder / name, texts[name])
-    return _summary(folder, rows, people, notes, fits, kept)
+    return _summary(folder, rows, people, notes, fits, files, kept)
 
 
 def _candidates(folder: Path) -> dict[str, BodyModel]:
@@ -101,6 +108,15 @@ def _files(folder: Path, models: Models) -> list[File]:
         what = f"none of its {len(files)} C3D files can be read"
         raise UserError.of([*problems, Problem(str(folder), what, "export them again")])
     return files
+
+
+def _readable_sessions(files: Sequence[File]) -> list[list[File]]:
+    """Return the readable files by person and session."""
+    sessions: dict[tuple[str, str], list[File]] = defaultdict(list)
+    for file, key in zip(files, people_and_sessions(files), strict=True):
+        if not file.problem:
+            sessions[key].append(file)
+    return list(sessions.values())
 
 
 def _look(folder: Path, name: str, models: Models) -> list[File]:
@@ -131,6 +147,7 @@ def _file_of(name: str, recording: Recording, models: Models) -> File:
         name,
         frame_count=len(recording.markers),
         extent_m=extent_m(recording.markers),
+        labels=tuple(seen_labels(recording.labels, recording.markers)),
         seen={label: frozenset(seen_landmarks(model, recording)) for label, model in models.items()},
         sizes=anthropometry(recording.processing),
         subject=subjects[0] if len(subjects) == 1 else recording.owner,
@@ -148,21 +165,22 @@ def _shown_mass(folder: Path, rows: Sequence[Row], model: BodyModel) -> Mass | N
     for source, weights_n in (
         ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),
         ("plates, walking, within 6 %", [weight for walk in walks for weight in walk.walking_weights_n]),
-        ("plates, one step, rough", [weight for walk in walks for weight in walk.rough_weights_n]),
     ):
         if weights_n:
             return Mass(float(np.median(weights_n)) / STANDARD_GRAVITY_M_S2, source)
     return None
 
 
-def _study_text(fits: Mapping[str, Fit]) -> str:
+def _study_text(fits: Mapping[str, Fit], files: Sequence[File]) -> str:
+    model, fit = next(iter(fits.items()))
     table = body_model_fit.as_table(fits, width=110).splitlines()
+    guess = ["Guess: the body model that fits the files best (markers, and sizes for its joint centres)."]
     lines = [
         "# Settings that differ from config/default.yaml; config/settings.schema.yaml describes them all.",
         "",
-        "# Guess: the body model that fits the files best (markers, and sizes for its joint centres).",
+        *(f"# {line}" for line in (guess if fit.essential else _advice(fits, files, width=110))),
         *(f"#   {line}" for line in table),
-        f"body_model: {next(iter(fits))}",
+        f"body_model: {model}" if fit.essential else "body_model:",
         "",
     ]
     return "\n".join(lines)
@@ -188,7 +206,13 @@ def _write(path: Path, text: str) -> None:
 
 
 def _summary(
-    folder: Path, rows: Sequence[Row], people: Sequence[Row], notes: Notes, fits: Mapping[str, Fit], kept: Sequence[str]
+    folder: Path,
+    rows: Sequence[Row],
+    people: Sequence[Row],
+    notes: Notes,
+    fits: Mapping[str, Fit],
+    files: Sequence[File],
+    kept: Sequence[str],
 ) -> str:
     width = text_width()
     sessions: dict[str, list[Row]] = defaultdict(list)
@@ -202,7 +226,7 @@ def _summary(
         aligned(_session_table(sessions, {row["participant_id"]: row for row in people}), width=width),
         "",
         body_model_fit.as_table(fits, width=width),
-        *_advice(fits),
+        *_advice(fits, files, width=width),
         "",
         *_listed(notes),
         f"Written: {new}." + (f" Not changed: {', '.join(kept)}." if kept else ""),
@@ -225,15 +249,16 @@ def _session_table(sessions: Mapping[str, Sequence[Row]], people: Mapping[str, R
     return table
 
 
-def _advice(fits: Mapping[str, Fit]) -> list[str]:
+def _advice(fits: Mapping[str, Fit], files: Sequence[File], *, width: int) -> list[str]:
+    """Return the proposed body model, or why there is none and the labels that one must name."""
     model, fit = next(iter(fits.items()))
-    if fit.fitted:
+    if fit.essential:
         return [f"Body model: {model}."]
-    if not fit.seen:
-        return [f"Body model: none has these labels. Write one (docs/body_models.md) and name it instead of {model}."]
+    labels = sorted({label for file in files for label in file.labels})
     return [
-        f"Body model: {model}, but none fits well. Copy the best (config/body_models) into the study and enter your "
-        "labels."
+        "Body model: none fits: none finds pelvis, knee, ankle and foot by their labels. Write one that names yours",
+        "(docs/body_models.md) and enter it as body_model in study.yaml. Labels found:",
+        *textwrap.wrap(", ".join(labels), width=width, initial_indent="  ", subsequent_indent="  "),
     ]
 
 

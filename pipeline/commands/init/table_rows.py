@@ -17,6 +17,11 @@ from . import trial_roles
 from .people import people_and_sessions
 from .trial_roles import File
 
+OTHER_STATIC = "left out, another static of the session serves the body model (to use both, give each a session)"
+NO_STATIC = (
+    "no static trial, and no walk that shows every marker: only contacts, times and distances can be computed. Add a "
+    "recording of the person standing with every marker, role static"
+)
 TRIAL_CELLS = ("participant_id", "session", "trial", "file", "subject", "role", "condition", "guessed")
 
 Models = Mapping[str, BodyModel]
@@ -38,8 +43,8 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
     sessions, roles = _sessions(files, model_name, notes)
-    people = {file.key: person for (person, _), mine in sessions.items() for file in mine}
-    conditions = trial_roles.conditions({file.key: file for file in files}, roles, people)
+    owners = {file.key: owner for owner, mine in sessions.items() for file in mine}
+    conditions = trial_roles.conditions({file.key: file for file in files}, roles, owners)
     for (person, session), mine in sessions.items():
         static = trial_roles.best_static(
             [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
@@ -51,7 +56,7 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
                 notes[_why_excluded(file, model_name)].append(file.name)
             elif role == "static" and file is not static:
                 role = "exclude"
-                notes["left out, the session has another static (to use both, give each a session)"].append(file.name)
+                notes[OTHER_STATIC].append(file.name)
             elif role == "static" and not file.stands:
                 notes["static by its name, though its markers move"].append(file.name)
             condition = "n/a" if role == "exclude" else conditions[file.key]
@@ -62,7 +67,7 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
             rows.append(_row(person, session, f"{trial}_as_static", file, "static", "static"))
             notes["also used as static: it shows every marker and the session has no static"].append(file.name)
         elif static is None and walks:
-            notes["no static, and no walk that shows every marker: only contacts can be computed"].append(session)
+            notes[NO_STATIC].append(session)
     if all(row["session"] == row["participant_id"] for row in rows):
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
     if several := list(dict.fromkeys(file.name for file in files if file.shared)):
@@ -147,7 +152,7 @@ def _row(person: str, session: str, trial: str, file: File, role: str, condition
 def _why_excluded(file: File, model_name: str) -> str:
     if file.problem:
         return f"left out, {file.problem._replace(where='')}"
-    return f"left out, no heel and toe markers of body model {model_name}"
+    return f"left out, no heel or toe marker of body model {model_name}"
 
 
 def _own_static(walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel) -> tuple[File, str] | None:

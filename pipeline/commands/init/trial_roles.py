@@ -18,9 +18,13 @@ from ..recording_facts import STANDING_M
 
 Key = TypeVar("Key")
 
-STATIC_WORD = re.compile(r"stat|static\w*|cal|calib\w*|neutral|anatom\w*|stand\w*|reference|[tan]?pose")
+STATIC_WORD = re.compile(
+    r"stat|stati[ckqs]\w*|estati\w*|cal|[ck]alib\w*|neutral\w*|anatom\w*|stand\w*|steh\w*|debout|reference|[tan]?pose"
+)
 FUNCTIONAL_WORD = re.compile(r"func|functional|star|starArc|hip|knee|ankle|[lr]?(hjc|kjc|ajc)")
-GAIT_WORD = re.compile(r"walk\w*|gait\w*|run\w*|dyn\w*|motion|trial|lauf\w*|gang|marche")
+GAIT_WORD = re.compile(
+    r"walk\w*|gait\w*|run\w*|dyn\w*|motion|trial|lauf\w*|gang\w*|geh\w*|march[ae]\w*|cammin\w*|loop\w*|lopen"
+)
 CONDITION_WORD = re.compile(
     r"slow\w*|fast\w*|quick|brisk|comf\w*|normal|pref\w*|self|free|barefoot|bare|shod|shoes?|boots?|brace\w*|orth\w*|"
     r"afo|kafo|insoles?|prosth\w*|aid|cane|crutch\w*|frame|pre|post|baseline|treadmill|overground|level|stairs?|"
@@ -39,6 +43,7 @@ class File:
         problem: why it cannot be read, or None.
         frame_count: marker frames.
         extent_m: travel of its markers, see :func:`pipeline.commands.recording_facts.extent_m`.
+        labels: labels of its visible markers.
         seen: visible landmarks by body model.
         sizes: anthropometry in the file, by participants.tsv column.
         subject: SUBJECTS:NAMES, which may name a person; never print or store it unless it has a digit.
@@ -49,6 +54,7 @@ class File:
     problem: Problem | None = None
     frame_count: int = 0
     extent_m: float = float("nan")
+    labels: Sequence[str] = ()
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
     subject: str = ""
@@ -79,9 +85,9 @@ class File:
         return self.extent_m < STANDING_M
 
     def shows_a_foot(self, model_name: str) -> bool:
-        """Return whether heel and toe of a side are visible, which every step needs."""
+        """Return whether heel or toe of a side is visible; in some labs the heel marker is in the static only."""
         seen = self.seen.get(model_name, frozenset())
-        return any({f"heel_{side}", f"toe_{side}"} <= seen for side in SIDES)
+        return any({f"heel_{side}", f"toe_{side}"} & seen for side in SIDES)
 
 
 def key_of(name: str, subject: str) -> str:
@@ -142,19 +148,29 @@ def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list
     return groups
 
 
-def conditions(files: Mapping[str, File], roles: Mapping[str, str], people: Mapping[str, str]) -> dict[str, str]:
+def conditions(
+    files: Mapping[str, File], roles: Mapping[str, str], owners: Mapping[str, tuple[str, str]]
+) -> dict[str, str]:
     """Return the condition of each file.
 
     It is ``static``, the joint of a functional trial, or for a walk its name without person and number if several
-    walks share it or it holds a word like slow or barefoot, else ``walk``.
+    walks share it or it holds a word like slow or barefoot, else its folder if the session's walks lie in several, else
+    ``walk``.
 
     Args:
-        files, roles, people: file, role and participant by the file's key.
+        files, roles, owners: file, role, and participant and session by the file's key.
     """
-    bare = {name: _bare(file, people[name]) for name, file in files.items() if roles[name] == "gait"}
+    bare = {name: _bare(file, owners[name][0]) for name, file in files.items() if roles[name] == "gait"}
     count = Counter(text.lower() for text in bare.values())
     fixed = {"static": "static", "exclude": "n/a"}
+    folders = {name: PurePosixPath(files[name].name).parent for name in bare}
+    spread = Counter(owner for owner, _ in {(owners[name], folder) for name, folder in folders.items()})
     telling = {
+        name: identifier(folder.name, "walk")
+        for name, folder in folders.items()
+        if spread[owners[name]] > 1 and not is_role_word(folder.name)
+    }
+    telling |= {
         name: text
         for name, text in bare.items()
         if any(CONDITION_WORD.fullmatch(word) for word in _words(text))
@@ -224,6 +240,6 @@ def _joint(file: File) -> str:
 
 def _bare(file: File, person: str) -> str:
     """Return a name without person and number; ``walk`` if only a code is left."""
-    text = re.sub(rf"^{re.escape(person)}(?![A-Za-z0-9])", "", identifier(file.stem, "walk"), flags=re.IGNORECASE)
+    text = re.sub(rf"^(?i:{re.escape(person)})(?=[^A-Za-z0-9]|[A-Z][a-z]|$)", "", identifier(file.stem, "walk"))
     text = re.sub(r"[-_]*\d*$", "", text).strip("-_")
     return "walk" if not text or re.fullmatch(r"[a-z]{0,4}\d+[a-z]{0,2}", text, re.IGNORECASE) else text

@@ -1,0 +1,83 @@
+"""``gaitlab init`` chooses the body model by the labels of a session's static trial and walks."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.body.landmarks import chosen_labels
+from pipeline.commands.init import body_model_fit
+from pipeline.commands.init.trial_roles import File, best_static
+from pipeline.workflow import settings
+
+MODELS = {
+    name: settings.load_body_model(name, where="test", study_path=Path()) for name in settings.shipped_body_models()
+}
+SIZES = {f"{size}_{side}_m": 0.1 for size in ("knee_width", "ankle_width", "leg_length") for side in ("left", "right")}
+WALK = "ASI PSI THI KNE TIB ANK HEE TOE"
+DEVICE = "ASI PSI THI TIB ANK HEE TOE MED KAX KD1 KD2"
+
+
+def file(name: str, labels: str, *, stands: bool = False) -> File:
+    """Return a file with these markers on both sides, and all sizes."""
+    both = [side + label for side in "LR" for label in labels.split()]
+    seen = {model: frozenset(chosen_labels(MODELS[model], both)) for model in MODELS}
+    return File(name, extent_m=0.001 if stands else 3.0, labels=both, seen=seen, sizes=SIZES)
+
+
+def chosen(*files: File) -> str:
+    """Return the body model of a session."""
+    return next(iter(body_model_fit.fits([files], MODELS)))
+
+
+@pytest.mark.parametrize(
+    ("static", "walk", "model"),
+    [
+        (WALK, WALK, "plug_in_gait"),
+        (f"{WALK} KNM MED", WALK, "plug_in_gait_medial"),
+        (DEVICE, WALK, "plug_in_gait_kad"),
+        (f"{WALK} THAP THAD TIAP TIAD KNM MED", f"{WALK} THAP THAD TIAP TIAD", "cgm2"),
+        ("_IAS _IPS _FLE _FME _FAL _TAM _FCC _FM1 _FM2 _FM5 _TTC _FAX _FTC", "", "qualisys"),
+    ],
+)
+def test_the_static_decides_between_models_of_one_family(static: str, walk: str, model: str) -> None:
+    session = [file("static", static, stands=True), file("walk", walk or static)]
+    assert chosen(*session) == model
+    assert body_model_fit.strangers(session, MODELS, model) == {}, "walks without the markers of the static"
+
+
+def test_of_several_statics_one_serves_the_model() -> None:
+    """A static with a knee alignment device and one with medial markers: the device decides."""
+    device, medial = file("b", DEVICE, stands=True), file("a", f"{WALK} KNM MED", stands=True)
+    session = [medial, device, file("walk", WALK)]
+    model = chosen(*session)
+    assert model == "plug_in_gait_kad"
+    assert best_static(session[:2], model, MODELS[model]) is device
+    assert body_model_fit.fits([session], MODELS)[model].share == 1
+    assert body_model_fit.strangers(session, MODELS, model) == {}
+
+
+def test_markers_of_another_lab_are_strangers() -> None:
+    other = file("other", "_IAS _IPS _FLE _FME _FAL _TAM _FCC _FM1 _FM2 _FM5 _TTC _FAX _FTC")
+    session = [file("static", WALK, stands=True), file("walk", WALK), other]
+    assert chosen(*session) == "plug_in_gait"
+    assert body_model_fit.strangers(session, MODELS, "plug_in_gait") == {"qualisys": ["other"]}
+
+
+def test_chance_proposes_no_model() -> None:
+    """Labels of four random letters with a side, or markers of a pelvis alone, name no leg in any model."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        text = " ".join("".join(rng.choice(list(string.ascii_uppercase), 3)) for _ in range(30))
+        assert not any(fit.essential for fit in body_model_fit.fits([[file("walk", text)]], MODELS).values())
+    assert not any(fit.essential for fit in body_model_fit.fits([[file("walk", "ASI PSI THI")]], MODELS).values())
+
+
+def test_a_heel_marker_in_the_static_only_is_enough() -> None:
+    walk = file("walk", WALK.replace(" HEE", ""))
+    assert chosen(file("static", WALK, stands=True), walk) == "plug_in_gait"
+    assert chosen(walk) == "plug_in_gait"
+    assert walk.shows_a_foot("plug_in_gait")
