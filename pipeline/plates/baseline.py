@@ -172,8 +172,8 @@ def unknown_drift(force: Array, free: Flags) -> float:
     """Return the unknown drift of a plate under load, N; NaN if never unloaded.
 
     It is the largest of: for each load, the change of the baseline minus what its slopes before and after predict, but
-    at most the change (linear drift is known, a jump is not); for a load at an end of the trial, the adjacent slope
-    times the duration.
+    at most the change (linear drift is known, a jump is not); for a load at an end of the trial, the slope there times
+    the duration.
 
     Args:
         force: (block, 3), N.
@@ -191,7 +191,7 @@ def unknown_drift(force: Array, free: Flags) -> float:
         slopes = [_slope(force, blocks) for blocks in (before[-MOST_SLOPE_BLOCKS:], after[:MOST_SLOPE_BLOCKS])]
         predicted = (right.mean() - left.mean()) * np.mean(slopes, axis=0)
         found.append(min(float(np.linalg.norm(change)), float(np.linalg.norm(change - predicted))))
-    for count, slope in zip((runs[0][0], len(force) - 1 - runs[-1][-1]), _end_slopes(force, runs), strict=True):
+    for count, slope in zip((runs[0][0], len(force) - 1 - runs[-1][-1]), _end_slopes(force, free), strict=True):
         found.append(float(count * np.linalg.norm(slope)))
     return max(found)
 
@@ -207,16 +207,28 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array
     knots, values = np.add.reduceat(rest, starts) / counts, np.add.reduceat(blocks[rest], starts) / counts[:, None]
     if (np.ptp(values, axis=0) < np.repeat([DRIFT_N, DRIFT_N_M], 3)).all():
         return np.asarray(blocks[rest].mean(axis=0)[None])
-    before, after = _end_slopes(blocks, [np.arange(*span) for span in stretches(free)])
+    before, after = _end_slopes(blocks, free)
     time = (np.arange(samples) + 0.5) / size - 0.5  # in blocks, 0 in the middle of the first
     at = [-1.0, *knots, float(len(blocks))]
     first, last = values[0] + (at[0] - knots[0]) * before, values[-1] + (at[-1] - knots[-1]) * after
     return np.stack([np.interp(time, at, column) for column in np.vstack([first, values, last]).T], axis=1)
 
 
-def _end_slopes(values: Array, runs: list[Blocks]) -> tuple[Array, Array]:
-    """Return the slopes per block of the first and of the last unloaded run."""
-    return _slope(values, runs[0][:MOST_SLOPE_BLOCKS]), _slope(values, runs[-1][-MOST_SLOPE_BLOCKS:])
+def _end_slopes(values: Array, free: Flags) -> tuple[Array, Array]:
+    """Return the slopes per block of the unloaded blocks at the start and at the end.
+
+    They span at least as long as the trial goes on beyond them, where there are so many: a slope from n blocks over a
+    span S, carried on over L blocks, has an error of about 3.5 L / (S sqrt(n)) times the noise of a block.
+    """
+    rest = np.flatnonzero(free)
+
+    def nearest_end(away: Blocks, beyond: int) -> Blocks:
+        enough = int(np.searchsorted(away - away[0], beyond)) + 1
+        return away[: max(enough, MOST_SLOPE_BLOCKS)]
+
+    last = len(free) - 1
+    backwards = last - nearest_end(last - rest[::-1], last - int(rest[-1]))
+    return _slope(values, nearest_end(rest, int(rest[0]))), _slope(values, backwards)
 
 
 def _slope(values: Array, blocks: Blocks) -> Array:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pipeline.c3d.reader import read_c3d
-from pipeline.plates.baseline import block_means, resting_wrench, subtract_baseline
+from pipeline.plates.baseline import block_means, resting_wrench, subtract_baseline, unknown_drift
 from pipeline.steps.read.step import plate_wrenches
 from tests.support.real_walks import cleaned_walks
 
@@ -253,3 +253,17 @@ def test_a_jump_under_load_is_unknown_drift_also_beyond_a_known_level(dose: floa
     wrench = drifted(WALK, 200 + dose * (TIME > 1.0))
     size = abs(dose) * np.linalg.norm(DRIFT[:3])
     assert rest_without_feet(wrench, NOT_NEAR)[1] == pytest.approx(size, abs=3)
+
+
+@pytest.mark.parametrize("slope_n", [0.0, 1.0])
+def test_short_rests_long_before_the_end_show_only_a_real_drift(slope_n: float) -> None:
+    """A treadmill: five rests of 0.25 s, then a foot on the belt for 5 s; 1 N of noise a block, and a drift or none."""
+    noise = np.random.default_rng(4).normal(size=(200, 3))
+    force = noise + slope_n * np.arange(200)[:, None] * [0, 1, 0]
+    free = np.zeros(200, dtype=bool)
+    for start in range(0, 100, 20):
+        free[start : start + 5] = True
+    force[~free, 1] += 600
+    # three deviations of a vector's slope from 25 blocks over 85, carried on over the last 115
+    error_n = 3 * np.sqrt(3) * 3.5 * 115 / (85 * np.sqrt(25))
+    assert unknown_drift(force, free) == pytest.approx(slope_n * 115, abs=error_n)
