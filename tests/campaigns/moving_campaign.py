@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import xarray as xr
 
+from pipeline.errors import UserError
 from pipeline.steps.clean.step import clean
 from tests.support.moving_plates import BODY_MODEL, INVALID, VALID, Recorded, Truth, recorded
 from tests.support.real_walks import CHOSEN
@@ -39,13 +40,12 @@ class Judged(NamedTuple):
 
 def judged(walk: Recorded, **settings: object) -> list[Judged]:
     """Return the verdicts on the stances of a recording; of a stance that is not found the reason is ``not found``."""
-    trial = found(clean(walk.trial, body_model=BODY_MODEL, **CHOSEN["clean"]), **settings)
-    verdicts = []
-    for truth in walk.stances:
-        if truth.verdict in (VALID, INVALID):
-            plates, reason = _row(trial, truth)
-            verdicts.append(Judged(walk.plan.way, -1, truth, plates, reason))
-    return verdicts
+    known = [truth for truth in walk.stances if truth.verdict in (VALID, INVALID)]
+    try:
+        trial = found(clean(walk.trial, body_model=BODY_MODEL, **CHOSEN["clean"]), **settings)
+    except UserError as error:
+        return [Judged(walk.plan.way, -1, truth, frozenset(), str(error)) for truth in known]
+    return [Judged(walk.plan.way, -1, truth, *_row(trial, truth)) for truth in known]
 
 
 def _row(trial: xr.Dataset, truth: Truth) -> tuple[frozenset[int], str]:
@@ -69,7 +69,7 @@ def clean_walks(walks: int = WALKS, ways: Sequence[str] = WAYS) -> Iterator[Judg
 
 def kind(reason: str) -> str:
     """Return a reason without its numbers."""
-    return re.sub(r"plate \d+", "plate", re.sub(r"-?\d+(?= (?:cm|ms|N)\b)", "..", reason))
+    return re.sub(r": [A-Z].*|(?<=plate )\d+|(?<=plates )\d+ and \d+|-?\d+(?= (?:cm|ms|N)\b)", "..", reason)
 
 
 def as_markdown(verdicts: Iterable[Judged]) -> str:

@@ -391,10 +391,12 @@ def _truths(
         margin = float(inside[step][:, own].max(axis=1, initial=-1.0).min()) + seam
         lost = 1 - impulse[step].sum() / whole[step]
         cut = plan.strike[step] < span[0] + 0.1 or plan.off[step] > span[1] - 0.1
-        if not len(own) or lost > LOST or others > LOST:
+        if not len(own) or (lost > LOST and margin < -SURE_M) or (others > LOST and near > SURE_M):
             verdict = INVALID
+        elif margin > SURE_M and near < -NEAR_M and not cut:
+            verdict = VALID
         else:
-            verdict = VALID if margin > SURE_M and near < -NEAR_M and not cut else DOUBTFUL
+            verdict = DOUBTFUL
         names = frozenset(int(number) + 1 for number in own)
         start, end = float(plan.strike[step] + late_s), float(plan.off[step] + late_s)
         found.append(Truth(step, SIDES[plan.side[step]], start, end, names, verdict, margin))
