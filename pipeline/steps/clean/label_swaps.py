@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...body.marker_distances import LOOKS, Change, best_exchange, jumps_exchanged, on_the_other_leg, steadiness
+from ...signals.filters import stretches
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.bool_]
@@ -134,16 +135,29 @@ def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDAr
 
 
 def _crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
-    """Return the frames in which the left leg is to the right of the right one.
+    """Return the frames in which the labels put the left leg to the right of the right one.
 
-    Feet alone are judged by their mean over the trial, as they may cross for a step.
+    Legs cross without exchange in sharp turns, for a step; then no marker jumps to the other's place. Feet alone are
+    judged by their mean over the trial, as they may cross for a step.
     """
     order = _order(position, legs, front)
     count = np.isfinite(order).sum(axis=1)
     mean = np.nansum(order, axis=1) / np.maximum(count, 1)
     if len(legs) >= 3:
-        return np.asarray((mean < -CROSSED_M) & (count >= 3))
+        crossed = np.asarray((mean < -CROSSED_M) & (count >= 3))
+        for start, stop in stretches(mean < 0):
+            ends = [frame for frame in (start, stop) if 0 < frame < len(mean)]
+            if ends and not any(_jump_across(position, legs, frame) for frame in ends):
+                crossed[start:stop] = False
+        return crossed
     return np.full(len(position), bool(count.any() and mean[count > 0].mean() < -CROSSED_M))
+
+
+def _jump_across(position: Array, legs: Sequence[Pair], frame: int) -> bool:
+    """Return whether most left and right markers may take each other's place at a frame; unseen ones may."""
+    before, after = position[frame - 1, legs], position[frame, legs]  # (pair, side, 3)
+    stay, swap = (np.linalg.norm(after - place, axis=-1).sum(axis=1) for place in (before, before[:, ::-1]))
+    return bool((stay < swap).sum() <= len(legs) / 2)
 
 
 def _feet_face_forward(position: Array, feet: Sequence[Pair], front: Pair) -> Array:

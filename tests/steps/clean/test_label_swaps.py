@@ -15,6 +15,7 @@ from pipeline.steps.clean.label_swaps import find_exchanges
 from pipeline.steps.clean.marker_repair import EXCHANGED, repair_markers, sided_labels
 from tests.support.geometry import BODY_MODELS, body_model, turned
 from tests.support.marker_walks import Markers, cleaned, generated, real_walks, used
+from tests.support.moving_plates import BODY_MODEL, recorded
 
 DOSES = np.linspace(0.05, 0.9, 20)  # share of the trial
 
@@ -56,6 +57,13 @@ def test_two_hundred_clean_walks_raise_no_alarm() -> None:
         seed for seed in range(200) if found_in(*used(*(walk_ := generated(BODY_MODELS[seed % 4], seed))), walk_[1])
     ]
     assert alarms == []
+
+
+@pytest.mark.parametrize("seed", [353, 364])
+def test_legs_that_cross_in_a_sharp_turn_are_not_exchanged(seed: int) -> None:
+    """Without the test for a jump these two turns by 110 degrees raise an alarm."""
+    trial = recorded("turning", seed).trial
+    assert not cleaned(trial, BODY_MODEL).attrs["labels_exchanged_back"]
 
 
 @pytest.mark.parametrize("name", BODY_MODELS)
