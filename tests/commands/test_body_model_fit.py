@@ -40,6 +40,7 @@ def chosen(*files: File) -> str:
         (f"{WALK} KNM MED", WALK, "plug_in_gait_medial"),
         (DEVICE, WALK, "plug_in_gait_kad"),
         (f"{WALK} THAP THAD TIAP TIAD KNM MED", f"{WALK} THAP THAD TIAP TIAD", "cgm2"),
+        ("ASI PSI GRT THI LFC TTB SHA LMA CAL TOE MFC MMA", "ASI PSI GRT THI LFC TTB SHA LMA CAL TOE", "anatomical"),
         ("_IAS _IPS _FLE _FME _FAL _TAM _FCC _FM1 _FM2 _FM5 _TTC _FAX _FTC", "", "qualisys"),
     ],
 )

@@ -15,6 +15,7 @@ from .trial_roles import File, best_static
 
 AS_GOOD = 0.02  # shares that differ by less count as equal
 GOOD = 0.8  # share from which a model fits a file
+GENERAL = "anatomical"  # fits many protocols; a model of one protocol is preferred
 MOST_LISTED = 3
 MOST_MODELS = 6
 
@@ -25,6 +26,7 @@ class Fit(NamedTuple):
     """How well a model fits sessions.
 
     Attributes:
+        whole: number of walks that lack nothing, nor does the static trial for them.
         share: share of its landmarks and clusters that the files show, 0 to 1, the mean of statics and of walks.
         fitted: number of files with a share of at least :data:`GOOD`.
         seen: number of its landmarks visible in any file.
@@ -33,6 +35,7 @@ class Fit(NamedTuple):
         essential: whether a file shows pelvis, knee, ankle and foot by its labels; no model does so by chance.
     """
 
+    whole: int
     share: float
     fitted: int
     seen: int
@@ -44,18 +47,21 @@ class Fit(NamedTuple):
 def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
     """Return the fit of each body model over the readable files of sessions, the best first.
 
-    The best model is essential, fits most files and, among these, has the largest share; then it lacks fewest sizes and
-    uses most markers, so that a knee alignment device or medial markers decide. A session is judged by its best static
-    trial for the model: the others serve another purpose. Without one the walk that lacks least replaces it.
+    The best model is essential, has most whole walks, fits most files and, among these, has the largest share; then it
+    lacks fewest sizes and uses most markers, so that a knee alignment device or medial markers decide. A session is
+    judged by its best static trial for the model: the others serve another purpose. Without one each walk may be its
+    own, and the one that lacks least counts.
     """
     found = {name: _fit(name, model, sessions) for name, model in models.items()}
-    most = max((fit.essential, fit.fitted) for fit in found.values())
-    best = max(fit.share for fit in found.values() if (fit.essential, fit.fitted) == most)
+    first = max((fit.essential, fit.whole, fit.fitted) for fit in found.values())
+    equal = {name for name, fit in found.items() if (fit.essential, fit.whole, fit.fitted) == first}
+    best = max(found[name].share for name in equal)
 
-    def worse(name: str) -> tuple[bool, int, float, int, int, str]:
+    def worse(name: str) -> tuple[bool, int, int, float, int, bool, int, str]:
         fit = found[name]
-        equal = (fit.essential, fit.fitted) == most and fit.share >= best - AS_GOOD
-        return not fit.essential, -fit.fitted, -best if equal else -fit.share, len(fit.absent), -fit.seen, name
+        share = best if name in equal and fit.share >= best - AS_GOOD else fit.share
+        last = len(fit.absent), name == GENERAL, -fit.seen, name
+        return not fit.essential, -fit.whole, -fit.fitted, -share, *last
 
     return {name: found[name] for name in sorted(found, key=worse)}
 
@@ -99,13 +105,14 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit
     missed = Counter[str]()
     standing: list[float] = []
     walking: list[float] = []
-    fitted = 0
+    fitted = whole = 0
     for mine in sessions:
         static = best_static([file for file in mine if file.stands] or mine, name, model)
         if static is None:
             continue
         given = static.seen[name]
         lacking, needed = (requirements.lacking_when_static(model, shown) for shown in (given, ()))
+        complete = not lacking
         missed.update(lacking)
         standing.append(1 - len(lacking) / len(needed) if given else 0.0)
         fitted += static.stands and standing[-1] >= GOOD
@@ -114,12 +121,16 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit
                 continue
             seen = file.seen[name]
             lacking, needed = (requirements.lacking_in_motion(model, shown, given) for shown in (seen, ()))
+            if not static.stands:
+                complete = not requirements.lacking_when_static(model, seen)
+            whole += complete and not lacking
             missed.update(lacking)
             walking.append(1 - len(lacking) / len(needed) if seen else 0.0)
             fitted += walking[-1] >= GOOD
     every = [file for mine in sessions for file in mine]
     means = [sum(shares) / len(shares) for shares in (standing, walking) if shares]
     return Fit(
+        whole=whole,
         share=sum(means) / len(means),
         fitted=fitted,
         seen=len(frozenset[str]().union(*(file.seen[name] for file in every))),
