@@ -84,14 +84,26 @@ def plate_axes(corners: Array) -> Array:
 
 
 def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
-    """Return which points (time, 3) are over plates (plate, 4, 3) + margin; y is up."""
+    """Return which points (time, 3) are over any of the plates (plate, 4, 3) + margin in plan; y is up."""
+    return np.asarray(over_each_plate(point, corners, margin_m).any(axis=1))
+
+
+def over_each_plate(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+    """Return whether points (time, 3) are over each plate (plate, 4, 3) + margin in plan (time, plate); y is up."""
     x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge)
     along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z
     turning = np.sign((x * along_z - z * along_x).sum(axis=1, keepdims=True))  # sign of twice the area
     inwards = turning * np.stack([-along_z, along_x]) / np.hypot(along_x, along_z)  # (x z, plate, edge)
     reach = (inwards[0] * x + inwards[1] * z).ravel() - margin_m
     beyond = point[:, ::2] @ inwards.reshape(2, -1) > reach
-    return np.asarray(beyond.reshape(len(point), *x.shape).all(axis=2).any(axis=1))
+    return np.asarray(beyond.reshape(len(point), *x.shape).all(axis=2))
+
+
+def heights_over(point: Array, corners: Array) -> Array:
+    """Return the height of points (time, 3) over the plane of each plate (plate, 4, 3), (time, plate), m; y is up."""
+    normal = np.stack([plate_axes(plate)[:, 2] for plate in corners])
+    centre = corners.mean(axis=1)
+    return np.asarray((point @ normal.T - (normal * centre).sum(axis=1)) / normal[:, 1])
 
 
 def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float, analog: Array | None = None) -> float:

@@ -12,7 +12,8 @@ from ...c3d.event_names import OFF, STRIKE, kind_in, side_in
 from ...conventions import SIDES
 from .events import SAME_EVENT_S, GaitEvent, Stance, aligned, lags, merge, stances
 from .feet import Feet, at_rest
-from .kinematic_events import METHODS, heading
+from .kinematic_events import METHODS
+from .pelvis import heading
 from .plate_contacts import Contact
 
 Array = NDArray[np.float64]

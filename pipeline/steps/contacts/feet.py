@@ -10,16 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...c3d.event_names import OFF, STRIKE
+from ...conventions import SIDES
+from ...plates.wrench import heights_over, over_each_plate
 from ...signals.filters import interval_s, stretches
 from .events import GaitEvent
 
 Array = NDArray[np.float64]
 
+# the part of a foot that is on the ground is at rest. A marker on it moves as the foot rolls, at some 0.2 m/s; in swing
+# it is faster than the person on average
 STILL_M_S = 0.4
-SHORTEST_REST_S = 0.08
-# a foot comes to rest after its strike and moves before its off: medians over the files of validation.md
+SHORTEST_REST_S = 0.08  # rest in a run, of a stance of 0.2 s; noise is filtered at a few hertz
+# a foot is stopped by the ground at its strike; before its off the toe marker, 6 cm behind the tips, rises and moves
 STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
 LOW_PERCENT = 30  # the toe is on the ground for a larger part of a gait cycle
+# the sole begins this far in front of the heel marker, of 1 cm radius behind a heel that curves up by as much; the tips
+# are this share of heel to toe beyond the toe marker, on the metatarsal heads: at 72 to 77 % of a foot's length
+SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
+# plates of which the tops differ more than a plate's edge may stand out are on several levels, as on stairs
+LEVELS_M = 0.05
+# the lower marker of a foot over a plate on which it stands: 1 to 8 cm on its sole, a few more on its toes, between
+# that and the next stair, of 15 cm or more; and as much as a plate's height may be wrong below
+LOWEST_M, HIGHEST_M = -0.05, 0.14
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +40,18 @@ class Foot:
 
     Attributes:
         heel, toe: (time, 3), lab axes, m.
-        still: (time,) whether heel or toe is at rest on the ground, or on a belt.
+        velocity: of heel and toe marker (2, time, 3), m/s.
+        slow: whether heel and toe marker are at rest on the ground, or on a belt (2, time).
         rests: start and end of its rests, s, interpolated between frames; only whole ones.
+        levels: whether the trial's plates are on several levels, so that heights matter.
     """
 
     heel: Array
     toe: Array
-    still: NDArray[np.bool_]
+    velocity: Array
+    slow: NDArray[np.bool_]
     rests: list[tuple[float, float]]
+    levels: bool = False
 
     @cached_property
     def ahead(self) -> Array:
@@ -44,32 +60,72 @@ class Foot:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
 
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """Return whether the foot is at rest on the ground (time,)."""
+        return np.asarray(self.slow.any(axis=0))
+
+    @cached_property
+    def sole(self) -> Array:
+        """Return the back of the sole, the toe marker and the tips of the toes (3, time, 3)."""
+        back = self.heel + SOLE_STARTS_M * self.ahead
+        return np.stack([back, self.toe, self.toe + TIP_SHARE * (self.toe - self.heel)])
+
+    def over(self, corners: Array, margin_m: float, frames: slice) -> NDArray[np.bool_]:
+        """Return whether back, toe marker and tips are over plates (plate, 4, 3) + margin (3, time, plate)."""
+        ends = self.sole[:, frames]
+        plan = over_each_plate(ends.reshape(-1, 3), corners, margin_m).reshape(3, -1, len(corners))
+        return plan & self.at_height_of(corners, frames)
+
+    def at_height_of(self, corners: Array, frames: slice) -> NDArray[np.bool_]:
+        """Return whether the foot is at the height at which it stands on each plate (time, plate)."""
+        if not self.levels:
+            return np.ones((1, len(corners)), dtype=bool)
+        middle = (self.heel[frames] + self.toe[frames]) / 2
+        middle[:, 1] = np.fmin(self.heel[frames, 1], self.toe[frames, 1])
+        height = heights_over(middle, corners)
+        return np.asarray((height > LOWEST_M) & (height < HIGHEST_M))
+
 
 Feet = Mapping[str, Foot]
 
 
-def foot_of(heel: Array, toe: Array, time: Array, *, travel: str) -> Foot:
-    """Return a foot from its markers (time, 3), m.
+def feet_of(landmarks: Mapping[str, Array], time: Array, corners: Array, *, travel: str) -> Feet:
+    """Return the feet with heel and toe marker in the file, by side.
 
     Without travel the person may be on a belt, which moves like the toe while it is low. Walking backwards is walking
     with time reversed: the delays at strike and off are exchanged, which is corrected here.
 
     Args:
-        heel, toe: (time, 3), lab axes, m.
+        landmarks: (time, 3) by name, lab axes, m.
         time: (time,), s.
+        corners: (plate, 4, 3), m.
         travel: ``forwards``, ``backwards`` or ``none``.
     """
+    tops = corners[..., 1].mean(axis=1)
+    levels = bool(len(tops)) and float(np.ptp(tops)) > LEVELS_M
+    seen = [side for side in SIDES if f"heel_{side}" in landmarks and f"toe_{side}" in landmarks]
+    return {
+        side: _foot(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, travel=travel, levels=levels)
+        for side in seen
+    }
+
+
+def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) -> Foot:
     if len(time) < 2:
-        return Foot(heel, toe, np.zeros(len(time), dtype=bool), [])
-    velocities = np.gradient(np.stack([heel, toe]), interval_s(time), axis=1)
+        still = np.zeros((2, len(time)), dtype=bool)
+        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, [], levels)
+    velocity = np.gradient(np.stack([heel, toe]), interval_s(time), axis=1)
     belt = np.zeros(3)
     if travel == "none" and np.isfinite(toe[:, 1]).any():
         low = toe[:, 1] <= np.nanpercentile(toe[:, 1], LOW_PERCENT)
-        belt[[0, 2]] = np.nanmedian(velocities[1][low][:, [0, 2]], axis=0)
-    speed = np.fmin(*np.sqrt(((velocities - belt) ** 2).sum(axis=-1)))
-    still = np.where(np.isfinite(speed), speed, np.inf) < STILL_M_S
+        belt[[0, 2]] = np.nanmedian(velocity[1][low][:, [0, 2]], axis=0)
+    speeds = np.sqrt(((velocity - belt) ** 2).sum(axis=-1))
+    slow = speeds < STILL_M_S
+    speed = np.fmin(*speeds)
     delay_s = STRIKE_LATE_S + OFF_LATE_S if travel == "backwards" else 0.0
-    return Foot(heel, toe, still, [(a + delay_s, b + delay_s) for a, b in _rests(time, speed, still)])
+    rests = [(a + delay_s, b + delay_s) for a, b in _rests(time, speed, slow.any(axis=0))]
+    return Foot(heel, toe, velocity, slow, rests, levels)
 
 
 def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[float, float]]:

@@ -20,10 +20,9 @@ Array = NDArray[np.float64]
 Given = Mapping[str, frozenset[int] | None]
 
 OTHER = {"left": "right", "right": "left"}
-SHARED_S = 0.05
+SHARED_S = 0.05  # as foot strikes and offs are known from motion to some 20 ms, an overlap of two is to 40
 MOSTLY_AWAY = 0.5  # share of a contact
-# the sole begins this far in front of the heel marker; the tips are this share of heel to toe beyond the toe marker
-SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
+OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
 
 def given_plates(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[int] | None:
@@ -74,7 +73,7 @@ def assign(
         distances = _shares_away(feet, inside, corners)
     else:
         cop, _ = centre_of_pressure(force[inside], moment[inside], corners)
-        distances = _distances(feet, inside, cop, weight)
+        distances = _distances(feet, inside, cop, weight, corners)
     (plate,) = contact.plates
     named = [side for side, plates in given.items() if plates and plate in plates and side in feet]
     nearest = min([side for side in distances if side in named] or distances, key=distances.__getitem__, default="")
@@ -82,18 +81,19 @@ def assign(
     if not side:
         return replace(contact, reason=contact.reason or UNSEEN)
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
-    if contact.forced and not over_plates(_middle(feet[side], inside), corners[None], 0.0).any():
+    if contact.forced and not _over(feet[side], inside, corners).any():
         return replace(contact, reason=contact.reason or NOT_OVER)
     if given.get(side) is not None and not contact.forced:
         return replace(contact, reason=contact.reason or LEFT_OUT)
     return contact
 
 
-def _distances(feet: Feet, inside: slice, cop: Array, weight: Array) -> dict[str, float]:
+def _distances(feet: Feet, inside: slice, cop: Array, weight: Array, corners: Array) -> dict[str, float]:
     """Return the force-weighted distance of each foot from the centre of pressure, m."""
     distances = {}
     for side, foot in feet.items():
         distance = distance_to_line(cop, foot.heel[inside], foot.toe[inside])
+        distance = distance + np.where(foot.at_height_of(corners[None], inside)[:, 0], 0.0, OTHER_LEVEL_M)
         known = np.isfinite(distance) & np.isfinite(weight)
         counted = weight[known]
         if (total := counted.sum()) > 0.5 * np.nansum(weight):
@@ -104,14 +104,15 @@ def _distances(feet: Feet, inside: slice, cop: Array, weight: Array) -> dict[str
 def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
     """Return the share of time away from the plate, for feet mostly at rest over it."""
     shares = {
-        side: float(1 - (foot.still[inside] & over_plates(_middle(foot, inside), corners[None], 0.0)).mean())
-        for side, foot in feet.items()
+        side: float(1 - (foot.still[inside] & _over(foot, inside, corners)).mean()) for side, foot in feet.items()
     }
     return {side: share for side, share in shares.items() if share < MOSTLY_AWAY}
 
 
-def _middle(foot: Foot, inside: slice) -> Array:
-    return (foot.heel[inside] + foot.toe[inside]) / 2
+def _over(foot: Foot, inside: slice, corners: Array) -> NDArray[np.bool_]:
+    """Return whether the middle of a foot is over a plate (4, 3), at its height (time,)."""
+    middle = (foot.heel[inside] + foot.toe[inside]) / 2
+    return np.asarray(over_plates(middle, corners[None], 0.0) & foot.at_height_of(corners[None], inside)[:, 0])
 
 
 def distance_to_line(point: Array, start: Array, end: Array) -> Array:
@@ -139,9 +140,7 @@ def reject_shared(
         return contact
     inside = contact.frames(time)
     down = on_ground(time[inside], other_stances)
-    heel, toe = other.heel[inside], other.toe[inside]
-    sole = np.concatenate([heel, toe, toe + TIP_SHARE * (toe - heel)])
-    over = over_plates(sole, corners[list(contact.plates)], 0.0).reshape(3, -1).any(axis=0)
+    over = other.over(corners[list(contact.plates)], 0.0, inside).any(axis=(0, 2))
     if (down & over).sum() * interval_s(time) <= SHARED_S:
         return contact
     return replace(contact, side="both", reason=TWO_FEET)
@@ -189,9 +188,8 @@ def reject_partly_off(contact: Contact, time: Array, feet: Feet, corners: Array,
         return contact
     own, foot = corners[list(contact.plates)], feet[contact.side]
     inside = contact.frames(time)
-    ends = np.stack([foot.heel[inside] + SOLE_STARTS_M * foot.ahead[inside], foot.toe[inside]])
-    seen = foot.still[inside] & np.isfinite(ends).all(axis=(0, 2))
-    over = over_plates(ends.reshape(-1, 3), own, edge_margin_m).reshape(2, -1).all(axis=0)
-    if (seen & ~over).sum() * interval_s(time) > SHARED_S:
+    # an end that moves is in the air; which one rests counts
+    off = foot.slow[:, inside] & ~foot.over(own, edge_margin_m, inside)[:2].any(axis=2)
+    if off.any(axis=0).sum() * interval_s(time) > SHARED_S:
         return replace(contact, reason=PARTLY_OFF)
     return contact

@@ -89,15 +89,6 @@ METHODS: dict[str, Callable[[Array, Array, Array, Array, Array], list[GaitEvent]
 }
 
 
-def heading(asis_left: Array, asis_right: Array) -> Array:
-    """Return where the pelvis faces (time, 3), horizontal; x if unseen."""
-    across = asis_right - asis_left
-    ahead = np.stack([across[:, 2], np.zeros(len(across)), -across[:, 0]], axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ahead = ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
-    return np.where(np.isfinite(ahead), ahead, [1.0, 0.0, 0.0])
-
-
 def _swings_back(time: Array, height: Array, ahead: Array) -> bool:
     """Return whether height and forward speed (time,) of a foot correlate negatively."""
     if len(time) < 10:

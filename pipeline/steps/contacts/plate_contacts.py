@@ -24,7 +24,6 @@ TIME_OFFSET = "ms away from the foot's: plate and markers are not in time"
 DRIFT = "the plate's baseline drifts by"
 COP_AWAY = "cm from the foot: two feet, or a misplaced plate"
 LEVER_ARM = "cm from the ankle: a misplaced plate"
-PUSH_FIRST = "the force pushes before it brakes: is the plate turned round?"
 LEFT_OUT = "left out in trials.tsv"
 NOT_OVER = "given to this foot in trials.tsv, but the foot is not over the plate"
 

@@ -1,27 +1,44 @@
 """Detection of force plates with turned, mirrored or shifted corners from the steps on them.
 
-A foot presses on the ground below it, from heel to toe; the ground brakes a step before it drives it, and pushes the
-foot inwards, under the body. Wrong corners break this, although the centre of pressure stays inside the plate. All
-steps of a trial are judged together.
+Two relations hold in any way of moving: a force presses on the ground under the part of the sole that bears it, and
+while one foot bears the body alone, its line passes near the body's centre of mass, for which the middle of the pelvis
+stands. Wrong corners break them, although the centre of pressure stays inside the plate. All steps on a plate, in all
+trials of a session with the same corners, are judged together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...plates.wrench import plate_axes
-from .single_steps import Feet, Step, numbers_of, speeds_of, steps_on
+from .feet import Feet
+from .single_steps import Step, beside_sole, lines_from_pelvis, places_in_foot, steps_on
 
 Array = NDArray[np.float64]
 
 LEAST_PEAK_N = 100.0
-# mean and deviation of a step's `numbers_of`, from the recordings of docs/validation.md
-TYPICAL = np.array([[0.09, 0.04], [0.045, 0.025], [0.13, 0.06], [0.01, 0.025], [0.0, 0.03]])
-MOST_DEVIATIONS = 4.0
-MARGIN = 6.0  # smallest gain in squared deviations of another reading
+# how far the force's line passes from the centre of mass: 14 % of a foot's length (Herr and Popovic 2008)
+LINE_M = 0.035
+# the sole: behind the heel marker and beyond the toe marker, per distance of the two; half of its width; markers and
+# centre of pressure are known to a centimetre each
+SOLE_ENDS, HALF_WIDTH_M, SOLE_M = (0.02, 0.3), 0.045, 0.015
+MOST_DEVIATIONS = 4.0  # so that no single part decides
+INDEPENDENT = 2  # parts of a step: the deviation changes from its first half to the second
+# least gain of another reading in squared deviations, exp(-3) in likelihood with generous deviations; and the most per
+# step with which it fits, 2.4 deviations of each part
+MARGIN, FITTING = 6.0, 12.0
+# standard deviations between people, between the feet of a person, and between steps of a foot, of what a shift moves,
+# see `_offsets`: markers are placed to a centimetre, on shoes to more, feet are 9 cm wide, and the pelvis is some
+# centimetres from the centre of mass; a person's steps are alike
+SHIFT_DEVIATIONS_M = ((0.030, 0.012, 0.007), (0.025, 0.012, 0.007), (0.035, 0.012, 0.010), (0.035, 0.015, 0.010))
+SHIFT_M = 0.044  # least shift: two standard deviations of a centre of pressure in the foot
+# least gain in squared deviations, with steps on other plates and without: one in a thousand for two numbers is 14; and
+# the difference to a second plate that may be the one
+SHIFT_MARGIN, ALONE_MARGIN, EQUAL_MARGIN = 5.0, 14.0, 2.0
 MISREADINGS = [
     ([[-1, 0], [0, -1]], "turned by 180 degrees"),
     ([[-1, 0], [0, 1]], "mirrored"),
@@ -31,44 +48,48 @@ MISREADINGS = [
     ([[0, -1], [1, 0]], "turned by 90 degrees"),
     ([[0, 1], [-1, 0]], "turned by 90 degrees"),
 ]
-SIDE_DEVIATION_M, STEP_DEVIATION_M = 0.012, 0.007  # between the feet of a person; between steps of a foot
-SHIFT_M, SHIFT_MARGIN, EQUAL_MARGIN = 0.044, 5.0, 2.0
-ALONE_MARGIN = 14.0  # for a single plate; exceeded by chance in one trial in a thousand
 
 
-def misread_plates(
-    time: Array, force: Array, moment: Array, corners: Array, feet: Feet, *, numbers: Sequence[int]
-) -> tuple[list[str], list[Step]]:
-    """Return a line on each misread plate, else empty, and the steps on the others.
+def steps_of(
+    force: Array, moment: Array, corners: Array, feet: Feet, pelvis: Array, *, interval_s: float
+) -> list[Step]:
+    """Return the steps of one foot alone and whole on a plate.
 
-    Detected are a vertical force that points down, and corners that are turned by 90 or 180 degrees or mirrored. Steps
-    are found and assigned to feet by motion alone, as the centre of pressure may be wrong. Loads of two feet and of
-    people who do not walk are ignored.
+    Steps are found and assigned to feet by motion alone, as the centre of pressure may be wrong. Loads of two feet and
+    of people who do not walk are left out.
 
     Args:
-        time: (time,) evenly spaced, s.
         force, moment: (time, plate, 3), baseline off, N, and N m about the lab origin; lab axes, y up.
         corners: (plate, 4, 3), m.
-        feet: heel and toe (time, 3) of each side, m.
-        numbers: of the plates.
+        feet: by side.
+        pelvis: its middle (time, 3), m, NaN if unseen.
+        interval_s: between frames.
     """
-    verdicts, steps = [""] * len(corners), list[Step]()
-    if len(time) < 3:
-        return verdicts, steps
-    interval_s = float(time[-1] - time[0]) / (len(time) - 1)
-    speeds, down = speeds_of(feet, interval_s), upside_down(force[..., 1])
-    for plate in np.flatnonzero(_loaded(force[..., 1])).tolist():
-        if down[plate]:
-            verdicts[plate] = (
-                f"plate {numbers[plate]} pushes down by up to {-np.nanmin(force[:, plate, 1]):.0f} N: are its corners "
-                "in the wrong order, or the signs of its channels turned?"
-            )
-            continue
-        quad = corners[plate]
-        here = steps_on(plate, force[:, plate], moment[:, plate], quad, feet, speeds, interval_s=interval_s)
-        verdicts[plate] = _misreading(here, quad, numbers[plate])
-        steps += here if not verdicts[plate] else []
-    return verdicts, steps
+    used = _loaded(force[..., 1]) & ~upside_down(force[..., 1]) if len(force) > 2 else np.zeros(0, dtype=bool)
+    return [
+        step
+        for plate in np.flatnonzero(used).tolist()
+        for step in steps_on(
+            plate, force[:, plate], moment[:, plate], corners[plate], feet, pelvis, interval_s=interval_s
+        )
+    ]
+
+
+def key_of(corners: Array) -> bytes:
+    """Return what is equal for plates with the same corners (4, 3), m, in several trials."""
+    return bytes((np.round(corners, 3) + 0.0).tobytes())
+
+
+def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[str]:
+    """Return a line on each plate of which the vertical force (sample, plate), N, points down, else empty."""
+    down = upside_down(vertical)
+    return [
+        f"plate {number} pushes down by up to {-np.nanmin(vertical[:, plate]):.0f} N: are its corners in the wrong "
+        "order, or the signs of its channels turned?"
+        if down[plate]
+        else ""
+        for plate, number in enumerate(numbers)
+    ]
 
 
 def upside_down(vertical: Array) -> NDArray[np.bool_]:
@@ -84,59 +105,104 @@ def _largest(vertical: Array) -> Array:
     return np.asarray(np.fmax.reduce(np.abs(vertical), axis=0, initial=0.0))
 
 
-def _misreading(steps: Sequence[Step], corners: Array, name: int) -> str:
-    """Return how the plate's corners seem to be wrong, or an empty text.
+def misreading(steps: Sequence[Step], corners: Array, number: int) -> str:
+    """Return how the corners of a plate (4, 3) seem to be turned or mirrored, or an empty text.
 
-    Another reading must fit most of the steps, and all together in the numbers that a shift of the plate keeps.
+    Another reading must fit, most of the steps and all together better than the file's, and better than a shift.
+
+    Args:
+        steps: all of them on plates with these corners.
+        corners: m.
+        number: of the plate.
     """
     if not steps:
         return ""
     axes, turns = plate_axes(corners), np.tile(np.eye(3), (1 + len(MISREADINGS), 1, 1))
     turns[1:, :2, :2] = [reading for reading, _ in MISREADINGS]
     turns = axes @ turns @ axes.T
-    numbers = np.array([numbers_of(step, turns) for step in steps])
-    deviation = (numbers - TYPICAL[:, 0]) / TYPICAL[:, 1]
-    misfit = np.minimum(np.abs(deviation), MOST_DEVIATIONS) ** 2  # bounded, so that no single number decides
-    gain = misfit[:, :1] - misfit[:, 1:]  # (step, reading, number)
-    fits = ((gain.sum(axis=2) > 0).mean(axis=0) > 0.5) & (gain[..., :3].sum(axis=(0, 2)) > 0)
-    total = np.where(fits, gain.sum(axis=(0, 2)), 0.0)
+    lines = np.stack([lines_from_pelvis(step, turns) for step in steps])  # (step, reading, part, 3)
+    beside = np.stack([_beside(step, turns) for step in steps])
+    misfit = _misfit(lines, LINE_M) + _misfit(beside, SOLE_M)
+    gain = misfit[:, :1] - misfit[:, 1:]
+    fits = ((gain > 0).mean(axis=0) > 0.5) & (misfit[:, 1:].mean(axis=0) < FITTING)
+    total = np.where(fits, gain.sum(axis=0), 0.0)
     best = int(np.argmax(total))
-    if total[best] < MARGIN:
+    if total[best] < MARGIN or _misfit_of_shift(steps, lines[:, 0]) < misfit[:, 1 + best].sum():
         return ""
-    push, aside, run, inwards, ahead = numbers[:, 0].mean(axis=0)
-    signs = [
-        (push, "the fore-aft force drives before it brakes"),
-        (run, "the centre of pressure runs from toe to heel"),
-        (aside, "the side force pushes the foot outwards"),
+    passed, pressed = ([_distance(of[:, reading]) for reading in (0, 1 + best)] for of in (lines, beside))
+    words = [
+        f"{what} {100 * was:.0f} cm ({100 * now:.0f} cm if it is)"
+        for what, (was, now) in (
+            ("the force passes the pelvis by", passed),
+            ("and presses beside the sole by", pressed),
+        )
+        if was - now > 0.005
     ]
-    wrong = " and ".join(text for sign, text in signs if sign < 0)
-    away = f"the centre of pressure is {100 * np.hypot(inwards, ahead):.0f} cm from where the foot presses"
-    return f"plate {name} seems {MISREADINGS[best][1]}: {wrong or away}"
+    return f"plate {number} seems {MISREADINGS[best][1]}: {' '.join(words).removeprefix('and ')}"
+
+
+def _beside(step: Step, turns: Array) -> Array:
+    return beside_sole(step, turns, ends=SOLE_ENDS, half_width_m=HALF_WIDTH_M)
+
+
+def _misfit(away: Array, deviation: float) -> Array:
+    """Return squared deviations (step, reading) of vectors (step, reading, part, axis); unseen ones do not count."""
+    squares = np.minimum((away**2).sum(axis=-1) / deviation**2, MOST_DEVIATIONS**2)
+    return np.asarray(INDEPENDENT * np.where(np.isfinite(squares), squares, 0.0).mean(axis=-1))
+
+
+def _misfit_of_shift(steps: Sequence[Step], lines: Array) -> float:
+    """Return the squared deviations of all steps if the plate is shifted so that its forces pass the pelvis.
+
+    Two more numbers are fitted than for a turn, which costs two squared deviations each.
+    """
+    seen = np.isfinite(lines).all(axis=-1)
+    shift = lines[seen].mean(axis=0) if seen.any() else np.zeros(3)
+    back = [replace(step, pressed=step.pressed - shift) for step in steps]
+    beside = np.stack([_beside(step, np.eye(3)[None]) for step in back])
+    return float((_misfit((lines - shift)[:, None], LINE_M) + _misfit(beside, SOLE_M)).sum()) + 4.0
+
+
+def _distance(away: Array) -> float:
+    """Return the root mean square length of vectors; 0 if none is known."""
+    squares = (away**2).sum(axis=-1)
+    return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
 def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, str]:
     """Return a line for the plate that seems shifted, or for two that may be.
 
-    The limit is about 5 cm for steps on two plates, about 12 cm on a single one. The centre of pressure has an offset
-    from the foot that depends on the person and the markers, and slightly on the foot and the step. A shift of each
+    The limit is about 5 cm for steps on two plates, about 8 cm on a single one. Where a force presses in the foot and
+    passes the pelvis depends on the person and the markers, and slightly on the foot and the step. A shift of each
     plate is fitted by generalised least squares.
     """
     plates = sorted({step.plate for step in steps})
     if not plates:
         return {}
-    axes = np.array([[step.inwards, step.ahead] for step in steps])
-    off = np.array([numbers_of(step, np.eye(3)[None])[0, 3:] for step in steps]) - TYPICAL[3:, 0]
+    off, axes = (np.stack(parts) for parts in zip(*(_offsets(step) for step in steps), strict=True))
     side = np.array([step.side for step in steps])
-    same = (side[:, None] == side) * SIDE_DEVIATION_M**2 + np.eye(len(steps)) * STEP_DEVIATION_M**2
-    weight = np.stack([np.linalg.inv(deviation**2 + same) for deviation in TYPICAL[3:, 1]])
+    same, own = side[:, None] == side, np.eye(len(steps))
+    known = np.isfinite(off)
+    weights = []
+    for number, (person, foot, single) in enumerate(SHIFT_DEVIATIONS_M):
+        seen = known[:, number]
+        weight = np.zeros((len(steps), len(steps)))
+        covariance = person**2 + same * foot**2 + own * single**2
+        weight[np.ix_(seen, seen)] = np.linalg.inv(covariance[np.ix_(seen, seen)])
+        weights.append(weight)
+    weight, off = np.stack(weights), np.where(known, off, 0.0)
     gains, shifts = {}, {}
     for plate in plates:
         here = np.array([step.plate == plate for step in steps])
         design = axes[..., [0, 2]] * here[:, None, None]  # (step, number, x z)
         weighted = np.einsum("nij,jnk->ink", weight, design)
         normal = np.einsum("ink,inl->kl", design, weighted)
-        shifts[plate] = np.linalg.solve(normal, np.einsum("ink,in->k", weighted, off))
-        gains[plate] = float(shifts[plate] @ normal @ shifts[plate])
+        shifts[plate] = np.linalg.lstsq(normal, np.einsum("ink,in->k", weighted, off), rcond=1e-6)[0]
+        rest = off - design @ shifts[plate]
+        better = np.einsum("in,nij,jn->n", off, weight, off) - np.einsum("in,nij,jn->n", rest, weight, rest)
+        # a foot that lies otherwise in its markers, or a trunk that leans, agrees with only one of the two
+        both = min(better[:2].sum(), better[2:].sum()) >= 0
+        gains[plate] = float(better.sum()) if both else 0.0
     best = max(gains, key=gains.__getitem__)
     size = float(np.linalg.norm(shifts[best]))
     if gains[best] < (SHIFT_MARGIN if len(plates) > 1 else ALONE_MARGIN) or size < SHIFT_M:
@@ -144,8 +210,27 @@ def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, s
     blamed = [plate for plate in plates if gains[plate] > gains[best] - EQUAL_MARGIN]
     if len(blamed) == 1:
         return {
-            best: f"plate {numbers[best]} seems shifted by {100 * size:.0f} cm: that far from the foot is the centre "
-            f"of pressure, measured by {'the other plates' if len(plates) > 1 else 'where feet press'}"
+            best: f"plate {numbers[best]} seems shifted by {100 * size:.0f} cm: that far from foot and pelvis is the "
+            f"force, measured by {'the other plates' if len(plates) > 1 else 'where feet press'}"
         }
     both = " and ".join(str(numbers[plate]) for plate in blamed)
     return dict.fromkeys(blamed, f"plates {both} seem shifted against each other by {100 * size:.0f} cm")
+
+
+def _offsets(step: Step) -> tuple[Array, Array]:
+    """Return by how much a shift moves four numbers of a step from 0, (4,), NaN if unknown, m, and along what, (4, 3).
+
+    Where the force presses while the heel is up, in front of the toe marker, which is on the metatarsal heads; and
+    inwards of the foot's line; where its line passes the pelvis, in front and inwards.
+    """
+    unturned = np.eye(3)[None]
+    along, across = (of[0] for of in places_in_foot(step, unturned))
+    push = (along - np.hypot(*(step.toe - step.heel)[:, ::2].T))[step.heel_up]
+    ahead = step.ahead.mean(axis=0)
+    right = np.array([-ahead[2], 0.0, ahead[0]])
+    inwards = -right if step.side == "right" else right
+    load = step.force[:, 1] / step.force[:, 1].sum()
+    line = lines_from_pelvis(step, unturned)[0].mean(axis=0)
+    pressed = load @ across * (-1 if step.side == "right" else 1)
+    off = np.array([push.mean() if push.size else np.nan, pressed, line @ ahead, line @ inwards])
+    return off, np.stack([ahead, inwards, ahead, inwards])

@@ -5,65 +5,114 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...plates.wrench import centre_of_pressure
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
-from .plate_contacts import COP_AWAY, DRIFT, LEVER_ARM, PUSH_FIRST, TIME_OFFSET, Contact
+from .plate_contacts import COP_AWAY, DRIFT, LEVER_ARM, TIME_OFFSET, Contact
 from .plate_placement import shifted_plates
 from .single_steps import Step
 
 Array = NDArray[np.float64]
 
-BOTH_ENDS_S, ONE_END_S = 0.005, 0.08
-OWN_DELAY_S = 0.025  # largest deviation of a person from the usual delay; 18 ms in the files of validation.md
+# without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
+# and marker at one end
+ONE_END_S = 0.08
+# rest and line, known to 15 ms each, agree if both are that far off to the same side
+AGREED_S = 0.015
+# a pelvis that passes over the foot at this speed tells time to 0.04 s: its middle is some 3 cm from the centre of mass
+PASSING_M_S = 0.8
+MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the other foot bears the body too
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
-PUSH_SHARE = 0.04
 
 
-def time_offsets(contacts: Sequence[Contact], feet: Feet) -> dict[tuple[int, ...], float]:
+class Timed(NamedTuple):
+    """A contact's force, moment (time, 3), N, N m about the lab origin, and the corners (4, 3), m, of its plate."""
+
+    contact: Contact
+    force: Array
+    moment: Array
+    corners: Array
+
+
+def time_offsets(
+    contacts: Sequence[Timed], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
+) -> dict[tuple[int, ...], float]:
     """Return by how many seconds plates are ahead of the markers, by plates.
 
-    A foot on the ground is at rest, with a usual delay. A plate is out of time if start and end of its contacts are
-    both early or both late relative to that rest (median over the contacts); one end alone may be a foot partly off
-    the plate. The delay differs between people but hardly between plates: so the offset is also taken relative to the
-    trial's best plate, and the larger one counts. For contacts cut off by the trial one end is enough, at 80 ms.
+    Two witnesses: a foot on the ground is at rest, with usual delays at both ends; and the force's line passes the
+    body's centre of mass. A slow foot is at rest too early and too long; an impact, an early push-off or a lean of the
+    trunk change one of the two; a clock changes both ends and the line by the same time. So rest and line must agree,
+    and their mean counts (median over the contacts of a plate). Where the pelvis does not pass over the foot, on a belt
+    or in slow walking, both ends must agree, and the smaller counts. People's delays differ more than those of a
+    person's steps: so a plate is compared with what is usual in the trial, and that with what is usual in people.
 
     Args:
         contacts: of one foot each.
+        time: (time,), s.
         feet: by side.
+        pelvis: its middle (time, 3), m, NaN if unseen.
+        max_time_offset_s: smaller offsets of all plates together are the person's.
     """
-    listed: dict[tuple[int, ...], list[tuple[float, float]]] = {}
-    for contact in contacts:
+    listed: dict[tuple[int, ...], list[list[float]]] = {}
+    for timed in contacts:
+        contact = timed.contact
         rest = _rest(contact, feet[contact.side]) if contact.side in feet else None
         if rest:
             start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
             end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
-            listed.setdefault(contact.plates, []).append((start, end))
-    lags = {plates: _lag(np.array(both_ends)) for plates, both_ends in listed.items()}
-    whole = [lag for lag in lags.values() if np.isfinite(lag).all()]
-    own = min(whole, key=lambda lag: abs(lag.mean()), default=np.zeros(2))
-    own = own if abs(own.mean()) < OWN_DELAY_S else np.zeros(2)
-    return {plates: max(_offset(lag), _offset(lag - own), key=abs) for plates, lag in lags.items()}
+            listed.setdefault(contact.plates, []).append([start, end, _line_ahead_s(timed, time, pelvis)])
+    leads = {plates: _medians(np.array(rows)) for plates, rows in listed.items()}
+    usual = _usual([lead for lead in leads.values() if np.isfinite(lead[:2]).all()])
+    clock_s = _agreed(usual)
+    clock_s = clock_s if abs(clock_s) > max_time_offset_s else 0.0
+    return {plates: clock_s + _agreed(lead - np.nan_to_num(usual)) for plates, lead in leads.items()}
 
 
-def _lag(lags: Array) -> Array:
-    """Return the median lags of start and end of (whole) contacts (contact, 2)."""
-    whole = lags[np.isfinite(lags).all(axis=1)]
-    if whole.size:
-        return np.array([median(ends) for ends in whole.T])
-    one = lags[np.isfinite(lags)]
-    return np.array([np.nan, median(one) if one.size else 0.0])
+def _usual(leads: Sequence[Array]) -> Array:
+    """Return the trial's usual witnesses: the median plate's, of two plates that with the smaller offset."""
+    if len(leads) > 2:
+        return _medians(np.array(leads))
+    return min(leads, key=lambda lead: abs(_agreed(lead)), default=np.zeros(3))
 
 
-def _offset(lag: Array) -> float:
-    """Return the offset from lags of start (NaN if cut off by the trial) and end."""
-    start, end = lag
-    if np.isnan(start):
-        return float(end) if abs(end) > ONE_END_S else 0.0
-    together = start * end > 0 and min(abs(start), abs(end)) >= BOTH_ENDS_S
-    return float(start + end) / 2 if together else 0.0
+def _medians(rows: Array) -> Array:
+    """Return the medians of witnesses (contact, 3); of the ends of whole contacts, if there are any."""
+    whole = np.isfinite(rows[:, :2]).all(axis=1)
+    rows = rows[whole] if whole.any() else rows
+    return np.array([median(seen) if (seen := column[np.isfinite(column)].tolist()) else np.nan for column in rows.T])
+
+
+def _agreed(lead: Array) -> float:
+    """Return the offset on which witnesses (start, end, line) agree; NaN is unknown."""
+    ends, line = lead[:2][np.isfinite(lead[:2])].tolist(), float(lead[2])
+    if not ends:
+        return 0.0
+    rest = float(np.mean(ends))
+    if np.isfinite(line):
+        together = rest * line > 0 and min(abs(rest), abs(line)) > AGREED_S
+        return (rest + line) / 2 if together else 0.0
+    if len(ends) == 2:
+        return float(min(ends, key=abs)) if ends[0] * ends[1] > 0 else 0.0
+    return rest if abs(rest) > ONE_END_S else 0.0
+
+
+def _line_ahead_s(timed: Timed, time: Array, pelvis: Array) -> float:
+    """Return by how much earlier the pelvis is where the force's line passes, s; NaN if it does not tell."""
+    inside = timed.contact.frames(time)
+    left_out = round(MIDDLE * (inside.stop - inside.start))
+    inside = slice(inside.start + left_out, inside.stop - left_out)
+    if inside.stop - inside.start < 3:
+        return np.nan
+    force, middle = timed.force[inside], pelvis[inside]
+    pressed, _ = centre_of_pressure(force, timed.moment[inside], timed.corners)
+    line = pressed + (middle - pressed)[:, 1:2] * force / force[:, 1:2] - middle
+    moved = (middle[-1] - middle[0])[::2] / (time[inside.stop - 1] - time[inside.start])
+    speed = float(np.hypot(*moved))
+    return float(line.mean(axis=0)[::2] @ moved / speed**2) if speed > PASSING_M_S else np.nan
 
 
 def _rest(contact: Contact, foot: Foot) -> tuple[float, float] | None:
@@ -76,14 +125,17 @@ def _rest(contact: Contact, foot: Foot) -> tuple[float, float] | None:
     return best if best and overlap(best) > 0 else None
 
 
-def reject_out_of_time(contacts: Sequence[Contact], feet: Feet, *, max_time_offset_s: float) -> list[Contact]:
+def reject_out_of_time(
+    contacts: Sequence[Timed], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
+) -> list[Contact]:
     """Return the contacts, rejected if the time offset of their plate is too large."""
-    offsets = time_offsets([contact for contact in contacts if not contact.reason], feet)
+    good = [timed for timed in contacts if not timed.contact.reason]
+    offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
     return [
         replace(contact, reason=f"contact {1000 * abs(offset):.0f} {TIME_OFFSET}")
         if not contact.reason and abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
         else contact
-        for contact in contacts
+        for contact, *_ in contacts
     ]
 
 
@@ -95,7 +147,7 @@ def reject_shifted(
     Args:
         contacts: after all other checks; only steps that are good contacts count.
         time: (time,), s.
-        steps: see :func:`pipeline.steps.contacts.plate_placement.misread_plates`.
+        steps: on all plates.
         numbers: of the plates.
     """
     good = [contact for contact in contacts if not contact.reason]
@@ -135,7 +187,6 @@ def reject_implausible(
     *,
     max_cop_distance_m: float,
     max_lever_arm_m: float,
-    forwards: bool,
 ) -> Contact:
     """Return the contact, rejected if its force cannot be that of a step of this foot.
 
@@ -146,7 +197,6 @@ def reject_implausible(
         foot: the foot.
         max_cop_distance_m: largest distance of the centre of pressure from the line heel-toe, m.
         max_lever_arm_m: largest median distance of the force's line from the ankle, while loaded.
-        forwards: whether the person walks forwards, so that a step brakes before it pushes.
     """
     if contact.reason or contact.forced or foot is None:
         return contact
@@ -162,11 +212,4 @@ def reject_implausible(
     arm = arm[np.isfinite(arm)]
     if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
         return replace(contact, reason=f"force {100 * lever:.0f} {LEVER_ARM}")
-    fore = (force * foot.ahead[inside]).sum(axis=1)
-    middle = (contact.start_s + contact.end_s) / 2
-    halves = [half & np.isfinite(fore) for half in (time < middle, time >= middle)]
-    if forwards and contact.begins and contact.ends and all(half.any() for half in halves):
-        first, second = (fore[half].sum() / force[half, 1].sum() for half in halves)
-        if first > PUSH_SHARE and second < -PUSH_SHARE:
-            return replace(contact, reason=PUSH_FIRST)
     return contact

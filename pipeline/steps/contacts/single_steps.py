@@ -6,72 +6,76 @@ The centre of pressure is not used to find them, as it may be wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...plates.wrench import centre_of_pressure, plate_axes
+from ...plates.wrench import centre_of_pressure
 from ...signals.filters import stretches
+from .feet import Feet, Foot
 
 Array = NDArray[np.float64]
-Feet = Mapping[str, tuple[Array, Array]]
 
-LOADED_SHARE, SHORTEST_S, LONGEST_S = 0.05, 0.25, 2.0
-# standard deviation of a toe's velocity: smallest in swing; largest in stance, as a share of that
+LOADED_SHARE = 0.05  # of the plate's largest load
+SHORTEST_S, LONGEST_S = 0.15, 2.0  # a sprinter's stance lasts 0.1 s, a slow walker's 1.5 s; longer is standing
+# standard deviation of a toe's velocity: smallest in swing, of steps of 0.3 m/s on average; largest in stance, as a
+# share of that: the toe of a standing foot rises only at its end
 SWING_M_S, STANCE_SHARE = 0.3, 0.4
-PAST_M = 0.2  # by which the swinging foot passes the other one at least
-TOGETHER_M_S, TOGETHER_S = 0.4, 0.1  # a slower foot over the plate for longer is on it too
-FIRST, FLAT, LAST = (0.05, 0.15), (0.15, 0.5), (0.85, 0.95)  # shares of a step
+PAST_M = 0.2  # by which the swinging foot passes the other one at least: a foot's length, else nobody walks
+NEAR_M = 0.04  # of the plate's edge: markers to 2 cm from where they should be, edges and shoes as much
+TOGETHER_S = 0.1  # longer at rest over the plate, the other foot is on it too
+# parts of a load: the force is the whole body's in the middle three, the foot alone on the ground
+PARTS = (0.05, 0.15, 0.38, 0.62, 0.85, 0.95)
+ALONE = slice(1, 4)
+RAISED_M = 0.03  # a heel or toe marker that is higher than that over its lowest place has left the ground with its part
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One foot alone on a plate; vectors (3,), lab axes, places from its middle, m.
+    """One foot alone and whole on a plate, in parts of its load; lab axes, places from the plate's middle, m.
 
     Attributes:
         plate, side, frame: index of the plate; the foot; the middle frame.
-        ahead, inwards: horizontal unit vectors, from heel to toe and towards the other foot.
-        push, aside: force per vertical force: second half of the step minus first; mean.
-        first, last, mean: centre of pressure after first contact, before last contact, mean weighted by the force.
-        toe, line: toe marker before last contact; mean middle of heel and toe, weighted by the force.
-        carried: displacement of the foot by a belt from first to last.
+        force: mean force (part, 3), N.
+        pressed: centre of pressure of the mean wrench (part, 3).
+        heel, toe: markers (part, 3).
+        heel_up, toe_up: whether heel or toe are off the ground throughout a part (part,).
+        pelvis: middle of the pelvis (part, 3), NaN if unseen.
     """
 
     plate: int
     side: str
     frame: int
-    ahead: Array
-    inwards: Array
-    push: Array
-    aside: Array
-    first: Array
-    last: Array
-    mean: Array
+    force: Array
+    pressed: Array
+    heel: Array
     toe: Array
-    line: Array
-    carried: Array
+    heel_up: NDArray[np.bool_]
+    toe_up: NDArray[np.bool_]
+    pelvis: Array
 
-
-def speeds_of(feet: Feet, interval_s: float) -> Feet:
-    """Return the velocity of heel and toe (time, 3) of each side, m/s."""
-    return {side: tuple(np.gradient(np.stack(foot), interval_s, axis=1)) for side, foot in feet.items()}
+    @property
+    def ahead(self) -> Array:
+        """Return the horizontal unit vectors (part, 3) from heel to toe."""
+        line = (self.toe - self.heel) * [1, 0, 1]
+        return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
 
 
 def steps_on(
-    plate: int, force: Array, moment: Array, corners: Array, feet: Feet, speeds: Feet, *, interval_s: float
+    plate: int, force: Array, moment: Array, corners: Array, feet: Feet, pelvis: Array, *, interval_s: float
 ) -> list[Step]:
-    """Return the steps of one foot alone on a plate, in walking either way.
+    """Return the steps of one foot alone and whole on a plate, in any way of walking or running.
 
-    The foot on the plate moves evenly (rests, or moves with a belt) while the other swings past it, forwards or, in
-    walking backwards, backwards.
+    The foot on the plate moves evenly (rests, or moves with a belt) while the other swings past it.
 
     Args:
         plate: index of the plate.
         force, moment: (time, 3), N, and N m about the lab origin; lab axes, y up.
         corners: (4, 3), m.
-        feet, speeds: heel and toe (time, 3) of each side, m, and their velocities.
+        feet: by side.
+        pelvis: its middle (time, 3), m, NaN if unseen.
         interval_s: between frames.
     """
     if len(feet) < 2:
@@ -80,103 +84,96 @@ def steps_on(
     for start, stop in stretches(vertical > LOADED_SHARE * np.fmax.reduce(vertical)):
         if start == 0 or stop == len(force) or not SHORTEST_S < (stop - start) * interval_s < LONGEST_S:
             continue
-        stance = _stance_foot(slice(start, stop), corners, feet, speeds, interval_s=interval_s)
-        if stance is None:
-            continue
-        side, past_m, belt = stance
-        order = slice(start, stop) if past_m > 0 else slice(stop - 1, start - 1, -1)
-        own = [point[order] for point in feet[side]]
-        carried = np.sign(past_m) * (stop - start) * interval_s * belt
-        step = _step(plate, side, (start + stop) // 2, force[order], moment[order], corners, own, carried)
+        loaded = slice(start, stop)
+        side = _stance_foot(loaded, corners, feet, interval_s=interval_s)
+        step = side and _step(plate, side, loaded, force[loaded], moment[loaded], corners, feet[side], pelvis[loaded])
         found += [step] if step else []
     return found
 
 
-def _stance_foot(
-    loaded: slice, corners: Array, feet: Feet, speeds: Feet, *, interval_s: float
-) -> tuple[str, float, Array] | None:
-    """Return the foot alone on a plate, how far the other passes it, belt velocity.
-
-    None if no foot is alone there. Arguments as in :func:`steps_on`.
-    """
+def _stance_foot(loaded: slice, corners: Array, feet: Feet, *, interval_s: float) -> str:
+    """Return the foot alone and whole on a plate, or an empty text. Arguments as in :func:`steps_on`."""
     fifth = (loaded.stop - loaded.start) // 5
-    middle = {side: toe[loaded.start + fifth : loaded.stop - fifth] for side, (_, toe) in speeds.items()}
-    uneven = {side: math.hypot(*toe[:, ::2].std(axis=0)) for side, toe in middle.items()}
+    middle = slice(loaded.start + fifth, loaded.stop - fifth)
+    speeds = {side: foot.velocity[1, middle] for side, foot in feet.items()}
+    uneven = {side: math.hypot(*toe[:, ::2].std(axis=0)) for side, toe in speeds.items()}
     side, other = sorted(uneven, key=uneven.__getitem__)
     # `not` also covers NaN, of a foot that is not seen
     if not (uneven[other] > SWING_M_S and uneven[side] < STANCE_SHARE * uneven[other]):
-        return None
-    heel, toe = (point[loaded] for point in feet[side])
-    past_m = float(interval_s * (middle[other] - middle[side]).sum(axis=0) @ _ahead(heel, toe))
+        return ""
+    standing, swinging = feet[side], feet[other]
+    line = (standing.toe - standing.heel)[middle].mean(axis=0)
+    past_m = interval_s * (speeds[other] - speeds[side]).sum(axis=0)[::2] @ line[::2] / math.hypot(*line[::2])
     if not abs(past_m) > PAST_M:
-        return None
-    belt = np.median(middle[side], axis=0)
-    points, moving = (np.stack([of[loaded] for of in each[other]]) for each in (feet, speeds))
-    slow = ((moving - belt) ** 2).sum(axis=-1) < TOGETHER_M_S**2
-    centre, plane = corners.mean(axis=0), plate_axes(corners)[:, :2]
-    over = (np.abs((points - centre) @ plane) <= np.abs((corners[0] - centre) @ plane)).all(axis=-1)
-    together = (slow & over).any(axis=0).sum() * interval_s > TOGETHER_S
-    return None if together else (side, past_m, belt)
+        return ""
+    if not standing.over(corners[None], NEAR_M, middle)[:2].all():
+        return ""
+    together = (swinging.over(corners[None], 0.0, loaded)[:2, :, 0] & swinging.slow[:, loaded]).any(axis=0)
+    return "" if together.sum() * interval_s > TOGETHER_S else side
 
 
 def _step(
-    plate: int,
-    side: str,
-    frame: int,
-    force: Array,
-    moment: Array,
-    corners: Array,
-    foot: Sequence[Array],
-    carried: Array,
+    plate: int, side: str, loaded: slice, force: Array, moment: Array, corners: Array, foot: Foot, pelvis: Array
 ) -> Step | None:
     """Return one step, or None if its markers are not seen."""
-    places = np.stack([centre_of_pressure(force, moment, corners)[0], *foot], axis=1) - corners.mean(axis=0)
-    share = np.linspace(0, 1, len(force))
-    first, flat, last = (
-        places[share.searchsorted(low, side="right") : share.searchsorted(high)].mean(axis=0)
-        for low, high in (FIRST, FLAT, LAST)
-    )
-    ahead = _horizontal(flat[2] - flat[1])
-    right = np.array([-ahead[2], 0.0, ahead[0]])
-    load = force[:, 1].sum()
-    cop, heel, toe = np.tensordot(force[:, 1] / load, places, 1)
-    step = Step(
-        plate,
-        side,
-        frame,
-        ahead,
-        -right if side == "right" else right,
-        push=np.where(share > 0.5, 1.0, -1.0) @ force / load,
-        aside=force.sum(axis=0) / load,
-        first=first[0],
-        last=last[0],
-        mean=cop,
-        toe=last[2],
-        line=(heel + toe) / 2,
-        carried=(np.mean(LAST) - np.mean(FIRST)) * carried,  # of the whole step
-    )
-    return step if np.isfinite([step.ahead, step.first, step.last, step.mean, step.toe, step.line]).all() else None
+    edges = np.round(np.array(PARTS) * len(force)).astype(int)
+    heel, toe = foot.heel[loaded], foot.toe[loaded]
+    every = np.stack([force, moment, heel, toe, pelvis], axis=1)[: edges[-1]]
+    mean = np.add.reduceat(every, edges[:-1]) / np.diff(edges)[:, None, None]
+    if not np.isfinite(mean[:, :4]).all():
+        return None
+    raised = np.stack([heel, toe])[:, : edges[-1], 1]
+    raised = np.minimum.reduceat(raised, edges[:-1], axis=1) - raised.min(axis=1, keepdims=True) > RAISED_M
+    centre = corners.mean(axis=0)
+    pressed = centre_of_pressure(mean[:, 0], mean[:, 1], corners)[0]
+    heel, toe, pelvis = (mean[:, i] - centre for i in (2, 3, 4))
+    frame = (loaded.start + loaded.stop) // 2
+    return Step(plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis)
 
 
-def _ahead(heel: Array, toe: Array) -> Array:
-    """Return the mean horizontal unit vector from heel to toe."""
-    return _horizontal((toe - heel).mean(axis=0))
+def lines_from_pelvis(step: Step, turns: Array) -> Array:
+    """Return how far ground forces pass the pelvis, horizontally at its height, its plate turned, m.
 
+    The body's angular momentum about its centre of mass changes little in walking, running, turning and on stairs, so
+    that the force of the ground on a person points to it (Herr and Popovic 2008).
 
-def _horizontal(vector: Array) -> Array:
-    """Return the unit vector of a vector's horizontal part."""
-    x, _, z = vector
-    return np.array([x, 0.0, z]) / math.hypot(x, z)
+    Args:
+        step: of one foot, alone on the ground.
+        turns: (reading, 3, 3).
 
-
-def numbers_of(step: Step, turns: Array) -> Array:
-    """Return five numbers of a step (reading, 5), its plate turned (reading, 3, 3).
-
-    Push and inward force per vertical force; path of the centre of pressure along the foot, its distance inwards of
-    the foot's middle line, and in front of the toe marker at the end, m.
+    Returns:
+        (reading, part, 3), in the middle parts of the load; y is 0.
     """
-    read = turns @ np.stack([step.push, step.aside, step.last - step.first, step.mean, step.last], axis=1)
-    along, across = step.ahead @ read, step.inwards @ read  # (reading, 5)
-    apart = [across[:, 3] - step.line @ step.inwards, along[:, 4] - step.toe @ step.ahead]
-    run = along[:, 2] - step.carried @ step.ahead
-    return np.stack([along[:, 0], across[:, 1], run, *apart], axis=1)
+    force, pressed, pelvis = (of[ALONE] for of in (step.force, step.pressed, step.pelvis))
+    force, pressed = (np.einsum("rij,pj->rpi", turns, of) for of in (force, pressed))
+    line = pressed + (pelvis - pressed)[..., 1:2] * force / force[..., 1:2]
+    return np.asarray((line - pelvis) * [1, 0, 1])
+
+
+def places_in_foot(step: Step, turns: Array) -> tuple[Array, Array]:
+    """Return where ground forces press, in front of the heel marker and right of the foot's line (reading, part), m.
+
+    Arguments as in :func:`lines_from_pelvis`.
+    """
+    ahead = step.ahead
+    right = np.stack([-ahead[:, 2], 0 * ahead[:, 1], ahead[:, 0]], axis=1)
+    from_heel = np.einsum("rij,pj->rpi", turns, step.pressed) - step.heel
+    return np.asarray((from_heel * ahead).sum(axis=-1)), np.asarray((from_heel * right).sum(axis=-1))
+
+
+def beside_sole(step: Step, turns: Array, *, ends: Sequence[float], half_width_m: float) -> Array:
+    """Return how far ground forces press outside the part of the sole that is on the ground, (reading, part, 2), m.
+
+    If the heel is raised, that is the front half of the sole; if the toes are, the rear half.
+
+    Args:
+        step, turns: as in :func:`lines_from_pelvis`.
+        ends: of the sole behind the heel marker, m, and in front of the toe marker per distance of the two.
+        half_width_m: of the sole.
+    """
+    along, across = places_in_foot(step, turns)
+    length = np.hypot(*(step.toe - step.heel)[:, ::2].T)
+    back = np.where(step.heel_up, 0.5 * length, -ends[0])
+    front = np.where(step.toe_up, 0.5, 1 + ends[1]) * length
+    beyond = np.maximum(np.maximum(back - along, along - front), 0)
+    return np.stack([beyond, np.maximum(np.abs(across) - half_width_m, 0)], axis=-1)

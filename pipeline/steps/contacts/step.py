@@ -5,29 +5,60 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
 from ...results.session_steps import trial_by_trial
-from ...results.trials import Trial
+from ...results.trials import AnyTrial, Trial, trials_of
+from ...signals.filters import interval_s
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
-from .feet import Feet, foot_of
+from .feet import Feet, feet_of
 from .foot_on_plate import OTHER
+from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
+from .plausibility import Timed
+from .single_steps import Step
 
 Array = NDArray[np.float64]
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
 
-@trial_by_trial
+class Rules(NamedTuple):
+    """Settings of the step, as in :func:`contacts`."""
+
+    threshold_n: float
+    min_contact_s: float
+    max_cop_distance_m: float
+    edge_margin_m: float
+    max_time_offset_s: float
+    max_lever_arm_m: float
+    max_drift_n: float
+    misread_plates: str
+    kinematic_events: str
+
+
+class Motion(NamedTuple):
+    """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
+
+    ``misread``: for each plate a line if the steps of the whole session show that its corners are, else empty.
+    """
+
+    landmarks: Mapping[str, Array]
+    feet: Feet
+    pelvis: Array
+    steps: Sequence[Step]
+    misread: Sequence[str]
+
+
 def contacts(
-    clean: Trial,
+    clean: xr.Dataset,
     *,
     threshold_n: float,
     min_contact_s: float,
@@ -40,11 +71,12 @@ def contacts(
     kinematic_events: str,
     plates_left: str | None = None,
     plates_right: str | None = None,
-) -> Trial:
-    """Find contacts, ground wrenches and events of one trial.
+    by_trial: Mapping[str, Mapping[str, Any]] | None = None,
+) -> xr.Dataset:
+    """Find contacts, ground wrenches and events of a session, or of one trial.
 
     Args:
-        clean: a trial of the step ``clean``.
+        clean: the step ``clean``.
         threshold_n: vertical force that counts as contact, N.
         min_contact_s: shortest contact on a plate, s.
         max_cop_distance_m: largest distance of the centre of pressure from the foot that makes it, m.
@@ -54,7 +86,8 @@ def contacts(
         max_drift_n: largest unknown drift of a plate's baseline, N.
         misread_plates: ``reject`` contacts on plates that seem turned, mirrored or shifted, or ``ignore`` that.
         kinematic_events: one of :data:`pipeline.steps.contacts.kinematic_events.METHODS`.
-        plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none".
+        plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none", of one trial.
+        by_trial: these two of the trials of a session.
 
     Returns:
         At the marker instants, lab axes: ``ground_force``, ``ground_moment`` about the lab origin,
@@ -65,42 +98,106 @@ def contacts(
     Raises:
         UserError: trials.tsv assigns a plate that the file does not have.
     """
+    rules = Rules(
+        threshold_n,
+        min_contact_s,
+        max_cop_distance_m,
+        edge_margin_m,
+        max_time_offset_s,
+        max_lever_arm_m,
+        max_drift_n,
+        misread_plates,
+        kinematic_events,
+    )
+    if "trial" not in clean.dims:
+        motion = _motions({"": clean}, rules)[""]
+        return _of_trial(clean, rules=rules, motion=motion, plates_left=plates_left, plates_right=plates_right)
+    usable = {name: trial for name, trial in trials_of(clean).items() if "rejected" not in trial.attrs}
+    assigned = by_trial or {}
+    moving = {name: {**assigned.get(name, {}), "motion": motion} for name, motion in _motions(usable, rules).items()}
+    return _of_trial(clean, rules=rules, by_trial=moving)
+
+
+def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:
+    """Return the motion of each trial of a session."""
+    on_plates: dict[bytes, list[Step]] = {}
+    plates, motions = {}, {}
+    for name, trial in trials.items():
+        time, corners = trial.variables["time"].values, trial.variables["plate_corner"].values
+        position = trial.variables["marker_position"].values
+        landmarks = {label: position[:, i] for i, label in enumerate(trial.variables["marker"].values.tolist())}
+        feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
+        pelvis = middle_of_pelvis(landmarks, len(time))
+        force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
+        steps = plate_placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
+        keys = [plate_placement.key_of(plate) for plate in corners]
+        for step in steps:
+            on_plates.setdefault(keys[step.plate], []).append(step)
+        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, strict=True))
+        motions[name] = Motion(landmarks, feet, pelvis, steps, [""] * len(keys))
+    if rules.misread_plates != "reject":
+        return {name: motion._replace(steps=()) for name, motion in motions.items()}
+    every = {(key, number): corners for listed in plates.values() for key, number, corners in listed}
+    misread = {
+        (key, number): plate_placement.misreading(on_plates.get(key, ()), corners, number)
+        for (key, number), corners in every.items()
+    }
+    return {
+        name: motion._replace(misread=[misread[key, number] for key, number, _ in plates[name]])
+        for name, motion in motions.items()
+    }
+
+
+@trial_by_trial
+def _of_trial(
+    clean: Trial, *, rules: Rules, motion: Motion, plates_left: str | None = None, plates_right: str | None = None
+) -> Trial:
+    """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
     known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
     time, corners, numbers = known["time"], known["plate_corner"], known["plate"].tolist()
     force, moment = known["plate_force"], known["plate_moment"]
-    names, position = known["marker"].tolist(), known["marker_position"]
-    landmarks = {name: position[:, i] for i, name in enumerate(names)}
-    feet = _feet(time, landmarks, clean.attrs["direction_of_travel"])
+    landmarks, feet, pelvis = motion.landmarks, motion.feet, motion.pelvis
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
-    paths = {side: (foot.heel, foot.toe) for side, foot in feet.items()} if misread_plates == "reject" else {}
-    verdicts, steps = plate_placement.misread_plates(time, force, moment, corners, paths, numbers=numbers)
+    down = plate_placement.pushing_down(force[..., 1], numbers)
+    verdicts = [first or second for first, second in zip(down, motion.misread, strict=True)]
+    steps = [step for step in motion.steps if not verdicts[step.plate]]
     places: dict[str, Any] = {"time": time, "feet": feet, "corners": corners}
-    reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places, edge_margin_m=edge_margin_m))
+    reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places, edge_margin_m=rules.edge_margin_m))
+
+    def reject_out_of_time(listed: Sequence[Contact]) -> list[Contact]:
+        return plausibility.reject_out_of_time(
+            [
+                Timed(each, _sum(force, each.plates), _sum(moment, each.plates), corners[each.plates[0]])
+                for each in listed
+            ],
+            time,
+            feet,
+            pelvis,
+            max_time_offset_s=rules.max_time_offset_s,
+        )
+
     found = [
         foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
-        for contact in _detected(known, verdicts, threshold_n=threshold_n, min_contact_s=min_contact_s)
+        for contact in _detected(known, verdicts, threshold_n=rules.threshold_n, min_contact_s=rules.min_contact_s)
         for i in contact.plates
     ]
-    found = plausibility.reject_drifting(found, known["plate_drift"], max_drift_n=max_drift_n)
-    whole = [reject_partly_off(contact) for contact in foot_on_plate.combine(found)]
-    in_time = plausibility.reject_out_of_time(whole, feet, max_time_offset_s=max_time_offset_s)
+    found = plausibility.reject_drifting(found, known["plate_drift"], max_drift_n=rules.max_drift_n)
+    in_time = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(found)])
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [known[name] for name in ("event_time", "event", "event_side")]
-    weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), kinematic_events)
+    weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), rules.kinematic_events)
     first_stances = stances_by_side(in_time, weaker, span)
     alone = [
         foot_on_plate.reject_shared(contact, time, feet, first_stances.get(OTHER.get(contact.side, ""), []), corners)
         for contact in found
     ]
-    judged = [reject_partly_off(contact) for contact in foot_on_plate.combine(alone)]
-    judged = plausibility.reject_out_of_time(judged, feet, max_time_offset_s=max_time_offset_s)
+    judged = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(alone)])
     judged = plausibility.reject_shifted(judged, time, steps, numbers)
     reject_implausible = partial(
         plausibility.reject_implausible,
-        max_cop_distance_m=max_cop_distance_m,
-        max_lever_arm_m=max_lever_arm_m,
-        forwards=clean.attrs["direction_of_travel"] == "forwards",
+        max_cop_distance_m=rules.max_cop_distance_m,
+        max_lever_arm_m=rules.max_lever_arm_m,
     )
     judged = [
         reject_implausible(each, time, _sum(force, each.plates), _sum(moment, each.plates), feet.get(each.side))
@@ -109,14 +206,10 @@ def contacts(
     events = {side: events_of(judged, side, weaker) for side in SIDES}
     explained = partial(_explained, found=judged, known=feet, plates_left_out=clean.attrs["plates_left_out"])
     listed = {side: [explained(stance, side) for stance in stances(events[side], **span)] for side in SIDES}
-    wrenches = [ground_wrench(time, listed[side], force, moment, corners, threshold_n=threshold_n) for side in SIDES]
+    wrenches = [
+        ground_wrench(time, listed[side], force, moment, corners, threshold_n=rules.threshold_n) for side in SIDES
+    ]
     return _dataset(clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], of_both_sides(events))
-
-
-def _feet(time: Array, landmarks: Mapping[str, Array], travel: str) -> Feet:
-    """Return the feet with heel and toe marker in the file."""
-    seen = [side for side in SIDES if f"heel_{side}" in landmarks and f"toe_{side}" in landmarks]
-    return {side: foot_of(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, travel=travel) for side in seen}
 
 
 def _detected(

@@ -23,7 +23,7 @@ from tests.support.generated_walks import BODY_MODEL, jumping, late, mirrored, n
 from tests.support.injected_plates import Stance, on_plates
 from tests.support.real_walks import CHOSEN, label
 from tests.support.recordings import FOOT_M, SPEED_M_S, Rectangle, Walk, cleaned, walk
-from tests.support.stances import found, stance, under
+from tests.support.stances import STOPS_AT_ONCE, found, stance, under
 
 ASIDE = np.array([0.0, 0.0, 0.06])
 
@@ -133,9 +133,9 @@ def backwards(trial: xr.Dataset) -> xr.Dataset:
 def test_walking_backwards_is_no_fault(generated: xr.Dataset, plated: xr.Dataset) -> None:
     """Some plates have two feet, because motion alone gives no events; these do not count."""
     assert {row.reason for row in on_plates(backwards(generated))} <= {"", TWO_FEET}
-    back, stops_at_once = backwards(plated), {"max_time_offset_s": 0.05}  # unlike real feet
-    assert [row.reason for row in on_plates(back, **stops_at_once)] == [""] * plated.sizes["plate"]
-    turned = on_plates(reread(back, 1, [2, 3, 0, 1]), **stops_at_once)
+    back = backwards(plated)
+    assert [row.reason for row in on_plates(back, **STOPS_AT_ONCE)] == [""] * plated.sizes["plate"]
+    turned = on_plates(reread(back, 1, [2, 3, 0, 1]), **STOPS_AT_ONCE)
     assert "2" not in {row.plates for row in turned if not row.reason}
     assert len([row for row in turned if not row.reason]) == plated.sizes["plate"] - 1
 
@@ -156,7 +156,7 @@ def test_runners_on_heels_and_on_toes(monkeypatch: pytest.MonkeyPatch, sole_m: t
     monkeypatch.setattr(recordings, "SOLE_M", sole_m)
     run = running()
     trial = cleaned(run, [under(step) for step in run.seen()])
-    assert [row.reason for row in on_plates(trial)] == [""] * len(run.seen())
+    assert [row.reason for row in on_plates(trial, **STOPS_AT_ONCE)] == [""] * len(run.seen())
 
 
 @pytest.mark.parametrize("rise", [0.3, -0.3])
@@ -174,7 +174,7 @@ def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> No
     trial = trial.assign(marker_position=markers)
     for plate, step in enumerate(steps):
         trial = shifted(trial, plate, np.array([0, rise * step.x, 0]))
-    assert [row.reason for row in on_plates(trial)] == [""] * len(steps)
+    assert [row.reason for row in on_plates(trial, **STOPS_AT_ONCE)] == [""] * len(steps)
 
 
 @pytest.mark.parametrize("drive", [0.0, 0.05])
