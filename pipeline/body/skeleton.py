@@ -61,7 +61,7 @@ class CalibratedSide(NamedTuple):
 
 
 def calibrated_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
-    """Return each side of a session, as the step ``calibrate`` stored it."""
+    """Return each side of a session that is not refused, as the step ``calibrate`` stored it."""
     sides = calibration.side.values.tolist()
 
     def table(name: str, dim: str) -> dict[str, dict[str, Any]]:
@@ -76,30 +76,38 @@ def calibrated_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
     technical = table("technical_rotation", "pose")
     return {
         side: CalibratedSide(clusters[side], carrier[side], carried[side], technical[side], radius[side])
-        for side in sides
+        for side, refused in zip(sides, calibration.leg_refused.values.tolist(), strict=True)
+        if not refused
     }
 
 
 def moving_legs(
     points: Points, body_model: BodyModel, calibrated: Mapping[str, CalibratedSide], count: int
 ) -> dict[str, Skeleton]:
-    """Return the skeleton of each side in motion; NaN where landmarks are not seen.
+    """Return the skeleton of each side in motion; NaN where landmarks are not seen, or for a side not calibrated.
 
     Args:
         points: landmarks (time, 3), m, NaN where unseen.
         body_model: the model of the calibration.
-        calibrated: each side of the calibration.
+        calibrated: the sides of the calibration, at least one.
         count: number of frames.
     """
     pelvis = Skeleton()
-    _add_pose(pelvis, points, body_model, calibrated["right"], "pelvis", "right", count)
-    return {side: _moving_leg(points, body_model, calibrated[side], pelvis, side, count) for side in SIDES}
+    side, known = next(iter(calibrated.items()))
+    _add_pose(pelvis, points, body_model, known, "pelvis", side, count)
+    return {side: _moving_leg(points, body_model, calibrated.get(side), pelvis, side, count) for side in SIDES}
 
 
 def _moving_leg(
-    points: Points, body_model: BodyModel, calibrated: CalibratedSide, pelvis: Skeleton, side: str, count: int
+    points: Points, body_model: BodyModel, calibrated: CalibratedSide | None, pelvis: Skeleton, side: str, count: int
 ) -> Skeleton:
     moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
+    if calibrated is None:
+        nowhere = np.full((count, 3), np.nan)
+        moving.frames |= dict.fromkeys(ORIGIN, np.full((count, 3, 3), np.nan))
+        moving.origins |= dict.fromkeys(ORIGIN, nowhere)
+        moving.centres |= {f"{joint}_centre": nowhere for joint in FROM_HIP}
+        return moving
     for segment in FROM_PELVIS:
         joint = DISTAL.get(segment, "")
         if joint and not calibrated.carrier[joint]:

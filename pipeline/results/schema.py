@@ -104,6 +104,13 @@ OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": SCORES | ON_R
 FLAGS = {
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock",
+    # the measures of pipeline.body.plausibility.LIMITS
+    ("kinematics", "implausible"): (
+        "plausible knee_away ankle_away knee_side ankle_side knee_medial ankle_medial knee_along ankle_along knee_off "
+        "ankle_off foot_turn hip_down hip_back hip_in pelvis_width ankle_flexion ankle_adduction ankle_rotation "
+        "knee_flexion knee_adduction knee_rotation hip_flexion hip_adduction hip_rotation proportion thigh_length "
+        "shank_length"
+    ),
 }
 # counts of marker samples by value of `fill`: attributes of a trial in clean.nc and cycles.nc, columns of quality.csv
 REPAIRS = {

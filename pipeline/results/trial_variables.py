@@ -88,6 +88,10 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "inertia tensor about the centre of mass, segment axes",
         ),
         "segment_length": Variable(("side", "segment"), "m", "segment length as the parameter table defines it"),
+        "leg_refused": Variable(("side",), "", "why the leg cannot be used; empty if it can", "U"),
+        "joint_distance": Variable(
+            ("side", "segment"), "m", "distance of the joint centres at the segment's ends in the static trial, median"
+        ),
         "joint_position": Variable(
             ("side", "joint", "local_axis"),
             "m",
@@ -203,6 +207,15 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             ("sample", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster", "f4"
         ),
         **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),
+        "implausible": Variable(
+            ("sample", "side"), "1", "why the leg's pose is refused, as no person has it: 0 it is not", "i1"
+        ),
+        "leg_refused": Variable(("trial", "side"), "", "why the leg is refused in all of the trial; empty if not", "U"),
+        "knee_axis_error": Variable(
+            ("trial", "side"),
+            "degree",
+            "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests",
+        ),
         "marker_cutoff_hz": Variable(("trial",), "Hz", "median cutoff frequency (-3 dB) of the markers; NaN for none"),
         "smallest_floating_axis": Variable(("trial",), "1", "setting kinematics.smallest_floating_axis"),
     },

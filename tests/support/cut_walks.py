@@ -69,6 +69,8 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
             joint_angle=((*VECTOR, "angle"), curves),
             pelvis_angle=(("time", "side", "angle"), curves[:, :, 0]),
             foot_progression=(("time", "side"), curves[:, :, 0, 0]),
+            implausible=(("time", "side"), np.zeros((len(time), 2), dtype=np.int8)),
+            leg_refused=("side", np.array(["", ""])),
         ),
         contacts=touched(known, time, reasons or {}),
         clean=clean,

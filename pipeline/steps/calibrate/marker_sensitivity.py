@@ -32,7 +32,7 @@ def per_marker(
 
     Args:
         body_model: the body model.
-        calibrated: each side of the calibration.
+        calibrated: the sides of the calibration; nothing has an effect on the other.
         labels, markers: of the static trial, (time, marker, 3), m.
         points: its landmarks (time, 3), with those that an alignment device shows.
 
@@ -52,9 +52,11 @@ def per_marker(
     column = {name: i for i, name in enumerate(names)}
     moved = {landmark: copies[:, [column[name] for name in group]].mean(axis=1) for landmark, group in groups.items()}
     legs = moving_legs(moved, body_model, calibrated, len(copies))
-    parts = [_of_leg(legs[side], calibrated[side].carrier) for side in SIDES]
+    carrier = next(iter(calibrated.values())).carrier
+    parts = [_of_leg(legs[side], calibrated[side].carrier if side in calibrated else carrier) for side in SIDES]
     turn, origin, centre = (
-        np.moveaxis(np.array(part).reshape(len(SIDES), -1, *mean.shape, 3), -1, 2) for part in zip(*parts, strict=True)
+        np.moveaxis(np.nan_to_num(part).reshape(len(SIDES), -1, *mean.shape, 3), -1, 2)
+        for part in zip(*parts, strict=True)
     )
     effective = np.any([(part != 0).any(axis=(0, 1, 2, 4)) for part in (turn, origin, centre)], axis=0)
     dims = ("local_axis", "marker", "axis")

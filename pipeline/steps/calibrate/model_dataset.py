@@ -37,9 +37,16 @@ class Side(NamedTuple):
     note: str
 
 
-def model_dataset(sides: Mapping[str, Side]) -> xr.Dataset:
-    """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`."""
-    legs = [sides[side].calibrated for side in SIDES]
+def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.Dataset:
+    """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`.
+
+    Args:
+        sides: those that can be used, at least one.
+        refused: the reasons against the others.
+    """
+    used = next(iter(sides.values()))
+    both = [sides.get(side) or _unknown(used) for side in SIDES]
+    legs = [side.calibrated for side in both]
     of_joint, turn = ("side", "joint"), ("side", "pose", "local_axis")
     coordinates = {
         "side": list(SIDES),
@@ -52,15 +59,39 @@ def model_dataset(sides: Mapping[str, Side]) -> xr.Dataset:
     carried = np.array([[leg.carried[joint] for joint in JOINTS] for leg in legs])
     radius = np.array([[leg.chord_radius.get(joint, np.nan) for joint in JOINTS] for leg in legs])
     technical = np.array([[leg.technical[name] for name in FROM_PELVIS] for leg in legs])
-    static = np.array([[mean_rotation(sides[side].skeleton.frames[name]) for name in FROM_PELVIS] for side in SIDES])
+    static = np.full((len(SIDES), len(FROM_PELVIS), 3, 3), np.nan)
+    for side, found in sides.items():
+        static[SIDES.index(side)] = [mean_rotation(found.skeleton.frames[name]) for name in FROM_PELVIS]
     content = {
-        **_of_segments([sides[side].parameters for side in SIDES]),
+        "leg_refused": ("side", np.array([refused.get(side, "") for side in SIDES], dtype=str)),
+        **_of_segments([side.parameters for side in both]),
+        "joint_distance": (("side", "segment"), np.array([_joint_distances(side.skeleton) for side in both])),
         "joint_position": ((*of_joint, "local_axis"), carried),
         "chord_radius": (of_joint, radius),
         "technical_rotation": ((*turn, "technical_axis"), technical),
         "static_rotation": ((*turn, "axis"), static),
     }
     return xr.Dataset(content, coordinates).merge(_of_clusters(legs))
+
+
+def _unknown(used: Side) -> Side:
+    """Return a side of which nothing is known, in the form of one that is used."""
+    centres = {name: np.full((1, 3), np.nan) for name in used.skeleton.centres}
+    carried = dict.fromkeys(JOINTS, np.full(3, np.nan))
+    technical = dict.fromkeys(FROM_PELVIS, np.full((3, 3), np.nan))
+    parameters = dict.fromkeys(CHAIN, SegmentParameters(np.nan, np.full(3, np.nan), np.full((3, 3), np.nan), np.nan))
+    calibrated = CalibratedSide({}, used.calibrated.carrier, carried, technical, {})
+    return Side(Skeleton(centres=centres), calibrated, used.rules, parameters, "")
+
+
+def _joint_distances(still: Skeleton) -> list[float]:
+    """Return the median distance of the joint centres at both ends of each segment, m; NaN for the foot."""
+    ends = {"thigh": ("hip", "knee"), "shank": ("knee", "ankle")}
+    found = dict.fromkeys(CHAIN, np.nan)
+    for segment, (one, other) in ends.items():
+        away = np.linalg.norm(still.centres[f"{one}_centre"] - still.centres[f"{other}_centre"], axis=1)
+        found[segment] = float(np.median(away[np.isfinite(away)])) if np.isfinite(away).any() else np.nan
+    return [*found.values()]
 
 
 def _of_segments(parameters: Sequence[Mapping[str, SegmentParameters]]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, missing, positions
+from ...body.plausibility import REMEDY, measures, reason_of
 from ...body.requirements import chosen_rules, lacking_landmarks
 from ...body.skeleton import Skeleton
 from ...body.static_skeleton import place_in_segment, static_skeleton, with_virtual
@@ -59,10 +60,12 @@ def calibrate(
         axes), ``segment_inertia``, ``segment_length``. For motion: ``cluster_position`` of the markers of each segment,
         ``joint_position`` of each joint centre in the segment that carries it, ``technical_rotation`` from the axes
         built in motion to the anatomical ones, ``chord_radius``; ``static_rotation``, the posture of the static trial;
-        ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`).
+        ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`). ``leg_refused`` is why
+        a side cannot be used; all else of it is NaN.
 
     Raises:
-        UserError: no usable static trial, landmarks or body mass missing, functional trial that cannot be used.
+        UserError: no usable static trial, no side that can be used, body mass missing, functional trial that cannot be
+            used.
     """
     trials = trials_of(read)
     name, static = _static_trial(trials)
@@ -80,12 +83,14 @@ def calibrate(
         rules = chosen_rules(body_model, points, side)
         hip = hips[side].centre if side in hips else hip_centre
         still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip)
+        if reason := reason_of(measures(points, still, side), side):
+            raise UserError("", reason, REMEDY)
         own = {segment: parameters for (of, segment), parameters in measured.items() if of == side}
         found = _parameters(points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"])
         return Side(still, calibrated, rules, *found)
 
-    sides = _both_sides(calibrated_side, where=static.attrs.get("source", name))
-    dataset = model_dataset(sides).assign(static_distance=static_distances(shown))
+    sides, refused = _usable_sides(calibrated_side, where=static.attrs.get("source", name))
+    dataset = model_dataset(sides, refused).assign(static_distance=static_distances(shown))
     calibrated = {side: found.calibrated for side, found in sides.items()}
     dataset = dataset.assign(per_marker(body_model, calibrated, labels, static.marker_position.values, points))
     notes = [_note_on_sex(sex, segment_table, measured), *(found.note for found in sides.values())]
@@ -96,9 +101,9 @@ def calibrate(
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_widths(participant)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
         **{
-            f"{joint}_centre_{side}": f"{(rule := sides[side].rules[joint]).method}: {', '.join(rule.points)}"
+            f"{joint}_centre_{side}": f"{(rule := found.rules[joint]).method}: {', '.join(rule.points)}"
             for joint in ("knee", "ankle")
-            for side in SIDES
+            for side, found in sides.items()
         },
     }
     return dataset
@@ -129,22 +134,22 @@ def _parameters(
     return parameters, note
 
 
-def _both_sides(calibrated_side: Callable[[str], Side], *, where: str) -> dict[str, Side]:
-    """Return both sides.
+def _usable_sides(calibrated_side: Callable[[str], Side], *, where: str) -> tuple[dict[str, Side], dict[str, str]]:
+    """Return the sides that can be used, and the reasons against the others.
 
     Raises:
-        UserError: all problems of either side.
+        UserError: all problems of both sides, if neither can be used.
     """
     sides: dict[str, Side] = {}
-    problems: dict[Problem, None] = {}
+    problems: dict[str, tuple[Problem, ...]] = {}
     for side in SIDES:
         try:
             sides[side] = calibrated_side(side)
         except UserError as error:
-            problems |= dict.fromkeys(error.problems)
-    if problems:
-        raise UserError.of(problems).within(where)
-    return sides
+            problems[side] = error.within(where).problems
+    if not sides:
+        raise UserError.of(dict.fromkeys(problem for of_side in problems.values() for problem in of_side))
+    return sides, {side: "; ".join(map(str, of_side)) for side, of_side in problems.items()}
 
 
 def _static_trial(read: Mapping[str, AnyTrial]) -> tuple[str, AnyTrial]:

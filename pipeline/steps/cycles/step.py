@@ -116,7 +116,7 @@ def cycles(
         min_peak_force_body_weights=min_peak_force_body_weights,
         max_disagreement_n_m=max_disagreement_n_m,
     )
-    parts = [trials_of(session) for session in (kinetics, contacts, clean)]
+    parts = [trials_of(session) for session in (kinetics, kinematics, contacts, clean)]
     own = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
     walks = [cut(*(of[name] for of in parts), **{**own, **(by_trial or {}).get(name, {})}) for name in parts[0]]
     spans = spans_of(contacts, "sample")
@@ -179,6 +179,7 @@ def _chained(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 def _cut(
     kinetics: AnyTrial,
+    kinematics: AnyTrial,
     contacts: AnyTrial,
     clean: AnyTrial,
     calibrate: xr.Dataset,
@@ -193,7 +194,7 @@ def _cut(
     found, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
     by_hand = left_out_by_hand(found.strikes, left_out)
     stances = judged(
-        kinetics, contacts, clean, calibrate,
+        kinetics, kinematics, contacts, clean, calibrate,
         min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
     ).without(by_hand)  # fmt: skip
     heels = Heels.of(clean)

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...body.plausibility import REMEDY, reason_of_flag
 from ...conventions import SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
 from ...results.trials import AnyTrial
@@ -107,6 +108,7 @@ def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, fl
 
 def judged(
     kinetics: AnyTrial,
+    kinematics: AnyTrial,
     contacts: AnyTrial,
     clean: AnyTrial,
     calibrate: xr.Dataset,
@@ -119,7 +121,10 @@ def judged(
     sides, starts, ends = (touched[f"contact_{name}"].values for name in ("side", "start", "end"))
     of_moments = solved["disagreement"].values[:, solved["load"].values.tolist().index("moment")]
     disagreement = float(np.fmax.reduce(of_moments))
-    reasons = [str(reason) for reason in touched["reason"].values]
+    refused = dict(zip(SIDES, kinematics["leg_refused"].values.tolist(), strict=True))
+    reasons = [
+        refused[side] or reason for side, reason in zip(sides.tolist(), touched["reason"].values.tolist(), strict=True)
+    ]
     time = touched["time"].values
     vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
     ankle = solved["joint_moment"].values[:, :, solved["joint"].values.tolist().index("ankle")]
@@ -134,7 +139,8 @@ def judged(
         elif complete and peak < min_peak_force_body_weights:
             reasons[i] = f"peak vertical force only {peak:.2f} body weights"
         elif not known[inside, row[i]].all():
-            reasons[i] = _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
+            flags = kinematics["implausible"].values[inside, row[i]]
+            reasons[i] = _refused(flags, str(sides[i])) or _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -146,6 +152,14 @@ def judged(
         closure[row],
         solved["energy_closure"].values[row],
     )
+
+
+def _refused(flags: NDArray[np.int8], side: str) -> str:
+    """Return why the pose of a leg is refused in a stance; empty if it is not."""
+    if not flags.any():
+        return ""
+    most = int(np.bincount(flags)[1:].argmax()) + 1
+    return f"{reason_of_flag(most, side)} in {100 * (flags > 0).mean():.0f} % of the stance; {REMEDY}"
 
 
 def _hidden(clean: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:

@@ -18,6 +18,7 @@ from ...results.session_steps import all_trials_at_once, batches
 from ...results.trials import spans_of
 from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
+from .leg_check import Verdicts, judged_legs
 
 Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
@@ -51,10 +52,12 @@ def kinematics(
         ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
         ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (sample, side, angle) and
         ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters.
-        NaN where markers are not seen.
+        NaN where markers are not seen, and for a leg that no person has: ``implausible`` (sample, side) and
+        ``leg_refused`` (trial, side) give the reason. ``knee_axis_error`` (trial, side) in degrees.
 
     Raises:
-        UserError: no segment of either side can be followed, or two markers are exchanged against the static trial.
+        UserError: no segment of either side can be followed, neither leg can be used, or two markers are exchanged
+            against the static trial.
     """
     refuse_exchanged(clean, calibrate)
     spans, calibrated = spans_of(clean, "sample"), calibrated_sides(calibrate)
@@ -64,6 +67,7 @@ def kinematics(
         static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
         offset = joint_angles(static[None], angle_convention, smallest_floating_axis)
     found: Variables = {}
+    verdicts: list[Verdicts] = []
     for numbers in batches(spans, PORTION):
         own = spans[numbers]
         here = slice(own[0].start, own[-1].stop)
@@ -71,17 +75,19 @@ def kinematics(
         points = {name: path.T for name, path in zip(names.tolist(), paths, strict=True)}
         legs = moving_legs(points, body_model, calibrated, paths.shape[-1])
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in own]
+        verdicts.append(judged_legs(points, legs, calibrate, time[here], spans_here))
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
         angles = _angles(rotation, offset, angle_convention, smallest_floating_axis)
+        _hide(motion | angles, [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))])
         for name, (dims, values) in (motion | angles).items():
             if name not in found:
                 found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], len(time))), -1, 0)
             found[name][1][here] = values
     labels = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz", "angle": ANGLES}
     return xr.Dataset(
-        found | _facts(clean, smallest_floating_axis),
+        found | _joined(verdicts) | _facts(clean, smallest_floating_axis),
         {name: list(values) for name, values in labels.items()},
     )
 
@@ -157,6 +163,24 @@ def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence
         if not np.isfinite(rotation[span]).any():
             seen = f"too few markers of the body model are seen (absent: {names or 'none; they are hidden'})"
             raise UserError("", f"no leg can be followed: {seen}", "label them, or exclude the trial")
+
+
+def _hide(variables: Variables, hidden: Sequence[NDArray[np.bool_]]) -> None:
+    """Set variables (sample, side, ...) to NaN where nothing of a side is shown."""
+    for side, rows in enumerate(hidden):
+        for _, values in variables.values() if rows.any() else ():
+            values[rows, side] = np.nan
+
+
+def _joined(verdicts: Sequence[Verdicts]) -> dict[str, Any]:
+    """Return the verdicts on all trials as variables."""
+    flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
+    of_trial = ("trial", "side")
+    return {
+        "implausible": (("sample", "side"), flags),
+        "leg_refused": (of_trial, refused),
+        "knee_axis_error": (of_trial, turns),
+    }
 
 
 def _angles(rotation: Array, offset: Array | float, convention: str, smallest_floating_axis: float) -> Variables:

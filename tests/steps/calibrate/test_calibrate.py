@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,12 @@ DAVIS_MM = (-46.745, -96.766, 78.050)
 STEP_SETTINGS: dict[str, Any] = {
     "segments": [], "segment_table": segment_table("dempster"), "segment_parameters": "dempster", "hip_centre": "bell"
 }  # fmt: skip
+
+
+def refused(*person: Any, **changes: Any) -> dict[str, str]:
+    """Return, by side, why a static does not serve a leg."""
+    found = calibrated(*person, **changes)
+    return dict(zip(found.side.values.tolist(), found.leg_refused.values.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("degrees", [0, 90, 200])
@@ -109,8 +116,9 @@ def test_missing_leg_length_names_the_column(method: str) -> None:
 @pytest.mark.parametrize("joint", ["knee", "ankle"])
 def test_missing_joint_width_names_the_column(joint: str) -> None:
     person = {name: value for name, value in PARTICIPANT.items() if name != f"{joint}_width_right_m"}
-    with pytest.raises(UserError, match=rf"{joint} width; add {joint}_width_right_m to participants\.tsv"):
-        calibrated(body_model("plug_in_gait"), standing(), participant=person)
+    found = refused(body_model("plug_in_gait"), standing(), participant=person)
+    assert found["left"] == ""
+    assert f"{joint} width; add {joint}_width_right_m to participants.tsv" in found["right"]
 
 
 def test_chord_radius_is_half_the_width_and_a_marker_radius() -> None:
@@ -191,14 +199,46 @@ def test_session_without_usable_static_trial() -> None:
 @pytest.mark.parametrize("hidden", [False, True])
 def test_landmarks_that_the_static_lacks_are_named_all_at_once(hidden: bool) -> None:
     person = standing()
-    for name in ("medial_epicondyle_right", "metatarsal_5_right"):
+    for name in ("medial_epicondyle_right", "metatarsal_5_right", "heel_left"):
         person[name] = np.full_like(person[name], np.nan)
     if not hidden:
         person = {name: where for name, where in person.items() if np.isfinite(where).all()}
     with pytest.raises(UserError) as raised:
         calibrated(body_model(ISB), person)
-    for text in ("static.c3d: ", "medial epicondyle right", "RMEK", "metatarsal 5 right", "RMT5"):
+    for text in ("static.c3d: ", "medial epicondyle right", "RMEK", "metatarsal 5 right", "RMT5", "LHEE"):
         assert text in str(raised.value)
+
+
+def test_a_leg_that_lacks_a_landmark_costs_itself_only() -> None:
+    """Its parameters are NaN, and those of the other leg are as ever, as is the effect of every marker on it."""
+    person = standing()
+    whole = calibrated(body_model(ISB), person)
+    del person["metatarsal_5_left"]
+    found = described("calibrate", calibrated(body_model(ISB), person))
+    assert found.leg_refused.values.tolist()[1] == ""
+    assert "no marker for metatarsal 5 left (looked for LMT5)" in found.leg_refused.values[0]
+    for name in ("segment_mass", "segment_com", "joint_position", "joint_distance", "static_rotation"):
+        close(found[name].sel(side="right"), whole[name].sel(side="right"))
+        assert np.isnan(found[name].sel(side="left")).all()
+    effects = ("segment_turn_per_marker", "segment_origin_per_marker", "joint_centre_per_marker")
+    for name in effects:
+        close(found[name].sel(side="right"), whole[name].sel(side="right", marker=found.marker))
+        of_leg = found[name].sel(side="left")
+        assert not (of_leg.drop_sel(pose="pelvis") if "pose" in of_leg.dims else of_leg).any()
+
+
+def test_a_leg_that_no_person_has_is_refused() -> None:
+    """The left thigh's wand is in front of the thigh, so that the chord puts the knee centre behind the marker."""
+    model, person = body_model("plug_in_gait"), standing()
+    person["thigh_wand_left"] = person["thigh_front_left"] + [0.05, 0, 0.02]
+    found = refused(model, person)
+    assert found["right"] == ""
+    assert re.search(
+        r"static\.c3d: the left knee centre is not medial of its lateral marker.* expected 0 to 65", found["left"]
+    )
+    person["thigh_wand_right"] = person["thigh_front_right"] + [0.05, 0, -0.02]
+    with pytest.raises(UserError, match=r"static\.c3d: the left knee .*\n.*static\.c3d: the right knee"):
+        calibrated(model, person)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
@@ -210,8 +250,9 @@ def test_three_markers_of_a_cluster_will_do_and_two_will_not(hidden: bool) -> No
         person[name] = np.full_like(person[name], np.nan)
         if not hidden:
             del person[name]
-    with pytest.raises(UserError, match=r"left thigh has 2 of its cluster markers .* expected three"):
-        calibrated(body_model(ISB), person)
+    assert re.search(
+        "left thigh has 2 of its cluster markers .* expected three", refused(body_model(ISB), person)["left"]
+    )
 
 
 def in_turn(first: str, second: str) -> Landmarks:
@@ -225,13 +266,14 @@ def in_turn(first: str, second: str) -> Landmarks:
     ("model", "first", "second", "segment"),
     [
         (ISB, "lateral_epicondyle_left", "medial_epicondyle_left", "left thigh"),
-        (ISB, "asis_left", "psis_left", "left pelvis"),
         ("plug_in_gait", "heel_right", "toe_right", "right foot"),
     ],
 )
 def test_landmarks_of_a_segment_that_no_frame_shows_together(model: str, first: str, second: str, segment: str) -> None:
-    with pytest.raises(UserError, match=f"no frame shows all landmarks that the {segment} is built from"):
-        calibrated(body_model(model), in_turn(first, second))
+    found = refused(body_model(model), in_turn(first, second))
+    assert f"no frame shows all landmarks that the {segment} is built from" in found[segment.split(maxsplit=1)[0]]
+    with pytest.raises(UserError, match="no frame shows all landmarks that the left pelvis is built from"):
+        calibrated(body_model(ISB), in_turn("asis_left", "psis_left"))
 
 
 def test_cluster_marker_that_no_frame_shows_with_its_segment_is_left_out() -> None:

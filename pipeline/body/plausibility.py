@@ -1,0 +1,248 @@
+"""Plausibility of a leg: joint centres, angles and lengths that a person can have, judged without the model's rules.
+
+The references are anatomy and single markers: both ASIS, the lateral markers of knee and ankle, heel and toe. A body
+model of another marker set, exchanged labels, and sizes in another unit give legs that no person has. A measure that
+needs a marker which is not there is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..conventions import ANGLES, JOINTS, SEGMENTS, SIDE_SIGN, SIDES
+from ..dynamics.vectors import cross, dot, rotate, unit
+from .joint_angles import SIGNS, angles
+from .landmarks import Points
+from .skeleton import Skeleton
+
+Array = NDArray[np.float64]
+REMEDY = "is the body model right for these markers, and are labels and joint widths right?"
+LATERAL = {"knee": "lateral_epicondyle", "ankle": "lateral_malleolus"}
+MEDIAL = {"knee": "medial_epicondyle", "ankle": "medial_malleolus"}
+
+MOSTLY = 0.5  # share of the time from which a leg is refused throughout
+# Bone pins show 2 to 8 degrees of adduction in gait (Lafortune MA et al. 1992, J Biomech 25:347-357; Benoit DL et al.
+# 2006, Gait Posture 24:152-164). An axis turned by 25 adds 20, all of it in step with flexion, and moves a centre that
+# is found by the chord function by 25 mm: .25 N m/kg at the knee, 2.5 times what gait services differ by.
+LARGEST_AXIS_ERROR_DEG, IN_STEP = 25.0, 0.95
+SMALLEST_BEND_DEG = 40.0  # of the knee, from which its axis can be judged
+
+
+class Limit(NamedTuple):
+    """What a measure can be.
+
+    Attributes:
+        low, high: its limits, in ``unit``.
+        unit: of the limits: ``mm``, ``degrees``, ``%``, or a length to which it is relative.
+        text: what is out of limits, after the side.
+    """
+
+    low: float
+    high: float
+    unit: str
+    text: str
+
+
+def _of_angles(*ranges: tuple[float, float]) -> Iterator[tuple[str, Limit]]:
+    for joint, name, (low, high) in zip(np.repeat(JOINTS, 3), ANGLES * 3, ranges, strict=True):
+        yield f"{joint} {name}", Limit(low, high, "degrees", f"{joint} {name} is")
+
+
+# The direction to the right that pelvis and foot show is off a joint's axis by the turns of hip and shank, some 45
+# degrees in the extreme (anteverted femur, twisted tibia: Staheli LT et al. 1985, J Bone Joint Surg Am 67:39-47).
+TURNED = 65.0
+LIMITS = {
+    # Half of a joint's breadth, of a child of 1 m to an obese adult (150 and 100 mm), and the marker's radius and skin.
+    "knee away": Limit(20, 100, "mm", "knee centre is from its lateral marker by"),
+    "ankle away": Limit(12, 75, "mm", "ankle centre is from its lateral marker by"),
+    "knee side": Limit(0, TURNED, "degrees", "knee centre is not medial of its lateral marker, but off by"),
+    "ankle side": Limit(0, TURNED, "degrees", "ankle centre is not medial of its lateral marker, but off by"),
+    "knee medial": Limit(0, TURNED, "degrees", "medial knee marker is not medial of the lateral one, but off by"),
+    "ankle medial": Limit(0, TURNED, "degrees", "medial ankle marker is not medial of the lateral one, but off by"),
+    # Markers are put on the joint's axis to 10 mm, the skin slides by up to 30 (Leardini A et al. 2005, Gait Posture
+    # 21:212-225).
+    "knee along": Limit(-40, 40, "mm", "knee centre is above its lateral marker by"),
+    "ankle along": Limit(-40, 40, "mm", "ankle centre is above its lateral marker by"),
+    # The line from lateral knee to lateral ankle marker against that from the hip: 7 degrees where the axis is off by
+    # 40 at 60 degrees of flexion, 5 by the thigh's slant in the frontal plane, 5 by markers 15 mm off the axis, 3 by a
+    # hip centre 20 mm off, most of them towards more flexion by the markers.
+    "knee off": Limit(-25, 18, "degrees", "knee flexion differs from that of the lateral markers by"),
+    # The line from heel to toe marker slopes by up to 20 degrees in a flat foot.
+    "ankle off": Limit(-30, 30, "degrees", "ankle dorsiflexion differs from that of the markers by"),
+    "foot turn": Limit(0, 110, "degrees", "foot, by heel and toe marker, is turned from the pelvis by"),
+    # Harrington ME et al. 2007 (J Biomech 40:595-602), by magnetic resonance: .35 down, .3 back, .14 in +-.1.
+    "hip down": Limit(15, 65, "% of the pelvis width", "hip centre is below its ASIS by"),
+    "hip back": Limit(0, 50, "% of the pelvis width", "hip centre is behind its ASIS by"),
+    "hip in": Limit(-10, 40, "% of the pelvis width", "hip centre is medial of its ASIS by"),
+    "pelvis width": Limit(12, 70, "% of thigh and shank", "distance between the ASIS is"),
+    # Passive ranges of healthy and hypermobile people (Roass A, Andersson GBJ 1982, Acta Orthop Scand 53:205-208) with
+    # 15 to 25 degrees for deformity and for a model's axes.
+    **dict(_of_angles(
+        (-80, 55), (-60, 60), (-70, 70),
+        (-30, 165), (-45, 45), (-80, 80),
+        (-50, 145), (-60, 60), (-80, 80),
+    )),
+    # .9 to 1.1 in adults (Dempster WT 1955), .8 to 1.25 with the errors of a hip centre.
+    "proportion": Limit(65, 150, "% of the shank", "thigh is"),
+    # Skin slides by up to 40 mm on the thigh, 30 on the shank (Peters A et al. 2010, Gait Posture 31:1-8).
+    "thigh length": Limit(-20, 20, "%", "thigh is longer than in the static trial by"),
+    "shank length": Limit(-15, 15, "%", "shank is longer than in the static trial by"),
+}  # fmt: skip
+
+
+def measures(points: Points, leg: Skeleton, side: str, static_m: Mapping[str, float] | None = None) -> dict[str, Array]:
+    """Return what :data:`LIMITS` limit, each (time,) in its unit; NaN where markers are not seen.
+
+    Args:
+        points: landmarks (time, 3), lab axes, m.
+        leg: frames and joint centres at the same instants.
+        side: ``left`` or ``right``.
+        static_m: lengths of thigh and shank between joint centres in the static trial, m.
+    """
+    own = {name: points.get(f"{name}_{side}") for name in (*LATERAL.values(), *MEDIAL.values(), "heel", "toe")}
+    centre = {joint: leg.centres[f"{joint}_centre"] for joint in JOINTS}
+    nowhere = np.full_like(centre["hip"], np.nan)
+    asis = {name: points.get(f"asis_{name}", nowhere) for name in SIDES}
+    across = asis["right"] - asis["left"]
+    knee, ankle, heel, toe = (own[name] for name in (*LATERAL.values(), "heel", "toe"))
+    up = centre["knee"] - centre["ankle"] if knee is None or ankle is None else knee - ankle
+    foot = nowhere if heel is None or toe is None else cross(toe - heel, up)
+    pelvis_right, foot_right = _unless_nan(unit(across), unit(foot)), _unless_nan(unit(foot), unit(across))
+    right = {"knee": pelvis_right + foot_right, "ankle": foot_right}
+    found: dict[str, Array] = {}
+    for joint, name in LATERAL.items():
+        found |= _of_joint(joint, own[name], own[MEDIAL[joint]], centre[joint], right[joint], unit(up), side)
+    found |= _of_hip(centre["hip"] - asis[side], across, leg.frames["pelvis"], side)
+    angle = _angles(leg, side)
+    found |= {f"{j} {a}": angle[:, i, k] for i, j in enumerate(JOINTS) for k, a in enumerate(ANGLES)}
+    if knee is not None and ankle is not None:
+        found["knee off"] = found["knee flexion"] - _turn(up, centre["hip"] - knee, right["knee"])
+        if heel is not None and toe is not None:
+            found["ankle off"] = found["ankle flexion"] - 90 + _turn(toe - heel, up, foot)
+            found["foot turn"] = _between(foot, across)
+    thigh, shank = _length(centre["hip"] - centre["knee"]), _length(centre["knee"] - centre["ankle"])
+    found["proportion"], found["pelvis width"] = 100 * thigh / shank, 100 * _length(across) / (thigh + shank)
+    if static_m:
+        found["thigh length"] = 100 * (thigh / static_m["thigh"] - 1)
+        found["shank length"] = 100 * (shank / static_m["shank"] - 1)
+    return found
+
+
+def _of_joint(
+    joint: str, lateral: Array | None, medial: Array | None, centre: Array, right: Array, up: Array, side: str
+) -> dict[str, Array]:
+    """Return the place of knee or ankle centre against the lateral and the medial marker."""
+    if lateral is None:
+        return {}
+    outwards = SIDE_SIGN[side] * (lateral - centre)
+    found = {
+        f"{joint} away": 1000 * _length(outwards),
+        f"{joint} along": 1000 * dot(centre - lateral, up),
+        f"{joint} side": _between(outwards, right),
+    }
+    if medial is not None:
+        found[f"{joint} medial"] = _between(SIDE_SIGN[side] * (lateral - medial), right)
+    return found
+
+
+def _of_hip(from_asis: Array, across: Array, pelvis: Array, side: str) -> dict[str, Array]:
+    """Return the place of the hip centre from its ASIS, in percent of the distance between the ASIS."""
+    back, down, inwards = (-100 * rotate(pelvis, from_asis) / _length(across)[:, None]).T
+    return {"hip back": back, "hip down": down, "hip in": SIDE_SIGN[side] * inwards}
+
+
+def _angles(leg: Skeleton, side: str) -> Array:
+    """Return the joint angles (time, joint, angle) in degrees."""
+    rotation = np.stack([leg.frames[name] for name in SEGMENTS], axis=1)
+    angle = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
+    return np.asarray(np.degrees(angle) * SIGNS[SIDES.index(side)])
+
+
+def _length(vector: Array) -> Array:
+    return np.asarray(np.sqrt(dot(vector, vector)))
+
+
+def _between(one: Array, other: Array) -> Array:
+    """Return the angle (time,) between vectors, degrees."""
+    return np.asarray(np.degrees(np.arccos(np.clip(dot(unit(one), unit(other)), -1, 1))))
+
+
+def _turn(start: Array, end: Array, axis: Array) -> Array:
+    """Return the right-handed angle (time,) from one vector to another, seen along an axis, degrees."""
+    along = unit(axis)
+    cosine = dot(start, end) - dot(start, along) * dot(end, along)
+    return np.asarray(np.degrees(np.arctan2(dot(cross(start, end), along), cosine)))
+
+
+def _unless_nan(vector: Array, otherwise: Array) -> Array:
+    return np.where(np.isfinite(vector), vector, otherwise)
+
+
+def implausible(found: Mapping[str, Array]) -> NDArray[np.int8]:
+    """Return (time,) the number, from 1, in :data:`LIMITS` of the first measure out of its limits; 0 if none is."""
+    flags = np.zeros(len(found["proportion"]), dtype=np.int8)
+    for number, name in reversed([*enumerate(LIMITS, 1)]):
+        if name in found:
+            flags[_out(name, found[name])] = number
+    return flags
+
+
+def reason_of(found: Mapping[str, Array], side: str) -> str:
+    """Return why a leg is refused: the measure that is most often out of its limits, if one of them mostly is; else "".
+
+    Args:
+        found: of :func:`measures`.
+        side: ``left`` or ``right``.
+    """
+    known = np.any([np.isfinite(values) for values in found.values()], axis=0)
+    if not known.any() or (implausible(found) > 0).sum() <= MOSTLY * known.sum():
+        return ""
+    out = {name: _out(name, found[name]) for name in LIMITS if name in found}
+    worst = max(out, key=lambda name: int(out[name].sum()))
+    limit, value = LIMITS[worst], float(np.median(found[worst][out[worst]]))
+    return f"the {side} {limit.text} {value:.0f} {limit.unit}, expected {limit.low:g} to {limit.high:g}"
+
+
+def _out(name: str, values: Array) -> NDArray[np.bool_]:
+    return np.asarray((values < LIMITS[name].low) | (values > LIMITS[name].high))
+
+
+def reason_of_flag(flag: int, side: str) -> str:
+    """Return in words which measure is out of limits, from a value of :func:`implausible`."""
+    low, high, unit_name, text = [*LIMITS.values()][flag - 1]
+    return f"the {side} {text} less than {low:g} or more than {high:g} {unit_name}"
+
+
+def knee_axis_error(found: Mapping[str, Array]) -> tuple[float, float]:
+    """Return the turn of the knee's axis about the thigh, degrees, and how far adduction is in step with flexion.
+
+    A hinge of which the axis is taken d away from where it is seems to adduct: sin(adduction) = sin(d) sin(flexion), by
+    the first rotation of the Cardan sequence. Both are NaN for a knee that bends by less than 40 degrees (5 to 95 %).
+
+    Args:
+        found: of :func:`measures`, over a trial.
+
+    Returns:
+        The turn by least squares, positive if the knee adducts with flexion, and the coefficient of correlation.
+    """
+    flexion, adduction = (np.radians(found[f"knee {name}"]) for name in ("flexion", "adduction"))
+    seen = np.isfinite(flexion) & np.isfinite(adduction)
+    if not seen.any() or np.subtract(*np.percentile(flexion[seen], [95, 5])) < np.radians(SMALLEST_BEND_DEG):
+        return np.nan, np.nan
+    bend, tilt = np.sin(flexion[seen]), np.sin(adduction[seen])
+    (across, both), (_, own) = np.cov(bend, tilt)
+    return float(np.degrees(np.arcsin(np.clip(both / across, -1, 1)))), float(both / np.sqrt(across * own))
+
+
+def reason_of_axis(turn_deg: float, in_step: float, side: str) -> str:
+    """Return why a leg is refused, from :func:`knee_axis_error`; empty if it is not."""
+    if not (abs(turn_deg) > LARGEST_AXIS_ERROR_DEG and abs(in_step) > IN_STEP):
+        return ""
+    return (
+        f"the {side} knee's axis is turned by about {abs(turn_deg):.0f} degrees: the knee seems to "
+        f"{'ad' if turn_deg > 0 else 'ab'}duct whenever it bends, expected at most {LARGEST_AXIS_ERROR_DEG:.0f}"
+    )

@@ -1,0 +1,85 @@
+"""Legs that no person has: refused in a stretch, or in all of a trial, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.landmarks import Points
+from ...body.plausibility import REMEDY, implausible, knee_axis_error, measures, reason_of, reason_of_axis
+from ...body.skeleton import Skeleton
+from ...conventions import SIDES
+from ...errors import UserError
+from ...signals.filters import interval_s, stretches
+
+Array = NDArray[np.float64]
+SHORTEST_S = 0.1  # of a stretch that is refused: shorter ones are artefacts of single markers
+
+
+class Verdicts(NamedTuple):
+    """Verdicts on both legs in some trials.
+
+    Attributes:
+        implausible: (time, side), of :func:`pipeline.body.plausibility.implausible`, 0 in stretches that are too short.
+        refused: (trial, side), why the leg is refused in all of the trial; empty if it is not.
+        knee_axis_error: (trial, side), degrees, NaN if the knee hardly bends.
+    """
+
+    implausible: NDArray[np.int8]
+    refused: NDArray[np.str_]
+    knee_axis_error: Array
+
+    def hidden(self, side: int, spans: Sequence[slice]) -> NDArray[np.bool_]:
+        """Return (time,) whether nothing of a side is shown."""
+        mask = self.implausible[:, side] > 0
+        for span, reason in zip(spans, self.refused[:, side].tolist(), strict=True):
+            mask[span] |= bool(reason)
+        return mask
+
+
+def judged_legs(
+    points: Points, legs: Mapping[str, Skeleton], calibrate: xr.Dataset, time: Array, spans: Sequence[slice]
+) -> Verdicts:
+    """Return the verdicts on both legs.
+
+    Args:
+        points: landmarks (time, 3), m.
+        legs: by side.
+        calibrate: the session's calibration.
+        time: (time,), s.
+        spans: instants of each trial.
+
+    Raises:
+        UserError: neither leg of a trial can be used.
+    """
+    lengths = calibrate.joint_distance.to_series().unstack().to_dict("index")
+    before = dict(zip(calibrate.side.values.tolist(), calibrate.leg_refused.values.tolist(), strict=True))
+    flags = np.zeros((len(time), len(SIDES)), dtype=np.int8)
+    refused = [[before[side] for side in SIDES] for _ in spans]
+    turns = np.full((len(spans), len(SIDES)), np.nan)
+    for column, side in enumerate(SIDES):
+        if before[side]:
+            continue
+        found = measures(points, legs[side], side, lengths[side])
+        flags[:, column] = implausible(found)
+        for row, span in enumerate(spans):
+            part = {name: values[span] for name, values in found.items()}
+            turns[row, column], in_step = knee_axis_error(part)
+            reason = reason_of(part, side) or reason_of_axis(turns[row, column], in_step, side)
+            refused[row][column] = f"{reason}; {REMEDY}" if reason else ""
+            _keep_long(flags[span, column], time[span])
+    for reasons in refused:
+        if all(reasons):
+            raise UserError("", "; ".join(reasons), "")
+    return Verdicts(flags, np.array(refused, dtype=str), turns)
+
+
+def _keep_long(flags: NDArray[np.int8], time: Array) -> None:
+    """Set flags (time,) to 0 in stretches that are too short to be refused."""
+    for start, stop in stretches(flags > 0):
+        if (stop - start) * interval_s(time) < SHORTEST_S:
+            flags[start:stop] = 0
