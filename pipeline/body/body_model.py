@@ -18,6 +18,7 @@ REQUIRED = {
     "regression": ("moves_with",),
     "midpoint": ("between", "moves_with"),
     "chord": ("proximal", "lateral", "wand", "width"),
+    "shown": ("from",),
     "predictive": ("from", "axes", "shift", "of", "moves_with"),
 }
 
@@ -55,11 +56,11 @@ class CentreRule:
     """One way to find a joint centre.
 
     Attributes:
-        method: ``regression``, ``midpoint``, ``chord`` or ``predictive``.
-        moves_with: segment that carries the centre in motion; empty: the chord is evaluated in every frame.
+        method: ``regression``, ``midpoint``, ``chord``, ``predictive`` or ``shown``.
+        moves_with: segment that carries the centre in motion; empty: chord or shown point are taken in every frame.
         between: the two points of a midpoint.
         proximal, lateral, wand: proximal joint centre, lateral marker and wand of a chord.
-        start: the point that a prediction shifts.
+        start: the point that a prediction shifts, or that shows the centre.
         axes: the axes of the shift.
         shift: forward, up and lateral, as fractions of a length.
         size: the participant's size that it needs, as ``knee_width``; empty for none.

@@ -108,9 +108,10 @@ def _moving_leg(
         moving.origins |= dict.fromkeys(ORIGIN, nowhere)
         moving.centres |= {f"{joint}_centre": nowhere for joint in FROM_HIP}
         return moving
+    moving.centres |= shown_centres(points, body_model, side, count)
     for segment in FROM_PELVIS:
         joint = DISTAL.get(segment, "")
-        if joint and not calibrated.carrier[joint]:
+        if joint and not calibrated.carrier[joint] and f"{joint}_centre" not in moving.centres:
             rule = next(rule for rule in body_model.joint_centres[joint] if rule.method == "chord")
             known, radius = points | moving.centres, calibrated.chord_radius[joint]
             moving.centres[f"{joint}_centre"] = _or_nan(chord_of, known, rule, side, radius, shape=(count, 3))
@@ -121,6 +122,16 @@ def _moving_leg(
                 local = calibrated.carried[name]
                 moving.centres[f"{name}_centre"] = moving.origins[segment] + local @ moving.frames[segment]
     return moving
+
+
+def shown_centres(points: Points, body_model: BodyModel, side: str, count: int) -> dict[str, Array]:
+    """Return the joint centres (time, 3) that the file shows as points, by name; NaN where it lacks them."""
+    rules = {joint: body_model.joint_centres[joint][0] for joint in FROM_HIP}
+    return {
+        f"{joint}_centre": _or_nan(point, points, rule.start, side, shape=(count, 3))
+        for joint, rule in rules.items()
+        if rule.method == "shown"
+    }
 
 
 def _add_pose(

@@ -15,7 +15,7 @@ from .joint_centres import hip_centre as hip_regression
 from .landmarks import Points, point
 from .requirements import FEWEST_CLUSTER_MARKERS, virtual_landmarks
 from .segment_poses import frame, mean_rotation
-from .skeleton import DISTAL, ORIGIN, CalibratedSide, Skeleton, chord_of
+from .skeleton import DISTAL, ORIGIN, CalibratedSide, Skeleton, chord_of, shown_centres
 
 Array = NDArray[np.float64]
 
@@ -52,15 +52,18 @@ def static_skeleton(
         UserError: a size is missing, or no frame shows a segment.
     """
     radius = {joint: _chord_radius(rule, side, sizes) for joint, rule in rules.items() if rule.method == "chord"}
-    still = Skeleton()
+    count = len(next(iter(points.values())))
+    still = Skeleton(centres=shown_centres(points, body_model, side, count))
     for segment in FROM_PELVIS:
         rule = body_model.segments[segment]
         if segment == "pelvis":
             still.frames[segment] = frame(rule.axes, points, still.frames, side)
             still.origins[segment] = point(points, rule.origin, side)
-            still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
+            if "hip_centre" not in still.centres:
+                still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
             continue
-        if joint := DISTAL.get(segment):
+        joint = DISTAL.get(segment, "")
+        if joint and f"{joint}_centre" not in still.centres:
             centre = _static_centre(points | still.centres, still, rules[joint], side, sizes)
             still.centres[f"{joint}_centre"] = centre
         still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)

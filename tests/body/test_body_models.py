@@ -14,6 +14,8 @@ from pipeline.body import requirements
 from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.body.skeleton import calibrated_sides, moving_legs
+from pipeline.body.static_skeleton import static_skeleton
+from pipeline.c3d.reader import read_c3d
 from pipeline.conventions import FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.workflow.settings import load_body_model, shipped_body_models
@@ -126,8 +128,10 @@ def test_a_known_person_has_what_every_model_needs(name: str) -> None:
 
 
 def with_true_centres(name: str) -> bool:
-    """Return whether a model finds knee and ankle midway between markers, which is exact in the known person."""
-    return all(rules[0].method in ("regression", "midpoint") for rules in body_model(name).joint_centres.values())
+    """Return whether a model finds knee and ankle midway between markers or shown, exact in the known person."""
+    return all(
+        rules[0].method in ("regression", "midpoint", "shown") for rules in body_model(name).joint_centres.values()
+    )
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -211,6 +215,23 @@ def test_codamotion_centres_lie_half_a_width_inwards(side: str) -> None:
     assert away[2] * (1 if side == "right" else -1) > 0.05 * np.cos(lean)
     with pytest.raises(UserError, match="knee width; add knee_width_left_m"):
         calibrated(body_model("codamotion"), standing(), participant={"participant_id": "x", "mass_kg": "70"})
+
+
+def test_centres_of_cortex_are_the_points_of_the_file(shared: Path) -> None:
+    """The thigh marker of this walk is in front of the thigh: a chord through it would miss the knee by 90 mm."""
+    recording = read_c3d(shared / "labs" / "cortex" / "walk" / "Walk1.c3d")
+    model = body_model("cortex")
+    points = positions(model, recording.labels, recording.markers)
+    sizes = {"marker_diameter_m": 0.014}
+    for side in SIDES:
+        assert requirements.lacking_landmarks(model, points, side) == []
+        rules = requirements.chosen_rules(model, points, side)
+        still, _ = static_skeleton(points, model, rules, side, sizes, hip_centre="bell")
+        for joint in JOINTS:
+            close(still.centres[f"{joint}_centre"], points[f"{joint}_point_{side}"])
+        inwards = points[f"knee_point_{side}"] - points[f"lateral_epicondyle_{side}"]
+        close(np.linalg.norm(inwards, axis=1), 0.0645, 0.0015)  # half a knee of 115 mm and a marker of 14
+    assert requirements.needed_sizes(model, frozenset(points), hip_centre="bell") == []
 
 
 # ---- the drawing

@@ -85,6 +85,9 @@ PLACES: dict[str, tuple[str, tuple[float, float, float]]] = {
     "shank_proximal": ("shank", (0.05, -0.12, 0.01)),
     "shank_distal": ("shank", (0.04, -0.3, 0.01)),
     "shank_back": ("shank", (-0.03, -0.24, 0.02)),
+    "hip_point": ("thigh", (0, 0, 0)),
+    "knee_point": ("shank", (0, 0, 0)),
+    "ankle_point": ("foot", (0, 0, 0)),
 }
 SACRUM = (-0.15, 0.0, 0.0)
 

@@ -101,9 +101,10 @@ def calibrate(
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_widths(participant)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
         **{
-            f"{joint}_centre_{side}": f"{(rule := found.rules[joint]).method}: {', '.join(rule.points)}"
-            for joint in ("knee", "ankle")
+            f"{joint}_centre_{side}": f"{rule.method}: {', '.join(rule.points)}"
             for side, found in sides.items()
+            for joint, rule in found.rules.items()
+            if joint != "hip" or rule.method == "shown"
         },
     }
     return dataset
