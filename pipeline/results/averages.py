@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 Text = NDArray[np.str_]
 SESSION = ["participant", "session", "condition"]
 UNIT_OF_MEANS = ("participant", "side", "condition")
+ROWS = ("cycle", "stance")  # dimensions with one entry per cycle, or per stance
 
 
 class Average(NamedTuple):
@@ -53,22 +54,23 @@ def _means(values: Array, by: Sequence[Text]) -> pd.DataFrame:
 
 
 def mean_curves(curve: xr.DataArray) -> xr.DataArray:
-    """Return the mean of each participant's cycles by side and condition.
+    """Return the mean of each participant's cycles, or stances, by side and condition.
 
     Statistics over people need one value per person: cycles of one person are not independent samples, and a person
     with more cycles should have no more weight.
 
     Args:
-        curve: ``(cycle, ...)`` with the coordinates of ``study.nc``.
+        curve: ``(cycle, ...)`` or ``(stance, ...)`` with the coordinates that :func:`load_study` gives.
 
     Returns:
-        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is no cycle.
+        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is none.
     """
-    curve = curve.transpose("cycle", ...)
+    (row,) = (name for name in ROWS if name in curve.dims)
+    curve = curve.transpose(row, ...)
     by = [curve[name].values for name in UNIT_OF_MEANS]
     labels = [np.unique(names) for names in by]
     means = _means(curve.values, by).reindex(pd.MultiIndex.from_product(labels)).to_numpy()
-    coordinates = {name: c for name, c in curve.coords.items() if "cycle" not in c.dims}
+    coordinates = {name: c for name, c in curve.coords.items() if row not in c.dims}
     return xr.DataArray(
         means.reshape(*map(len, labels), *curve.shape[1:]),
         dims=(*UNIT_OF_MEANS, *curve.dims[1:]),
@@ -85,11 +87,15 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFra
         names: the metrics.
 
     Returns:
-        ``cycles``, then for each metric its mean and, as ``..._n``, the number of cycles in which it is known.
+        ``cycles``, their number, and ``stances_alone``, that of stances without a whole cycle; then for each metric its
+        mean over the cycles and, as ``..._n``, the number of cycles in which it is known.
     """
+    whole = metrics.part == "cycle"
+    metrics = metrics.assign(cycles=whole, stances_alone=~whole)
+    metrics.loc[~whole, [*names]] = np.nan
     groups = metrics.groupby([*SESSION, "side"], sort=False, observed=True)
     mean, known = groups[[*names]].mean(), groups[[*names]].count()
-    columns = {"cycles": groups.size()}
+    columns = {name: groups[name].sum() for name in ("cycles", "stances_alone")}
     for name in names:
         columns |= {name: mean[name], f"{name}_n": known[name]}
     return pd.DataFrame(columns).reset_index()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .metrics import METRICS, SCORES
+from .metrics import METRICS, OF_STANCE, SCORES
 from .trial_variables import BAND, FACTS, JCS, OF_TRIALS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
 
 # of a trial of clean.nc, passed on to the tables and the report
@@ -29,6 +29,16 @@ _CURVES = {
 }
 
 CURVES = {name: variable._replace(dtype="f4") for name, variable in _CURVES.items()}
+
+STANCE = "_of_stance"  # end of the names of all that study.nc has along `stance`
+# a stance from foot strike to foot off with valid kinetics, whether or not a whole gait cycle follows
+STANCE_CURVES = {
+    f"{name}{STANCE}": variable._replace(
+        dims=("stance", *variable.dims[1:-1], "stance_phase"), long_name=f"{variable.long_name}; over the stance"
+    )
+    for name, variable in CURVES.items()
+    if name in ("joint_angle", "joint_moment_jcs", "joint_power", "ground_force")
+}
 
 _ON_REQUEST = {
     **{
@@ -84,6 +94,13 @@ CYCLES = {
         ("cycle", "metric"), "1", "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"
     ),
     **ON_REQUEST,
+    **STANCE_CURVES,
+    "metric_value_of_stance": Variable(
+        ("stance", "metric"),
+        "1",
+        "metrics of the stance, each in its metric_units; NaN if not defined in stance alone, or if the stance lacks a "
+        "foot strike, a foot off or valid kinetics",
+    ),
     "stance_start": Variable(("stance",), "s", "start of the stance"),
     "stance_end": Variable(("stance",), "s", "end of the stance"),
     "stance_disagreement": Variable(
@@ -113,11 +130,19 @@ REPRESENTATIVE = {
     "cycle_end": Variable(("side",), "s", "foot strike that ends the cycle shown; NaN without one"),
     "cycle_has_kinetics": Variable(("side",), "1", "whether the cycle shown has valid kinetics", "i1"),
 }
-STUDY = CURVES | METRICS | SCORES | ON_REQUEST
+STANCE_METRICS = {f"{name}{STANCE}": METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
+STUDY = CURVES | METRICS | SCORES | ON_REQUEST | STANCE_CURVES | STANCE_METRICS
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
     *("participant", "session", "trial", "condition", "side"),
     *("start_time", "end_time", "kinetics_valid", "reason"),
 )
-# names that a column of participants.tsv cannot have, because study.nc has them
-RESERVED = frozenset((*STUDY, *IDENTITY, *(dim for variable in STUDY.values() for dim in variable.dims)))
+# coordinates of study.nc along `stance`, without the end of their names
+STANCE_IDENTITY = (*IDENTITY[:-2], "plates", "cycle")
+# names that a column of participants.tsv cannot have, because study.nc or metrics.csv has them
+RESERVED = frozenset(
+    (
+        *(*STUDY, *IDENTITY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
+        *(dim for variable in STUDY.values() for dim in variable.dims),
+    )
+)

@@ -1,4 +1,4 @@
-"""Metrics and scores of a gait cycle: name, units, meaning, in order of metrics.csv.
+"""Metrics and scores of a gait cycle or stance: name, units, meaning, in order of metrics.csv.
 
 To add a metric, add a line here and compute it in ``steps/cycles/``. All outputs take it from this table.
 """
@@ -26,15 +26,15 @@ _METRICS = {
     "peak_knee_flexion": ("degree", "largest knee flexion in the cycle"),
     "peak_hip_flexion": ("degree", "largest hip flexion in the cycle"),
     "peak_hip_extension": ("degree", "largest hip extension in the cycle, positive"),
-    "peak_ankle_plantarflexor_moment": ("N m kg-1", "largest internal plantarflexor moment"),
+    "peak_ankle_plantarflexor_moment": ("N m kg-1", "largest internal plantarflexor moment in stance"),
     "peak_knee_extensor_moment": ("N m kg-1", "largest internal knee extensor moment in the first half of stance"),
     "peak_knee_abductor_moment": ("N m kg-1", "largest internal knee abductor moment in stance"),
     "peak_hip_extensor_moment": ("N m kg-1", "largest internal hip extensor moment"),
     "peak_hip_abductor_moment": ("N m kg-1", "largest internal hip abductor moment in stance"),
-    "peak_ankle_power": ("W kg-1", "largest ankle power generation"),
-    "peak_vertical_force": ("N kg-1", "largest vertical ground reaction force"),
-    "peak_braking_force": ("N kg-1", "largest ground reaction force backwards, positive"),
-    "peak_propulsive_force": ("N kg-1", "largest ground reaction force forwards"),
+    "peak_ankle_power": ("W kg-1", "largest ankle power generation in stance"),
+    "peak_vertical_force": ("N kg-1", "largest vertical ground reaction force in stance"),
+    "peak_braking_force": ("N kg-1", "largest ground reaction force backwards in stance, positive"),
+    "peak_propulsive_force": ("N kg-1", "largest ground reaction force forwards in stance"),
     "effective_foot_mass": (
         "kg",
         "effective mass of the leg at foot strike: its task-space inertia along the vertical at the lower of heel and "
@@ -125,3 +125,18 @@ _SCORES = {  # if a reference is given
 
 METRICS = {name: Variable(("cycle",), *entry) for name, entry in _METRICS.items()}
 SCORES = {name: Variable(("cycle",), *entry) for name, entry in _SCORES.items()}
+# metrics that need nothing but the stance, from foot strike to foot off
+OF_STANCE = (
+    "stance_time",
+    *(
+        f"peak_{name}"
+        for name in (
+            "ankle_dorsiflexion", "knee_flexion_stance", "ankle_plantarflexor_moment", "knee_extensor_moment",
+            "knee_abductor_moment", "hip_abductor_moment", "ankle_power", "vertical_force", "braking_force",
+            "propulsive_force",
+        )
+    ),
+    *(name for name in METRICS if name.startswith("impulse_of_")),
+    *(f"work_{name}" for name in ("a1", "k1", "k2", "h1", "h2")),
+    "leg_length",
+)  # fmt: skip

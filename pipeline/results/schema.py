@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STUDY
+from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY
 from .metrics import METRICS, SCORES
 from .trial_variables import OF_TRIALS, WITH_DRAWS, Variable
 
@@ -22,7 +22,7 @@ TITLES = {
     "kinetics": "Joint forces, moments and powers of a session",
     "cycles": "Gait cycles of a session",
     "representative": "The trial of a session that the report shows",
-    "study": "Gait cycles of a study",
+    "study": "Gait cycles and stances of a study",
 }
 
 VARIABLES: dict[str, dict[str, Variable]] = {
@@ -82,6 +82,10 @@ COORDINATES = {
     "cluster_side": ("", "side of the cluster's segment"),
     "cluster_segment": ("", "segment of the cluster"),
     "cycle": ("", "number of the gait cycle in the study"),
+    "stance": ("", "number of the stance in the study"),
+    f"cycle{STANCE}": ("", "number of the gait cycle that begins with the stance; -1 if none does"),
+    f"start_time{STANCE}": ("s", "foot strike that starts the stance, on the file's own time axis"),
+    f"end_time{STANCE}": ("s", "foot off that ends the stance, on the file's own time axis"),
     "participant": ("", "participant_id of participants.tsv"),
     "session": ("", "lab session"),
     "trial": ("", "trial of trials.tsv"),
@@ -150,7 +154,7 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
         if name not in COORDINATES and step != "study":
             continue
         variable = result.variables[name]
-        units, long_name = COORDINATES.get(name) or _column(name, variable)
+        units, long_name = COORDINATES.get(name) or _of_stance(name) or _column(name, variable)
         about: dict[str, Any] = ({"units": units} if units else {}) | {"long_name": long_name}
         if name in INSTANCES:
             about["instance_dimension"] = "trial"
@@ -168,8 +172,14 @@ def _in_order(step: str, dataset: xr.Dataset) -> xr.Dataset:
     return dataset[names].copy()
 
 
+def _of_stance(name: str) -> tuple[str, str] | None:
+    """Return units and long name of a coordinate along ``stance`` that cycles have too."""
+    return COORDINATES.get(name.removesuffix(STANCE)) if name.endswith(STANCE) else None
+
+
 def _column(name: str, values: xr.Variable) -> tuple[str, str]:
     """Return units (by the end of its name) and long name of a participants' column."""
+    name = name.removesuffix(STANCE)
     numeric = values.dtype.kind in "if"
     units = [unit for ending, unit in COLUMN_UNITS.items() if numeric and name.endswith(ending)]
     return "".join(units[:1]), f"column {name} of participants.tsv"

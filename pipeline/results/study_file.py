@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -15,16 +15,22 @@ from ..errors import UserError
 from ..tables.reference_curves import COLUMNS, COMPONENTS
 from . import netcdf
 from .averages import average
+from .cycle_variables import STANCE
 
 SAME_IN_BOTH = ("angle_convention", "static_offset")
 
 
-def load_study(path: str | Path, *, kinetics_only: bool = False) -> xr.Dataset:
-    """Return ``study.nc``: curves and metrics along ``cycle``, with units.
+def load_study(
+    path: str | Path, *, kinetics_only: bool = False, part: Literal["cycle", "stance"] = "cycle"
+) -> xr.Dataset:
+    """Return ``study.nc``: curves and metrics along ``cycle`` or ``stance``, with units.
 
     Args:
         path: the file, or the study's directory.
         kinetics_only: whether to leave out cycles without valid kinetics. Otherwise their kinetics are NaN.
+        part: ``cycle`` for the gait cycles, with curves along ``phase``. ``stance`` for all stances from foot strike to
+            foot off with valid kinetics, with curves along ``stance_phase`` and under the same names; the coordinate
+            ``cycle`` is the number of the gait cycle that begins with the stance, -1 without a whole one.
 
     Raises:
         UserError: the file is missing, is damaged, or is not a study.nc.
@@ -33,7 +39,24 @@ def load_study(path: str | Path, *, kinetics_only: bool = False) -> xr.Dataset:
     study = netcdf.load(file)
     if "cycle" not in study.dims or "kinetics_valid" not in study.coords:
         raise UserError(str(file), "not a study.nc", "give the study.nc in a study's derived folder")
-    return study.isel(cycle=study.kinetics_valid.values.astype(bool)) if kinetics_only else study
+    if part == "stance":
+        return stances_of(study)
+    cycles = _without(study, "stance")
+    return cycles.isel(cycle=cycles.kinetics_valid.values.astype(bool)) if kinetics_only else cycles
+
+
+def stances_of(study: xr.Dataset) -> xr.Dataset:
+    """Return what study.nc has along ``stance``, under the names that cycles have."""
+    stances = _without(study, "cycle")
+    names = {str(name): str(name).removesuffix(STANCE) for name in stances.variables}
+    return stances.rename({name: short for name, short in names.items() if name != short})
+
+
+def _without(study: xr.Dataset, dim: str) -> xr.Dataset:
+    """Return a study without the variables along a dimension, and without labels that only these have."""
+    kept = study.drop_dims(dim, errors="ignore")
+    used = {name for variable in kept.data_vars.values() for name in variable.dims}
+    return kept.drop_dims(set(kept.dims) - used)
 
 
 def study_path(path: str | Path) -> Path:

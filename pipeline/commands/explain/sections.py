@@ -10,10 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...conventions import FROM_HIP, STANDARD_GRAVITY_M_S2
+from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
 from ...results.schema import FLAGS
 from ...signals.filters import stretches
-from ...steps.cycles.verdicts import SAME_STRIKE_S
 from ...workflow import checksums
 from ...workflow.digests import sha256
 from ...workflow.open_study import SESSION_STEPS

@@ -1,8 +1,8 @@
-"""Metrics of curves of gait cycles: peaks, ranges of motion, impulses, work.
+"""Metrics of curves of gait cycles, or of stances: peaks, ranges of motion, impulses, work.
 
 Curves are a mapping in the units of cycles.nc: ``joint_angle`` and ``joint_moment_jcs`` (..., joint, angle, 101),
 ``pelvis_angle`` (..., angle, 101), ``joint_power`` (..., joint, 101), ``ground_force`` (..., axis, 101).
-``stance_share`` (...) is the percent of the cycle at which the foot leaves the ground.
+``stance_share`` (...) is the percent of the cycle at which the foot leaves the ground. Over a stance it is 100.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ PEAKS = {
     "peak_knee_flexion": _Part("joint_angle", (KNEE, FLEXION)),
     "peak_hip_flexion": _Part("joint_angle", (HIP, FLEXION)),
     "peak_hip_extension": _Part("joint_angle", (HIP, FLEXION), -1),
-    "peak_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1),
+    "peak_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1, "stance"),
     "peak_knee_extensor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION), -1, "half stance"),
     "peak_knee_abductor_moment": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1, "stance"),
     "peak_hip_extensor_moment": _Part("joint_moment_jcs", (HIP, FLEXION), -1),
     "peak_hip_abductor_moment": _Part("joint_moment_jcs", (HIP, ADDUCTION), -1, "stance"),
-    "peak_ankle_power": _Part("joint_power", (ANKLE,)),
-    "peak_vertical_force": _Part("ground_force", (UP,)),
-    "peak_braking_force": _Part("ground_force", (FORWARD,), -1),
-    "peak_propulsive_force": _Part("ground_force", (FORWARD,)),
+    "peak_ankle_power": _Part("joint_power", (ANKLE,), until="stance"),
+    "peak_vertical_force": _Part("ground_force", (UP,), until="stance"),
+    "peak_braking_force": _Part("ground_force", (FORWARD,), -1, "stance"),
+    "peak_propulsive_force": _Part("ground_force", (FORWARD,), until="stance"),
 }
 IMPULSES = {
     "impulse_of_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1),

@@ -21,6 +21,7 @@ from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_h
 from .peaks_and_work import impulses, peaks, ranges, work
 from .spatiotemporal import Heels, belt_speed, spatiotemporal, support
 from .verdicts import Stances, Strike, judged, left_out_by_hand
+from .whole_stances import of_whole_stances
 
 Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
@@ -57,7 +58,8 @@ class Walk(NamedTuple):
         reasons: (cycle,), why a cycle has no valid kinetics; empty if it has.
         gone: (cycle,), whether the user leaves it out.
         distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`.
-        frames: the frames around 0-100 % of each cycle, and around those from foot strike to foot off.
+        frames: the frames around 0-100 % of each cycle, those from its foot strike to foot off, and those of each
+            whole stance.
         strike: (cycle,), frame of the foot strike.
     """
 
@@ -67,7 +69,7 @@ class Walk(NamedTuple):
     gone: list[bool]
     distances: dict[str, Array]
     phases: dict[str, Array]
-    frames: tuple[PhaseFrames, PhaseFrames]
+    frames: tuple[PhaseFrames, PhaseFrames, PhaseFrames]
     strike: NDArray[np.intp]
 
 
@@ -97,17 +99,18 @@ def cycles(
         max_disagreement_n_m: largest difference between the formulations of valid joint moments.
         further_curves: names of further curves, see :mod:`pipeline.steps.cycles.normalisation`.
         belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
-        left_out: cycles that the user leaves out: side, start in s and reason.
+        left_out: cycles, or stances without one, that the user leaves out: side, start in s and reason.
         by_trial: ``belt_speed_m_s`` and ``left_out`` of some trials, by name.
 
     Returns:
         Curves (cycle, ..., phase) of angles in degrees and of moments, forces and powers per body mass; metrics
         (cycle); coordinates side, start and end time, validity and reason. Along ``stance``, every stance of the
-        trial with its verdict and the checks of its side. Kinetics that are not valid, and all curves of a cycle left
-        out, are NaN.
+        trial with its verdict and the checks of its side, and, if it has both ends and valid kinetics, its curves and
+        metrics, whether or not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out,
+        are NaN.
 
     Raises:
-        UserError: a cycle to leave out does not exist.
+        UserError: a cycle or stance to leave out does not exist.
     """
     cut = partial(
         _cut,
@@ -125,10 +128,11 @@ def cycles(
     reasons = np.array([reason for walk in walks for reason in walk.reasons], dtype=str)
     frames = {
         along: PhaseFrames.joined(walk.frames[i].later(span.start) for walk, span in zip(walks, spans, strict=True))
-        for i, along in enumerate(("phase", "stance_phase"))
+        for i, along in enumerate(("phase", "stance_phase", "stance"))
     }
     quantities = _quantities(kinetics, kinematics, contacts, calibrate, further_curves)
-    curves = _curves(quantities, frames, found.row, reasons == "", float(calibrate.attrs["body_mass_kg"]))
+    mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
+    curves = _curves(quantities, frames, found.row, reasons == "", mass_kg)
     strikes = np.concatenate([walk.strike + span.start for walk, span in zip(walks, spans, strict=True)])
     floating = float(kinematics.variables["smallest_floating_axis"].values[0])
     struck_kg = at_foot_strikes(
@@ -139,21 +143,28 @@ def cycles(
         array[gone] = np.nan
     distances, phases = _chained([walk.distances for walk in walks]), _chained([walk.phases for walk in walks])
     values = {name: values for name, (_, values) in curves.items()}
-    lengths = leg_lengths(kinematics)[trial, found.row]
-    numbers = _metrics(values, distances, phases, lengths, float(calibrate.attrs["body_height_m"]))
+    numbers = _metrics(values, distances, phases, lengths[trial, found.row], float(calibrate.attrs["body_height_m"]))
     metrics, names = stacked_metrics(numbers | {"effective_foot_mass": struck_kg})
     dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
     stances = Stances.joined([walk.stances for walk in walks])
+    stance_trial, whole = _numbers([len(walk.stances.start) for walk in walks]), stances.whole
+    of_stances = of_whole_stances(
+        quantities, frames["stance"], whole, stances.row[whole],
+        duration_s=(stances.end - stances.start)[whole],
+        leg_length_m=lengths[stance_trial, stances.row][whole],
+        mass_kg=mass_kg,
+    )  # fmt: skip
     return xr.Dataset(
         {
             **curves,
             **metrics,
+            **of_stances,
             **stances.variables(),
             **{name: clean.variables[name] for name in REPAIRED if name in clean.variables},
         },
         {
             **{dim: kinetics.variables[dim] for dim in (*dims, "segment")},
-            **{dim: PHASE for dim in ("phase", "stance_phase") if any(dim in dims for dims, _ in curves.values())},
+            **dict.fromkeys(("phase", "stance_phase"), PHASE),
             "side": ("cycle", found.side),
             "start_time": ("cycle", found.start_s),
             "end_time": ("cycle", found.end_s),
@@ -162,7 +173,7 @@ def cycles(
             **names,
             **stances.coordinates(),
             "cycle_trial": ("cycle", trial),
-            "stance_trial": ("stance", _numbers([len(walk.stances.start) for walk in walks])),
+            "stance_trial": ("stance", stance_trial),
         },
     )
 
@@ -192,11 +203,14 @@ def _cut(
 ) -> Walk:
     """Return the cycles of one trial; for the arguments see :func:`cycles`."""
     found, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
-    by_hand = left_out_by_hand(found.strikes, left_out)
-    stances = judged(
+    every = judged(
         kinetics, kinematics, contacts, clean, calibrate,
         min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
-    ).without(by_hand)  # fmt: skip
+    )  # fmt: skip
+    alone = every.without_cycle(found.strikes) if left_out else []
+    by_hand = left_out_by_hand([*found.strikes, *alone], left_out)
+    stances = every.without(by_hand)
+    whole = stances.whole
     heels = Heels.of(clean)
     speed = (
         belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
@@ -208,7 +222,11 @@ def _cut(
         gone=[strike in by_hand for strike in found.strikes],
         distances=spatiotemporal(heels, **found._asdict(), belt_speed_m_s=speed),
         phases=support(contacts, **found._asdict()),
-        frames=(phase_frames(time, found.start_s, found.end_s), phase_frames(time, found.start_s, found.off_s)),
+        frames=(
+            phase_frames(time, found.start_s, found.end_s),
+            phase_frames(time, found.start_s, found.off_s),
+            phase_frames(time, stances.start[whole], stances.end[whole]),
+        ),
         strike=np.abs(time - found.start_s[:, None]).argmin(axis=1),
     )
 

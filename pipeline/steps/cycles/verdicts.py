@@ -11,13 +11,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.plausibility import REMEDY, reason_of_flag
-from ...conventions import SIDES, STANDARD_GRAVITY_M_S2
+from ...c3d.event_names import OFF, STRIKE
+from ...conventions import SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
 from ...results.trials import AnyTrial
 
 Array = NDArray[np.float64]
 Strike = tuple[str, float]  # side, instant in s
-SAME_STRIKE_S = 0.05
 BY_HAND = "left out by hand: "
 
 
@@ -31,6 +31,7 @@ class Stances:
         disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
         forward_closure: (stance, joint), of the stance's side, degrees.
         energy_closure: (stance, segment), of the stance's side, W.
+        ended: (stance,), whether it has a foot strike and a foot off: the recording, or an event not found, may cut it.
     """
 
     start: Array
@@ -41,6 +42,17 @@ class Stances:
     disagreement: Array
     forward_closure: Array
     energy_closure: Array
+    ended: NDArray[np.bool_]
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Return which stances have both ends and valid kinetics."""
+        return np.asarray(self.ended & (self.reason == ""))
+
+    @property
+    def row(self) -> NDArray[np.intp]:
+        """Return the index of each stance's side."""
+        return np.asarray(np.searchsorted(SIDES, self.side))
 
     @classmethod
     def joined(cls, trials: Iterable[Stances]) -> Stances:
@@ -67,6 +79,12 @@ class Stances:
         side, start_s = strike
         return np.flatnonzero((self.side == side) & (np.abs(self.start - start_s) < SAME_STRIKE_S))
 
+    def without_cycle(self, strikes: Sequence[Strike]) -> list[Strike]:
+        """Return the strikes of the stances at which none of the given cycles begins."""
+        followed = {i for strike in strikes for i in self.from_strike(strike).tolist()}
+        every = zip(self.side.tolist(), self.start.tolist(), self.ended.tolist(), strict=True)
+        return [(side, start_s) for i, (side, start_s, ended) in enumerate(every) if ended and i not in followed]
+
     def reason_of(self, strike: Strike) -> str:
         """Return why the cycle from a strike has no valid kinetics; empty if it has."""
         mine = self.from_strike(strike)
@@ -82,14 +100,14 @@ class Stances:
 
 
 def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, str]:
-    """Return the strikes of the cycles that the user leaves out, with the reasons.
+    """Return the strikes of the cycles and stances that the user leaves out, with the reasons.
 
     Args:
-        strikes: strikes at which the trial's cycles begin.
+        strikes: strikes at which the trial's cycles, and stances without one, begin.
         left_out: rows of cycles.tsv: side, start in s (to 0.05 s) and reason.
 
     Raises:
-        UserError: no cycle of that side starts at that instant.
+        UserError: no cycle or stance of that side starts at that instant.
     """
     found = {}
     for side, start_s, reason in left_out:
@@ -99,8 +117,8 @@ def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, fl
             known = ", ".join(f"{start:.2f}" for start in starts) or "none"
             raise UserError(
                 "cycles.tsv",
-                f"no {side} cycle starts at {start_s:g} s",
-                f"correct start_s, cycles of that side start at {known} s, or remove the row",
+                f"no {side} cycle or stance starts at {start_s:g} s",
+                f"correct start_s, those of that side start at {known} s, or remove the row",
             )
         found[side, nearest] = BY_HAND + reason
     return found
@@ -151,6 +169,7 @@ def judged(
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
+        _happens(contacts, STRIKE, sides, starts) & _happens(contacts, OFF, sides, ends),
     )
 
 
@@ -160,6 +179,14 @@ def _refused(flags: NDArray[np.int8], side: str) -> str:
         return ""
     most = int(np.bincount(flags)[1:].argmax()) + 1
     return f"{reason_of_flag(most, side)} in {100 * (flags > 0).mean():.0f} % of the stance; {REMEDY}"
+
+
+def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> NDArray[np.bool_]:
+    """Return whether an event of a kind and side (...,) happens at instants (...,), to 0.05 s."""
+    known = contacts.variables
+    here = np.abs(known["event_time"].values - instant_s[:, None]) < SAME_STRIKE_S
+    here &= (known["event"].values == kind) & (known["event_side"].values == side[:, None])
+    return np.asarray(here.any(axis=1))
 
 
 def _hidden(clean: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:

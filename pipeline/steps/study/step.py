@@ -1,4 +1,4 @@
-"""Step ``study``: all gait cycles in one dataset, tables of metrics and quality."""
+"""Step ``study``: all gait cycles and stances in one dataset, tables of metrics and quality."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
-from ...conventions import ANGLES, JOINTS
+from ...conventions import ANGLES, JOINTS, SAME_STRIKE_S
 from ...results.averages import participant_means, symmetry
-from ...results.cycle_variables import CURVES, IDENTITY, STUDY
-from ...results.metrics import METRICS, SCORES
+from ...results.cycle_variables import CURVES, IDENTITY, STANCE, STANCE_CURVES, STANCE_IDENTITY, STANCE_METRICS, STUDY
+from ...results.metrics import METRICS, OF_STANCE, SCORES
 from ...results.schema import REPAIRS, separate_metrics
 from ...results.trials import spans_of
 from ...tables.tsv import ABSENT
@@ -23,7 +24,7 @@ QUALITY = (
     "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
     "energy_closure_w", *REPAIRS,
 )  # fmt: skip
-LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim != "cycle")]
+LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
 
 
@@ -44,24 +45,24 @@ def study(
 
     Returns:
         study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
-        validity and every column of participants.tsv as coordinates. metrics.csv: one row per cycle.
+        validity and every column of participants.tsv as coordinates; the same along ``stance``, with names that end in
+        ``_of_stance``, of every stance with both ends and valid kinetics. metrics.csv: one row per cycle, and one per
+        such stance without a whole cycle.
         quality.csv: one row per stance, or per rejected trial: used or rejected, the reason, the largest disagreement
         of the trial's formulations, the closures of the side, and the counts of repaired marker samples of the trial.
 
     Raises:
         UserError: the reference cannot be used.
     """
-    used = {session: data for session, data in cycles.items() if data.sizes.get("cycle")}
+    used = {session: data for session, data in cycles.items() if "stance" in data.dims}  # else all trials are rejected
     columns = [name for name in next(iter(sessions.values()))["participant"] if name not in NOT_COORDINATES]
     dataset = _gathered(used, sessions, columns) if used else _empty()
     if reference is not None:
         found = scores(dataset, reference_gait(reference), gdi_features=gdi_features)
         dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
     names = [*METRICS, *(name for name in SCORES if name in dataset)]
-    order = ["cycle", *IDENTITY, *columns, *names]
-    # a study without cycles lacks the columns of participants.tsv
-    known = {name: dataset.variables[name].values for name in order if name in dataset.variables}
-    return dataset, pd.DataFrame(known).reindex(columns=order), _quality(cycles, sessions)
+    order = ["cycle", "part", *IDENTITY, *columns, *names]
+    return dataset, _rows(dataset, order), _quality(cycles, sessions)
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -75,17 +76,8 @@ def _gathered(
     used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
 ) -> xr.Dataset:
     """Return the cycles of all sessions, concatenated."""
-    identity = [
-        (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])
-        for session, data in used.items()
-        for about in [sessions[session]]
-        for trial in data.variables["trial"].values[data.variables["cycle_trial"].values].tolist()
-    ]
-    cells = dict(zip(IDENTITY, np.array(identity, dtype=str).T, strict=False))
-    count = [data.sizes["cycle"] for data in used.values()]
-    for name in columns:
-        column = _typed([str(sessions[session]["participant"][name]) for session in used])
-        cells[name] = np.repeat(column, count)
+    trials = {session: data.variables["cycle_trial"].values for session, data in used.items()}
+    cells = _cells(used, trials, sessions, columns)
     first, *_ = used.values()
     variables: dict[Any, Any] = {}
     coordinates: dict[Any, Any] = {name: first.variables[name] for name in LABELS if name in first.variables}
@@ -95,8 +87,91 @@ def _gathered(
             (coordinates if key in IDENTITY else variables)[key] = (variable.dims, values)
     variables |= separate_metrics(first.variables["metric"].values, variables.pop("metric_value")[1])
     coordinates |= {name: ("cycle", values) for name, values in cells.items()}
-    coordinates["cycle"] = np.arange(sum(count), dtype=np.int32)
-    return xr.Dataset(variables, coordinates)
+    coordinates["cycle"] = np.arange(sum(map(len, trials.values())), dtype=np.int32)
+    of_stances, about_stances = _stances(used, sessions, columns)
+    return xr.Dataset(variables | of_stances, coordinates | about_stances)
+
+
+def _cells(
+    used: Mapping[str, xr.Dataset],
+    trials: Mapping[str, NDArray[np.intp]],
+    sessions: Mapping[str, Mapping[str, Any]],
+    columns: Sequence[str],
+) -> dict[str, NDArray[Any]]:
+    """Return participant, session, trial, condition and columns of participants.tsv of rows of all sessions.
+
+    Args:
+        used: cycles.nc by session.
+        trials: by session, the number of the trial of each row.
+        sessions: see :func:`study`.
+        columns: names of the columns.
+    """
+    identity = [
+        (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])
+        for session, data in used.items()
+        for about in [sessions[session]]
+        for trial in data.variables["trial"].values[trials[session]].tolist()
+    ]
+    cells = dict(zip(IDENTITY, np.array(identity, dtype=str).reshape(-1, 4).T, strict=False))
+    for name in columns:
+        column = _typed([str(sessions[session]["participant"][name]) for session in used])
+        cells[name] = np.repeat(column, [len(trials[session]) for session in used])
+    return cells
+
+
+def _stances(
+    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
+) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Return variables and coordinates along ``stance``: all stances with both ends and valid kinetics.
+
+    ``cycle_of_stance`` is the number of the cycle that begins with the stance, -1 if none does.
+    """
+    names, metrics = [*METRICS], f"metric_value{STANCE}"
+    whole = {
+        session: np.flatnonzero(np.isfinite(data.variables[metrics].values[:, names.index("stance_time")]))
+        for session, data in used.items()
+    }
+
+    def of(name: str) -> NDArray[Any]:
+        return np.concatenate([data.variables[name].values[whole[session]] for session, data in used.items()])
+
+    trials = {session: data.variables["stance_trial"].values[whole[session]] for session, data in used.items()}
+    cells = _cells(used, trials, sessions, columns)
+    own = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates"}
+    cells |= {name: of(f"stance_{part}") for name, part in own.items()}
+    cells["cycle"] = _cycles_of_stances(used, whole)
+    values = of(metrics)
+    variables = {name: (variable.dims, of(name)) for name, variable in STANCE_CURVES.items()}
+    variables |= {f"{name}{STANCE}": (("stance",), values[:, names.index(name)]) for name in OF_STANCE}
+    coordinates = {f"{name}{STANCE}": ("stance", cell) for name, cell in cells.items()}
+    return variables, coordinates | {"stance": np.arange(len(values), dtype=np.int32)}
+
+
+def _cycles_of_stances(used: Mapping[str, xr.Dataset], whole: Mapping[str, NDArray[np.intp]]) -> NDArray[np.int32]:
+    """Return the number of the cycle that begins with each whole stance of all sessions, -1 if none does."""
+    found, before = [], 0
+    for session, data in used.items():
+        of_stance = [data.variables[f"stance_{name}"].values[whole[session]] for name in ("trial", "side", "start")]
+        trial, side, start_s = (values[:, None] for values in of_stance)
+        same = (data.variables["cycle_trial"].values == trial) & (data.variables["side"].values == side)
+        same &= np.abs(data.variables["start_time"].values - start_s) < SAME_STRIKE_S
+        number = before + np.arange(data.sizes["cycle"])
+        found.append(np.max(np.where(same, number, -1), axis=1, initial=-1))
+        before += data.sizes["cycle"]
+    return np.concatenate(found).astype(np.int32)
+
+
+def _rows(study: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
+    """Return metrics.csv: a row per cycle, then one per stance without a whole cycle."""
+    # a study without a usable trial lacks the columns of participants.tsv
+    known = {str(name): variable.values for name, variable in study.variables.items()}
+    cycles = pd.DataFrame({name: known[name] for name in columns if name in known}).assign(part="cycle")
+    alone = known[f"cycle{STANCE}"] < 0
+    if alone.any():
+        own = {name: known[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in known}
+        stances = pd.DataFrame(own).assign(part="stance", cycle=pd.NA, kinetics_valid=True, reason="")
+        cycles = pd.concat([cycles, stances], ignore_index=True) if len(cycles) else stances
+    return cycles.astype({"cycle": "Int64"}).reindex(columns=columns)
 
 
 def _typed(cells: list[str]) -> Any:
@@ -136,13 +211,17 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
 
 
 def _empty() -> xr.Dataset:
-    """Return a dataset without cycles, for a study without a usable trial."""
-    labels: dict[str, Any] = {"joint": JOINTS, "angle": ANGLES, "axis": "xyz", "phase": np.arange(101.0)}
-    labels = {"cycle": np.array([], dtype=np.int32)} | {name: [*values] for name, values in labels.items()}
+    """Return a dataset without cycles and stances, for a study without a usable trial."""
+    labels: dict[str, Any] = {"joint": JOINTS, "angle": ANGLES, "axis": "xyz"}
+    labels |= dict.fromkeys(("phase", "stance_phase"), np.arange(101.0))
+    labels = dict.fromkeys(("cycle", "stance"), np.array([], dtype=np.int32)) | {
+        name: [*values] for name, values in labels.items()
+    }
     variables = {
         name: (variable.dims, np.empty([len(labels[dim]) for dim in variable.dims]))
-        for name, variable in (CURVES | METRICS).items()
+        for name, variable in (CURVES | METRICS | STANCE_CURVES | STANCE_METRICS).items()
     }
-    kinds = {"start_time": float, "end_time": float, "kinetics_valid": bool}
+    kinds = {"start_time": float, "end_time": float, "kinetics_valid": bool, "cycle": np.int32}
     identity = {name: ("cycle", np.array([], dtype=kinds.get(name, "U1"))) for name in IDENTITY}
+    identity |= {f"{name}{STANCE}": ("stance", np.array([], dtype=kinds.get(name, "U1"))) for name in STANCE_IDENTITY}
     return xr.Dataset(variables, identity | labels)

@@ -1,0 +1,69 @@
+"""Curves and metrics of stances from foot strike to foot off, whether or not a whole gait cycle follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...conventions import FLEXION
+from ...results.cycle_variables import STANCE, STANCE_CURVES
+from ...results.metrics import METRICS, OF_STANCE
+from ...signals.time_normalisation import PhaseFrames, at_phases
+from .peaks_and_work import impulses, peaks, work
+
+Array = NDArray[np.float64]
+
+
+def of_whole_stances(
+    quantities: Mapping[str, xr.Variable],
+    frames: PhaseFrames,
+    whole: NDArray[np.bool_],
+    row: NDArray[np.intp],
+    *,
+    duration_s: Array,
+    leg_length_m: Array,
+    mass_kg: float,
+) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """Return the variables of cycles.nc along ``stance`` and ``stance_phase``: angles, and kinetics per body mass.
+
+    Args:
+        quantities: (sample, side, ...) by name.
+        frames: the frames around 0-100 % of the whole stances.
+        whole: (stance,), whether a stance has both ends and valid kinetics; the others are NaN.
+        row, duration_s, leg_length_m: (whole stance,), index of the side, s, m.
+        mass_kg: body mass.
+    """
+    curves, result = {}, {}
+    for name, variable in STANCE_CURVES.items():
+        quantity = name.removesuffix(STANCE)
+        values = np.ascontiguousarray(at_phases(quantities[quantity].values, frames, row))
+        curves[quantity] = values if quantity == "joint_angle" else values / mass_kg
+        result[name] = (variable.dims, _among(curves[quantity], whole))
+    known = _metrics(curves, duration_s) | {"leg_length": leg_length_m}
+    unknown = np.full(len(duration_s), np.nan)
+    stacked = np.stack([known[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
+    return result | {f"metric_value{STANCE}": (("stance", "metric"), _among(stacked, whole))}
+
+
+def _metrics(curves: Mapping[str, Array], duration_s: Array) -> dict[str, Array]:
+    """Return metrics (whole stance,), among them all of :data:`OF_STANCE` but the leg length."""
+    share = np.full(len(duration_s), 100.0)
+    goes_on: Array = curves["joint_angle"].copy()
+    goes_on[..., FLEXION, -1] = np.nan  # so that work that may go on in swing is unknown
+    return {
+        "stance_time": duration_s,
+        **peaks(curves, stance_share=share),
+        **impulses(curves, stance_share=share, stride_s=duration_s),
+        **work({**curves, "joint_angle": goes_on}, stance_share=share),
+    }
+
+
+def _among(values: Array, whole: NDArray[np.bool_]) -> Array:
+    """Return values (whole stance, ...) among all stances (stance, ...), NaN elsewhere."""
+    result: Any = np.full((len(whole), *values.shape[1:]), np.nan)
+    result[whole] = values
+    return np.asarray(result)
