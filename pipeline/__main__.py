@@ -91,11 +91,13 @@ def _parser() -> argparse.ArgumentParser:
 
     text = "trace one gait cycle back to the frames and plates of its recording"
     command = add("explain", _explain, text, "my_study", "my_study --cycle 2")
-    command.add_argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)")
+    either = command.add_mutually_exclusive_group()
+    either.add_argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)")
+    either.add_argument("--stance", metavar="N", type=int, help="number of a stance instead, as in the list")
 
     add("verify", _verify, "check that recordings and results are still those of the last run", "my_study")
 
-    text = "write study.nc as one long table, a row per cycle, variable, joint, angle and percent"
+    text = "write study.nc as one long table, a row per cycle or stance, variable, joint, angle and percent"
     command = add("export", _export, text, "my_study", "my_study --format parquet --output my_study.parquet")
     command.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
     command.add_argument("--output", metavar="FILE", type=Path, help="the table to write (default: next to study.nc)")
@@ -155,7 +157,7 @@ def _show(chosen: Namespace) -> Answer:
 def _explain(chosen: Namespace) -> Answer:
     from .commands.explain.command import explain
 
-    return explain(chosen.path, cycle=chosen.cycle), 0
+    return explain(chosen.path, cycle=chosen.cycle, stance=chosen.stance), 0
 
 
 def _verify(chosen: Namespace) -> Answer:

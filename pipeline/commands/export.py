@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -22,7 +24,7 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     Raises:
         UserError: no study, the table cannot be written, or pyarrow is not installed.
     """
-    table = long_table(load_study(path))
+    table = long_table(load_study(path), load_study(path, part="stance"))
     output = output or study_path(path).with_suffix(f".{form}")
     try:
         if form == "parquet":
@@ -36,34 +38,50 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     return output
 
 
-def long_table(study: xr.Dataset) -> pd.DataFrame:
-    """Return one row per cycle, variable and element of the variable.
+def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataFrame:
+    """Return one row per cycle, or stance without a whole cycle, variable and element of the variable.
 
-    Columns: ``cycle``, its coordinates (participant, condition, side, ...), ``variable``, one column per dimension
-    (``joint``, ``angle``, ``axis``, ``phase``, ...; empty for variables without that dimension), ``value`` (empty if
-    missing) and ``units``. A metric has a value per cycle and no other dimension.
+    Columns: ``cycle`` or ``stance``, its coordinates (participant, condition, side, ...), ``variable``, one column per
+    dimension (``joint``, ``angle``, ``axis``, ``phase``, ...; empty for variables without that dimension), ``value``
+    (empty if missing) and ``units``. A metric has a value per cycle or stance and no other dimension.
+
+    Args:
+        study, stances: of :func:`pipeline.results.study_file.load_study`.
     """
-    cycles = _cycles(study)
-    dims = sorted({str(dim) for dim in study.dims} - {"cycle"}, key=lambda dim: (dim == "phase", dim != "joint", dim))
-    dtypes = {dim: _dtype(study[dim].values) for dim in dims}
-    dtypes["variable"] = pd.CategoricalDtype([str(name) for name in study.data_vars])
-    dtypes["units"] = pd.CategoricalDtype(sorted({variable.attrs["units"] for variable in study.data_vars.values()}))
-    parts = []
-    for name, variable in ((str(name), study[name]) for name in study.data_vars):
+    parts = {"cycle": study}
+    if stances is not None:
+        parts["stance"] = stances.isel(stance=stances.cycle.values < 0).drop_vars("cycle")
+    everything = [(row, data, str(name)) for row, data in parts.items() for name in data.data_vars]
+    dims = {str(dim): data[dim].values for data in parts.values() for dim in data.dims if dim not in parts}
+    ordered = sorted(dims, key=lambda dim: ("phase" in dim, dim != "joint", dim))
+    dtypes = {dim: _dtype(dims[dim]) for dim in ordered} | dict.fromkeys(("cycle", "stance"), pd.Int64Dtype())
+    dtypes["variable"] = pd.CategoricalDtype(list(dict.fromkeys(name for _, _, name in everything)))
+    dtypes["units"] = pd.CategoricalDtype(sorted({data[name].attrs["units"] for _, data, name in everything}))
+    known = _rows(parts)
+    tables = []
+    for row, data, name in everything:
+        variable = data[name]
         rows = variable.reset_coords(drop=True).to_dataframe("value").reset_index()
         rows = rows.assign(variable=name, units=variable.attrs["units"])
-        rows = rows.assign(**dict.fromkeys({*dims} - {str(dim) for dim in variable.dims})).astype(dtypes)
-        parts.append(rows.join(cycles, on="cycle"))
-    return pd.concat(parts, ignore_index=True)[["cycle", *cycles, "variable", *dims, "value", "units"]]
+        rows = rows.assign(**dict.fromkeys(({*dims} | {"cycle", "stance"}) - {str(dim) for dim in variable.dims}))
+        tables.append(rows.astype(dtypes).join(known[row], on=row))
+    return pd.concat(tables, ignore_index=True)[
+        ["cycle", "stance", *known["cycle"], "variable", *ordered, "value", "units"]
+    ]
 
 
-def _cycles(study: xr.Dataset) -> pd.DataFrame:
-    """Return the coordinates of each cycle, without those in metrics.csv."""
+def _rows(parts: Mapping[str, xr.Dataset]) -> dict[str, pd.DataFrame]:
+    """Return the coordinates of each cycle and stance, without those in other tables."""
+    study = parts["cycle"]
     names = [str(name) for name in study.coords if study[name].dims == ("cycle",) and name != "cycle"]
     ordered = [*(name for name in IDENTITY if name in names)]
     ordered += [name for name in names if name not in (*IDENTITY, *IN_METRICS)]
-    known = pd.DataFrame({name: study[name].values for name in ordered}, index=study.cycle.values)
-    return known.astype({name: _dtype(study[name].values) for name in ordered})
+    columns = {
+        row: {name: data[name].values if name in data.coords else np.ones(data.sizes[row], bool) for name in ordered}
+        for row, data in parts.items()
+    }
+    dtypes = {name: _dtype(np.concatenate([one[name] for one in columns.values()])) for name in ordered}
+    return {row: pd.DataFrame(one, index=parts[row][row].values).astype(dtypes) for row, one in columns.items()}
 
 
 def _dtype(values: Any) -> Any:

@@ -46,7 +46,7 @@ def load_study(
 
 
 def stances_of(study: xr.Dataset) -> xr.Dataset:
-    """Return what study.nc has along ``stance``, under the names that cycles have."""
+    """Return what study.nc has along ``stance``, under the names that cycles have; nothing if it has no stances."""
     stances = _without(study, "cycle")
     names = {str(name): str(name).removesuffix(STANCE) for name in stances.variables}
     return stances.rename({name: short for name, short in names.items() if name != short})

@@ -11,7 +11,7 @@ import pytest
 from pipeline.results.averages import participant_means, symmetry
 
 NAMES = ["step_length", "work_a1"]
-ROWS = [  # participant, session, condition, side, step_length, work_a1
+ROWS = [  # participant, session, condition, side, step_length, work_a1; the last one is a stance without a cycle
     ("p2", "s2", "slow", "left", 0.6, -0.2),
     ("p2", "s2", "slow", "left", 0.7, np.nan),
     ("p2", "s2", "slow", "right", 0.75, -0.1),
@@ -20,17 +20,20 @@ ROWS = [  # participant, session, condition, side, step_length, work_a1
     ("p1", "s1", "slow", "right", 0.5, -0.3),
     ("p1", "s0", "slow", "right", 0.4, 0.0),
     ("p1", "s0", "slow", "left", 0.4, 0.0),
+    ("p2", "s2", "slow", "left", 9.9, 9.9),
 ]
 METRICS = pd.DataFrame(ROWS, columns=["participant", "session", "condition", "side", *NAMES])
+METRICS["part"] = [*["cycle"] * 8, "stance"]
 
 
 def test_means_and_counts_of_known_values() -> None:
     means = participant_means(METRICS, NAMES)
     assert list(means.columns) == [
-        "participant", "session", "condition", "side", "cycles", "step_length", "step_length_n", "work_a1", "work_a1_n",
+        "participant", "session", "condition", "side", "cycles", "stances_alone",
+        "step_length", "step_length_n", "work_a1", "work_a1_n",
     ]  # fmt: skip
     assert means.iloc[0, :4].tolist() == ["p2", "s2", "slow", "left"]
-    assert means.iloc[0, 4:].tolist() == pytest.approx([2, 0.65, 2, -0.2, 1])
+    assert means.iloc[0, 4:].tolist() == pytest.approx([2, 1, 0.65, 2, -0.2, 1])
     assert means.work_a1_n.tolist() == [1, 1, 0, 1, 1, 1, 1]
     assert np.isnan(means.work_a1[2])
     assert len(means) == 7, "sessions, conditions and sides are kept apart"

@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import ON_REQUEST
-from pipeline.results.metrics import METRICS, SCORES
+from pipeline.results.cycle_variables import CURVES, ON_REQUEST, STANCE_CURVES
+from pipeline.results.metrics import METRICS, OF_STANCE, SCORES
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
 from pipeline.steps.study.step import study
@@ -24,7 +24,7 @@ ABSENT = (*ON_REQUEST, *SCORES)
 ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}
 NAMES: dict[str, Any] = {
     "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),
-    "angle": ["flexion", "adduction", "rotation"], "phase": np.arange(101.0),
+    "angle": ["flexion", "adduction", "rotation"], "phase": np.arange(101.0), "stance_phase": np.arange(101.0),
     "cause": ["ankle", "knee", "hip", "pelvis", "translation"], "motion": ["acceleration", "velocity"],
 }  # fmt: skip
 PEOPLE = {
@@ -34,39 +34,53 @@ PEOPLE = {
 PERSON = {"s1": "p1", "s2": "p2"}  # by session
 
 
-def trial(level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = ()) -> xr.Dataset:
-    """Return a trial of cycles.nc: cycle ``i`` is ``level + i``; sides as in ``rlr``.
+def trial(
+    level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = (), alone: bool = False
+) -> xr.Dataset:
+    """Return a trial of cycles.nc: cycle ``i`` is ``level + i``, and so is its stance; sides as in ``rlr``.
 
-    Checks of a stance: disagreement ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all
-    with more digits than mean something. ``further`` names curves on request.
+    A last stance, of the right foot, has no cycle, and no kinetics unless ``alone``. Checks of a stance: disagreement
+    ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all with more digits than mean
+    something. ``further`` names curves on request.
     """
     values = level + np.arange(float(len(sides)))
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(len(sides))], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
     curves, (metrics, names) = _curves(values, further), stacked_metrics(dict.fromkeys(METRICS, values))
+    starts, used = np.append(values, level + len(sides)), np.append(reason == "", alone)
     for name in ("joint_moment_jcs", "joint_power"):
         curves[name][1][list(invalid)] = np.nan
-    used = {dim for dims, _ in curves.values() for dim in dims[1:]} | {"segment"}
+    dims = {dim for dims, _ in curves.values() for dim in dims[1:]} | {"segment", "stance_phase"}
     own = {
         "side": ("cycle", side), "start_time": ("cycle", values), "end_time": ("cycle", values + 1),
         "kinetics_valid": ("cycle", reason == ""), "reason": ("cycle", reason),
         "stance_side": ("stance", np.append(side, "right")),
         "stance_plates": ("stance", np.append(np.where(reason == "", "1 2", ""), "")),
-        "stance_reason": ("stance", np.append(reason, "no plate")),
+        "stance_reason": ("stance", np.append(reason, "" if alone else "no plate")),
     }  # fmt: skip
-    coordinates = names | {name: NAMES[name] for name in NAMES if name in used} | own
-    checks = _checks(level, np.append(values, level + len(sides)))
-    return xr.Dataset(curves | metrics | checks, coordinates, UNREPAIRED)
+    coordinates = names | {name: NAMES[name] for name in NAMES if name in dims} | own
+    of_stances = _of_stances(np.where(used, starts, np.nan))
+    return xr.Dataset(curves | metrics | of_stances | _checks(level, starts), coordinates, UNREPAIRED)
 
 
 def _curves(values: Array, further: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return dimensions and values of every curve, constant over a cycle."""
-    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name not in (*ABSENT, *METRICS)}
+    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name in CURVES}
     curves = {}
     for name, dims in (usual | {name: ON_REQUEST[name].dims for name in further}).items():
         shape = [len(values), *(len(NAMES[dim]) for dim in dims[1:])]
         curves[name] = (dims, np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy())
     return curves
+
+
+def _of_stances(values: Array) -> dict[str, Any]:
+    """Return curves and metrics of stances, constant over a stance."""
+    curves = {name: variable.dims for name, variable in STANCE_CURVES.items()}
+    metrics = np.array([[value if name in OF_STANCE else np.nan for name in METRICS] for value in values])
+    return {
+        name: (dims, np.multiply.outer(values, np.ones([len(NAMES[dim]) for dim in dims[1:]])))
+        for name, dims in curves.items()
+    } | {"metric_value_of_stance": (("stance", "metric"), metrics)}
 
 
 def _checks(level: float, start: Array) -> dict[str, Any]:

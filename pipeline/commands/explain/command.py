@@ -1,4 +1,4 @@
-"""``gaitlab explain``: how a gait cycle was computed, from the frames and force plates of its recording.
+"""``gaitlab explain``: how a gait cycle or stance was computed, from the frames and force plates of its recording.
 
 Every number is read from the study's files; only counts, ranges and frame numbers are computed.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from ...errors import UserError
@@ -21,24 +22,42 @@ WIDTH = 100
 INDENT = "  "
 
 
-def explain(path: Path, *, cycle: int | None) -> str:
-    """Return how a cycle was computed; without a number, the list of cycles.
+def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) -> str:
+    """Return how a cycle, or a stance, was computed; without a number, the list of cycles, and of stances without one.
 
     Raises:
-        UserError: no study.nc, no such cycle, or files of its session are missing or from another run.
+        UserError: no study.nc, no such cycle or stance, or files of its session are missing or from another run.
     """
     file = study_path(path)
     if not netcdf.is_netcdf(file):
         raise UserError(str(file), "not a NetCDF file", "give the study.nc of a study's derived folder")
-    study = load_study(file)
-    if cycle is None:
-        return f"{file}: cycles; --cycle N explains one\n\n{_listed(study)}"
-    if cycle not in study.cycle.values:
-        remedy = f"give 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else "the study has no cycle"
-        raise UserError(str(file), f"no cycle {cycle}", remedy)
-    record = cycle_record(file, study, cycle)
-    parts = {f"Cycle {cycle} of {file}": _summary(record)} | data_sections(record) | method_sections(record)
+    part, number = ("cycle", cycle) if stance is None else ("stance", stance)
+    study = load_study(file) if part == "cycle" else _stances(file)
+    if number is None:
+        return f"{file}: cycles; --cycle N explains one\n\n{_listed(study)}{_listed_alone(_stances(file))}"
+    if number not in study.cycle.values:
+        remedy = f"give 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else f"the study has no {part}"
+        raise UserError(str(file), f"no {part} {number}", remedy)
+    record = cycle_record(file, study, number)
+    parts = {f"{part.capitalize()} {number} of {file}": _summary(record)} | data_sections(record)
+    parts |= method_sections(record)
     return "\n\n".join(f"{title}\n{_indented(blocks)}" for title, blocks in parts.items())
+
+
+def _stances(file: Path) -> xr.Dataset:
+    """Return the whole stances of a study as if they were cycles; ``alone``: whether no whole cycle begins with it."""
+    stances = load_study(file, part="stance")
+    alone = ("cycle", stances.cycle.values < 0)
+    rows = stances.drop_vars("cycle").rename(stance="cycle", stance_phase="phase")
+    valid = ("cycle", np.ones(rows.sizes["cycle"], dtype=bool))
+    return rows.assign_coords(alone=alone, kinetics_valid=valid, reason=("cycle", [""] * rows.sizes["cycle"]))
+
+
+def _listed_alone(stances: xr.Dataset) -> str:
+    """Return the list of the stances without a whole cycle; empty if there are none."""
+    alone = stances.isel(cycle=stances.alone.values)
+    table = _listed(alone).replace("cycle ", "stance", 1)
+    return f"\n\nstances without a whole cycle; --stance N explains one\n\n{table}" if alone.sizes["cycle"] else ""
 
 
 def _listed(study: xr.Dataset) -> str:

@@ -1,4 +1,4 @@
-"""Everything that the files of a study hold about one gait cycle."""
+"""Everything that the files of a study hold about one gait cycle, or one stance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CycleRecord(NamedTuple):
 
     Attributes:
         derived: the folder of the results.
-        cycle: the cycle of study.nc, its coordinates as scalars.
+        cycle: the cycle, or stance, of study.nc, its coordinates as scalars.
         steps: the trial by step; the session's model for ``calibrate``.
         static: the static trial in read.nc.
         settings: of every step.

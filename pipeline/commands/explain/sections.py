@@ -135,7 +135,7 @@ def _markers(record: CycleRecord) -> Blocks:
     if len(rows) > 1:
         yield rows
     else:
-        yield "no gap filled, no spike removed and no label exchanged back in the frames of this cycle"
+        yield "no gap filled, no spike removed and no label exchanged back in these frames"
     unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))
     if unseen.any():
         yield f"not visible in all frames: {', '.join(map(str, clean.marker.values[unseen]))}"

@@ -13,6 +13,7 @@ import xarray as xr
 
 from ...conventions import FROM_HIP, SIDES
 from ...results.averages import Array, Text, average
+from ...results.cycle_variables import STANCE, STANCE_CURVES
 from ...results.schema import VARIABLES
 from ...signals.time_normalisation import PHASE
 from ...tables.reference_curves import Key, Reference, key_of
@@ -104,7 +105,7 @@ BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_ba
 
 
 class Cycles(NamedTuple):
-    """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,).
+    """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,); of stances, over stance.
 
     Band: if errors were drawn, their lower and upper percentile (cycle, panel, 2, phase), only of moments and powers.
     """
@@ -115,12 +116,13 @@ class Cycles(NamedTuple):
     condition: Text
     side: Text
     band: Array | None
+    over: str = "gait cycle"
 
     def of(self, participant: str) -> Cycles:
         """Return one participant's cycles."""
         mine = self.participant == participant
-        parts = {name: values[mine] for name, values in self._asdict().items() if values is not None}
-        return Cycles(**({"band": None} | parts))
+        parts = {name: values[mine] for name, values in self._asdict().items() if isinstance(values, np.ndarray)}
+        return self._replace(**parts)
 
 
 class Curve(TypedDict):
@@ -153,6 +155,7 @@ class Figure(TypedDict):
     title: str
     unit: str
     sign: str
+    over: str
     curves: list[Curve]
     reference: Band | None
 
@@ -165,6 +168,18 @@ def cycles_of(study: xr.Dataset) -> Cycles:
     )
     foot_off = select(study, "stance_share", "cycle").astype(float)
     return Cycles(np.stack(curves, axis=1).astype(float), foot_off, participant, condition, side, _bands(study))
+
+
+def stances_of(study: xr.Dataset) -> Cycles:
+    """Return the whole stances of a study for the figures; panels without curves over stance are NaN."""
+    curve = np.full((study.sizes.get("stance", 0), len(PANELS), len(PHASE)), np.nan)
+    for i, panel in enumerate(PANELS):
+        if f"{panel.variable}{STANCE}" in STANCE_CURVES:
+            curve[:, i] = select(study, f"{panel.variable}{STANCE}", "stance", "stance_phase", **panel.component)
+    participant, condition, side = (
+        select(study, f"{name}{STANCE}", "stance").astype(str) for name in ("participant", "condition", "side")
+    )
+    return Cycles(curve, np.full(len(curve), np.nan), participant, condition, side, None, "stance")
 
 
 def _bands(study: xr.Dataset) -> Array | None:
@@ -203,6 +218,7 @@ def figures(
             title=p.title,
             unit=plain_unit(VARIABLES["study"][p.variable].units),
             sign=p.sign,
+            over=cycles.over,
             curves=[],
             reference=_band(reference.get(key_of(p.variable, p.component))),
         )
@@ -239,7 +255,7 @@ def _band(curve: Reference | None) -> Band | None:
 
 def spoken(figure: Figure) -> str:
     """Return a figure in words, for screen readers."""
-    text = f"{figure['title']} over the gait cycle, {figure['unit']}, {figure['sign']}."
+    text = f"{figure['title']} over the {figure['over']}, {figure['unit']}, {figure['sign']}."
     for curve in figure["curves"]:
         known = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
         (low, at_low), (high, at_high) = min(known), max(known)

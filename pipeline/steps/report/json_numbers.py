@@ -50,6 +50,6 @@ def whole(values: Array) -> Any:
 def _with_gaps(values: NDArray[Any], known: NDArray[np.bool_]) -> Any:
     if known.all():
         return values.tolist()
-    result = values.astype(object)
+    result = np.array(values, dtype=object)
     result[~known] = None
     return result.tolist()

@@ -16,7 +16,7 @@ from ...tables.csv_files import rows_of
 from ...tables.reference_curves import Key, Reference, reference_of
 from . import quality as checked
 from . import tables
-from .figures import Cycles, cycles_of, dash_styles, figures
+from .figures import Cycles, cycles_of, dash_styles, figures, stances_of
 from .html_page import render
 from .json_numbers import select
 from .moment_parts import contributions
@@ -34,13 +34,14 @@ class Shown(NamedTuple):
 
 
 class Content(NamedTuple):
-    """Content of the pages: cycles, tables, reference, facts about the trials.
+    """Content of the pages: cycles, stances, tables, reference, facts about the trials.
 
     ``people`` is the table of participants; ``own`` has the rows of metrics, quality and symmetry by participant.
     """
 
     study: xr.Dataset
     cycles: Cycles
+    stances: Cycles
     dashes: dict[str, str]
     reference: Mapping[Key, Reference]
     metrics: list[tsv.Row]
@@ -81,13 +82,14 @@ def report(
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
-    curves = cycles_of(study)
+    curves, stances = cycles_of(study), stances_of(study)
     links = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
     rows = [rows_of(text) for text in (metrics, quality, symmetry)]
     content = Content(
         study=study,
         cycles=curves,
-        dashes=dash_styles(list(dict.fromkeys(curves.condition.tolist()))),
+        stances=stances,
+        dashes=dash_styles(list(dict.fromkeys([*curves.condition.tolist(), *stances.condition.tolist()]))),
         reference=reference_of(reference, where="report.reference") if reference else {},
         metrics=rows[0],
         quality=rows[1],
@@ -105,7 +107,7 @@ def report(
         "title": title,
         "version": study.attrs.get("pipeline_version", ""),
         "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
-        "sides": [side for side in SIDES if side in curves.side],
+        "sides": [side for side in SIDES if side in curves.side or side in stances.side],
         "dashes": content.dashes,
         "has_reference": bool(content.reference),
         "band_percent": band_percent(study),
@@ -119,7 +121,7 @@ def report(
 
 def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of the overview; ``links`` are the participants' own pages."""
-    several = len(people) > 1
+    several, cycles = len(people) > 1, tables.of_part(content.metrics, "cycle")
     whole = None
     if several and len(content.cycles.side):
         whole = figures(content.cycles, dashes=content.dashes, reference=content.reference, over_participants=True)
@@ -128,13 +130,13 @@ def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mappin
         "figures": whole,
         "people": [] if links else [*people.values()],
         "participants": content.people,
-        "metrics": tables.metrics(content.metrics, content.symmetry, over_participants=True) if several else None,
+        "metrics": tables.metrics(cycles, content.symmetry, over_participants=True) if several else None,
         "means": tables.means(content.means, links=links),
         "symmetry": tables.symmetry_indices(content.symmetry, links=links),
         "shares": shares(content.study, np.isin(content.cycles.participant, [*people])) if several else None,
         "rejected": None if links else checked.rejected(content.quality),
         "checks": None if links else checked.checks(content.quality, content.trials),
-        "reasons": checked.reasons(content.metrics, content.quality),
+        "reasons": checked.reasons(cycles, content.quality),
         "history": content.study.attrs.get("history", "").splitlines(),
         "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
     }
@@ -143,17 +145,21 @@ def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mappin
 def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> dict[str, Any]:
     """Return the content of a participant."""
     rows, judged, symmetry = (of.get(name, []) for of in content.own)
-    mine = content.cycles.of(name)
+    mine, cycles = content.cycles.of(name), tables.of_part(rows, "cycle")
     shown = figures(mine, dashes=content.dashes, reference=content.reference, over_participants=False)
+    alone = [] if any(map(tables.has_kinetics, cycles)) else tables.of_part(rows, "stance")
+    stances = figures(content.stances.of(name), dashes=content.dashes, reference={}, over_participants=False)
     about = next(row for row in content.people.rows if row[0] == name)
     sessions = tables.names([*judged, *rows], "session")
     return {
         "name": name,
         "totals": tables.totals(rows, judged),
-        "about": list(zip(content.people.header[5:], about[5:], strict=True)),
+        "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
         "figures": shown if len(mine.side) else None,
+        "figures_of_stances": [figure for figure in stances if figure["curves"]] if alone else None,
         "walk": walk,
-        "metrics": tables.metrics(rows, symmetry, over_participants=False),
+        "metrics": tables.metrics(cycles, symmetry, over_participants=False),
+        "metrics_of_stances": tables.metrics_of_stances(alone),
         "shares": shares(content.study, content.cycles.participant == name),
         "rejected": checked.rejected(judged),
         "checks": checked.checks(judged, content.trials),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...results.averages import Average, average
-from ...results.metrics import METRICS, SCORES
+from ...results.metrics import METRICS, OF_STANCE, SCORES
 from .figures import PANELS, plain_unit
 
 Row = dict[str, str]
@@ -40,6 +40,11 @@ ONE_SIDED = (
 )  # fmt: skip
 
 
+PARTICIPANTS = (
+    "Participant", "Sessions", "Trials used", "Gait cycles", "with kinetics", "Stances without a whole cycle",
+)  # fmt: skip
+
+
 class Table(NamedTuple):
     """Header and rows of text; a row's first cell is its header, with a link if any."""
 
@@ -57,13 +62,15 @@ class Totals(NamedTuple):
     trials_rejected: int
     cycles: int
     cycles_with_kinetics: int
+    stances_alone: int
     stances: int
     stances_used: int
 
 
-def totals(cycles: list[Row], quality: list[Row]) -> Totals:
-    """Return the counts; some trials are in only one of metrics.csv and quality.csv."""
-    both = [*quality, *cycles]
+def totals(rows: list[Row], quality: list[Row]) -> Totals:
+    """Return the counts; some trials are in only one of metrics.csv (``rows``) and quality.csv."""
+    both = [*quality, *rows]
+    cycles = of_part(rows, "cycle")
     stances = [row["verdict"] for row in quality if row["side"]]
     return Totals(
         participants=len(names(both, "participant")),
@@ -72,9 +79,15 @@ def totals(cycles: list[Row], quality: list[Row]) -> Totals:
         trials_rejected=len(rejected_trials(quality)),
         cycles=len(cycles),
         cycles_with_kinetics=sum(has_kinetics(row) for row in cycles),
+        stances_alone=len(rows) - len(cycles),
         stances=len(stances),
         stances_used=stances.count("used"),
     )
+
+
+def of_part(rows: Iterable[Row], part: str) -> list[Row]:
+    """Return the rows of metrics.csv that are cycles, or stances without a whole cycle."""
+    return [row for row in rows if row["part"] == part]
 
 
 def names(rows: Iterable[Row], column: str) -> list[str]:
@@ -90,14 +103,14 @@ def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def participants(people: Iterable[str], cycles: list[Row], quality: list[Row], *, links: Mapping[str, str]) -> Table:
+def participants(people: Iterable[str], metrics: list[Row], quality: list[Row], *, links: Mapping[str, str]) -> Table:
     """Return sessions, counts and columns of participants.tsv by participant."""
-    header = list(cycles[0]) if cycles else []
-    own = header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if cycles else []
-    cycles_of, quality_of = by_participant(cycles), by_participant(quality)
+    header = list(metrics[0]) if metrics else []
+    own = header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if metrics else []
+    metrics_of, quality_of = by_participant(metrics), by_participant(quality)
     rows = []
     for name in people:
-        mine, judged = cycles_of.get(name, []), quality_of.get(name, [])
+        mine, judged = metrics_of.get(name, []), quality_of.get(name, [])
         count = totals(mine, judged)
         about = [mine[0][column].removesuffix(".0") or ABSENT if mine else ABSENT for column in own]
         rows.append(
@@ -107,10 +120,11 @@ def participants(people: Iterable[str], cycles: list[Row], quality: list[Row], *
                 f"{count.trials - count.trials_rejected} of {count.trials}",
                 str(count.cycles),
                 str(count.cycles_with_kinetics),
+                str(count.stances_alone),
                 *about,
             ]
         )
-    return Table(["Participant", "Sessions", "Trials used", "Gait cycles", "with kinetics", *own], rows, links)
+    return Table([*PARTICIPANTS, *own], rows, links)
 
 
 def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) -> dict[str, Table]:
@@ -144,6 +158,13 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         result.setdefault(group, Table(header, [])).rows.append(row)
     return result
+
+
+def metrics_of_stances(rows: list[Row]) -> dict[str, Table]:
+    """Return the tables of the metrics that are defined in stance alone, of rows that are stances."""
+    left_out = NUMBERS.keys() - {*OF_STANCE}
+    tables = metrics([{k: v for k, v in row.items() if k not in left_out} for row in rows], [], over_participants=False)
+    return {title: table for title, table in tables.items() if table.rows}
 
 
 def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:

@@ -169,9 +169,9 @@ def _rows(study: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
     alone = known[f"cycle{STANCE}"] < 0
     if alone.any():
         own = {name: known[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in known}
-        stances = pd.DataFrame(own).assign(part="stance", cycle=pd.NA, kinetics_valid=True, reason="")
+        stances = pd.DataFrame(own).assign(part="stance", cycle=None, kinetics_valid=True, reason="")
         cycles = pd.concat([cycles, stances], ignore_index=True) if len(cycles) else stances
-    return cycles.astype({"cycle": "Int64"}).reindex(columns=columns)
+    return cycles.astype({"cycle": "Int64"}).reindex(columns=[*columns])
 
 
 def _typed(cells: list[str]) -> Any:

@@ -117,7 +117,9 @@ def test_a_cycle_left_out_by_hand_has_distances_but_no_curves(known: Walk) -> No
 def test_a_cycle_to_leave_out_must_exist(known: Walk) -> None:
     """A strike 0.1 s away, or of the other side, does not match."""
     start = float(trial(known).cut().start_time[0])
-    with pytest.raises(UserError, match=f"no right cycle starts at {start + 0.1:g} s.*start at {start:.2f}, "):
+    with pytest.raises(
+        UserError, match=f"no right cycle or stance starts at {start + 0.1:g} s.*start at {start:.2f}, "
+    ):
         trial(known).cut(left_out=[("right", start + 0.1, "stumbled")])
     with pytest.raises(UserError, match="no left cycle"):
         trial(known).cut(left_out=[("left", start, "stumbled")])
@@ -326,7 +328,7 @@ def test_the_cycles_of_a_session_are_those_of_its_trials(known: Walk) -> None:
     found = cycles(*sessions, trials["long"]["calibrate"], **settings, by_trial=by_trial)
     assert described("cycles", found).sizes["cycle"] == found.sizes["cycle"]
     assert [bool(reason) for reason in found.rejected.values] == [False, True, False, False]
-    assert "no left cycle starts at 99 s" in found.rejected.values[1]
+    assert "no left cycle or stance starts at 99 s" in found.rejected.values[1]
     for label, made in trials.items():
         alone = cycles(*(made[name] for name in (*names, "calibrate")), **settings, **by_trial.get(label, {}))
         here = one_trial(found, label)

@@ -18,7 +18,7 @@ from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, sto
 def test_the_table_of_metrics_is_tidy() -> None:
     metrics = gathered()[1]
     own = ["mass_kg", "height_m", "sex", "age_years", "group"]
-    assert list(metrics.columns) == ["cycle", *IDENTITY, *own, *METRICS]
+    assert list(metrics.columns) == ["cycle", "part", *IDENTITY, *own, *METRICS]
     assert list(metrics.stride_time) == [10, 11, 20, 21, 22, 30, 31]
     assert list(metrics.peak_ankle_power) == [10, 11, 20, 21, 22, 30, 31]
     means = metrics.groupby(["participant", "condition"]).walking_speed.mean()

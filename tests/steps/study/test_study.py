@@ -106,7 +106,7 @@ def test_further_curves_reach_the_study(tmp_path: Path) -> None:
 
 
 def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:
-    assert not set(opened.variables) & {*ABSENT, "cause", "motion", "stance", "segment"}
+    assert not set(opened.variables) & {*ABSENT, "cause", "motion", "segment"}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: Trials, tmp_path: P
     assert set(opened.data_vars) == set(VARIABLES["study"]) - set(ABSENT)
     assert metrics.empty
     assert [len(table) for table in per_participant(metrics)] == [0, 0]
-    assert list(metrics.columns) == ["cycle", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS]
+    assert list(metrics.columns) == ["cycle", "part", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS]
     assert len(quality) == 2
     assert set(quality.verdict) == {"rejected"}
 

@@ -1,7 +1,7 @@
 "use strict";
 // The panels: mean curves with their bands per side and condition, and the choice of what to show.
 (() => {
-  const { colour, plain, number, layout, gaitCycle, show, redraw, whenOpen } = figures;
+  const { colour, plain, number, layout, percentOf, show, redraw, whenOpen } = figures;
   const hidden = new Set();
 
   // The outline of mean +- sd, one for each run of known samples.
@@ -57,7 +57,7 @@
     return {
       data: [...grey, ...curves.flatMap(traces)],
       layout: layout({
-        x: gaitCycle, y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}` }, hovermode: "x unified",
+        x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}` }, hovermode: "x unified",
         shapes: curves.filter((curve) => curve.foot_off !== null).map(footOff),
       }),
     };

@@ -31,7 +31,7 @@ const figures = (() => {
     };
   }
 
-  const gaitCycle = { title: "gait cycle", range: [0, 100], dtick: 20, tickangle: 0, ticksuffix: " %", showticksuffix: "last", zeroline: false };
+  const percentOf = (title) => ({ title, range: [0, 100], dtick: 20, tickangle: 0, ticksuffix: " %", showticksuffix: "last", zeroline: false });
 
   function draw(element) {
     stale.delete(element);
@@ -89,5 +89,5 @@ const figures = (() => {
   addEventListener("beforeprint", printing(true));
   addEventListener("afterprint", printing(false));
 
-  return { colour, plain, number, layout, gaitCycle, show, redraw, whenOpen };
+  return { colour, plain, number, layout, percentOf, show, redraw, whenOpen };
 })();

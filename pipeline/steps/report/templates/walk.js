@@ -1,7 +1,7 @@
 "use strict";
 // The shown walk: force vectors of a step, and contributions to a joint moment as stacked areas.
 (() => {
-  const { colour, plain, number, layout, gaitCycle, show, whenOpen } = figures;
+  const { colour, plain, number, layout, percentOf, show, whenOpen } = figures;
   const METRES_PER_FORCE = 0.06; // length of 1 N/kg along the floor's axis, so that vectors keep their direction
 
   function vectors(step, side) {
@@ -59,7 +59,7 @@
       show(plot, () => ({
         data: data(),
         layout: layout({
-          x: gaitCycle, y: { title: plain(unit) }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 70, b: 40 },
+          x: percentOf("gait cycle"), y: { title: plain(unit) }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 70, b: 40 },
           legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
         }),
       }));
