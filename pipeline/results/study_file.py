@@ -33,20 +33,22 @@ def load_study(
             ``cycle`` is the number of the gait cycle that begins with the stance, -1 without a whole one.
 
     Raises:
-        UserError: the file is missing, is damaged, or is not a study.nc.
+        UserError: the file is missing, is damaged, or is not a study.nc, or has no stances.
     """
     file = study_path(path)
     study = netcdf.load(file)
     if "cycle" not in study.dims or "kinetics_valid" not in study.coords:
         raise UserError(str(file), "not a study.nc", "give the study.nc in a study's derived folder")
     if part == "stance":
+        if "stance" not in study.dims:
+            raise UserError(str(file), "has no stances", "it is of an earlier version, run the workflow again")
         return stances_of(study)
     cycles = _without(study, "stance")
     return cycles.isel(cycle=cycles.kinetics_valid.values.astype(bool)) if kinetics_only else cycles
 
 
 def stances_of(study: xr.Dataset) -> xr.Dataset:
-    """Return what study.nc has along ``stance``, under the names that cycles have; nothing if it has no stances."""
+    """Return what study.nc has along ``stance``, under the names that cycles have."""
     stances = _without(study, "cycle")
     names = {str(name): str(name).removesuffix(STANCE) for name in stances.variables}
     return stances.rename({name: short for name, short in names.items() if name != short})

@@ -31,6 +31,7 @@ from tests.support.geometry import close
 ANKLE = {"joint": "ankle", "angle": "flexion"}
 METRIC = "peak_ankle_plantarflexor_moment"
 PEOPLE = 12
+PERCENT = np.arange(101.0)
 
 
 @pytest.fixture
@@ -42,6 +43,16 @@ def stored(tmp_path: Path) -> Path:
     made["kinetics_valid"] = ~unknown
     made["ground_force"] = made.joint_moment_jcs[:, 0, 0] * xr.DataArray([1, 2, 3], {"axis": list("xyz")})
     made["ground_force"] = made.ground_force.transpose("cycle", "axis", "phase").assign_attrs(units="N kg-1")
+    made = made.assign(
+        joint_power_of_stance=(
+            ("stance", "stance_phase"),
+            np.outer([1.0, 2, 3], np.arange(101.0)),
+            {"units": "W kg-1"},
+        ),
+    ).assign_coords(
+        {f"{name}_of_stance": ("stance", made[name].values[:3]) for name in ("participant", "condition", "side")}
+        | {"cycle_of_stance": ("stance", [0, -1, -1]), "stance": range(3), "stance_phase": PERCENT}
+    )
     netcdf.save(tmp_path / "derived" / "study.nc", made)
     return tmp_path
 
@@ -61,6 +72,19 @@ def test_kinetics_only_leaves_out_the_other_cycles(stored: Path) -> None:
     assert known.sizes["cycle"] == whole.sizes["cycle"] - 3
     assert known.joint_moment_jcs.notnull().all()
     assert known.joint_moment_jcs.attrs == whole.joint_moment_jcs.attrs
+
+
+def test_stances_have_the_names_of_cycles(stored: Path) -> None:
+    stances = load_study(stored, part="stance")
+    assert {*stances.data_vars} == {"joint_power"}
+    assert stances.joint_power.dims == ("stance", "stance_phase")
+    assert not {"stance", "stance_phase"} & {*load_study(stored).dims}
+    means = mean_curves(stances.joint_power)
+    assert means.dims == ("participant", "side", "condition", "stance_phase")
+    assert float(means.isel(stance_phase=1).mean()) == pytest.approx(2)
+    netcdf.save(stored / "earlier.nc", group_study(participants=3))
+    with pytest.raises(UserError, match=r"earlier.nc: has no stances; .* run the workflow again"):
+        load_study(stored / "earlier.nc", part="stance")
 
 
 def test_other_files_than_a_study_are_refused(stored: Path) -> None:
@@ -101,7 +125,7 @@ def test_long_table_is_the_study_again(stored: Path) -> None:
     table = long_table(study)
     assert len(table) == sum(variable.size for variable in study.data_vars.values())
     assert [*table.columns] == [
-        "cycle", "participant", "condition", "side", "kinetics_valid",
+        "cycle", "stance", "participant", "condition", "side", "kinetics_valid",
         "variable", "joint", "angle", "axis", "phase", "value", "units",
     ]  # fmt: skip
     force = table[table.variable == "ground_force"]
@@ -112,7 +136,20 @@ def test_long_table_is_the_study_again(stored: Path) -> None:
     assert metric.phase.isna().all()
     close(metric.value, study[METRIC])
     assert (metric.participant == study.participant.values).all()
+    assert table.stance.isna().all()
     assert set(table[table.variable == "joint_moment_jcs"].units) == {"N m kg-1"}
+
+
+def test_long_table_has_stances_without_a_cycle(stored: Path) -> None:
+    study, stances = load_study(stored), load_study(stored, part="stance")
+    table = long_table(study, stances)
+    assert table.iloc[: len(long_table(study))].stance.isna().all()
+    alone = table[table.cycle.isna()]
+    assert [*alone.stance.unique()] == [1, 2]
+    assert alone.phase.isna().all()
+    close(alone.set_index(["stance", "stance_phase"]).value.to_xarray(), stances.joint_power[1:])
+    assert (alone[alone.stance == 2].participant == str(stances.participant.values[2])).all()
+    assert alone.kinetics_valid.all()
 
 
 def test_export_writes_the_same_table_in_both_forms(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:

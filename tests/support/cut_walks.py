@@ -59,6 +59,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
     mass times the mass.
     """
     clean = cleaned(known)
+    clean = clean.assign_coords(cutoff_hz=("marker", np.full(clean.sizes["marker"], 10.0)))
     time = clean.time.values
     phase = np.stack([wave(known, time, side) for side in SIDES], axis=1)
     sizes = np.array([[amplitude(joint, axis) for axis in range(3)] for joint in range(3)])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import REPAIRED
+from pipeline.results.cycle_variables import REPAIRED, STANCE_CURVES
+from pipeline.results.metrics import METRICS, OF_STANCE
 from pipeline.results.schema import VARIABLES, described
 from pipeline.results.trial_variables import FACTS
 from pipeline.results.trials import joined, one_trial
@@ -41,3 +45,14 @@ def as_loaded(step: str, data: xr.Dataset) -> xr.Dataset:
     stored = described(step, data)
     single = {name: one.astype(float) for name, one in stored.variables.items() if one.dtype == np.float32}
     return stored.assign(single)
+
+
+def constant_stances(values: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the curves and metrics of stances in cycles.nc, each constant; NaN for those without."""
+    size = {"stance_phase": 101}  # all other dimensions have three labels
+    curves = {
+        name: (one.dims, np.multiply.outer(values, np.ones([size.get(dim, 3) for dim in one.dims[1:]])))
+        for name, one in STANCE_CURVES.items()
+    }
+    metrics = np.where([name in OF_STANCE for name in METRICS], values[:, None], np.nan)
+    return curves | {"metric_value_of_stance": (("stance", "metric"), metrics)}

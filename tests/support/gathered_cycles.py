@@ -10,12 +10,12 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import CURVES, ON_REQUEST, STANCE_CURVES
-from pipeline.results.metrics import METRICS, OF_STANCE, SCORES
+from pipeline.results.cycle_variables import CURVES, ON_REQUEST
+from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
 from pipeline.steps.study.step import study
-from tests.support.described_trials import UNREPAIRED, as_loaded
+from tests.support.described_trials import UNREPAIRED, as_loaded, constant_stances
 
 Array = NDArray[np.float64]
 Trials = dict[str, dict[str, xr.Dataset]]
@@ -59,7 +59,7 @@ def trial(
         "stance_reason": ("stance", np.append(reason, "" if alone else "no plate")),
     }  # fmt: skip
     coordinates = names | {name: NAMES[name] for name in NAMES if name in dims} | own
-    of_stances = _of_stances(np.where(used, starts, np.nan))
+    of_stances = constant_stances(np.where(used, starts, np.nan))
     return xr.Dataset(curves | metrics | of_stances | _checks(level, starts), coordinates, UNREPAIRED)
 
 
@@ -71,16 +71,6 @@ def _curves(values: Array, further: tuple[str, ...]) -> dict[str, tuple[tuple[st
         shape = [len(values), *(len(NAMES[dim]) for dim in dims[1:])]
         curves[name] = (dims, np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy())
     return curves
-
-
-def _of_stances(values: Array) -> dict[str, Any]:
-    """Return curves and metrics of stances, constant over a stance."""
-    curves = {name: variable.dims for name, variable in STANCE_CURVES.items()}
-    metrics = np.array([[value if name in OF_STANCE else np.nan for name in METRICS] for value in values])
-    return {
-        name: (dims, np.multiply.outer(values, np.ones([len(NAMES[dim]) for dim in dims[1:]])))
-        for name, dims in curves.items()
-    } | {"metric_value_of_stance": (("stance", "metric"), metrics)}
 
 
 def _checks(level: float, start: Array) -> dict[str, Any]:

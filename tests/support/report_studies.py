@@ -18,7 +18,7 @@ from pipeline.results.trials import joined, rejection
 from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
-from tests.support.described_trials import UNREPAIRED, as_loaded
+from tests.support.described_trials import UNREPAIRED, as_loaded, constant_stances
 
 PHASE = np.arange(101.0)
 CURVES = {
@@ -77,8 +77,13 @@ class Made(NamedTuple):
         return page
 
 
-def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = "") -> xr.Dataset:
-    """Return a trial of cycles.nc: sines that differ by joint, angle, side, condition."""
+def trial_cycles(
+    person: str, condition: str, sides: list[str], *, valid: bool = True, reason: str = "", alone: int = 0
+) -> xr.Dataset:
+    """Return a trial of cycles.nc: sines that differ by joint, angle, side, condition.
+
+    ``alone`` right stances from 100 s on, of 0.6 s, have no cycle; their curves and metrics are 100, 101, ...
+    """
     side = np.array([name for name in sides for _ in range(REPEATS[person])])
     count = len(side)
     gain = np.array([SIDE_GAIN[name] for name in side]) * CONDITION_GAIN.get(condition, 1.0)
@@ -93,15 +98,20 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
         curves[name] = (("cycle", *dims, "phase"), values)
     columns = dict.fromkeys(METRICS, 1.0 + offset) | {"stance_share": 60 + offset}
     start = np.tile(np.arange(REPEATS[person], dtype=float), len(sides))
+    stances, later = count + alone, 100.0 + np.arange(alone)
+    touched = np.append(start, later)
     checks = {
-        "stance_disagreement": ("stance", np.full(count, 2e-13)),
-        "stance_forward_closure": (("stance", "joint"), np.full((count, 3), 0.25)),
-        "stance_energy_closure": (("stance", "segment"), np.full((count, 3), 0.125)),
+        "stance_start": ("stance", touched),
+        "stance_end": ("stance", touched + 0.6),
+        "stance_disagreement": ("stance", np.full(stances, 2e-13)),
+        "stance_forward_closure": (("stance", "joint"), np.full((stances, 3), 0.25)),
+        "stance_energy_closure": (("stance", "segment"), np.full((stances, 3), 0.125)),
     }
     stacked, names = stacked_metrics(columns)
     return xr.Dataset(
-        curves | stacked | checks | {"stance_start": ("stance", start), "stance_end": ("stance", start + 0.6)},
-        {"phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]} | names,
+        curves | stacked | checks | constant_stances(np.append(np.full(count, 1.0 if valid else np.nan), later)),
+        {"phase": PHASE, "stance_phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]}
+        | names,
         UNREPAIRED | REPAIRS | ABOUT,
     ).assign_coords(
         side=("cycle", side),
@@ -109,9 +119,9 @@ def trial_cycles(person: str, condition: str, sides: list[str], *, valid: bool =
         end_time=("cycle", start + 1),
         kinetics_valid=("cycle", np.full(count, valid)),
         reason=("cycle", np.full(count, reason)),
-        stance_side=("stance", side),
-        stance_plates=("stance", np.full(count, "1+2")),
-        stance_reason=("stance", np.full(count, reason)),
+        stance_side=("stance", np.append(side, ["right"] * alone)),
+        stance_plates=("stance", np.full(stances, "1+2")),
+        stance_reason=("stance", np.append(np.full(count, reason), [""] * alone)),
     )
 
 

@@ -193,6 +193,33 @@ def test_missing_samples_are_left_out_not_zero() -> None:
     assert re.search(r"Step length\W+m\s+n/a ", words)
 
 
+def test_stances_are_shown_where_no_whole_cycle_has_kinetics() -> None:
+    """Sub-02 has a stance without a cycle too, but also cycles with kinetics: it is only counted."""
+    both = ["left", "right"]
+    trials = {
+        "sub-01": {"walk": trial_cycles("sub-01", "slow", both, valid=False, reason="no plate", alone=3)},
+        "sub-02": {"walk": trial_cycles("sub-02", "slow", both, alone=1)},
+        "sub-03": {"walk": trial_cycles("sub-03", "slow", [], alone=2)},
+    }
+    page = Page(made(trials, {"walk": "slow"}).page())
+    assert "and 6 stances without a whole cycle" in page.words
+    over = [{figure["over"] for figure in figures} for figures in page.figures()]
+    assert over == [{"gait cycle"}, {"gait cycle"}, {"stance"}, {"gait cycle"}, {"stance"}]
+    curve = curve_of(page.figures()[2], "Ankle power", "right", "slow")
+    assert (curve["n"], curve["foot_off"]) == (3, None)
+    np.testing.assert_allclose(curve["mean"], 101)
+    assert {figure["title"] for figure in page.figures()[2]} >= {"Hip flexion", "Knee flexion moment", "Vertical force"}
+    assert re.search(r"Peak vertical force\W+N/kg\s+101\.00 \(1\.00\)", page.words)
+    assert not re.search(r"Stride time\W+s\s+101", page.words)
+
+
+def test_a_study_of_one_person_without_a_cycle_shows_the_stances() -> None:
+    page = Page(made({"sub-01": {"walk": trial_cycles("sub-01", "slow", [], alone=3)}}, {"walk": "slow"}).page())
+    (figures,) = page.figures()
+    assert curve_of(figures, "Ankle power", "right", "slow")["n"] == 3
+    assert "0 gait cycles" in page.words
+
+
 def test_a_study_without_cycles_shows_the_reasons() -> None:
     trials = {"sub-01": {"walk": xr.Dataset(attrs={"rejected": "no marker 'LKNE'"})}}
     page = Page(made(trials, {"walk": "slow"}).page())

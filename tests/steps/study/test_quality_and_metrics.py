@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pipeline.results.cycle_variables import IDENTITY
-from pipeline.results.metrics import METRICS
+from pipeline.results.metrics import METRICS, OF_STANCE
 from pipeline.results.schema import REPAIRS
 from pipeline.steps.study.step import QUALITY, per_participant, study
 from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, stored, trial
@@ -23,6 +23,32 @@ def test_the_table_of_metrics_is_tidy() -> None:
     assert list(metrics.peak_ankle_power) == [10, 11, 20, 21, 22, 30, 31]
     means = metrics.groupby(["participant", "condition"]).walking_speed.mean()
     assert means.to_dict() == {("p1", "fast"): 10.5, ("p1", "slow"): 21.0, ("p2", "fast"): 30.5}
+
+
+def test_a_stance_without_a_cycle_has_a_row_and_counts_in_no_mean() -> None:
+    """After the cycles; stances of cycles have none, and metrics of whole cycles are empty."""
+    cycles = {"s1": {"fast_1": trial(10, "rl", alone=True)}, "s2": {"fast_1": trial(30, "", alone=True)}}
+    dataset, metrics, _ = study(stored(cycles), sessions=sessions(cycles), **ALONE)
+    assert list(metrics.part) == ["cycle", "cycle", "stance", "stance"]
+    assert list(metrics.cycle.isna()) == [False, False, True, True]
+    assert list(metrics.peak_ankle_power) == [10, 11, 12, 30]
+    assert list(metrics.start_time) == [10, 11, 12, 30]
+    assert list(metrics.participant) == ["p1", "p1", "p1", "p2"]
+    assert list(metrics.group) == ["a", "a", "a", "7"]
+    assert list(metrics.kinetics_valid) == [True] * 4
+    alone = metrics[metrics.part == "stance"]
+    assert alone[[name for name in METRICS if name not in OF_STANCE]].isna().all(axis=None)
+    assert alone[[*OF_STANCE]].notna().all(axis=None)
+    assert dataset.cycle_of_stance.values.tolist() == [0, 1, -1, -1]
+    means, symmetry = per_participant(metrics)
+    counts = ["participant", "side", "cycles", "stances_alone", "peak_ankle_power_n"]
+    assert means[counts].values.tolist() == [
+        ["p1", "right", 1, 1, 1],
+        ["p1", "left", 1, 0, 1],
+        ["p2", "right", 0, 1, 0],
+    ]
+    assert means.peak_ankle_power.tolist()[:2] == [10, 11]
+    assert symmetry.peak_ankle_power.isna().tolist() == [False, True]
 
 
 def test_a_table_read_back_is_the_same(tmp_path: Path) -> None:

@@ -1,0 +1,164 @@
+"""Step ``cycles``: curves and metrics of stances, whether or not a whole gait cycle follows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ezc3d
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.results.cycle_variables import STANCE_CURVES
+from pipeline.results.metrics import METRICS, OF_STANCE
+from pipeline.results.study_file import load_study
+from tests.support.cut_walks import MASS_KG, PHASE, ROUNDING, amplitude, trial, wave
+from tests.support.outputs import write_outputs
+from tests.support.recordings import PEAK_N, STANCE_S, Walk, walk
+
+PEAKS = [name for name in OF_STANCE if name.startswith("peak_")]
+DEMO_WALK, DEMO_SIDE = "comfortable_02", "right"
+LATER_S = 0.05  # the recording goes on for longer than the 32 ms that an end affects at 10 Hz
+
+
+@pytest.fixture(scope="module")
+def known() -> Walk:
+    return walk(strides=3)
+
+
+def of_stance(result: xr.Dataset, name: str) -> Any:
+    """Return a metric of all stances, NaN without one."""
+    return result.metric_value_of_stance.values[:, [*METRICS].index(name)]
+
+
+def whole(result: xr.Dataset) -> Any:
+    return np.flatnonzero(np.isfinite(of_stance(result, "stance_time")))
+
+
+def test_every_stance_with_both_ends_has_curves_from_strike_to_off(known: Walk) -> None:
+    """Also the last ones, without a following strike; equal to numpy's interpolation between frames."""
+    made = trial(known)
+    result = made.cut()
+    time = made["clean"].time.values
+    steps = [step for step in known.steps if step.start_s > time[0] and step.end_s < time[-1]]
+    assert len(steps) == len(whole(result)) > result.sizes["cycle"]
+    for i in whole(result):
+        start, end = result.stance_start.values[i], result.stance_end.values[i]
+        assert any(np.allclose((step.start_s, step.end_s), (start, end)) for step in steps)
+        instants = start + PHASE / 100 * (end - start)
+        linear = np.interp(instants, time, wave(known, time, str(result.stance_side[i].item())))
+        for joint in range(3):
+            moment = result.joint_moment_jcs_of_stance.values[i, joint, 2] / amplitude(joint, 2)
+            np.testing.assert_allclose(moment, linear, rtol=0, atol=ROUNDING)
+            angle = result.joint_angle_of_stance.values[i, joint, 1] / amplitude(joint, 1)
+            np.testing.assert_allclose(angle, linear, rtol=0, atol=ROUNDING)
+        # the top of the half sine lies between two frames
+        assert of_stance(result, "peak_vertical_force")[i] == pytest.approx(PEAK_N / MASS_KG, rel=1e-3)
+    np.testing.assert_allclose(of_stance(result, "stance_time")[whole(result)], STANCE_S, atol=ROUNDING)
+
+
+def test_metrics_that_stance_alone_does_not_define_are_absent(known: Walk) -> None:
+    result = trial(known).cut()
+    present = np.isfinite(result.metric_value_of_stance.values[whole(result)]).any(axis=0)
+    assert {name for name, there in zip(METRICS, present, strict=True) if there} <= {*OF_STANCE}
+    assert {*PEAKS, "stance_time", "leg_length"} <= {
+        name for name, there in zip(METRICS, present, strict=True) if there
+    }
+
+
+def test_other_stances_have_no_curves(known: Walk) -> None:
+    """Rejected, cut by an end of the recording, without a foot off, or left out by hand."""
+    every = trial(known).cut()
+    last = whole(every)[-1]
+    side, start = str(every.stance_side[last].item()), float(every.stance_start[last])
+    assert not ((every.side == side) & (np.abs(every.start_time - start) < 0.01)).any(), "it has no cycle"
+    rejected = trial(known, reasons={1: "two feet on the plate"}).cut()
+    without_off = trial(known)
+    events = without_off["contacts"]
+    kept = np.abs(events.event_time.values - float(every.stance_end[last])) > ROUNDING
+    without_off["contacts"] = events.isel(event=kept)
+    left_out = trial(known).cut(left_out=[(side, round(start, 2), "stumbled")])
+    for result in (rejected, without_off.cut(), left_out):
+        assert len(whole(result)) == len(whole(every)) - 1
+        lost = np.setdiff1d(np.arange(result.sizes["stance"]), whole(result))
+        for name in STANCE_CURVES:
+            assert np.isnan(result[name].values[lost]).all(), name
+    assert left_out.stance_reason.values[last] == "left out by hand: stumbled"
+    assert (left_out.reason == "").all()
+
+
+def test_the_ends_of_the_recording_and_gaps_keep_a_distance(known: Walk) -> None:
+    """Filtered markers are affected within 32 ms at 10 Hz, 64 ms at 5 Hz."""
+    made = trial(known)
+    last = whole(made.cut())[-1]
+    gap = float(made.cut().stance_end[last]) + 0.05
+    moment = made["kinetics"].joint_moment
+    made["kinetics"]["joint_moment"] = moment.where(np.abs(moment.time - gap) > 0.006)
+    assert last in whole(made.cut())
+    made["clean"] = made["clean"].assign_coords(cutoff_hz=made["clean"].cutoff_hz / 2)
+    assert last not in whole(made.cut())
+
+
+def test_a_stance_and_its_cycle_have_the_same_metrics(known: Walk) -> None:
+    """Samples are at whole percents of each; a half sine of 0.7 s loses up to (pi / 100)^2 / 8 of its peak by that.
+
+    A peak at foot off is left out: a cycle has no sample there, and the curves made here are not zero in swing.
+    """
+    result = trial(known).cut()
+    compared = set()
+    for i in whole(result):
+        same = (result.side == result.stance_side[i]) & (np.abs(result.start_time - result.stance_start[i]) < 0.01)
+        if same.any():
+            cycle = result.isel(cycle=int(np.argmax(same.values)))
+            inside = [name for name in PEAKS if cycle[f"phase_of_{name}"] < int(cycle.stance_share)]
+            compared |= {*inside}
+            for name in inside:
+                assert of_stance(result, name)[i] == pytest.approx(float(cycle[name]), rel=2e-3), name
+            for name in ("impulse_of_propulsive_force", "impulse_of_hip_abductor_moment"):
+                assert of_stance(result, name)[i] == pytest.approx(float(cycle[name]), rel=2e-3), name
+    assert len(compared) > 4
+
+
+def test_a_walk_cut_after_foot_off_has_the_metrics_of_the_whole_walk(tmp_path: Path) -> None:
+    """From the recording: a stance that loses its cycle by a shorter recording keeps its numbers."""
+    longer = write_outputs(tmp_path / "longer", walk="_02")
+    cycles, stances = (one_of(longer, part) for part in ("cycle", "stance"))
+    shorter = write_outputs(tmp_path / "shorter", walk="_02", change=cut_at(float(stances.end_time) + LATER_S))
+    found = one_of(shorter, "stance")
+    assert int(found.cycle) == -1
+    assert int(stances.cycle) == int(cycles.cycle)
+    for name in PEAKS:
+        # power changes by 2 % from one percent to the next near its peak; filters end elsewhere
+        assert float(found[name]) == pytest.approx(float(cycles[name]), rel=0.02 if "power" in name else 0.01), name
+    for name in (name for name in OF_STANCE if name.startswith("impulse_")):
+        assert float(found[name]) == pytest.approx(float(cycles[name]), rel=0.02, abs=1e-3), name
+    for name, peak in (("joint_angle", 30.0), ("joint_moment_jcs", 1.5), ("joint_power", 4.3)):
+        # 0.06 N m/kg of 1.5 at foot off, five frames before the end; nearly nothing before
+        away = np.abs(found[name].values - stances[name].values)
+        assert away.max() < 0.05 * peak, name
+        assert away[..., :85].max() < 0.005 * peak, name
+
+
+def cut_at(end_s: float) -> Any:
+    """Return the change of a study that ends a walk at an instant."""
+
+    def change(study: Path) -> None:
+        path = study / "sub-01" / f"{DEMO_WALK}.c3d"
+        content = ezc3d.c3d(str(path))
+        data, rate = content["data"], content["header"]["points"]["frame_rate"]
+        frames = int(end_s * rate) - content["header"]["points"]["first_frame"] + 1
+        per_frame = data["analogs"].shape[2] // data["points"].shape[2]
+        data["points"], data["analogs"] = data["points"][..., :frames], data["analogs"][..., : frames * per_frame]
+        for name in ("residuals", "camera_masks"):
+            data["meta_points"][name] = data["meta_points"][name][..., :frames]
+        content.write(str(path))
+
+    return change
+
+
+def one_of(study: Path, part: Any) -> xr.Dataset:
+    """Return the first cycle, or stance, of the right side of the walk."""
+    rows = load_study(study, part=part)
+    mine = np.flatnonzero((rows.trial.values == DEMO_WALK) & (rows.side.values == DEMO_SIDE))
+    return rows.isel({part: int(mine[0])})
