@@ -172,6 +172,7 @@ def test_every_coordinate_is_explained(after_demo: Path) -> None:
         with xr.open_dataset(path, decode_times=False) as file:
             found |= {*map(str, file.coords)}
     own = set((DEMO / "participants.tsv").read_text().splitlines()[0].split("\t"))
+    own |= {f"{name}_of_stance" for name in own}
     assert found - own <= set(re.findall(r"`(\w+)`", text_of("outputs.md")))
 
 
