@@ -117,6 +117,10 @@ def test_folders_of_one_session_are_conditions() -> None:
     [
         (standing("walk_01.c3d"), "static", "static"),  # motion is better evidence than names
         (moving("Static.c3d"), "static", "static"),
+        (replace(standing("walk_01.c3d"), frame_count=5), "gait", "walk"),  # nobody moves far in five frames
+        (moving("Gehen_02.c3d"), "gait", "walk"),
+        (moving("Statik.c3d"), "static", "static"),
+        (moving("marcha lenta.c3d"), "gait", "walk"),
         (moving("walk_01.c3d"), "gait", "walk"),
         (moving("HC002D06.c3d"), "gait", "walk"),
         (moving("slow walk 12.c3d"), "gait", "slow-walk"),

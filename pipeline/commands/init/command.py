@@ -37,6 +37,8 @@ from .trial_roles import File
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 MOST_LISTED = 5
+MASS_ERROR = 0.06  # of estimates of one mass from plates, see walking_weights_n
+MOST = 0.75  # share of estimates that agree; fewer mean several people, or steps off a plate
 NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg"
 
 Models = Mapping[str, BodyModel]
@@ -166,8 +168,10 @@ def _shown_mass(folder: Path, rows: Sequence[Row], model: BodyModel) -> Mass | N
         ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),
         ("plates, walking, within 6 %", [weight for walk in walks for weight in walk.walking_weights_n]),
     ):
-        if weights_n:
-            return Mass(float(np.median(weights_n)) / STANDARD_GRAVITY_M_S2, source)
+        middle_n = float(np.median(weights_n)) if weights_n else np.nan
+        agreeing = [weight_n for weight_n in weights_n if abs(weight_n / middle_n - 1) <= MASS_ERROR]
+        if agreeing and len(agreeing) >= MOST * len(weights_n):
+            return Mass(middle_n / STANDARD_GRAVITY_M_S2, source)
     return None
 
 

@@ -105,7 +105,8 @@ def role(file: File, model_name: str, *, labelled: bool) -> str:
     """
     if file.problem or (labelled and not file.shows_a_foot(model_name)):
         return "exclude"
-    if file.stands:
+    too_short = 0 < file.frame_count < SHORT_FRAMES  # nobody moves far in so few frames
+    if file.stands and not (too_short and file.says(GAIT_WORD)):
         return "static"
     if file.says(GAIT_WORD):
         return "gait"
