@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ..conventions import FROM_HIP, SIDES
 from ..errors import UserError
@@ -51,7 +51,17 @@ def lacking_landmarks(body_model: BodyModel, seen: Collection[str], side: str) -
 def lacking_when_static(body_model: BodyModel, seen: Collection[str]) -> list[str]:
     """Return the landmarks and clusters that a static trial showing ``seen`` lacks."""
     names = {name for side in SIDES for name in lacking_landmarks(body_model, seen, side)}
-    return sorted(names) + _lacking_clusters(body_model, {*seen, *virtual_landmarks(body_model, seen)})
+    return sorted(names) + _lacking_clusters(body_model, {*seen, *virtual_landmarks(body_model, seen)}, SIDES)
+
+
+def legs_when_static(body_model: BodyModel, seen: Collection[str]) -> list[str]:
+    """Return the sides for which a static trial showing ``seen`` lacks nothing."""
+    shown = {*seen, *virtual_landmarks(body_model, seen)}
+    return [
+        side
+        for side in SIDES
+        if not lacking_landmarks(body_model, seen, side) and not _lacking_clusters(body_model, shown, [side])
+    ]
 
 
 def lacking_in_motion(body_model: BodyModel, seen: Collection[str], static: Collection[str]) -> list[str]:
@@ -69,7 +79,7 @@ def lacking_in_motion(body_model: BodyModel, seen: Collection[str], static: Coll
         for centre in chosen_rules(body_model, static, side).values():
             named += () if centre.moves_with else centre.points
         names.update(body_model.of_side(named, side))
-    return sorted(names - set(seen)) + _lacking_clusters(body_model, seen)
+    return sorted(names - set(seen)) + _lacking_clusters(body_model, seen, SIDES)
 
 
 def needed_sizes(body_model: BodyModel, static: Collection[str], *, hip_centre: str) -> list[str]:
@@ -87,11 +97,11 @@ def needed_sizes(body_model: BodyModel, static: Collection[str], *, hip_centre: 
     return sorted(set(columns))
 
 
-def _lacking_clusters(body_model: BodyModel, seen: Collection[str]) -> list[str]:
-    """Return the clusters with fewer than three markers; joint centres in them always count."""
+def _lacking_clusters(body_model: BodyModel, seen: Collection[str], sides: Iterable[str]) -> list[str]:
+    """Return the clusters of some sides with fewer than three markers; joint centres in them always count."""
     lacking = []
     for segment, rule in body_model.segments.items():
-        for side in SIDES if rule.cluster else ():
+        for side in sides if rule.cluster else ():
             unseen = set(body_model.of_side(rule.cluster, side)) - set(seen)
             if len(rule.cluster) - len(unseen) < FEWEST_CLUSTER_MARKERS:
                 lacking.append("pelvis cluster" if segment == "pelvis" else f"{side} {segment} cluster")

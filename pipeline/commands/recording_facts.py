@@ -25,6 +25,7 @@ from ..steps.read import step as read
 from ..steps.read.lab_axes import to_isb
 
 STANDING_M = 0.05
+SOME_FRAMES = 50
 
 
 Array = NDArray[np.float64]
@@ -37,6 +38,7 @@ class Facts:
     Attributes:
         labels: marker labels.
         seen: landmarks of the study's body model that are visible at least once.
+        some_frames: the markers (time, marker, 3) in some frames, ISB axes, m.
         duration_s: length of the recording.
         extent_m: travel of the markers, see :func:`pipeline.commands.recording_facts.extent_m`.
         leg_m: median distance from heel to ASIS; NaN if they are never visible together.
@@ -58,6 +60,7 @@ class Facts:
 
     labels: list[str]
     seen: frozenset[str]
+    some_frames: Array
     duration_s: float
     extent_m: float
     leg_m: float
@@ -145,6 +148,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
     return Facts(
         labels=recording.labels,
         seen=frozenset(points),
+        some_frames=recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ rotation.T,
         duration_s=len(recording.markers) / recording.marker_rate_hz,
         extent_m=extent,
         leg_m=_leg_m(points),

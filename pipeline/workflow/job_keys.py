@@ -116,21 +116,18 @@ class Study:
         ]
         return {"trials": trials, "arguments": self._body_model}
 
-    def _calibrate_needs(self, session: str) -> dict[str, Any]:
+    def calibration_of(self, session: str) -> dict[str, Any]:
+        """Return the arguments of step ``calibrate`` that come from the tables."""
         row = self.participants[self.sessions[session][0]["participant_id"]]
         columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source")
         participant = {name: row[name] for name in columns if row.get(name)}
         segments = self.segments.get(row["participant_id"], [])
         functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
-        return {
-            "arguments": {
-                "functional": functional,
-                **self._body_model,
-                "participant": participant,
-                "segments": segments,
-                "segment_table": settings.segment_table(self.settings["calibrate"]["segment_parameters"]),
-            }
-        }
+        table = settings.segment_table(self.settings["calibrate"]["segment_parameters"])
+        return {"functional": functional, "participant": participant, "segments": segments, "segment_table": table}
+
+    def _calibrate_needs(self, session: str) -> dict[str, Any]:
+        return {"arguments": self._body_model | self.calibration_of(session)}
 
     def _clean_needs(self, _: str) -> dict[str, Any]:
         return {"arguments": self._body_model}

@@ -15,6 +15,7 @@ from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ..recording_facts import Facts, c3d_files, facts_in
 from .findings import Finding, of_file, of_functional, of_session
+from .leg_findings import of_legs
 from .size_findings import of_sizes
 
 MOST_LISTED = 4
@@ -44,6 +45,7 @@ def check(folder: Path) -> list[Finding]:
         findings += of_session(session, rows, facts, study.body_model)
         findings += of_functional(session, rows, study.settings)
         findings += of_sizes(rows, facts, study.participants, study.settings, study.body_model)
+        findings += of_legs(session, facts, study)
     for (file, *_), own in known.items():
         findings += of_file(file, own, study.settings)
     findings += _unlisted(study)

@@ -119,7 +119,9 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], mo
 
 def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool) -> Iterator[Finding]:
     if model and (lacking := requirements.lacking_when_static(model, facts.seen)):
-        yield _lacks("error", file, lacking, facts, model)
+        legs = requirements.legs_when_static(model, facts.seen)
+        found = _lacks("warning" if legs else "error", file, lacking, facts, model)
+        yield found._replace(what=f"{found.what}: only the {legs[0]} leg can be used") if legs else found
     elif model and facts.heading_problem:
         yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
     if not facts.stands:

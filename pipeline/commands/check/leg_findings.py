@@ -1,0 +1,58 @@
+"""Legs that no person has, found by calibrating each session with some frames of its static trial."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ...body.plausibility import REMEDY
+from ...results.trials import Trial, joined
+from ...steps.calibrate.step import calibrate
+from ...workflow.job_keys import Study
+from ..recording_facts import Facts, failure_of
+from .findings import Finding
+
+WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
+
+
+def of_legs(session: str, facts: Mapping[str, Facts], study: Study) -> Iterator[Finding]:
+    """Find legs of a session that the calibration refuses as implausible; other problems are found elsewhere.
+
+    Args:
+        session: its name.
+        facts: by file, for the files that can be read.
+        study: the study.
+    """
+    rows = [row for row in study.sessions[session] if row["role"] in ("static", "gait") and row["file"] in facts]
+    if study.body_model is None or not study.settings:
+        return
+    chosen = dict(study.settings["calibrate"])
+    if chosen["hip_centre"] == "functional":
+        chosen["hip_centre"] = WITHOUT_MOTION
+    given = {**study.calibration_of(session), "functional": {}, "body_model": study.body_model}
+    trials = {row["trial"]: _trial(facts[row["file"]], row["role"], row["file"]) for row in rows}
+    static = next((row["file"] for row in rows if row["role"] == "static"), session)
+    try:
+        found = calibrate(joined(trials), **given, **chosen)
+        reasons = [("warning", reason) for reason in found.leg_refused.values.tolist()]
+    except Exception as error:  # a failing file costs no other file
+        reasons = [("error", str(problem)) for problem in failure_of(Path(static), error).problems]
+    for severity, reason in reasons:
+        if reason.endswith(REMEDY):
+            yield Finding(severity, static, reason.removesuffix(f"; {REMEDY}").removeprefix(f"{static}: "), REMEDY)
+
+
+def _trial(facts: Facts, role: str, file: str) -> Trial:
+    """Return a trial as step ``read`` gives it, as far as step ``calibrate`` needs it."""
+    return Trial(
+        {"marker_position": (("time", "marker", "axis"), facts.some_frames)},
+        {
+            "time": np.arange(len(facts.some_frames), dtype=float),
+            "marker": np.array(facts.labels, dtype=str),
+            "axis": list("xyz"),
+        },
+        {"role": role, "source": file, "anthropometry": json.dumps(facts.sizes)},
+    )

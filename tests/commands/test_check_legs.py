@@ -1,0 +1,34 @@
+"""``gaitlab check``: legs that no person has, and legs that a static trial lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.body.plausibility import REMEDY
+from pipeline.commands.check.command import check
+from tests.support.changed_files import relabel, rewrite
+from tests.support.checked import about
+
+STATIC = "sub-01/static.c3d"
+
+
+def test_exchanged_sides_of_a_knee_cost_this_leg(demo: Path) -> None:
+    rewrite(demo / STATIC, relabel(LLEK="LMEK", LMEK="LLEK"))
+    severity, _, what, remedy = about(check(demo), STATIC)
+    assert severity == "warning"
+    assert "the left knee centre is not medial of its lateral marker" in what
+    assert remedy == REMEDY
+
+
+def test_exchanged_sides_of_both_knees_cost_the_session(demo: Path) -> None:
+    rewrite(demo / STATIC, relabel(LLEK="LMEK", LMEK="LLEK", RLEK="RMEK", RMEK="RLEK"))
+    found = [finding for finding in check(demo) if finding.where == STATIC]
+    assert [(finding.severity, finding.what.split()[1]) for finding in found] == [("error", "left"), ("error", "right")]
+
+
+def test_a_static_that_lacks_a_leg_serves_the_other(demo: Path) -> None:
+    rewrite(demo / STATIC, relabel(LMML="other", LMEK="another"))
+    severity, _, what, _ = about(check(demo), STATIC)
+    assert severity == "warning"
+    assert what.startswith("lacks medial epicondyle left")
+    assert what.endswith("only the right leg can be used")
