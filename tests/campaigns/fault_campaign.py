@@ -97,10 +97,10 @@ def _touched(name: str, trial: xr.Dataset, model: BodyModel) -> bool:
 def as_markdown(rows: Iterable[Row], false: Mapping[str, tuple[list[str], int]]) -> str:
     """Return the campaign as a table."""
     kinds = {FLAGGED: "flagged", REPAIRED: "repaired", REFUSED: "refused otherwise"}
-    lines = ["| fault | doses | generated walks | real walks |", "|---|---|---|---|"]
+    lines = ["| fault | doses | straight walks | all ways of moving | real walks |", "|---|---|---|---|---|"]
     for row in rows:
         cells = []
-        for results in (row.generated, row.real):
+        for results in (row.generated, row.moving, row.real):
             counts = [f"{results.count(kind)} {text}" for kind, text in kinds.items() if kind in results]
             cells.append(f"{', '.join(counts)} of {len(results)}" if results else "")
         lines.append(f"| {row.fault} | {row.doses} | {' | '.join(cells)} |")
@@ -109,7 +109,7 @@ def as_markdown(rows: Iterable[Row], false: Mapping[str, tuple[list[str], int]])
         for where in ("generated", "real"):
             names, count = false[f"{what}, {where}"]
             cells.append(f"{len(names)} alarms in {count} {' '.join(names)}".strip())
-        lines.append(f"| none: {what} | | {' | '.join(cells)} |")
+        lines.append(f"| none: {what} | | {cells[0]} | | {cells[1]} |")
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_contacts import DRIFT, PARTLY_OFF, TIME_OFFSET, TWO_FEET
+from tests.support import moving_plates
 from tests.support.generated_walks import (
     BODY_MODEL,
     any_walk,
@@ -26,9 +27,11 @@ from tests.support.generated_walks import (
     reread,
     shifted,
 )
+from tests.support.moving_plates import VALID
 from tests.support.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
 from tests.support.real_walks import CHOSEN, FILES
 from tests.support.stances import found
+from tests.support.ways_of_moving import WAYS
 
 # largest rest of a repaired fault under load: a few standard errors of noise of 0.5 N
 REPAIRED_N, REPAIRED_N_M, LOADED_N = 2.0, 0.5, 20.0
@@ -115,6 +118,7 @@ def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: Bo
 
 def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset], every: int) -> Iterator[Row]:
     walks = {dose: raw_walk(folder, 1000 + dose) for dose in doses}
+    moving = {dose: plate_with_a_stance(dose) for dose in doses}
     good = [
         (file, raw.plate.values.tolist().index(int(stance.plates)))
         for file, raw in real.items()
@@ -124,11 +128,23 @@ def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset
     for fault in PLATE_FAULTS:
         row = Row(fault.name, fault.doses)
         row.generated = [outcome(fault, raw, dose % 3, dose) for dose, raw in walks.items()]
+        row.moving = [outcome(fault, *moving[dose], dose, moving_plates.BODY_MODEL) for dose in doses]
         for i, (file, plate) in enumerate(good):  # two doses each, so that all doses and both directions are used
             two = ((2 * i) % len(ALL), (2 * i + 1) % len(ALL)) if fault.doses else (0,)
             row.real += [outcome(fault, real[file], plate, dose, FILES[file]) for dose in two]
         yield row
     yield Row("other foot on the plate", "4 to 13.5 cm of its sole", [_other_foot(folder, dose) for dose in doses])
+
+
+def plate_with_a_stance(number: int) -> tuple[xr.Dataset, int]:
+    """Return a trial of a person who moves in some way, and the index of a plate with a valid stance that is used."""
+    for seed in range(1000 * (number + 1), 1000 * (number + 2)):
+        walk = moving_plates.recorded(WAYS[number % len(WAYS)], seed)
+        valid = {str(*truth.plates) for truth in walk.stances if truth.verdict == VALID and len(truth.plates) == 1}
+        used = {stance.plates for stance in judged(walk.trial, moving_plates.BODY_MODEL) if not stance.reason}
+        if found := sorted(valid & used):
+            return walk.trial, int(found[0]) - 1
+    raise AssertionError("no plate with a stance")
 
 
 def _other_foot(folder: Path, dose: int) -> str:

@@ -11,9 +11,10 @@ REFUSED, MISSED = "refused for another reason", "missed"
 
 @dataclass
 class Row:
-    """A fault, its doses, and the outcomes in generated and in real walks."""
+    """A fault, its doses, and the outcomes in generated walks, in generated ways of moving, and in real walks."""
 
     fault: str
     doses: str
     generated: list[str] = field(default_factory=list)
     real: list[str] = field(default_factory=list)
+    moving: list[str] = field(default_factory=list)
