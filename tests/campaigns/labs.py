@@ -29,6 +29,7 @@ from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
+from tests.campaigns.lab_truths import Score, Stance, score
 from tests.support.checkout import SHARED
 from tests.support.references import JOINTS, MOMENTS, compared, reference_of
 from tests.support.studies import run_trial
@@ -50,6 +51,14 @@ LABS: dict[str, tuple[str, ...]] = {
     "sample10 2a, 4a": (f"{SAMPLES}/TYPE-2a.c3d", f"{SAMPLES}/TYPE-4a.c3d"),
     "sample10 3": (f"{SAMPLES}/TYPE-3.c3d",),
 }
+# folders as they come from labs, with what is true of them in shared/labs/README.md
+FOLDERS: dict[str, tuple[str, ...]] = {
+    name: (f"labs/{name}",)
+    for name in (
+        "bts_type1", "children", "classic", "cortex", "emg_metres", "heel_in_static", "kad_fmc", "kad_sydney",
+        "plate_channels",
+    )
+}  # fmt: skip
 # body model chosen by hand, because the results in the file come from another one than its markers suggest
 BY_HAND = {"functional": "plug_in_gait_flat_foot", "plug_in_gait": "plug_in_gait_flat_foot"}
 
@@ -67,6 +76,7 @@ class Outcome(NamedTuple):
         peak: mean peak of the ankle plantarflexor moment over cycles with kinetics, N m/kg; NaN without any.
         reference: name of the reference, or empty.
         compared: medians over the valid stances, see :func:`references.compared`.
+        score: how the stances compare with the truth, if that is known.
     """
 
     lab: str
@@ -81,11 +91,12 @@ class Outcome(NamedTuple):
     peak: float = nan
     reference: str = ""
     compared: Mapping[str, float] = {}
+    score: Score | None = None
 
 
 def bare_copy(shared: Path, lab: str, target: Path) -> Path:
     """Copy a lab's C3D files, without tables, into a folder."""
-    for name in LABS[lab]:
+    for name in (LABS | FOLDERS)[lab]:
         source = shared / name
         for file in source.rglob("*") if source.is_dir() else (source,):
             if file.suffix.lower() == ".c3d" and not (source.is_dir() and "_noFF" in file.name):
@@ -99,6 +110,17 @@ def set_up(shared: Path, lab: str, target: Path) -> list[Finding]:
     """Copy a lab's files, run ``init``, and return the findings of ``check``."""
     initialise(bare_copy(shared, lab, target))
     return check(target)
+
+
+def of_lab(shared: Path, lab: str, folder: Path) -> list[Outcome]:
+    """Return the outcomes of a lab's recordings, set up and processed in a folder."""
+    try:
+        set_up(shared, lab, folder)
+        if lab in BY_HAND:
+            choose_body_model(folder, BY_HAND[lab])
+        return [*outcomes(folder, lab, shared=shared)]
+    except UserError as error:
+        return [Outcome(lab, "all files", "none", 0, 0, 0, 0, {}, str(error))]
 
 
 def choose_body_model(study: Path, name: str) -> None:
@@ -173,7 +195,11 @@ def _outcome(
     valid = touched.valid.values
     reasons = Counter(str(reason) for reason in touched.reason.values[~valid])
     counts = int(valid.sum()), int((~valid).sum())
-    return Outcome(lab, file, model.name, cycles, with_kinetics, *counts, reasons, lost, peak, reference, medians)
+    rows = zip(touched.contact_side.values, touched.plates.values, touched.reason.values, strict=True)
+    right = score(path.stem, [Stance(*map(str, row)) for row in rows])
+    return Outcome(
+        lab, file, model.name, cycles, with_kinetics, *counts, reasons, lost, peak, reference, medians, right
+    )
 
 
 def _measured(
@@ -212,6 +238,19 @@ def as_markdown(rows: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def scores_as_markdown(rows: list[Outcome]) -> str:
+    """Return how the stances of files with a known truth compare with it, as a table."""
+    lines = ["| lab: file | valid stances used | refused, reason | used but wrong |", "|---|---|---|---|"]
+    scored = [(row, row.score) for row in rows if row.score]
+    for row, right in scored:
+        valid = len(right.used) + len(right.refused)
+        cells = [f"{len(right.used)} of {valid}", "; ".join(right.refused), "; ".join(right.wrong)]
+        lines.append(f"| {row.lab}: {row.file} | {' | '.join(cells)} |")
+    used, refused, wrong = (sum(len(right[i]) for _, right in scored) for i in range(3))
+    lines.append(f"| all | {used} of {used + refused} | {refused} | {wrong} |")
+    return "\n".join(lines)
+
+
 def _cell(values: Mapping[str, float], names: Sequence[str], *, digits: int, scale: float = 1.0) -> str:
     """Return values as ``0.1, 0.2, -``; empty if none is known."""
     texts = [f"{scale * value:.{digits}f}" if (value := values.get(name, nan)) == value else "-" for name in names]
@@ -221,10 +260,7 @@ def _cell(values: Mapping[str, float], names: Sequence[str], *, digits: int, sca
 if __name__ == "__main__":
     shared = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED
     found: list[Outcome] = []
-    for lab in LABS:
+    for lab in LABS | FOLDERS:
         with tempfile.TemporaryDirectory() as folder:
-            set_up(shared, lab, Path(folder))
-            if lab in BY_HAND:
-                choose_body_model(Path(folder), BY_HAND[lab])
-            found += outcomes(Path(folder), lab, shared=shared)
-    sys.stdout.write(as_markdown(found) + "\n")
+            found += of_lab(shared, lab, Path(folder))
+    sys.stdout.write(as_markdown(found) + "\n\n" + scores_as_markdown(found) + "\n")

@@ -18,7 +18,7 @@ from pipeline.errors import UserError
 from pipeline.plates.parameters import plates_from_parameters
 from pipeline.plates.wrench import centre_of_pressure, decode, moment_unit_n_m, plate_axes
 from pipeline.tables import study_tables
-from tests.campaigns.labs import BY_HAND, LABS, choose_body_model, outcomes, set_up
+from tests.campaigns.labs import BY_HAND, LABS, choose_body_model, of_lab, outcomes, set_up
 from tests.support.c3d_recordings import Channels, write_c3d
 from tests.support.checkout import copy_study
 from tests.support.references import MOMENTS
@@ -76,6 +76,15 @@ def test_every_walk_runs_and_agrees_with_its_stored_results(shared: Path, tmp_pa
             found = {key: value for key, value in row.compared.items() if key.endswith(name)}
             assert found
             assert all(value <= limit for value in found.values()), (row.file, found)
+
+
+@pytest.mark.parametrize("lab", ["children", "cortex", "emg_metres", "kad_fmc", "kad_sydney"])
+def test_stances_are_used_if_one_foot_is_wholly_on_a_plate_that_works(shared: Path, tmp_path: Path, lab: str) -> None:
+    if not (shared / "labs").is_dir():
+        pytest.skip("the recordings of other labs are absent")
+    scores = [row.score for row in of_lab(shared, lab, tmp_path) if row.score]
+    assert scores
+    assert [(score.refused, score.wrong) for score in scores if score.refused or score.wrong] == []
 
 
 def test_widths_by_body_mass_are_marked_until_measured_ones_replace_them(shared: Path, tmp_path: Path) -> None:

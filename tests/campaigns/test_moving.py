@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.campaigns.moving_campaign import judged
 from tests.support.moving_people import GRAVITY, markers
 from tests.support.moving_plates import VALID, Recorded, recorded
 from tests.support.ways_of_moving import WAYS
 
 SEEDS = (0, 1, 2)
+CLEAN = range(100, 100 + (50 if os.environ.get("FULL") else 12))
 
 
 @pytest.fixture(scope="module", params=[(way, seed) for way in WAYS for seed in SEEDS], ids=str)
@@ -106,3 +109,19 @@ def test_a_file_gives_the_same_trial(way: str, tmp_path: Path) -> None:
         )
     assert written.trial.attrs == made.trial.attrs
     assert written.stances == made.stances
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_clean_stances_are_used(way: str) -> None:
+    """One of them in a hundred may be refused; here, of some tens of each way, one."""
+    valid = [each for seed in CLEAN for each in judged(recorded(way, seed)) if each.truth.verdict == VALID]
+    assert len(valid) >= 5
+    assert len([each for each in valid if each.reason]) <= max(1, len(valid) / 100)
+
+
+@pytest.mark.parametrize("way", ["upstairs", "downstairs", "split belt"])
+def test_every_foot_is_on_its_plate(way: str) -> None:
+    """Treads overlap in plan; belts carry one foot each."""
+    stances = [each for seed in CLEAN for each in judged(recorded(way, seed)) if each.truth.verdict == VALID]
+    assert len(stances) >= 40
+    assert [each for each in stances if each.plates != each.truth.plates or each.reason] == []

@@ -281,8 +281,9 @@ def _read_out(readings: Array, rng: np.random.Generator, *, drifts: bool) -> Arr
     noise = rng.uniform(0.5, 2.0) * units * rng.normal(size=readings.shape)
     result = readings @ crosstalk.T + offset + noise
     if drifts and rng.random() < 0.5:
-        share = np.linspace(0, 1, len(readings))[:, None] ** rng.choice([0.5, 1, 2])
-        result += share * rng.uniform(-250, 250) * units * rng.normal([0, 0, 1, 0, 0, 0], 0.1)
+        time = np.linspace(0, 1, len(readings))[:, None]
+        shapes = (time, time**2, 1 - np.exp(-2 * time))  # even, warming up, charge that leaks
+        result += shapes[rng.integers(3)] * rng.uniform(-250, 250) * units * rng.normal([0, 0, 1, 0, 0, 0], 0.1)
     step = rng.uniform(0.1, 1.2) * units
     return np.asarray(np.round(result / step) * step)
 
