@@ -16,8 +16,8 @@ Names = tuple[str, ...]  # of landmarks or joint centres; several mean their mea
 CENTRES = tuple(f"{joint}_centre" for joint in FROM_HIP)
 REQUIRED = {
     "regression": ("moves_with",),
-    "midpoint": ("between", "moves_with"),
-    "chord": ("proximal", "lateral", "wand", "width"),
+    "midpoint": ("between",),
+    "chord": ("proximal", "lateral", "width"),
     "shown": ("from",),
     "predictive": ("from", "axes", "shift", "of", "moves_with"),
 }
@@ -60,10 +60,12 @@ class CentreRule:
         moves_with: segment that carries the centre in motion; empty: chord or shown point are taken in every frame.
         between: the two points of a midpoint.
         proximal, lateral, wand: proximal joint centre, lateral marker and wand of a chord.
+        medial: medial marker that gives the plane of a chord in place of a wand.
+        in_motion: the chord that is evaluated in every frame, calibrated to the centre of the static trial.
         start: the point that a prediction shifts, or that shows the centre.
         axes: the axes of the shift.
         shift: forward, up and lateral, as fractions of a length.
-        size: the participant's size that it needs, as ``knee_width``; empty for none.
+        size: the participant's size that it takes, as ``knee_width``; empty for none.
         span: the two points that define the length by their distance, if it is no size.
     """
 
@@ -73,6 +75,8 @@ class CentreRule:
     proximal: Names = ()
     lateral: Names = ()
     wand: Names = ()
+    medial: Names = ()
+    in_motion: CentreRule | None = None
     start: Names = ()
     axes: tuple[AxisRule, ...] = ()
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -91,6 +95,8 @@ class CentreRule:
             proximal=_names(rule.get("proximal", ())),
             lateral=_names(rule.get("lateral", ())),
             wand=_names(rule.get("wand", ())),
+            medial=_names(rule.get("medial", ())),
+            in_motion=cls.of({"method": "chord", **rule["in_motion"]}) if "in_motion" in rule else None,
             start=_names(rule.get("from", ())),
             axes=_axes(rule.get("axes", ())),
             shift=(x, y, z),
@@ -101,8 +107,19 @@ class CentreRule:
     @property
     def points(self) -> Names:
         """Return the landmarks and joint centres that the rule names."""
-        parts = (self.between, self.proximal, self.lateral, self.wand, self.start, self.span)
-        return (*(name for part in parts for name in part), *_points_of(self.axes))
+        parts = (self.between, self.proximal, self.lateral, self.wand, self.medial, self.start, self.span)
+        further = self.in_motion.points if self.in_motion else ()
+        return (*(name for part in parts for name in part), *_points_of(self.axes), *further)
+
+    @property
+    def moving(self) -> CentreRule | None:
+        """Return the chord that is evaluated in every frame, or None for a centre that a segment carries."""
+        return None if self.moves_with else self.in_motion or self
+
+    @property
+    def needed_size(self) -> str:
+        """Return the size that the rule cannot do without; markers on both sides show one."""
+        return "" if self.method == "midpoint" or self.medial else self.size
 
 
 @dataclass(frozen=True)
@@ -114,18 +131,22 @@ class SegmentRule:
         origin: of the pelvis; the other segments start at their proximal joint centre.
         cluster: points that move rigidly with the segment; its pose in motion is fitted to them.
         technical_axes: without a cluster, axes built in every frame where ``axes`` are not known in motion.
+        torsion: axis of another segment, as ``thigh.z``, that the second axis follows after the angle about y
+            between the two, the segment's torsion, is taken off; empty for none.
     """
 
     axes: tuple[AxisRule, ...]
     origin: Names = ()
     cluster: Names = ()
     technical_axes: tuple[AxisRule, ...] = ()
+    torsion: str = ""
 
     @classmethod
     def of(cls, rule: Mapping[str, Any]) -> SegmentRule:
         """Return the rule of one item of ``segments``."""
         axes, technical = _axes(rule["axes"]), _axes(rule.get("technical_axes", ()))
-        return cls(axes, _names(rule.get("origin", ())), _names(rule.get("cluster", ())), technical)
+        origin, cluster = (_names(rule.get(key, ())) for key in ("origin", "cluster"))
+        return cls(axes, origin, cluster, technical, rule.get("torsion", ""))
 
     @property
     def points_in_motion(self) -> Names:
@@ -154,6 +175,7 @@ class BodyModel:
         joint_centres: by joint, the ways to find the centre; the first that the seen landmarks allow is used.
         segments: by segment.
         virtual: landmarks that an alignment device replaces in the static trial: the markers of its three rods.
+        stated_results: whether static results that the walks state (Plug-in Gait) may define the model.
         description: for whom it is and where it comes from.
         settings: settings that it prefers to the defaults.
         definition: what it was built from, without the settings: plain JSON, for the keys of jobs.
@@ -164,6 +186,7 @@ class BodyModel:
     joint_centres: Mapping[str, tuple[CentreRule, ...]] = field(default_factory=dict)
     segments: Mapping[str, SegmentRule] = field(default_factory=dict)
     virtual: Mapping[str, Names] = field(default_factory=dict)
+    stated_results: bool = False
     description: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     definition: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -181,10 +204,23 @@ class BodyModel:
             centres,
             {name: SegmentRule.of(rule) for name, rule in definition.get("segments", {}).items()},
             {name: _names(rule["markers"]) for name, rule in definition.get("virtual", {}).items()},
+            definition.get("stated_results", False),
             definition.get("description", ""),
             definition.get("settings", {}),
             {key: value for key, value in definition.items() if key != "settings"},
         )
+
+    @property
+    def may_be_stated(self) -> bool:
+        """Return whether static results in a file may define the model: it is a Plug-in Gait one in motion."""
+        chords = all(self.chord_in_motion(joint) for joint in ("knee", "ankle"))
+        rigid = any(rule.cluster for rule in self.segments.values())
+        return self.stated_results and chords and not rigid and bool(self.segments["foot"].technical_axes)
+
+    def chord_in_motion(self, joint: str) -> CentreRule | None:
+        """Return the chord by which a joint centre is found in every frame, or None if a segment carries it."""
+        moving = (rule.moving for rule in self.joint_centres[joint])
+        return next((rule for rule in moving if rule and rule.method == "chord"), None)
 
     def of_side(self, names: Iterable[str], side: str) -> list[str]:
         """Return the landmarks among names, those of both sides with this side: ``heel`` is ``heel_left``."""
@@ -199,10 +235,12 @@ def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
     problems, named = [], []
     for joint, rules in definition["joint_centres"].items():
         for rule in [rules] if isinstance(rules, Mapping) else rules:
-            lacking = sorted(set(REQUIRED[rule["method"]]) - rule.keys())
             problems += [
-                Problem(f"joint_centres.{joint}", f"{rule['method']} lacks '{key}'", "add it") for key in lacking
+                Problem(f"joint_centres.{joint}", f"{rule['method']} lacks '{key}'", "add it") for key in _lacking(rule)
             ]
+        if len({centre.moving for centre in model.joint_centres[joint]} - {None}) > 1:
+            what = "has rules with different chords in motion"
+            problems.append(Problem(f"joint_centres.{joint}", what, "give them the same in_motion"))
         for centre in model.joint_centres[joint]:
             named += [(f"joint_centres.{joint}", name) for name in centre.points]
             problems += _axis_problems(f"joint_centres.{joint}", centre.axes, FROM_PELVIS[: FROM_HIP.index(joint)])
@@ -220,6 +258,16 @@ def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
     if not model.segments["pelvis"].origin:
         problems.append(Problem("segments.pelvis", "lacks 'origin'", "add it"))
     return list(dict.fromkeys(problems))
+
+
+def _lacking(rule: Mapping[str, Any]) -> list[str]:
+    """Return the keys that a joint-centre rule lacks, alternatives as one text."""
+    needed = {key: {key} for key in REQUIRED[rule["method"]]}
+    if rule["method"] == "chord":
+        needed["wand' or 'medial"] = {"wand", "medial"}
+    if rule["method"] == "midpoint" or "medial" in rule:  # markers that may be there in the static trial only
+        needed["moves_with' or 'in_motion"] = {"moves_with", "in_motion"}
+    return sorted(text for text, keys in needed.items() if not keys & rule.keys())
 
 
 def _axis_problems(where: str, axes: Iterable[AxisRule], before: Collection[str]) -> Iterator[Problem]:

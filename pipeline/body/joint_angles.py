@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..conventions import FLEXION_SIGN, JOINTS, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, unit
+from .segment_poses import turned_about_y
 
 Array = NDArray[np.float64]
 
@@ -77,15 +78,21 @@ def axes(proximal: Array, distal: Array) -> Array:
     return result
 
 
-def joint_angles(rotation: Array, convention: str, smallest_floating_axis: float) -> Array:
+def joint_angles(
+    rotation: Array, convention: str, smallest_floating_axis: float, tibial_torsion: Array | None = None
+) -> Array:
     """Return (time, side, joint, angle) of ankle, knee and hip.
 
     Args:
         rotation: (time, side, 4, 3, 3) of foot, shank, thigh and pelvis, v_segment = rotation @ v_lab.
         convention: ``isb``, or ``plug_in_gait`` with its sequence of the ankle.
         smallest_floating_axis: cosine of the second angle below which angles are NaN.
+        tibial_torsion: (side,), rad, inwards positive, by which the shank is turned about its y for the ankle's angles.
     """
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :3]
+    if tibial_torsion is not None and tibial_torsion.any():
+        twist = np.array([turned_about_y(angle) for angle in MIRROR * tibial_torsion])
+        proximal = np.concatenate([twist[:, None] @ proximal[:, :, :1], proximal[:, :, 1:]], axis=2)
     angle = angles(proximal, distal, smallest_floating_axis=smallest_floating_axis)
     if convention == "plug_in_gait":
         angle[:, :, 0] = angles_inversion_last(

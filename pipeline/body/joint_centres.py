@@ -7,6 +7,7 @@ y up, z to the right.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,32 +104,92 @@ REGRESSIONS: dict[str, Callable[[Mapping[str, float]], tuple[float, float, float
 }
 
 
-def chord(proximal: Array, lateral: Array, wand: Array, distance_m: float) -> Array:
+class Chord(NamedTuple):
+    """Place of a joint centre among its proximal centre, lateral marker and wand, with the signs of Plug-in Gait.
+
+    Attributes:
+        radius_m: distance from the lateral marker.
+        rotation_rad: angle about the segment's axis from wand to lateral marker, seen from the centre, inwards positive
+            (ThighRotation, ShankRotation).
+        abduction_rad: by how much the angle at the lateral marker is less than in a right-angled chord (AnkleAbAdd).
+    """
+
+    radius_m: float
+    rotation_rad: float = 0.0
+    abduction_rad: float = 0.0
+
+
+def chord(proximal: Array, lateral: Array, wand: Array, place: Chord, side: str) -> Array:
     """Return the joint centre by the chord function (Davis RB et al. 1991, Hum Mov Sci 10:575-587).
 
-    The centre lies in the plane of the three points, at ``distance_m`` from the lateral marker, on the other
-    side of the line proximal-lateral than the wand, so that the angle proximal centre - centre - lateral marker
-    is 90 degrees.
+    Without rotation and abduction the centre lies in the plane of the three points, on the other side of the line
+    proximal-lateral than the wand, so that the angle proximal centre - centre - lateral marker is 90 degrees. The
+    rotation turns this plane about that line, the abduction turns the centre in the plane about the lateral marker.
 
     Args:
         proximal: proximal joint centre (..., 3), m.
         lateral: lateral marker of the joint (..., 3), m.
         wand: marker that gives the plane (..., 3), m.
-        distance_m: half the joint's width plus the marker's radius.
+        place: of the centre.
+        side: ``left`` or ``right``.
 
     Returns:
-        (..., 3), m; NaN where the joint would be wider than the segment is long.
+        (..., 3), m; NaN where the joint would be wider than the segment is long, or the wand cannot be so placed.
+    """
+    along, away, beside, up_m, out_m, length = _of_wand(proximal, lateral, wand)
+    with np.errstate(invalid="ignore"):
+        # e: square to the line proximal-lateral, at the angle `turn` from the wand's opposite. About the axis through
+        # the right-angled centre, the wand is at the rotation from the lateral marker:
+        # out sin(turn) cos(rotation) = (radius - up cosine + out sine cos(turn)) sin(rotation)
+        cosine = place.radius_m / length
+        angle = np.arccos(cosine)
+        sine = np.sin(angle)
+        swing, stay = (f(-SIDE_SIGN[side] * place.rotation_rad) for f in (np.sin, np.cos))
+        size = np.hypot(stay, swing * sine)
+        lead = swing * (place.radius_m - up_m * cosine) / (out_m * size)
+        turn = np.arctan2(swing * sine, stay) + np.arcsin(lead)
+    e = np.cos(turn) * away + np.sin(turn) * beside
+    angle = angle - place.abduction_rad
+    return np.asarray(lateral + place.radius_m * (np.cos(angle) * along + np.sin(angle) * e))
+
+
+def chord_through(proximal: Array, lateral: Array, wand: Array, centre: Array, side: str) -> Chord:
+    """Return the chord of which :func:`chord` gives this joint centre, the mean of the frames that show all four.
+
+    Args:
+        proximal, lateral, wand, centre: (time, 3), m.
+        side: ``left`` or ``right``.
+    """
+    along, away, beside, up_m, out_m, length = _of_wand(proximal, lateral, wand)
+    arm = centre - lateral
+    radius = np.linalg.norm(arm, axis=-1, keepdims=True)
+    turn = np.arctan2(_dot(arm, beside), _dot(arm, away))
+    cosine = radius / length
+    right = np.arccos(cosine)
+    ahead = radius - up_m * cosine + out_m * np.sin(right) * np.cos(turn)
+    rotation = -SIDE_SIGN[side] * np.arctan2(out_m * np.sin(turn), ahead)
+    abduction = right - np.arccos(_dot(arm, along) / radius)
+    return Chord(*(float(np.nanmean(value)) for value in (radius, rotation, abduction)))
+
+
+def _of_wand(proximal: Array, lateral: Array, wand: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """Return unit vectors from the lateral marker: to the proximal centre, away from the wand, and beside both.
+
+    With them, (..., 1) in m: how far the wand is along the first and out against the second, and the first's length.
     """
     span = proximal - lateral
     length = np.linalg.norm(span, axis=-1, keepdims=True)
     along = span / length
-    away = -(wand - lateral)
-    away = away - along * np.sum(away * along, axis=-1, keepdims=True)
-    away = away / np.linalg.norm(away, axis=-1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        cosine = distance_m / length
-        sine = np.sqrt(1 - cosine**2)
-    return np.asarray(lateral + distance_m * (cosine * along + sine * away))
+    to_wand = wand - lateral
+    up_m = _dot(to_wand, along)
+    out = to_wand - up_m * along
+    out_m = np.linalg.norm(out, axis=-1, keepdims=True)
+    away = -out / out_m
+    return along, away, -np.cross(along, away), up_m, out_m, length
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.asarray((a * b).sum(axis=-1, keepdims=True))
 
 
 def shifted(start: Array, axes: Array, shift: tuple[float, float, float], length: Array | float, side: str) -> Array:

@@ -77,7 +77,7 @@ def lacking_in_motion(body_model: BodyModel, seen: Collection[str], static: Coll
     for side in SIDES:
         named = [name for rule in built for name in rule.points_in_motion]
         for centre in chosen_rules(body_model, static, side).values():
-            named += () if centre.moves_with else centre.points
+            named += centre.moving.points if centre.moving else ()
         names.update(body_model.of_side(named, side))
     return sorted(names - set(seen)) + _lacking_clusters(body_model, seen, SIDES)
 
@@ -85,10 +85,10 @@ def lacking_in_motion(body_model: BodyModel, seen: Collection[str], static: Coll
 def needed_sizes(body_model: BodyModel, static: Collection[str], *, hip_centre: str) -> list[str]:
     """Return the participants.tsv columns that the joint centres need, given the static trial's landmarks."""
     columns = [
-        f"{rule.size}_{side}_m"
+        f"{rule.needed_size}_{side}_m"
         for side in SIDES
         for rule in chosen_rules(body_model, static, side).values()
-        if rule.size
+        if rule.needed_size
     ]
     try:  # a regression raises where it lacks a size that markers do not show
         hip_regression(hip_centre, "left", {"pelvis_width": 0.25, "pelvis_depth": 0.15, "marker_radius": 0.007})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from .body_model import BodyModel, CentreRule
-from .joint_centres import chord
+from .joint_centres import Chord, chord
 from .landmarks import Points, point
 from .segment_poses import fit_pose, frame
+from .static_results import stated_in
 
 Array = NDArray[np.float64]
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
@@ -43,21 +45,23 @@ class Skeleton:
 
 
 class CalibratedSide(NamedTuple):
-    """Findings of the static trial that motion needs, for one side.
+    """Findings of the static trial, or its stated results, that motion needs, for one side.
 
     Attributes:
         clusters: by segment, the position (3,) of each marker in segment axes from the segment's origin, m.
         carrier: by joint, the segment that carries its centre; empty where the centre is evaluated in every frame.
         carried: by joint, the centre (3,) in the axes, from the origin, of its carrier, m; NaN without one.
         technical: by segment, the (3, 3) rotation from the axes built in motion to the anatomical ones.
-        chord_radius: by joint, half the joint's width plus the marker's radius, m.
+        chords: by joint, the place of the centre among the points of its chord; those of other centres left out.
+        tibial_torsion: from the shank's z to the malleoli's line, about y, inwards positive, rad; taken off the shank.
     """
 
     clusters: dict[str, dict[str, Array]]
     carrier: dict[str, str]
     carried: dict[str, Array]
     technical: dict[str, Array]
-    chord_radius: dict[str, float]
+    chords: dict[str, Chord]
+    tibial_torsion: float
 
 
 def calibrated_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
@@ -72,12 +76,33 @@ def calibrated_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
     owners = (calibration[f"cluster_{name}"].values.tolist() for name in ("side", "segment", "marker"))
     for side, segment, marker, place in zip(*owners, calibration.cluster_position.values, strict=True):
         clusters[side].setdefault(segment, {})[marker] = place
-    carrier, carried, radius = (table(name, "joint") for name in ("joint_carrier", "joint_position", "chord_radius"))
+    carrier, carried = (table(name, "joint") for name in ("joint_carrier", "joint_position"))
+    radius, rotation, abduction = (table(f"chord_{name}", "joint") for name in ("radius", "rotation", "abduction"))
     technical = table("technical_rotation", "pose")
+    torsion = dict(zip(sides, calibration.tibial_torsion.values.tolist(), strict=True))
+    places = {
+        side: zip(*(each[side].values() for each in (radius, rotation, abduction)), strict=True) for side in sides
+    }
+    chords = {side: dict(zip(radius[side], starmap(Chord, places[side]), strict=True)) for side in sides}
     return {
-        side: CalibratedSide(clusters[side], carrier[side], carried[side], technical[side], radius[side])
+        side: CalibratedSide(clusters[side], carrier[side], carried[side], technical[side], chords[side], torsion[side])
         for side, refused in zip(sides, calibration.leg_refused.values.tolist(), strict=True)
         if not refused
+    }
+
+
+def restated(calibrated: Mapping[str, CalibratedSide], results: str) -> dict[str, CalibratedSide]:
+    """Return the sides of a calibration with the static results that a walk states, JSON; unchanged if empty."""
+    stated = stated_in(results)
+    return {
+        side: own._replace(
+            technical=stated[side].technical(side),
+            chords=stated[side].chords({joint: chord.radius_m for joint, chord in own.chords.items()}),
+            tibial_torsion=stated[side].tibial_torsion,
+        )
+        if side in stated
+        else own
+        for side, own in calibrated.items()
     }
 
 
@@ -95,12 +120,13 @@ def moving_legs(
     pelvis = Skeleton()
     side, known = next(iter(calibrated.items()))
     _add_pose(pelvis, points, body_model, known, "pelvis", side, count)
-    return {side: _moving_leg(points, body_model, calibrated.get(side), pelvis, side, count) for side in SIDES}
+    return {side: moving_leg(points, body_model, calibrated.get(side), pelvis, side, count) for side in SIDES}
 
 
-def _moving_leg(
+def moving_leg(
     points: Points, body_model: BodyModel, calibrated: CalibratedSide | None, pelvis: Skeleton, side: str, count: int
 ) -> Skeleton:
+    """Return the skeleton of one side in motion, see :func:`moving_legs`; ``pelvis`` has the pelvis alone."""
     moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
     if calibrated is None:
         nowhere = np.full((count, 3), np.nan)
@@ -111,10 +137,10 @@ def _moving_leg(
     moving.centres |= shown_centres(points, body_model, side, count)
     for segment in FROM_PELVIS:
         joint = DISTAL.get(segment, "")
-        if joint and not calibrated.carrier[joint] and f"{joint}_centre" not in moving.centres:
-            rule = next(rule for rule in body_model.joint_centres[joint] if rule.method == "chord")
-            known, radius = points | moving.centres, calibrated.chord_radius[joint]
-            moving.centres[f"{joint}_centre"] = _or_nan(chord_of, known, rule, side, radius, shape=(count, 3))
+        rule = body_model.chord_in_motion(joint) if joint and not calibrated.carrier[joint] else None
+        if rule and f"{joint}_centre" not in moving.centres:
+            known, place = points | moving.centres, calibrated.chords[joint]
+            moving.centres[f"{joint}_centre"] = _or_nan(chord_of, known, rule, side, place, shape=(count, 3))
         if segment != "pelvis":
             _add_pose(moving, points, body_model, calibrated, segment, side, count)
         for name in FROM_HIP:
@@ -161,10 +187,20 @@ def _add_pose(
         moving.origins[segment] = moving.centres[f"{ORIGIN[segment]}_centre"]
 
 
-def chord_of(points: Points, rule: CentreRule, side: str, radius_m: float) -> Array:
+def chord_of(points: Points, rule: CentreRule, side: str, place: Chord) -> Array:
     """Return the joint centre (time, 3) of a chord rule, m."""
-    proximal, lateral, wand = (point(points, names, side) for names in (rule.proximal, rule.lateral, rule.wand))
-    return chord(proximal, lateral, wand, radius_m)
+    return chord(*chord_points(points, rule, side), place, side)
+
+
+def chord_points(points: Points, rule: CentreRule, side: str) -> tuple[Array, Array, Array]:
+    """Return proximal centre, lateral marker and wand (time, 3) of a chord rule, m.
+
+    A medial marker is mirrored in the lateral one, to where a wand in its plane would be.
+    """
+    proximal, lateral = (point(points, names, side) for names in (rule.proximal, rule.lateral))
+    if rule.medial:
+        return proximal, lateral, 2 * lateral - point(points, rule.medial, side)
+    return proximal, lateral, point(points, rule.wand, side)
 
 
 def _or_nan(build: Callable[..., Array], *arguments: Any, shape: tuple[int, ...]) -> Array:

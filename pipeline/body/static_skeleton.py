@@ -7,15 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..conventions import FROM_PELVIS, SIDES
+from ..conventions import FROM_PELVIS, SIDE_SIGN, SIDES
+from ..dynamics.vectors import unit
 from ..errors import UserError
 from .body_model import BodyModel, CentreRule, SegmentRule
-from .joint_centres import device_corner, shifted
+from .joint_centres import Chord, chord_through, device_corner, shifted
 from .joint_centres import hip_centre as hip_regression
 from .landmarks import Points, point
 from .requirements import FEWEST_CLUSTER_MARKERS, virtual_landmarks
-from .segment_poses import frame, mean_rotation
-from .skeleton import DISTAL, ORIGIN, CalibratedSide, Skeleton, chord_of, shown_centres
+from .segment_poses import frame, mean_rotation, turned_about_y
+from .skeleton import DISTAL, ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, moving_leg, shown_centres
+from .static_results import StaticResults
 
 Array = NDArray[np.float64]
 
@@ -51,16 +53,12 @@ def static_skeleton(
     Raises:
         UserError: a size is missing, or no frame shows a segment.
     """
-    radius = {joint: _chord_radius(rule, side, sizes) for joint, rule in rules.items() if rule.method == "chord"}
-    count = len(next(iter(points.values())))
-    still = Skeleton(centres=shown_centres(points, body_model, side, count))
+    still = Skeleton(centres=shown_centres(points, body_model, side, len(next(iter(points.values())))))
+    torsion = 0.0
     for segment in FROM_PELVIS:
         rule = body_model.segments[segment]
         if segment == "pelvis":
-            still.frames[segment] = frame(rule.axes, points, still.frames, side)
-            still.origins[segment] = point(points, rule.origin, side)
-            if "hip_centre" not in still.centres:
-                still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
+            _add_pelvis(still, points, body_model, side, sizes, hip_centre)
             continue
         joint = DISTAL.get(segment, "")
         if joint and f"{joint}_centre" not in still.centres:
@@ -68,11 +66,68 @@ def static_skeleton(
             still.centres[f"{joint}_centre"] = centre
         still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
+        if rule.torsion:
+            torsion = _torsion(still, segment, rule.torsion, side)
+            still.frames[segment] = turned_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
+    _refuse_unseen(still, side)
+    return still, _calibrated(points | still.centres, still, body_model, rules, side, sizes, torsion)
+
+
+def stated_skeleton(
+    points: Points,
+    body_model: BodyModel,
+    stated: StaticResults,
+    side: str,
+    sizes: Mapping[str, float],
+    *,
+    hip_centre: str | Array,
+) -> tuple[Skeleton, CalibratedSide]:
+    """Return the skeleton of one side in any trial, and what motion needs, from stated static results.
+
+    Arguments and errors as of :func:`static_skeleton`.
+    """
+    pelvis = Skeleton()
+    _add_pelvis(pelvis, points, body_model, side, sizes, hip_centre)
+    middle = place_in_segment(pelvis, "pelvis", pelvis.centres.pop("hip_centre"))
+    radius = {joint: _radius(body_model.joint_centres[joint][0], side, sizes) for joint in ("knee", "ankle")}
+    carried = {"hip": middle, "knee": np.full(3, np.nan), "ankle": np.full(3, np.nan)}
+    carrier = {"hip": "pelvis", "knee": "", "ankle": ""}
+    technical, chords = stated.technical(side), stated.chords(radius)
+    calibrated = CalibratedSide({}, carrier, carried, technical, chords, stated.tibial_torsion)
+    still = moving_leg(points, body_model, calibrated, pelvis, side, len(pelvis.frames["pelvis"]))
+    _refuse_unseen(still, side)
+    return still, calibrated
+
+
+def _refuse_unseen(still: Skeleton, side: str) -> None:
     for segment in FROM_PELVIS:
         if not np.isfinite(still.frames[segment]).all(axis=(1, 2)).any():
             what = f"no frame shows all landmarks that the {side} {segment} is built from"
             raise UserError("", what, "use another static trial")
-    return still, _calibrated(points | still.centres, still, body_model, rules, side, radius)
+
+
+def _add_pelvis(
+    still: Skeleton,
+    points: Points,
+    body_model: BodyModel,
+    side: str,
+    sizes: Mapping[str, float],
+    hip_centre: str | Array,
+) -> None:
+    rule = body_model.segments["pelvis"]
+    still.frames["pelvis"] = frame(rule.axes, points, {}, side)
+    still.origins["pelvis"] = point(points, rule.origin, side)
+    if "hip_centre" not in still.centres:
+        still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
+
+
+def _torsion(still: Skeleton, segment: str, axis: str, side: str) -> float:
+    """Return the mean angle about y from an axis of another segment to z of this one, inwards positive, rad."""
+    other, letter = axis.split(".")
+    line = still.frames[other][:, "xyz".index(letter)]
+    forward, _, right = np.einsum("tij,tj->it", still.frames[segment], line)
+    seen = np.isfinite(forward)
+    return float(SIDE_SIGN[side] * np.arctan2(-forward[seen].mean(), right[seen].mean())) if seen.any() else np.nan
 
 
 def _calibrated(
@@ -81,7 +136,8 @@ def _calibrated(
     body_model: BodyModel,
     rules: Mapping[str, CentreRule],
     side: str,
-    radius: dict[str, float],
+    sizes: Mapping[str, float],
+    torsion: float,
 ) -> CalibratedSide:
     """Return the findings of a static skeleton for motion."""
     segments = {name: body_model.segments[name] for name in FROM_PELVIS}
@@ -91,12 +147,21 @@ def _calibrated(
         if rule.technical_axes and not rule.cluster:
             built = frame(rule.technical_axes, known, still.frames, side)
             technical[name] = mean_rotation(still.frames[name] @ np.swapaxes(built, -1, -2))
+    technical["shank"] = turned_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
     carrier = {joint: rule.moves_with for joint, rule in rules.items()}
+    chords = {joint: _chord(known, joint, rule, side, sizes) for joint, rule in rules.items() if not carrier[joint]}
     carried = {
         joint: place_in_segment(still, segment, known[f"{joint}_centre"]) if segment else np.full(3, np.nan)
         for joint, segment in carrier.items()
     }
-    return CalibratedSide(clusters, carrier, carried, technical, radius)
+    return CalibratedSide(clusters, carrier, carried, technical, chords, torsion)
+
+
+def _chord(known: Points, joint: str, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Chord:
+    """Return the chord by which a joint centre is found in every frame."""
+    if not rule.in_motion:
+        return Chord(_radius(rule, side, sizes))
+    return chord_through(*chord_points(known, rule.in_motion, side), known[f"{joint}_centre"], side)
 
 
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
@@ -106,7 +171,8 @@ def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
     return sizes[column]
 
 
-def _chord_radius(rule: CentreRule, side: str, sizes: Mapping[str, float]) -> float:
+def _radius(rule: CentreRule, side: str, sizes: Mapping[str, float]) -> float:
+    """Return half the joint's width plus the marker's radius, m."""
     return (_size(rule.size, side, sizes) + sizes["marker_diameter_m"]) / 2
 
 
@@ -141,9 +207,14 @@ def _mean_length(vectors: Array) -> float:
 def _static_centre(known: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array:
     """Return the centre of knee or ankle (time, 3), m."""
     if rule.method == "midpoint":
-        return point(known, rule.between, side)
+        first, second = (point(known, (name,), side) for name in rule.between)
+        return first + _radius_between(second - first, rule, side, sizes) * unit(second - first)
+    if rule.method == "chord" and rule.medial:
+        lateral, medial = (point(known, names, side) for names in (rule.lateral, rule.medial))
+        radius = _radius_between(medial - lateral, rule, side, sizes)
+        return chord_of(known, rule, side, Chord(float(np.nanmean(radius))))
     if rule.method == "chord":
-        return chord_of(known, rule, side, _chord_radius(rule, side, sizes))
+        return chord_of(known, rule, side, Chord(_radius(rule, side, sizes)))
     length: Array | float
     if rule.size:
         length = _size(rule.size, side, sizes)
@@ -152,6 +223,18 @@ def _static_centre(known: Points, still: Skeleton, rule: CentreRule, side: str, 
         length = np.linalg.norm(end - start, axis=-1)
     axes = frame(rule.axes, known, still.frames, side)
     return shifted(point(known, rule.start, side), axes, rule.shift, length, side)
+
+
+def _radius_between(across: Array, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array | float:
+    """Return the distance of the joint centre from a marker, m: by the joint's width, else half way to another.
+
+    Args:
+        across: vectors (time, 3) to the marker on the joint's other side, m.
+        rule, side, sizes: as of :func:`_static_centre`.
+    """
+    if f"{rule.size}_{side}_m" in sizes:
+        return _radius(rule, side, sizes)
+    return np.asarray(np.linalg.norm(across, axis=-1, keepdims=True) / 2)
 
 
 def _cluster(known: Points, still: Skeleton, segment: str, rule: SegmentRule, side: str) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -46,6 +46,18 @@ PROCESSING_NAMES = {
     },
 }
 LONGEST_SIZE_M = 3.0  # larger numbers are mm
+# static results of Plug-in Gait by PROCESSING name, without the side's letter
+STATIC_RESULTS = {
+    "ThighRotation": "thigh_rotation",
+    "ShankRotation": "shank_rotation",
+    "AnkleAbAdd": "ankle_abduction",
+    "TibialTorsion": "tibial_torsion",
+    "StaticPlantFlex": "plantar_flexion",
+    "StaticRotOff": "rotation_offset",
+}
+# files state radians; Vicon Clinical Manager stated degrees. No offset of a leg is as large as 57 degrees, and one of
+# the results is larger than a degree
+LARGEST_RESULT_RAD = 1.0
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,7 @@ class Recording:
         analog_units: unit text of each channel.
         events: gait events; time 0 is frame 0.
         processing: numbers of the PROCESSING group by name without spaces, in the file's units; only those of the
-            chosen person if the file holds several.
+            chosen person if the file holds several. Vicon Clinical Manager has them in a group named as the subject.
         subject_names: SUBJECTS:NAMES, free text that may name a person: never print or store it.
         label_notes: notes on repeated labels.
         subjects: the people in the file; empty if it holds one.
@@ -145,7 +157,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
         events=_events(parameters.get("EVENT", {}), owner=owner),
-        processing=_processing(parameters.get("PROCESSING", {}), of=owner if several else ""),
+        processing=_model_numbers(parameters, subjects, of=owner if several else ""),
         subject_names=subjects,
         label_notes=notes,
         subjects=several,
@@ -160,6 +172,23 @@ def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
         if value := processing.get(name):
             in_mm = column != "mass_kg" and value > LONGEST_SIZE_M
             found[column] = value / 1000 if in_mm else value
+    return found
+
+
+def static_results(processing: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return the static results of Plug-in Gait that the file states, rad, by side and name of :data:`STATIC_RESULTS`.
+
+    Empty unless both sides have a static plantar flexion, which a static trial always gives; absent others are zero.
+    """
+    if not all(processing.get(f"{letter}StaticPlantFlex") for letter in "LR"):
+        return {}
+    found = {
+        side: {name: processing.get(f"{letter}{label}", 0.0) for label, name in STATIC_RESULTS.items()}
+        for side, letter in (("left", "L"), ("right", "R"))
+    }
+    largest = max(abs(value) for results in found.values() for value in results.values())
+    if largest > LARGEST_RESULT_RAD:
+        found = {side: {name: math.radians(value) for name, value in own.items()} for side, own in found.items()}
     return found
 
 
@@ -235,6 +264,19 @@ def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
         for second, label, side, subject in zip(60 * times[0] + times[1], labels, sides, subjects, strict=False)
         if subject == owner and math.isfinite(second)
     ]
+
+
+def _model_numbers(
+    parameters: Mapping[str, Mapping[str, Any]], subjects: Sequence[str], *, of: str = ""
+) -> dict[str, float]:
+    """Return sizes and static results by name: of PROCESSING, else of the group named as the only subject."""
+    numbers = _processing(parameters.get("PROCESSING", {}), of=of)
+    own = next((group for name, group in parameters.items() if [name.upper()] == [s.upper() for s in subjects]), {})
+    older = _processing(own)
+    if "LStaticPlantFlex" not in older or "LStaticPlantFlex" in numbers:
+        return numbers
+    diameter = _processing(parameters.get("SEG", {})).get("MARKER_DIAMETER", 0.0)
+    return older | ({"MarkerDiameter": diameter} if diameter else {}) | numbers
 
 
 def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:

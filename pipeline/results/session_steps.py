@@ -93,17 +93,18 @@ def session_of_one(trial: xr.Dataset) -> xr.Dataset:
     return joined({"": trial})
 
 
-def batches(spans: Sequence[slice], samples: int) -> Iterator[slice]:
-    """Yield consecutive trials, in portions that have at least this many samples together but for the last.
+def batches(spans: Sequence[slice], samples: int, kinds: Sequence[str] | None = None) -> Iterator[slice]:
+    """Yield consecutive trials of one kind, in portions that have at least this many samples together but for the last.
 
     Args:
         spans: samples of each trial, as of :func:`spans_of`.
         samples: number of samples.
+        kinds: the kind of each trial; None if they are all of one.
     """
     start, count = 0, 0
     for number, span in enumerate(spans, 1):
         count += span.stop - span.start
-        if count >= samples or number == len(spans):
+        if count >= samples or number == len(spans) or (kinds and kinds[number] != kinds[number - 1]):
             yield slice(start, number)
             start, count = number, 0
 

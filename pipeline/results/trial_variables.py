@@ -35,6 +35,9 @@ _CORNER = Variable(("trial", "plate", "corner", "axis"), "m", "corner of the pla
 # of each trial as a whole, by name; passed on from step to step as far as later steps need them
 FACTS = {
     "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
+    "static_results": Variable(
+        ("trial",), "", "static results of Plug-in Gait in the file, JSON, rad by side; empty if it states none", "U"
+    ),
     "direction_of_travel": Variable(("trial",), "", "direction of walking: forwards, backwards or none", "U"),
     "plates_left_out": Variable(("trial",), "", "plates that cannot be used, and why", "U"),
     "landmarks_absent": Variable(("trial",), "", "landmarks of the body model that the trial does not show", "U"),
@@ -73,7 +76,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "zero_frames": Variable(
             ("trial", "limit"), "1", "frames between which the file calls the plates unloaded; NaN if it does not"
         ),
-        **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out"),
+        **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results"),
         "label_notes": Variable(("trial",), "", "labels that were changed on reading, and why", "U"),
         "anthropometry": Variable(("trial",), "", "sizes of the person in the file, JSON, m and kg", "U"),
     },
@@ -105,7 +108,20 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "static_distance": Variable(
             ("landmark", "landmark_2"), "m", "distance of two landmarks in the static trial, median over frames"
         ),
-        "chord_radius": Variable(("side", "joint"), "m", "half joint width plus marker radius"),
+        "chord_radius": Variable(("side", "joint"), "m", "distance of the joint centre from the lateral marker"),
+        "chord_rotation": Variable(
+            ("side", "joint"),
+            "rad",
+            "angle about the segment's axis from wand to lateral marker, inwards positive; rotation of thigh or shank",
+        ),
+        "chord_abduction": Variable(
+            ("side", "joint"),
+            "rad",
+            "by how much the angle of the chord at the lateral marker is less than right-angled",
+        ),
+        "tibial_torsion": Variable(
+            ("side",), "rad", "from the knee's axis to the malleoli's about the shank's axis, inwards positive"
+        ),
         "technical_rotation": Variable(
             ("side", "pose", "local_axis", "technical_axis"),
             "1",

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.body.joint_centres import REGRESSIONS, chord, device_corner, hip_centre, shifted
+from pipeline.body.joint_centres import REGRESSIONS, Chord, chord, chord_through, device_corner, hip_centre, shifted
 from tests.support.geometry import PROPERTY, SEED, close, random_turns
 
 FLIP = np.diag([1.0, 1, -1])
@@ -50,16 +50,40 @@ def test_hip_centre_of_davis(width: float, leg: float, other_leg: float) -> None
 def test_chord_is_a_right_angle_in_the_markers_plane_away_from_the_wand(seed: int, share: float) -> None:
     proximal, lateral, wand = np.random.default_rng(seed).normal(size=(3, 3))
     radius = share * float(np.linalg.norm(proximal - lateral))
-    centre = chord(proximal, lateral, wand, radius)
+    centre = chord(proximal, lateral, wand, Chord(radius), "right")
     arm, up, away = centre - lateral, proximal - lateral, wand - lateral
     close(np.linalg.norm(arm), radius)
     close([arm @ (centre - proximal), np.linalg.det([arm, up, away])], 0)
     assert np.cross(up, arm) @ np.cross(up, away) < 0
 
 
+@given(SEED, st.sampled_from(["left", "right"]))
+@PROPERTY
+def test_calibrated_chord_gives_the_centre_that_it_was_calibrated_to(seed: int, side: str) -> None:
+    """The wand is a marker of the lateral side, so that its angle from the lateral marker is less than a right one."""
+    draw = np.random.default_rng(seed)
+    proximal, lateral = np.array([[0.02, 0.4, -0.03], [0, 0, 0.05]]) + draw.normal(scale=0.01, size=(2, 3))
+    wand = np.array([0.03, 0.2, 0.1]) + draw.normal(scale=0.02, size=3)
+    centre = draw.normal(scale=0.01, size=3)
+    place = chord_through(proximal[None], lateral[None], wand[None], centre[None], side)
+    close(chord(proximal, lateral, wand, place, side), centre)
+    mirrored = place._replace(rotation_rad=-place.rotation_rad)
+    other = {"left": "right", "right": "left"}[side]
+    close(chord(proximal, lateral, wand, mirrored, other), centre)
+
+
+def test_rotation_of_a_chord_is_the_angle_from_wand_to_lateral_marker_about_the_axis() -> None:
+    """Seen from the centre along the segment, inwards positive: on the right, forwards from a wand behind."""
+    proximal, lateral = np.array([0, 0.4, 0.0]), np.array([0, 0.0, 0.06])
+    place = Chord(0.06, np.radians(20))
+    for side, sign in (("right", 1), ("left", -1)):
+        wand = np.array([-0.1 * np.sin(np.radians(20)), 0.2, sign * 0.1 * np.cos(np.radians(20))])
+        close(chord(proximal, lateral * sign, wand, place, side), 0)
+
+
 def test_chord_of_a_joint_wider_than_its_segment_is_nan() -> None:
     proximal, wand = np.array([[0, 0.4, 0], [0, 0.05, 0]]), np.array([0.0, 0.2, 0.1])
-    centre = chord(proximal, np.zeros(3), wand, 0.06)
+    centre = chord(proximal, np.zeros(3), wand, Chord(0.06), "right")
     assert np.isfinite(centre[0]).all()
     assert np.isnan(centre[1]).all()
 

@@ -92,7 +92,7 @@ def test_a_body_model_may_name_only_what_it_has(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         settings.load_body_model("bad.yaml", where="study.yaml", study_path=tmp_path)
     assert str(error.value).splitlines() == [
-        "bad.yaml: joint_centres.ankle: midpoint lacks 'moves_with'; add it",
+        "bad.yaml: joint_centres.ankle: midpoint lacks 'moves_with' or 'in_motion'; add it",
         "bad.yaml: joint_centres.ankle: no landmark 'medial_maleolus'; did you mean 'medial_malleolus'?",
         "bad.yaml: segments.foot: no landmark 'heal'; did you mean 'heel'?",
     ]

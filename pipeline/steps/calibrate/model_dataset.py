@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.body_model import CentreRule
+from ...body.joint_centres import Chord
 from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
@@ -25,14 +25,14 @@ class Side(NamedTuple):
     Attributes:
         skeleton: frames and joint centres.
         calibrated: its findings for motion.
-        rules: the rule of each joint centre.
+        texts: how each joint centre is found, by joint.
         parameters: of each segment.
         note: a note on these, or empty.
     """
 
     skeleton: Skeleton
     calibrated: CalibratedSide
-    rules: Mapping[str, CentreRule]
+    texts: Mapping[str, str]
     parameters: Mapping[str, SegmentParameters]
     note: str
 
@@ -57,7 +57,8 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.D
         **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
     }
     carried = np.array([[leg.carried[joint] for joint in JOINTS] for leg in legs])
-    radius = np.array([[leg.chord_radius.get(joint, np.nan) for joint in JOINTS] for leg in legs])
+    unknown = Chord(np.nan, np.nan, np.nan)
+    chords = np.array([[leg.chords.get(joint, unknown) for joint in JOINTS] for leg in legs])
     technical = np.array([[leg.technical[name] for name in FROM_PELVIS] for leg in legs])
     static = np.full((len(SIDES), len(FROM_PELVIS), 3, 3), np.nan)
     for side, found in sides.items():
@@ -67,7 +68,10 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.D
         **_of_segments([side.parameters for side in both]),
         "joint_distance": (("side", "segment"), np.array([_joint_distances(side.skeleton) for side in both])),
         "joint_position": ((*of_joint, "local_axis"), carried),
-        "chord_radius": (of_joint, radius),
+        "chord_radius": (of_joint, chords[..., 0]),
+        "chord_rotation": (of_joint, chords[..., 1]),
+        "chord_abduction": (of_joint, chords[..., 2]),
+        "tibial_torsion": ("side", [leg.tibial_torsion for leg in legs]),
         "technical_rotation": ((*turn, "technical_axis"), technical),
         "static_rotation": ((*turn, "axis"), static),
     }
@@ -80,8 +84,8 @@ def _unknown(used: Side) -> Side:
     carried = dict.fromkeys(JOINTS, np.full(3, np.nan))
     technical = dict.fromkeys(FROM_PELVIS, np.full((3, 3), np.nan))
     parameters = dict.fromkeys(CHAIN, SegmentParameters(np.nan, np.full(3, np.nan), np.full((3, 3), np.nan), np.nan))
-    calibrated = CalibratedSide({}, used.calibrated.carrier, carried, technical, {})
-    return Side(Skeleton(centres=centres), calibrated, used.rules, parameters, "")
+    calibrated = CalibratedSide({}, used.calibrated.carrier, carried, technical, {}, np.nan)
+    return Side(Skeleton(centres=centres), calibrated, used.texts, parameters, "")
 
 
 def _joint_distances(still: Skeleton) -> list[float]:

@@ -1,10 +1,11 @@
-"""Step ``calibrate``: the session's model of the person, from the static trial.
+"""Step ``calibrate``: the session's model of the person, from the static trial or from static results in the files.
 
 It holds joint centres, marker clusters and body-segment parameters in segment axes, which move with the segments.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,11 +14,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import Points, missing, positions
+from ...body.landmarks import Points, chosen_labels, missing, positions, seen_labels
 from ...body.plausibility import REMEDY, measures, reason_of
-from ...body.requirements import chosen_rules, lacking_landmarks
+from ...body.requirements import chosen_rules, lacking_in_motion, lacking_landmarks, virtual_landmarks
 from ...body.skeleton import Skeleton
-from ...body.static_skeleton import place_in_segment, static_skeleton, with_virtual
+from ...body.static_results import StaticResults, stated_in
+from ...body.static_skeleton import place_in_segment, stated_skeleton, static_skeleton, with_virtual
 from ...conventions import CHAIN, SIDES
 from ...errors import Problem, UserError
 from ...results.trials import AnyTrial, trials_of
@@ -40,26 +42,30 @@ def calibrate(
     segment_table: Mapping[str, Any],
     segment_parameters: str,
     hip_centre: str,
+    static_results: str = "stated",
     functional: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
     """Calibrate a session.
 
     Args:
-        read: the session, with the static trial.
+        read: the session, with the static trial unless its walks state their static results.
         body_model: the body model.
-        participant: cells of participants.tsv; absent sizes are read from the PROCESSING group of the static trial,
-            then of the other trials.
+        participant: cells of participants.tsv; absent sizes are read from the PROCESSING group of the trial that
+            defines the model, then of the other trials.
         segments: the participant's rows of segments.tsv, which replace the table's.
         segment_table: table of config/segment_parameters.yaml.
         segment_parameters: its name.
         hip_centre: name of a regression, see :mod:`pipeline.body.joint_centres`, or ``functional``.
+        static_results: ``stated`` takes the static results of Plug-in Gait where a file states them and the body model
+            is of that kind, ``static`` always calibrates from the markers of the static trial.
         functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
 
     Returns:
         A flat dataset. Per segment: ``segment_mass``, ``segment_com`` (from the proximal joint centre, segment
         axes), ``segment_inertia``, ``segment_length``. For motion: ``cluster_position`` of the markers of each segment,
         ``joint_position`` of each joint centre in the segment that carries it, ``technical_rotation`` from the axes
-        built in motion to the anatomical ones, ``chord_radius``; ``static_rotation``, the posture of the static trial;
+        built in motion to the anatomical ones, the chords (``chord_radius``, ``chord_rotation``, ``chord_abduction``),
+        ``tibial_torsion``; ``static_rotation``, the posture of the static trial;
         ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`). ``leg_refused`` is why
         a side cannot be used; all else of it is NaN.
 
@@ -68,8 +74,9 @@ def calibrate(
             used.
     """
     trials = trials_of(read)
-    name, static = _static_trial(trials)
-    sizes, origin = sizes_of(participant, name, trials)
+    source, stated = _stated(trials) if static_results == "stated" and body_model.may_be_stated else ("", {})
+    name, static = _reference_trial(trials, body_model, source)
+    sizes, origin = sizes_of(participant, source or name, trials)
     labels = [str(label) for label in static.marker.values]
     shown = positions(body_model, labels, static.marker_position.values)
     points = with_virtual(shown, body_model)
@@ -78,34 +85,40 @@ def calibrate(
     sex = participant.get("sex") or "n/a"
 
     def calibrated_side(side: str) -> Side:
-        if absent := lacking_landmarks(body_model, points, side):
-            raise UserError.of(missing(absent, body_model, labels))
-        rules = chosen_rules(body_model, points, side)
         hip = hips[side].centre if side in hips else hip_centre
-        still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip)
+        if stated:
+            still, calibrated = stated_skeleton(points, body_model, stated[side], side, sizes, hip_centre=hip)
+            texts = stated[side].texts()
+        else:
+            if absent := lacking_landmarks(body_model, points, side):
+                raise UserError.of(missing(absent, body_model, labels))
+            rules = chosen_rules(body_model, points, side)
+            still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip)
+            named = {joint: rule for joint, rule in rules.items() if joint != "hip" or rule.method == "shown"}
+            texts = {joint: f"{rule.method}: {', '.join(rule.points)}" for joint, rule in named.items()}
         if reason := reason_of(measures(points, still, side), side):
             raise UserError("", reason, REMEDY)
         own = {segment: parameters for (of, segment), parameters in measured.items() if of == side}
         found = _parameters(points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"])
-        return Side(still, calibrated, rules, *found)
+        return Side(still, calibrated, texts, *found)
 
     sides, refused = _usable_sides(calibrated_side, where=static.attrs.get("source", name))
     dataset = model_dataset(sides, refused).assign(static_distance=static_distances(shown))
     calibrated = {side: found.calibrated for side, found in sides.items()}
     dataset = dataset.assign(per_marker(body_model, calibrated, labels, static.marker_position.values, points))
-    notes = [_note_on_sex(sex, segment_table, measured), *(found.note for found in sides.values())]
+    notes = [
+        _note_on_results(source, trials),
+        _note_on_sex(sex, segment_table, measured),
+        *(found.note for found in sides.values()),
+    ]
     dataset.attrs = {
         **size_attributes(sizes, origin),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_widths(participant)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
-        **{
-            f"{joint}_centre_{side}": f"{rule.method}: {', '.join(rule.points)}"
-            for side, found in sides.items()
-            for joint, rule in found.rules.items()
-            if joint != "hip" or rule.method == "shown"
-        },
+        **{f"{joint}_centre_{side}": text for side, own in sides.items() for joint, text in own.texts.items()},
+        "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
     }
     return dataset
 
@@ -153,14 +166,61 @@ def _usable_sides(calibrated_side: Callable[[str], Side], *, where: str) -> tupl
     return sides, {side: "; ".join(map(str, of_side)) for side, of_side in problems.items()}
 
 
-def _static_trial(read: Mapping[str, AnyTrial]) -> tuple[str, AnyTrial]:
+def _stated(read: Mapping[str, AnyTrial]) -> tuple[str, dict[str, StaticResults]]:
+    """Return the trial that states the session's static results, and these by side; empty if none does.
+
+    A walk states the results by which the laboratory processed it. If walks differ, those are taken that the static
+    trial states too, else those of most walks; ``kinematics`` gives each walk its own.
+    """
+    texts = {name: str(trial.attrs.get("static_results", "")) for name, trial in read.items()}
+    roles = {name: trial.attrs.get("role", "gait") for name, trial in read.items()}
+    static = [name for name, text in texts.items() if text and roles[name] == "static"]
+    walks = [name for name, text in texts.items() if text and roles[name] == "gait"]
+    told = Counter(texts[name] for name in walks)
+    same = [name for name in walks if texts[name] in {texts[other] for other in static}]
+    usual = [name for name in walks if told[texts[name]] == max(told.values())]
+    source = next(iter([*same, *usual, *static]), "")
+    return source, stated_in(texts.get(source, ""))
+
+
+def _note_on_results(source: str, read: Mapping[str, AnyTrial]) -> str:
+    """Return a note on the use of stated static results, or an empty text."""
+    if not source:
+        return ""
+    text = read[source].attrs["static_results"]
+    others = [name for name, trial in read.items() if trial.attrs.get("static_results", text) not in ("", text)]
+    differ = f"; {', '.join(others)} {'state' if others[1:] else 'states'} others, used for walks" if others else ""
+    return f"the model has the static results stated in {source}{differ}"
+
+
+def _reference_trial(read: Mapping[str, AnyTrial], body_model: BodyModel, source: str) -> tuple[str, AnyTrial]:
+    """Return the trial whose markers define the model: the static trial.
+
+    With the static results of a ``source``, a walk that shows the markers will do.
+
+    Raises:
+        UserError: there is none, or it cannot be used.
+    """
     statics = {name: trial for name, trial in read.items() if trial.attrs.get("role") == "static"}
+    if source:
+        walks = {name: trial for name, trial in read.items() if trial.attrs.get("role", "gait") == "gait"}
+        for name, trial in (statics | {source: read[source]} | walks).items():
+            if "rejected" not in trial.attrs and not _lacks(trial, body_model):
+                return name, trial
     if not statics:
         raise UserError("trials.tsv", "no static trial", "list one with role static (a file may have several rows)")
     name, trial = next(iter(statics.items()))
     if "rejected" in trial.attrs:
         raise UserError(f"static trial {name}", trial.attrs["rejected"], "")
     return name, trial
+
+
+def _lacks(trial: AnyTrial, body_model: BodyModel) -> bool:
+    """Return whether a trial lacks landmarks that motion needs; those that a device shows count as seen."""
+    labels = [str(label) for label in trial.marker.values]
+    seen = {*chosen_labels(body_model, seen_labels(labels, trial.marker_position.values))}
+    seen |= {*virtual_landmarks(body_model, seen)}
+    return bool(lacking_in_motion(body_model, seen, seen))
 
 
 def _note_on_sex(sex: str, table: Mapping[str, Any], measured: Mapping[Any, Any]) -> str:

@@ -105,6 +105,7 @@ def clean(
         _coordinates(read, chosen, measured, rebuilt, cutoffs_hz),
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
+            "static_results": read.attrs.get("static_results", ""),
             "landmarks_absent": " ".join(name for name in body_model.landmarks if name not in chosen),
             "filled_frames": int(rebuilt.sum()),
             **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
-from ...body.skeleton import Skeleton, calibrated_sides, moving_legs
+from ...body.skeleton import Skeleton, calibrated_sides, moving_legs, restated
 from ...conventions import ANGLES, CHAIN, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...results.session_steps import all_trials_at_once, batches
@@ -65,21 +65,25 @@ def kinematics(
     offset: Array | float = 0.0
     if static_offset == "subtract":
         static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
-        offset = joint_angles(static[None], angle_convention, smallest_floating_axis)
+        torsion = calibrate.tibial_torsion.values
+        offset = joint_angles(static[None], angle_convention, smallest_floating_axis, torsion)
     found: Variables = {}
     verdicts: list[Verdicts] = []
-    for numbers in batches(spans, PORTION):
+    stated = clean.static_results.values.tolist() if calibrate.attrs.get("static_results") else [""] * len(spans)
+    for numbers in batches(spans, PORTION, stated):
         own = spans[numbers]
         here = slice(own[0].start, own[-1].stop)
         paths = np.ascontiguousarray(np.moveaxis(position[here], 0, -1))  # time last in memory, here and in results
         points = {name: path.T for name, path in zip(names.tolist(), paths, strict=True)}
-        legs = moving_legs(points, body_model, calibrated, paths.shape[-1])
+        sides = restated(calibrated, stated[numbers.start])
+        legs = moving_legs(points, body_model, sides, paths.shape[-1])
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in own]
         verdicts.append(judged_legs(points, legs, calibrate, time[here], spans_here))
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
-        angles = _angles(rotation, offset, angle_convention, smallest_floating_axis)
+        torsion = np.array([sides[side].tibial_torsion if side in sides else 0.0 for side in SIDES])
+        angles = _angles(rotation, offset, angle_convention, smallest_floating_axis, torsion)
         _hide(motion | angles, [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))])
         for name, (dims, values) in (motion | angles).items():
             if name not in found:
@@ -183,9 +187,11 @@ def _joined(verdicts: Sequence[Verdicts]) -> dict[str, Any]:
     }
 
 
-def _angles(rotation: Array, offset: Array | float, convention: str, smallest_floating_axis: float) -> Variables:
+def _angles(
+    rotation: Array, offset: Array | float, convention: str, smallest_floating_axis: float, torsion: Array
+) -> Variables:
     """Return the angles as variables; the offset is taken off the joint angles."""
-    angle = joint_angles(rotation, convention, smallest_floating_axis) - offset
+    angle = joint_angles(rotation, convention, smallest_floating_axis, torsion) - offset
     pelvis = pelvis_angles(rotation[:, :, -1], smallest_floating_axis)
     foot = foot_progression(rotation[:, :, 0], smallest_floating_axis)
     return {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import positions
-from ...c3d.reader import Recording, anthropometry, read_c3d
+from ...c3d.reader import Recording, anthropometry, read_c3d, static_results
 from ...errors import Problem, UserError
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.wrench import decode, moment_unit_n_m
@@ -82,8 +82,8 @@ def _read_trial(
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
         (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
         ``event_time`` (event), with the file's labels; ``lab_rotation`` and ``zero_frames``, see
-        :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes: anthropometry in the file,
-        direction of travel, plates left out and why.
+        :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes: anthropometry and static
+        results in the file, direction of travel, plates left out and why.
 
     Raises:
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.
@@ -101,6 +101,7 @@ def _read_trial(
     plate = ("plate_time", "plate", "axis")
     start = recording.first_frame / recording.marker_rate_hz
     zero = zero_frames(recording.force_platform)
+    stated = static_results(recording.processing)
     coordinates = {
         "time": ("time", start + np.arange(len(recording.markers)) / recording.marker_rate_hz),
         "marker": ("marker", np.array(recording.labels, dtype=str)),
@@ -130,6 +131,7 @@ def _read_trial(
             "plates_left_out": "; ".join(map(str, problems)),
             "label_notes": "; ".join(recording.label_notes),
             "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
+            "static_results": json.dumps(stated, sort_keys=True) if stated else "",
         },
     )
 
