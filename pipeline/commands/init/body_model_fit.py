@@ -48,7 +48,7 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
     """Return the fit of each body model over the readable files of sessions, the best first.
 
     The best model is essential, has most whole walks, fits most files and, among these, has the largest share; then it
-    lacks fewest sizes and uses most markers, so that a knee alignment device or medial markers decide. A session is
+    lacks fewest markers and sizes and uses most markers, so that a knee alignment device or medial markers decide. A session is
     judged by its best static trial for the model: the others serve another purpose. Without one each walk may be its
     own, and the one that lacks least counts.
     """
@@ -60,7 +60,7 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
     def worse(name: str) -> tuple[bool, int, int, float, int, bool, int, str]:
         fit = found[name]
         share = best if name in equal and fit.share >= best - AS_GOOD else fit.share
-        last = len(fit.absent), name == GENERAL, -fit.seen, name
+        last = len(fit.lacking) + len(fit.absent), name == GENERAL, -fit.seen, name
         return not fit.essential, -fit.whole, -fit.fitted, -share, *last
 
     return {name: found[name] for name in sorted(found, key=worse)}
