@@ -149,7 +149,11 @@ def _calibrated(
             technical[name] = mean_rotation(still.frames[name] @ np.swapaxes(built, -1, -2))
     technical["shank"] = turned_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
     carrier = {joint: rule.moves_with for joint, rule in rules.items()}
-    chords = {joint: _chord(known, joint, rule, side, sizes) for joint, rule in rules.items() if not carrier[joint]}
+    chords = {
+        joint: _chord(known, joint, rule, side, sizes)
+        for joint, rule in rules.items()
+        if rule.moving and rule.moving.method == "chord"
+    }
     carried = {
         joint: place_in_segment(still, segment, known[f"{joint}_centre"]) if segment else np.full(3, np.nan)
         for joint, segment in carrier.items()
