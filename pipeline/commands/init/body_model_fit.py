@@ -48,9 +48,9 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
     """Return the fit of each body model over the readable files of sessions, the best first.
 
     The best model is essential, has most whole walks, fits most files and, among these, has the largest share; then it
-    lacks fewest markers and sizes and uses most markers, so that a knee alignment device or medial markers decide. A session is
-    judged by its best static trial for the model: the others serve another purpose. Without one each walk may be its
-    own, and the one that lacks least counts.
+    lacks fewest markers and sizes and uses most markers, so that a knee alignment device or medial markers decide. A
+    session is judged by its best static trial for the model: the others serve another purpose. Without one each walk
+    may be its own, and the one that lacks least counts.
     """
     found = {name: _fit(name, model, sessions) for name, model in models.items()}
     first = max((fit.essential, fit.whole, fit.fitted) for fit in found.values())
