@@ -14,6 +14,7 @@ import xarray as xr
 
 from pipeline.__main__ import main
 from pipeline.commands.explain.command import WIDTH, explain
+from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.trials import load_trial
 from tests.support.outputs import write_outputs
@@ -170,6 +171,27 @@ def test_cycles_are_listed_without_a_number(study: Path, results: xr.Dataset) ->
     rows = rows_of(explain(study, cycle=None), "")[3:]
     assert [int(row[0]) for row in rows] == results.cycle.values.tolist()
     assert [row[2] for row in rows] == results.trial.values.tolist()
+
+
+def test_a_stance_is_explained_like_its_cycle(study: Path, results: xr.Dataset) -> None:
+    number = int(np.flatnonzero(results.cycle_of_stance.values >= 0)[0])
+    cycle = int(results.cycle_of_stance[number])
+    stance, whole = (explain(study, **{part: i}) for part, i in (("stance", number), ("cycle", cycle)))
+    assert f"Stance {number} of" in stance.splitlines()[0]
+    of_contact = [text.split("Ground contact")[1].split("Markers")[0] for text in (stance, whole)]
+    assert of_contact[0] == of_contact[1]
+    assert f"{float(results.end_time_of_stance[number]):.4f} s in the file's time" in stance
+    with pytest.raises(UserError, match="no stance 99; give 0 to"):
+        explain(study, stance=99)
+
+
+def test_stances_without_a_cycle_are_listed(copy: Path) -> None:
+    results = netcdf.load(copy / "derived/study.nc")
+    assert "--stance N" not in explain(copy)
+    results["cycle_of_stance"][1] = -1
+    netcdf.save(copy / "derived/study.nc", results)
+    listed = explain(copy).split("stances without a whole cycle; --stance N explains one")[1]
+    assert [row[:2] for row in rows_of(listed, "")[2:]] == [["stance", "session"], ["1", "sub-01"]]
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------

@@ -56,14 +56,15 @@ def _stances(file: Path) -> xr.Dataset:
 def _listed_alone(stances: xr.Dataset) -> str:
     """Return the list of the stances without a whole cycle; empty if there are none."""
     alone = stances.isel(cycle=stances.alone.values)
-    table = _listed(alone).replace("cycle ", "stance", 1)
-    return f"\n\nstances without a whole cycle; --stance N explains one\n\n{table}" if alone.sizes["cycle"] else ""
+    if not alone.sizes["cycle"]:
+        return ""
+    return f"\n\nstances without a whole cycle; --stance N explains one\n\n{_listed(alone, part='stance')}"
 
 
-def _listed(study: xr.Dataset) -> str:
+def _listed(study: xr.Dataset, *, part: str = "cycle") -> str:
     names = ("cycle", "session", "trial", "condition", "side", "start_time", "end_time", "kinetics_valid")
     columns = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in study[name].values.tolist()] for name in names]
-    return aligned([list(names), *map(list, zip(*columns, strict=True))], width=WIDTH)
+    return aligned([[part, *names[1:]], *map(list, zip(*columns, strict=True))], width=WIDTH)
 
 
 def _summary(record: CycleRecord) -> Blocks:

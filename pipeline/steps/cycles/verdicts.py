@@ -162,9 +162,9 @@ def judged(
             reasons[i] = _refused(flags, str(sides[i])) or _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
     margin_s = _settling_s(clean)
     from_s, to_s = starts - margin_s, ends + margin_s
-    around = zip(from_s.tolist(), to_s.tolist(), row, strict=True)
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
-    surrounded &= np.array([known[(time >= a) & (time <= b), i].all() for a, b, i in around], dtype=bool)
+    for i in (i for i in np.flatnonzero(surrounded).tolist() if not reasons[i]):
+        surrounded[i] = known[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
