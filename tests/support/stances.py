@@ -30,7 +30,7 @@ def found(trial: xr.Dataset, **settings: Any) -> xr.Dataset:
 
 def under(step: Footfall, *, back_m: float = 0.1, front_m: float = 0.1) -> Rectangle:
     """Return a plate under one footfall."""
-    return Rectangle(step.x - back_m, step.x + FOOT_M + front_m, step.z - 0.07, step.z + 0.07)
+    return Rectangle(step.x - back_m, step.x + FOOT_M + front_m, step.z - 0.1, step.z + 0.1)
 
 
 def stance(trial: xr.Dataset, step: Footfall) -> dict[str, Any]:

@@ -27,6 +27,9 @@ LOW_PERCENT = 30  # the toe is on the ground for a larger part of a gait cycle
 # the sole begins this far in front of the heel marker, of 1 cm radius behind a heel that curves up by as much; the tips
 # are this share of heel to toe beyond the toe marker, on the metatarsal heads: at 72 to 77 % of a foot's length
 SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
+# half of the width of heel and ball, and how far the pad of the big toe presses beyond the toe marker, per distance of
+# the markers: 3.2, 4.8 and 4 cm of a foot of 26 cm. The heel is widest as far in front of its back
+HEEL_SHARE, BALL_SHARE, PAD_SHARE = 0.16, 0.24, 0.2
 # plates of which the tops differ more than a plate's edge may stand out are on several levels, as on stairs
 LEVELS_M = 0.05
 # the lower marker of a foot over a plate on which it stands: 1 to 8 cm on its sole, a few more on its toes, between
@@ -65,17 +68,28 @@ class Foot:
         """Return whether the foot is at rest on the ground (time,)."""
         return np.asarray(self.slow.any(axis=0))
 
-    @cached_property
-    def sole(self) -> Array:
-        """Return the back of the sole, the toe marker and the tips of the toes (3, time, 3)."""
-        back = self.heel + SOLE_STARTS_M * self.ahead
-        return np.stack([back, self.toe, self.toe + TIP_SHARE * (self.toe - self.heel)])
-
     def over(self, corners: Array, margin_m: float, frames: slice) -> NDArray[np.bool_]:
         """Return whether back, toe marker and tips are over plates (plate, 4, 3) + margin (3, time, plate)."""
-        ends = self.sole[:, frames]
-        plan = over_each_plate(ends.reshape(-1, 3), corners, margin_m).reshape(3, -1, len(corners))
-        return plan & self.at_height_of(corners, frames)
+        heel, toe = self.heel[frames], self.toe[frames]
+        ends = np.stack([heel + SOLE_STARTS_M * self.ahead[frames], toe, toe + TIP_SHARE * (toe - heel)])
+        return self._over(ends, corners, margin_m, frames)
+
+    def whole_over(self, corners: Array, margin_m: float, frames: slice) -> NDArray[np.bool_]:
+        """Return whether heel and forefoot are over one or another of plates (plate, 4, 3) + margin (2, time)."""
+        heel, toe, ahead = self.heel[frames], self.toe[frames], self.ahead[frames]
+        line = toe - heel
+        length = np.hypot(line[:, :1], line[:, 2:])
+        right = length * np.stack([-ahead[:, 2], np.zeros(len(ahead)), ahead[:, 0]], axis=1)
+        back = heel + SOLE_STARTS_M * ahead
+        middle = back + HEEL_SHARE * line
+        sides = [middle - HEEL_SHARE * right, middle + HEEL_SHARE * right, toe - BALL_SHARE * right]
+        points = np.stack([back, *sides, toe + BALL_SHARE * right, toe + PAD_SHARE * line])
+        over = np.asarray(self._over(points, corners, margin_m, frames).any(axis=2))
+        return np.stack([over[:3].all(axis=0), over[3:].all(axis=0)])
+
+    def _over(self, points: Array, corners: Array, margin_m: float, frames: slice) -> NDArray[np.bool_]:
+        plan = over_each_plate(points.reshape(-1, 3), corners, margin_m).reshape(len(points), -1, len(corners))
+        return np.asarray(plan & self.at_height_of(corners, frames))
 
     def at_height_of(self, corners: Array, frames: slice) -> NDArray[np.bool_]:
         """Return whether the foot is at the height at which it stands on each plate (time, plate)."""

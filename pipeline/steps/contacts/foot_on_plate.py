@@ -14,7 +14,7 @@ from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
 from .events import Stance, on_ground
 from .feet import Feet, Foot
-from .plate_contacts import LEFT_OUT, NOT_OVER, PARTLY_OFF, TOO_SHORT, TWO_FEET, UNSEEN, Contact
+from .plate_contacts import COP_AWAY, LEFT_OUT, NOT_OVER, PARTLY_OFF, TOO_SHORT, TWO_FEET, UNSEEN, Contact
 
 Array = NDArray[np.float64]
 Given = Mapping[str, frozenset[int] | None]
@@ -22,6 +22,7 @@ Given = Mapping[str, frozenset[int] | None]
 OTHER = {"left": "right", "right": "left"}
 SHARED_S = 0.05  # as foot strikes and offs are known from motion to some 20 ms, an overlap of two is to 40
 MOSTLY_AWAY = 0.5  # share of a contact
+FAR_M = 0.3  # a foot's length: from farther off it loads no plate
 OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
 
@@ -81,6 +82,8 @@ def assign(
     if not side:
         return replace(contact, reason=contact.reason or UNSEEN)
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
+    if not contact.reason and not contact.forced and contact.cop_distance_m > FAR_M:
+        return replace(contact, reason=f"centre of pressure {100 * contact.cop_distance_m:.0f} {COP_AWAY}")
     if contact.forced and not _over(feet[side], inside, corners).any():
         return replace(contact, reason=contact.reason or NOT_OVER)
     if given.get(side) is not None and not contact.forced:
@@ -188,8 +191,9 @@ def reject_partly_off(contact: Contact, time: Array, feet: Feet, corners: Array,
         return contact
     own, foot = corners[list(contact.plates)], feet[contact.side]
     inside = contact.frames(time)
-    # an end that moves is in the air; which one rests counts
-    off = foot.slow[:, inside] & ~foot.over(own, edge_margin_m, inside)[:2].any(axis=2)
-    if off.any(axis=0).sum() * interval_s(time) > SHARED_S:
+    # an end that moves is in the air, or rolls off; where it rests for most of the time counts
+    rests = foot.slow[:, inside]
+    off = (rests & ~foot.whole_over(own, edge_margin_m, inside)).sum(axis=1)
+    if (off > np.maximum(SHARED_S / interval_s(time), rests.sum(axis=1) / 2)).any():
         return replace(contact, reason=PARTLY_OFF)
     return contact

@@ -17,6 +17,7 @@ LOW_SHARE = 0.35  # of the range of the foot's height (O'Connor et al. 2007)
 SLIGHT_SHARE = 0.1
 BACKWARDS = -0.3  # correlation; 0.53 in a walk of the demo, -0.53 with time reversed
 DOWN_SHARE, AROUND_S = 0.35, 0.1
+HALF_STRIDE_S = 0.6  # of usual walking, so that the floor is that of a stance before or after
 
 
 def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) -> list[GaitEvent]:
@@ -43,13 +44,15 @@ def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) ->
 def oconnor(time: Array, heel: Array, toe: Array, _pelvis: Array, _forward: Array) -> list[GaitEvent]:
     """Return strikes and offs from the vertical velocity of the foot's middle.
 
-    Foot off is its fastest rise; foot strike its fastest fall while the heel is in the lowest 35 % of its range.
+    Foot off is its fastest rise; foot strike its fastest fall while the heel is in the lowest 35 % of its range, over
+    the lowest place of the stride, as the floor may be stairs.
 
     Source: O'Connor CM, Thorpe SK, O'Malley MJ, Vaughan CL (2007) Gait Posture 25:469-474.
     """
     if len(time) < 10 or np.isfinite(heel + toe).all(axis=1).sum() < 10:
         return []
     velocity, height = np.gradient((heel + toe)[:, 1] / 2, time), heel[:, 1]
+    height = height - _floor(time, height)
     low, high = np.nanpercentile(height, [1, 99])
     fastest = np.nanpercentile(velocity, 98)
     with np.errstate(invalid="ignore"):
@@ -87,6 +90,15 @@ METHODS: dict[str, Callable[[Array, Array, Array, Array, Array], list[GaitEvent]
     "oconnor": oconnor,
     "handsaker": handsaker,
 }
+
+
+def _floor(time: Array, height: Array) -> Array:
+    """Return the least height (time,) within half a stride before and after, which rises and falls with stairs."""
+    around = max(round(HALF_STRIDE_S * (len(time) - 1) / (time[-1] - time[0])), 1)
+    known = np.where(np.isfinite(height), height, np.inf)
+    padded = np.pad(known, around, constant_values=np.inf)
+    least = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1).min(axis=1)
+    return np.where(np.isfinite(least), least, np.nan)
 
 
 def _swings_back(time: Array, height: Array, ahead: Array) -> bool:

@@ -242,6 +242,7 @@ def _explained(stance: Stance, side: str, *, found: Sequence[Contact], known: Fe
 
     share = 0.5 * (stance.end_s - stance.start_s)  # of a contact shared with the other foot
     own = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
+    own = [c for c in own if c.cop_distance_m <= foot_on_plate.FAR_M] or own
     best = max(own, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)

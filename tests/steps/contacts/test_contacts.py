@@ -219,9 +219,10 @@ def test_a_foot_partly_off_the_plate_is_rejected(known: Walk, back_m: float, fro
     assert "plate" not in trial.event_source.values, "the force of half a foot gives no event"
 
 
-def test_a_toe_marker_within_the_margin_is_on_the_plate(known: Walk) -> None:
+def test_toes_within_the_margin_are_on_the_plate(known: Walk) -> None:
+    """The pad of the big toe is 4 cm in front of the toe marker, and 2 cm in front of the plate."""
     step = known.seen()[0]
-    trial = cleaned(known, [under(step, front_m=-0.02)])
+    trial = cleaned(known, [under(step, front_m=0.02)])
     assert stance(found(trial), step)["valid"]
     assert stance(found(trial, edge_margin_m=0.0), step)["reason"] == "foot partly off the plate"
 
