@@ -26,6 +26,7 @@ GRAVITY = 9.81
 MASS_HEIGHT = 0.56  # of the centre of mass, share of the body height
 HEIGHT_FREE_M, FORCE_FREE = 0.015, 0.05  # by which the height of the mass, and the size of a step's force, may vary
 ASIDE = 0.012  # force sideways from the pivot per vertical force: some 10 N m of angular momentum rate
+LEAN_M, SWINGS_M = 0.025, 0.007  # of the pelvis from the centre of mass, constant and in a stride, of an adult
 AGAINST = 0.04  # largest force with which the feet push against each other, per vertical force
 FREE_MOMENT_M = 0.006
 ANKLE_HEIGHT = 0.039  # share of the body height
@@ -66,7 +67,7 @@ def moved(plan: Plan, rate_hz: float, rng: np.random.Generator) -> Motion:
         [path[at] for path, at in zip(pressed, time.searchsorted(middle).clip(0, len(time) - 1), strict=True)]
     )
     for axis in (0, 2):
-        aside = _wander(time, 2 * np.median(np.diff(plan.strike)), rng)
+        aside = _wander(time, ASIDE, plan, rng)
         pull = -(share * slope * pressed[..., axis]).sum(axis=0) + share.sum(axis=0) * aside
         first, last = np.interp(time[[0, -1]], middle, under[:, axis])
         mass[:, axis] = _solved(pull, (share * slope).sum(axis=0), first, last, rate_hz)
@@ -143,11 +144,11 @@ def _solved(pull: Array, stiffness: Array, first: float, last: float, rate_hz: f
     return np.asarray(solve_banded((1, 1), bands, right))
 
 
-def _wander(time: Array, stride_s: float, rng: np.random.Generator) -> Array:
+def _wander(time: Array, size: float, plan: Plan, rng: np.random.Generator) -> Array:
     """Return a smooth random function about zero, of one to three waves in a stride."""
     waves = np.arange(1, 4)
-    phase = 2 * np.pi * (waves[:, None] * time / stride_s + rng.random((3, 1)))
-    return np.asarray(ASIDE * rng.normal(0, 1, 3) / np.sqrt(waves) @ np.sin(phase))
+    phase = np.pi * (waves[:, None] * time / np.median(np.diff(plan.strike)) + 2 * rng.random((3, 1)))
+    return np.asarray(size * rng.normal(0, 1, 3) / np.sqrt(waves) @ np.sin(phase))
 
 
 def _push_against_each_other(plan: Plan, force: Array, size: float) -> None:
@@ -216,7 +217,10 @@ def _rolled(plan: Plan, pitch: Array, arc: tuple[float, float]) -> Array:
 
 
 def _pelvis(plan: Plan, motion: Motion, right: Array, time: Array, rng: np.random.Generator) -> dict[str, Array]:
-    """Return the markers of the pelvis, which is carried by the centre of mass and faces where the person goes."""
+    """Return the markers of the pelvis, which is carried by the centre of mass and faces where the person goes.
+
+    The trunk leans, and arms and legs swing, so that the pelvis is some centimetres from the centre of mass.
+    """
     size = plan.person.height_m / 1.75
     lag_s = rng.uniform(-0.1, 0.1)
     every = motion.time
@@ -227,6 +231,8 @@ def _pelvis(plan: Plan, motion: Motion, right: Array, time: Array, rng: np.rando
     yaw = np.interp(time, every, facing) + sway[0] * np.cos(turn)
     turned = rotation(1, yaw) @ rotation(0, -sway[1] * np.sin(turn)) @ rotation(2, np.full_like(yaw, -sway[2]))
     middle = np.stack([np.interp(time, every, column) for column in motion.mass.T], axis=1)
+    beside = np.stack([LEAN_M * rng.normal() + _wander(time, SWINGS_M, plan, rng) for _ in range(3)], axis=1)
+    middle += size * np.einsum("tij,tj->ti", rotation(1, yaw), beside * [1.0, 0.3, 0.5])
     middle[:, 1] -= 0.01 * plan.person.height_m
     spots = {"asis": (0.09, 0.02, 0.125), "psis": (-0.09, 0.02, 0.045)}
     return {
