@@ -86,10 +86,10 @@ def subjects_among(point: Mapping[str, Any], subjects: Sequence[str], count: int
 def _owned_markers(point: Mapping[str, Any], subjects: Sequence[str], count: int) -> list[Marker]:
     """Return the labelled points with their subjects; labels beyond ``count`` points (POINT:USED) mean nothing."""
     outputs = _outputs(point)
-    labels = _listed(point, "LABELS")[:count]
+    labels = listed(point, "LABELS")[:count]
     return [
         Marker(column, *_owned(label, subjects))
-        for column, label in enumerate(_with_full_names(labels, _listed(point, "DESCRIPTIONS")))
+        for column, label in enumerate(_with_full_names(labels, listed(point, "DESCRIPTIONS")))
         if label and not label.startswith("*") and labels[column] not in outputs
     ]
 
@@ -122,7 +122,8 @@ def _abbreviates(label: str, text: str) -> bool:
     return bool(short) and letters.startswith(short[0]) and all(letter in rest for letter in short)
 
 
-def _listed(point: Mapping[str, Any], name: str) -> list[str]:
+def listed(point: Mapping[str, Any], name: str) -> list[str]:
+    """Return the texts of a parameter and of those that continue it (LABELS, LABELS2, ...)."""
     numbers = sorted(int(key[len(name) :]) for key in point if key.startswith(name) and key[len(name) :].isdecimal())
     return [
         str(label).strip() for key in [name, *(f"{name}{number}" for number in numbers)] for label in point.get(key, [])
@@ -131,7 +132,7 @@ def _listed(point: Mapping[str, Any], name: str) -> list[str]:
 
 def _outputs(point: Mapping[str, Any]) -> set[str]:
     groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
-    return {label for group in groups if group not in NOT_LISTS for label in _listed(point, group)}
+    return {label for group in groups if group not in NOT_LISTS for label in listed(point, group)}
 
 
 def _owned(label: str, subjects: Iterable[str]) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import UserError
 from .event_names import side_in
 from .integrity import refuse_damaged
-from .labels import SEPARATORS, markers_of, subjects_among
+from .labels import SEPARATORS, listed, markers_of, subjects_among
 from .parser_process import parse, parse_ahead
 
 Array = NDArray[np.float64]
@@ -81,7 +81,7 @@ class Recording:
         analog_rate_hz: samples per second; 0 without channels.
         length_unit_m: metres per length unit of the file.
         force_platform: the FORCE_PLATFORM parameters by name.
-        analog_units: unit text of each channel.
+        analog_labels, analog_units: label and unit text of each channel; may be fewer.
         events: gait events; time 0 is frame 0.
         processing: numbers of the PROCESSING group by name without spaces, in the file's units; only those of the
             chosen person if the file holds several. Vicon Clinical Manager has them in a group named as the subject.
@@ -99,6 +99,7 @@ class Recording:
     analog_rate_hz: float
     length_unit_m: float
     force_platform: Mapping[str, Any]
+    analog_labels: list[str]
     analog_units: list[str]
     events: list[Event]
     processing: Mapping[str, float]
@@ -155,7 +156,8 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         analog_rate_hz=content["analog_rate_hz"],
         length_unit_m=unit_m,
         force_platform=parameters.get("FORCE_PLATFORM", {}),
-        analog_units=[str(text) for text in parameters.get("ANALOG", {}).get("UNITS", [])],
+        analog_labels=listed(parameters.get("ANALOG", {}), "LABELS"),
+        analog_units=listed(parameters.get("ANALOG", {}), "UNITS"),
         events=_events(parameters.get("EVENT", {}), owner=owner),
         processing=_model_numbers(parameters, subjects, of=owner if several else ""),
         subject_names=subjects,

@@ -48,7 +48,7 @@ class Facts:
         heading_problem: why up or forward is unknown, or None.
         peak_load_n: largest vertical force of each plate that can be decoded, by its number.
         plate_sides_m: longest side of each of these plates.
-        plate_problems: problems of the other plates.
+        plate_problems: problems of the other plates, and of the channels of these.
         event_count: gait events in the file.
         strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
@@ -137,7 +137,8 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         rotation = to_isb(points, quarter_turn=True)[0]
     except UserError as error:
         heading_problem = error.problems[0]
-    force, _, corners, numbers, plate_problems = read.plate_wrenches(recording, rotation)
+    plates = read.plate_wrenches(recording, rotation)
+    force, corners, numbers = plates.force, plates.corners, plates.numbers
     vertical = body_weight.vertical_forces(force, corners)
     extent = extent_m(recording.markers)
     stands = extent < STANDING_M and not heading_problem
@@ -159,7 +160,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         heading_problem=heading_problem,
         peak_load_n=dict(zip(numbers.tolist(), vertical.max(axis=0, initial=0.0).tolist(), strict=True)),
         plate_sides_m=dict(zip(numbers.tolist(), sides.tolist(), strict=True)),
-        plate_problems=plate_problems,
+        plate_problems=plates.problems,
         event_count=len(recording.events),
         strange_events=not_understood((event.label, event.side) for event in recording.events),
         weight_n=body_weight.standing_weight_n(points, rotation, force, corners) if stands else float("nan"),

@@ -46,7 +46,7 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
     readings = np.asarray(analog).T[plate.channels - 1]
     if plate.type == 1:
         readings = _wrench_at_centre(readings, length_unit_m, moment_unit_n_m)
-    to_centre = _channels_to_centre(plate, length_unit_m, moment_unit_n_m)
+    to_centre = channels_to_centre(plate, length_unit_m, moment_unit_n_m)
     axes, centre_m = plate_axes(plate.corners), plate.corners.mean(axis=0) * length_unit_m
     force = axes @ to_centre[:3]
     moment = axes @ to_centre[3:] + skew(centre_m) @ force
@@ -143,7 +143,7 @@ def _wrench_at_centre(readings: Array, length_unit_m: float, moment_unit_n_m: fl
     return np.stack([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx + free])
 
 
-def _channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: float) -> Array:
+def channels_to_centre(plate: Plate, length_unit_m: float, moment_unit_n_m: float) -> Array:
     """Return the matrix (6, channels) to the wrench about the top's middle."""
     if plate.type == 1:
         return np.eye(6)

@@ -101,6 +101,8 @@ COORDINATES = {
     "stance_trial": ("1", "number of the trial along trial, from 0, of the stance"),
     "marker_order": ("1", "place of the marker in the trial, from 1; 0 if the trial lacks it"),
     "plate_order": ("1", "place of the plate in the trial, from 1; 0 if the trial lacks it"),
+    "channel": ("", "analog channel that no plate uses, by its label in the file"),
+    "channel_order": ("1", "place of the channel in the trial, from 1; 0 if the trial lacks it"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
 }

@@ -32,6 +32,7 @@ _WRENCH = {
     "plate_moment": Variable(_PLATE, "N m", "moment of the plate on the person about the lab origin, lab axes"),
 }
 _CORNER = Variable(("trial", "plate", "corner", "axis"), "m", "corner of the plate, lab axes")
+_FAULT = Variable(("trial", "plate"), "", "what is wrong with the channels of the plate; empty if nothing", "U")
 # of each trial as a whole, by name; passed on from step to step as far as later steps need them
 FACTS = {
     "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
@@ -71,6 +72,11 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "marker_position": Variable(("sample", "marker", "axis"), "m", "marker position as recorded, lab axes"),
         **{name: each._replace(dtype="f4") for name, each in _WRENCH.items()},
         "plate_corner": _CORNER,
+        "plate_fault": _FAULT,
+        "analog": Variable(
+            ("plate_sample", "channel"), "", "channels that no plate uses, such as EMG, as scaled by the file", "f4"
+        ),
+        "analog_units": Variable(("trial", "channel"), "", "units of analog, as the file states them", "U"),
         **_EVENTS,
         "lab_rotation": Variable(("trial", "axis", "file_axis"), "1", "lab axes in the axes of the file"),
         "zero_frames": Variable(
@@ -161,6 +167,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         ),
         **{name: each._replace(dims=("sample", *each.dims[1:])) for name, each in _WRENCH.items()},
         "plate_corner": _CORNER,
+        "plate_fault": _FAULT,
         "vertical_force": Variable(
             ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered", "f4"
         ),

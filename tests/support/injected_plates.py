@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ezc3d
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_contacts import DRIFT, PARTLY_OFF, TIME_OFFSET, TWO_FEET
+from pipeline.steps.read.step import read_trial as read
 from tests.support import moving_plates
 from tests.support.generated_walks import (
     BODY_MODEL,
@@ -21,12 +24,15 @@ from tests.support.generated_walks import (
     late,
     mirrored,
     negative,
+    own_plates,
     plate_reaching,
     raw_walk,
     recorded,
     reread,
     shifted,
+    written,
 )
+from tests.support.injected_channels import CHANNEL_FAULTS
 from tests.support.moving_plates import VALID
 from tests.support.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
 from tests.support.real_walks import CHOSEN, FILES
@@ -36,6 +42,12 @@ from tests.support.ways_of_moving import WAYS
 # largest rest of a repaired fault under load: a few standard errors of noise of 0.5 N
 REPAIRED_N, REPAIRED_N_M, LOADED_N = 2.0, 0.5, 20.0
 WRENCH = ("plate_force", "plate_moment")
+Array = NDArray[np.float64]
+CHANNEL_DOSES = {
+    "dead": "each, silent, with noise or 0.5 % of crosstalk",
+    "wrapped": "each, at 50 to 95 % of its largest value, 12 or 16 bits",
+    "clipped": "each, at 50 to 95 % of its largest value",
+}
 # real stances that are correctly rejected: heel 16 and 17 cm behind the plate
 CORRECTLY_REJECTED = {
     ("walking2", "left", PARTLY_OFF),
@@ -133,6 +145,9 @@ def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset
             two = ((2 * i) % len(ALL), (2 * i + 1) % len(ALL)) if fault.doses else (0,)
             row.real += [outcome(fault, real[file], plate, dose, FILES[file]) for dose in two]
         yield row
+    for name, (inject, words) in CHANNEL_FAULTS.items():
+        outcomes = [_channel_outcome(folder, dose, inject, words) for dose in doses]
+        yield Row(f"plate channel {name}", CHANNEL_DOSES[name], outcomes)
     yield Row("other foot on the plate", "4 to 13.5 cm of its sole", [_other_foot(folder, dose) for dose in doses])
 
 
@@ -145,6 +160,25 @@ def plate_with_a_stance(number: int) -> tuple[xr.Dataset, int]:
         if found := sorted(valid & used):
             return walk.trial, int(found[0]) - 1
     raise AssertionError("no plate with a stance")
+
+
+def _channel_outcome(
+    folder: Path, dose: int, inject: Callable[[Array, int, int], Array], words: str, *, of_plate: int = 6
+) -> str:
+    """Return the outcome for the stance on a plate with a faulty channel, each in turn."""
+    walk, direction = any_walk(1000 + dose)
+    path = written(folder, walk, own_plates(walk, direction), direction, seed=1000 + dose)
+    file, first = ezc3d.c3d(str(path)), of_plate * (dose % 3)
+    own = file["data"]["analogs"][0, first : first + of_plate]
+    own[:] = inject(own.T.copy(), dose % of_plate, dose).T
+    file.write(str(path))
+    raw = read(path, body_model=BODY_MODEL, **CHOSEN["read"])
+    path.unlink()
+    reasons = [stance.reason for stance in judged(raw) if str(1 + dose % 3) in stance.plates.split()]
+    fault = str(raw.plate_fault.values[dose % 3])
+    if not all(reasons):
+        return MISSED
+    return FLAGGED if words in fault or (not reasons and "vertical force" in fault) else REFUSED
 
 
 def _other_foot(folder: Path, dose: int) -> str:

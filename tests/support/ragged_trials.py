@@ -22,6 +22,7 @@ def ragged_trial(
     count, rate_hz = int(rng.integers(5, 30)), float(rng.choice([50, 100, 120.5]))
     shown = rng.permutation(LABELS)[:markers]
     samples = 5 * count if plates else 0
+    channels = int(rng.integers(0, 4)) if plates else 0
     start_s = rng.uniform(0, 5)
     values: dict[str, Any] = {
         "marker_position": (("time", "marker", "axis"), rng.normal(size=(count, markers, 3))),
@@ -30,6 +31,9 @@ def ragged_trial(
         "plate_force": (("plate_time", "plate", "axis"), rng.normal(size=(samples, plates, 3))),
         "plate_corner": (("plate", "corner", "axis"), rng.normal(size=(plates, 4, 3))),
         "plate_drift": ("plate", rng.normal(size=plates)),
+        "plate_fault": ("plate", rng.choice(["", "channel Fx1 stays still"], plates).astype(str)),
+        "analog": (("plate_time", "channel"), rng.normal(size=(samples, channels))),
+        "analog_units": ("channel", rng.choice(["V", "mV"], channels).astype(str)),
         "event_time": ("event", np.sort(rng.uniform(0, 1, events))),
         "contact_start": ("contact", np.sort(rng.uniform(0, 1, contacts))),
         "lab_rotation": (("axis", "file_axis"), rng.normal(size=(3, 3))),
@@ -41,6 +45,7 @@ def ragged_trial(
         "marker": shown,
         "label": ("marker", np.char.add("my ", shown)),
         "cutoff_hz": ("marker", rng.uniform(5, 20, markers)),
+        "channel": rng.permutation(["EMG1", "EMG2", "foot switch"])[:channels],
         "plate": 1 + rng.permutation(3)[:plates].astype(np.int32),
         "axis": list("xyz"), "file_axis": list("xyz"), "side": ["left", "right"],
         "corner": np.arange(4, dtype=np.int32),

@@ -26,6 +26,13 @@ from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
 from .marker_repair import SPIKE, repair_markers
 
+NEEDS = {
+    "read": (
+        "marker_position", "plate_force", "plate_moment", "plate_corner", "plate_fault", "event_time", "lab_rotation",
+        "zero_frames",
+    )
+}  # fmt: skip  # all that is loaded of an input
+
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Chosen = dict[str, tuple[str, ...]]  # labels by landmark
@@ -64,8 +71,8 @@ def clean(
         filled, and the cut-off; ``plate_force``, ``plate_moment`` (time, plate, axis), without baseline, filtered, at
         the marker instants; ``vertical_force`` and ``vertical_force_filtered`` (plate_time, plate), without baseline,
         to detect contacts;
-        ``plate_baseline`` (plate, axis), its mean force; ``plate_drift`` (plate), its unknown drift; the file's events
-        and plate corners.
+        ``plate_baseline`` (plate, axis), its mean force; ``plate_drift`` (plate), its unknown drift; ``plate_fault``
+        (plate), the file's events and plate corners.
 
     Raises:
         UserError: no marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for
@@ -158,7 +165,8 @@ def _by_landmark(combine: Callable[..., Any], values: Any, groups: list[list[int
 
 def _coordinates(read: Trial, chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> dict[str, Any]:
     """Return the coordinates: those of ``read``, and along ``marker`` new ones; flags are (time, landmark)."""
-    return {name: read.variables[name] for name in read.coords if "marker" not in read.variables[name].dims} | {
+    dims = {name: read.variables[name].dims for name in read.coords}
+    return {name: read.variables[name] for name in dims if not {"marker", "channel"} & {*dims[name]}} | {
         "marker": [*chosen],
         "label": ("marker", [" + ".join(group) for group in chosen.values()]),
         "measured_share": ("marker", measured.mean(axis=0)),
@@ -185,7 +193,7 @@ def _plates(read: Trial, landmarks: Mapping[str, Array], *, cutoff_hz: float | N
     return {
         "plate_force": (("time", "plate", "axis"), at_instants(force, instants, time)),
         "plate_moment": (("time", "plate", "axis"), at_instants(moment, instants, time)),
-        "plate_corner": read.variables["plate_corner"],
+        **{name: read.variables[name] for name in ("plate_corner", "plate_fault")},
         "vertical_force": (("plate_time", "plate"), vertical),
         "vertical_force_filtered": (("plate_time", "plate"), force[..., 1]),
         "plate_baseline": (("plate", "axis"), baseline),

@@ -160,7 +160,8 @@ def _of_trial(
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
     down = plate_placement.pushing_down(force[..., 1], numbers)
-    verdicts = [first or second for first, second in zip(down, motion.misread, strict=True)]
+    faults = [f"plate {n}: {fault}" if fault else "" for n, fault in zip(numbers, known["plate_fault"], strict=True)]
+    verdicts = [fault or first or second for fault, first, second in zip(faults, down, motion.misread, strict=True)]
     steps = [step for step in motion.steps if not verdicts[step.plate]]
     places: dict[str, Any] = {"time": time, "feet": feet, "corners": corners}
     reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places, edge_margin_m=rules.edge_margin_m))

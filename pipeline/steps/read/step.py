@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,6 +17,7 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import positions
 from ...c3d.reader import Recording, anthropometry, read_c3d, static_results
 from ...errors import Problem, UserError
+from ...plates.channel_faults import channel_fault
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.wrench import decode, moment_unit_n_m
 from ...results.session_steps import attempt
@@ -24,6 +25,8 @@ from ...results.trials import Trial, joined, rejection
 from .lab_axes import to_isb
 
 Array = NDArray[np.float64]
+
+REPAIR = "check cables, amplifier and range of the plate; its contacts are not used"
 
 
 def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes: str) -> xr.Dataset:
@@ -80,10 +83,11 @@ def _read_trial(
 
     Returns:
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
-        (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
-        ``event_time`` (event), with the file's labels; ``lab_rotation`` and ``zero_frames``, see
-        :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes: anthropometry and static
-        results in the file, direction of travel, plates left out and why.
+        (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis); ``plate_fault``
+        (plate), what is wrong with its channels; ``analog`` (plate_time, channel), the channels that no plate uses, and
+        ``analog_units`` (channel); ``event_time`` (event), with the file's labels; ``lab_rotation`` and
+        ``zero_frames``, see :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes:
+        anthropometry and static results in the file, direction of travel, plates left out and why.
 
     Raises:
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.
@@ -97,7 +101,8 @@ def _read_trial(
         raise error.within(str(path)) from None
     points = recording.markers.T  # (axis, marker, time), the order in memory
     markers = np.ascontiguousarray((rotation @ points.reshape(3, -1)).reshape(points.shape).T)
-    forces, moments, corners, numbers, problems = plate_wrenches(recording, rotation)
+    plates = plate_wrenches(recording, rotation)
+    analog, channels, units = other_channels(recording)
     plate = ("plate_time", "plate", "axis")
     start = recording.first_frame / recording.marker_rate_hz
     zero = zero_frames(recording.force_platform)
@@ -106,8 +111,9 @@ def _read_trial(
         "time": ("time", start + np.arange(len(recording.markers)) / recording.marker_rate_hz),
         "marker": ("marker", np.array(recording.labels, dtype=str)),
         "axis": ("axis", list("xyz")),
-        "plate_time": ("plate_time", start + np.arange(len(forces)) / (recording.analog_rate_hz or 1.0)),
-        "plate": ("plate", numbers),
+        "plate_time": ("plate_time", start + np.arange(len(recording.analog)) / (recording.analog_rate_hz or 1.0)),
+        "plate": ("plate", plates.numbers),
+        "channel": ("channel", channels),
         "corner": ("corner", np.arange(1, 5, dtype=np.int32)),
         "file_axis": ("file_axis", list("xyz")),
         "limit": ("limit", ["first", "last"]),
@@ -117,9 +123,12 @@ def _read_trial(
     return Trial(
         {
             "marker_position": (("time", "marker", "axis"), markers),
-            "plate_force": (plate, forces),
-            "plate_moment": (plate, moments),
-            "plate_corner": (("plate", "corner", "axis"), corners),
+            "plate_force": (plate, plates.force),
+            "plate_moment": (plate, plates.moment),
+            "plate_corner": (("plate", "corner", "axis"), plates.corners),
+            "plate_fault": ("plate", np.array(plates.faults, dtype=str)),
+            "analog": (("plate_time", "channel"), analog),
+            "analog_units": ("channel", units),
             "event_time": ("event", np.array([event.time_s for event in recording.events], dtype=float)),
             "lab_rotation": (("axis", "file_axis"), rotation),
             "zero_frames": ("limit", np.array(zero or [np.nan, np.nan], dtype=float)),
@@ -128,7 +137,7 @@ def _read_trial(
         {
             "marker_rate_hz": recording.marker_rate_hz,
             "direction_of_travel": travel,
-            "plates_left_out": "; ".join(map(str, problems)),
+            "plates_left_out": "; ".join(map(str, plates.problems)),
             "label_notes": "; ".join(recording.label_notes),
             "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
             "static_results": json.dumps(stated, sort_keys=True) if stated else "",
@@ -136,24 +145,60 @@ def _read_trial(
     )
 
 
-def plate_wrenches(
-    recording: Recording, rotation: Array
-) -> tuple[Array, Array, Array, NDArray[np.int32], list[Problem]]:
-    """Return force, moment, corners and numbers of good plates, problems of others.
+class PlateWrenches(NamedTuple):
+    """The plates that can be decoded, in lab axes, and the problems of all.
 
-    (sample, plate, 3) about the lab origin, (plate, 4, 3), (plate,); lab axes.
+    Attributes:
+        force, moment: (sample, plate, 3), N, and N m about the lab origin.
+        corners: (plate, 4, 3), m.
+        numbers: (plate,).
+        faults: what is wrong with the channels of each, or empty.
+        problems: of the plates that cannot be decoded, then of those with a fault.
     """
-    unit = recording.length_unit_m
-    listed = plates_from_parameters(
-        recording.force_platform, channel_count=recording.analog.shape[1], length_unit_m=unit
-    )
+
+    force: Array
+    moment: Array
+    corners: Array
+    numbers: NDArray[np.int32]
+    faults: list[str]
+    problems: list[Problem]
+
+
+def plate_wrenches(recording: Recording, rotation: Array) -> PlateWrenches:
+    """Return the plates of a recording; ``rotation`` (3, 3) is from its axes to lab axes."""
+    unit, analog = recording.length_unit_m, recording.analog
+    listed = plates_from_parameters(recording.force_platform, channel_count=analog.shape[1], length_unit_m=unit)
     good = [plate for plate in listed if not plate.problem]
-    # a file without channels has no samples
-    force, moment = np.empty((2, len(recording.analog) if good else 0, len(good), 3))
+    force, moment = np.empty((2, len(analog), len(good), 3))
+    faults = []
     for i, plate in enumerate(good):
-        moment_unit = moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=recording.analog)
-        wrench = decode(recording.analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
+        moment_unit = moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=analog)
+        wrench = decode(analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
+        fault = partial(channel_fault, plate, analog, recording.analog_labels, *wrench)
+        faults.append(fault(rate_hz=recording.analog_rate_hz, length_unit_m=unit, moment_unit_n_m=moment_unit))
         force[:, i], moment[:, i] = ((rotation @ vector.T).T for vector in wrench)
     corners = np.array([plate.corners * unit @ rotation.T for plate in good]).reshape(-1, 4, 3)
     numbers = np.array([plate.number for plate in good], dtype=np.int32)
-    return force, moment, corners, numbers, [plate.problem for plate in listed if plate.problem]
+    problems = [plate.problem for plate in listed if plate.problem]
+    problems += [Problem(f"force plate {n}", fault, REPAIR) for n, fault in zip(numbers, faults, strict=True) if fault]
+    return PlateWrenches(force, moment, corners, numbers, faults, problems)
+
+
+def other_channels(recording: Recording) -> tuple[Array, NDArray[np.str_], NDArray[np.str_]]:
+    """Return the channels that no plate uses, such as EMG: values (sample, channel), labels, units.
+
+    Channels that never change are left out: nothing is connected. Labels are made unique by the channel's number in the
+    file, from 1, which replaces an empty one.
+    """
+    analog, unit = recording.analog, recording.length_unit_m
+    count = analog.shape[1]
+    listed = plates_from_parameters(recording.force_platform, channel_count=count, length_unit_m=unit)
+    used = {int(channel) for plate in listed for channel in plate.channels}
+    kept = [i for i in range(count) if i + 1 not in used and len(analog) and np.ptp(analog[:, i]) > 0]
+    labels = [*recording.analog_labels, *[""] * count][:count]
+    units = [*recording.analog_units, *[""] * count][:count]
+    unique = [
+        " ".join(filter(None, [labels[i], "" if labels[i] and labels.count(labels[i]) == 1 else f"channel {i + 1}"]))
+        for i in kept
+    ]
+    return analog[:, kept], np.array(unique, dtype=str), np.array([units[i] for i in kept], dtype=str)

@@ -1,0 +1,117 @@
+"""Channels of plates that work, are dead, wrap or are cut off; plates of every type under steps in any direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipeline.plates.channel_faults import channel_fault
+from pipeline.plates.parameters import CHANNELS_OF_TYPE, plates_from_parameters
+from pipeline.plates.wrench import decode
+from tests.support.injected_channels import CHANNEL_FAULTS
+from tests.support.plate_bench import Bench
+
+Array = NDArray[np.float64]
+
+RATE_HZ, SECONDS = 1000, 2.0
+TYPES = [*CHANNELS_OF_TYPE]
+
+
+class Step(Bench):
+    """A plate of a type in a random pose under one step of a child or adult, slow or fast, in any direction.
+
+    Forces are shares of the weight as in slow to fast walking: fore-aft 5 to 22 %, sideways 2 to 7 %. The channels are
+    stored with 12 or 16 bits.
+    """
+
+    def __init__(self, kind: int, seed: int) -> None:
+        super().__init__(kind, seed)
+        rng = np.random.default_rng(seed)
+        time = np.arange(round(SECONDS * RATE_HZ)) / RATE_HZ
+        phase = np.clip((time - 0.6) / rng.uniform(0.45, 0.9), 0, 1)
+        loaded = (phase > 0) & (phase < 1)
+        weight, fore_aft, sideways = rng.uniform(130, 1000), rng.uniform(0.05, 0.22), rng.uniform(0.02, 0.07)
+        shape = np.sin(np.pi * phase) + rng.uniform(0, 0.3) * np.sin(3 * np.pi * phase)
+        angle = rng.choice([0, 0.5, 1, rng.uniform(0, 2)]) * np.pi
+        ahead = np.cos(angle) * self.axes[:, 0] + np.sin(angle) * self.axes[:, 1]
+        aside = np.cross(self.top, ahead)
+        along = -fore_aft * np.sin(2 * np.pi * phase)
+        across = sideways * (np.sin(np.pi * phase) - 2 * np.exp(-(((phase - 0.06) / 0.03) ** 2)) * loaded)
+        self.force = weight * (shape[:, None] * self.top + along[:, None] * ahead + across[:, None] * aside)
+        length_m = rng.uniform(0.12, 0.22)
+        spot = self.middle_m + rng.uniform(-0.1, 0.1) * ahead + rng.uniform(-0.1, 0.1) * aside
+        path = (phase - 0.5) * length_m, 0.01 * np.sin(np.pi * phase)
+        self.cop = spot + path[0][:, None] * ahead + path[1][:, None] * aside
+        self.free = rng.uniform(0.003, 0.01) * weight * np.sin(2 * np.pi * phase)
+        self.moment = np.cross(self.cop, self.force) + self.free[:, None] * self.top
+        readings = self._sensors() if kind == 3 else getattr(self, f"_type_{kind}")(rng)
+        if kind == 1:
+            readings[~loaded, 3:5] = 0
+        span = np.abs(readings).max(axis=0)
+        readings = readings + rng.normal(size=readings.shape) * 0.0005 * span
+        count = span / float(rng.choice([1000, 20000]))
+        self.readings = np.rint(readings / count) * count
+
+    def _sensors(self) -> Array:
+        """Share the load between eight sensors, each of two in a line by its distance."""
+        a, b, az0 = self.origin_m
+        moment = np.cross(self.cop - self.middle_m, self.force) + self.free[:, None] * self.top
+        (fx, fy, fz), (mx, my, mz) = self._in_plate(self.force).T, self._in_plate(moment).T
+        at_x, at_y, torque = -(my + fx * az0) / (4 * a), (mx - fy * az0) / (4 * b), mz / 2
+        loads = [fz / 4 + sx * at_x + sy * at_y for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+        shears = [fx / 2 - torque / 2 / b, fx / 2 + torque / 2 / b, fy / 2 + torque / 2 / a, fy / 2 - torque / 2 / a]
+        return np.column_stack([*shears, *loads])
+
+    def fault(self, readings: Array) -> str:
+        (plate,) = plates_from_parameters(self.parameters())
+        units = {"length_unit_m": self.unit, "moment_unit_n_m": self.unit}
+        force, moment = decode(readings, plate, **units)
+        return channel_fault(plate, readings, [], force, moment, rate_hz=RATE_HZ, length_unit_m=self.unit,
+                             moment_unit_n_m=self.unit)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_generated_step_is_decoded(kind: int) -> None:
+    step = Step(kind, 1)
+    force, moment = step.decode()
+    loaded = np.linalg.norm(step.force, axis=1) > 20
+    np.testing.assert_allclose(force[loaded], step.force[loaded], rtol=0, atol=5)  # noise and counts of 0.1 % each
+    about = [m - np.cross(step.middle_m, f) for m, f in ((moment, force), (step.moment, step.force))]
+    np.testing.assert_allclose(about[0][loaded], about[1][loaded], rtol=0, atol=3)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_working_channels_raise_no_alarm(kind: int) -> None:
+    alarms = {seed: fault for seed in range(60) if (fault := (step := Step(kind, seed)).fault(step.readings))}
+    assert alarms == {}
+
+
+def test_a_position_without_a_load_means_nothing() -> None:
+    step = Step(1, 1)
+    unloaded = step.readings[:, 2] == 0
+    step.readings[unloaded, 3:5] = np.random.default_rng(1).normal(0, 300, (int(unloaded.sum()), 2))
+    assert not step.fault(step.readings)
+
+
+# the positions of type 1 are computed, so that no converter limits them
+CASES = [
+    (kind, channel, name)
+    for kind in TYPES
+    for channel in range(CHANNELS_OF_TYPE[kind])
+    for name in CHANNEL_FAULTS
+    if name == "dead" or kind != 1 or channel not in (3, 4)
+]
+
+
+@pytest.mark.parametrize(("kind", "channel", "name"), CASES)
+def test_each_faulty_channel_is_named(kind: int, channel: int, name: str) -> None:
+    inject, words = CHANNEL_FAULTS[name]
+    missed = []
+    for seed in range(20):
+        step = Step(kind, seed)
+        fault = step.fault(inject(step.readings, channel, seed))
+        without_load = name == "dead" and "its vertical force moves" in fault
+        if f"channel {channel + 1} {words}" not in fault and not without_load:
+            missed.append((seed, fault))
+    assert missed == []
