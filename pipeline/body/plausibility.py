@@ -24,7 +24,12 @@ REMEDY = "is the body model right for these markers, and are labels and joint wi
 LATERAL = {"knee": "lateral_epicondyle", "ankle": "lateral_malleolus"}
 MEDIAL = {"knee": "medial_epicondyle", "ankle": "medial_malleolus"}
 
-MOSTLY = 0.5  # share of the time from which a leg is refused throughout
+PAIRS = (
+    ("asis_left", "asis_right"), ("lateral_epicondyle", "lateral_malleolus"), ("lateral_malleolus", "heel"),
+    ("lateral_malleolus", "toe"), ("heel", "toe"),
+)  # fmt: skip
+SHORTEST_M = 0.05  # distance that is compared
+OFTEN = 0.2  # share of the time from which a leg is refused throughout; no sound one is ever out of limits for long
 # Bone pins show 2 to 8 degrees of adduction in gait (Lafortune MA et al. 1992, J Biomech 25:347-357; Benoit DL et al.
 # 2006, Gait Posture 24:152-164). An axis turned by 25 adds 20, all of it in step with flexion, and moves a centre that
 # is found by the chord function by 25 mm: .25 N m/kg at the knee, 2.5 times what gait services differ by.
@@ -73,11 +78,18 @@ LIMITS = {
     "knee off": Limit(-25, 18, "degrees", "knee flexion differs from that of the lateral markers by"),
     # The line from heel to toe marker slopes by up to 20 degrees in a flat foot.
     "ankle off": Limit(-30, 30, "degrees", "ankle dorsiflexion differs from that of the markers by"),
+    # In percent of the shank: .14 to .27 from ankle to heel marker, .23 to .45 to toe marker, and plantarflexion by 60.
+    "heel up": Limit(-50, 20, "% of the shank", "heel marker is above the ankle marker by"),
+    "heel back": Limit(-8, 45, "% of the shank", "heel marker is behind the ankle marker by"),
+    "toe up": Limit(-80, 40, "% of the shank", "toe marker is above the ankle marker by"),
+    "toe ahead": Limit(8, 90, "% of the shank", "toe marker is ahead of the ankle marker by"),
     "foot turn": Limit(0, 110, "degrees", "foot, by heel and toe marker, is turned from the pelvis by"),
     # Harrington ME et al. 2007 (J Biomech 40:595-602), by magnetic resonance: .35 down, .3 back, .14 in +-.1.
     "hip down": Limit(15, 65, "% of the pelvis width", "hip centre is below its ASIS by"),
     "hip back": Limit(0, 50, "% of the pelvis width", "hip centre is behind its ASIS by"),
     "hip in": Limit(-10, 40, "% of the pelvis width", "hip centre is medial of its ASIS by"),
+    "pelvis tilt": Limit(-40, 65, "degrees", "pelvis, by ASIS and sacrum or PSIS, is tilted forwards by"),
+    "pelvis slope": Limit(-35, 35, "degrees", "line between the ASIS slopes by"),
     "pelvis width": Limit(12, 70, "% of thigh and shank", "distance between the ASIS is"),
     # Passive ranges of healthy and hypermobile people (Roass A, Andersson GBJ 1982, Acta Orthop Scand 53:205-208) with
     # 15 to 25 degrees for deformity and for a model's axes.
@@ -88,13 +100,23 @@ LIMITS = {
     )),
     # .9 to 1.1 in adults (Dempster WT 1955), .8 to 1.25 with the errors of a hip centre.
     "proportion": Limit(65, 150, "% of the shank", "thigh is"),
+    # Soft tissue deforms clusters by 3 to 10 mm (Leardini 2005, above).
+    **{f"{name} cluster": Limit(0, 25, "mm", f"{name}'s markers deviate from their places in the static trial by")
+       for name in SEGMENTS},
+    "distances": Limit(0, 30, "%", "markers of ASIS, knee, ankle, heel and toe have distances unlike the static's by"),
     # Skin slides by up to 40 mm on the thigh, 30 on the shank (Peters A et al. 2010, Gait Posture 31:1-8).
     "thigh length": Limit(-20, 20, "%", "thigh is longer than in the static trial by"),
     "shank length": Limit(-15, 15, "%", "shank is longer than in the static trial by"),
 }  # fmt: skip
 
 
-def measures(points: Points, leg: Skeleton, side: str, static_m: Mapping[str, float] | None = None) -> dict[str, Array]:
+def measures(
+    points: Points,
+    leg: Skeleton,
+    side: str,
+    static_m: Mapping[str, float] | None = None,
+    distances_m: Mapping[tuple[str, str], float] | None = None,
+) -> dict[str, Array]:
     """Return what :data:`LIMITS` limit, each (time,) in its unit; NaN where markers are not seen.
 
     Args:
@@ -102,6 +124,7 @@ def measures(points: Points, leg: Skeleton, side: str, static_m: Mapping[str, fl
         leg: frames and joint centres at the same instants.
         side: ``left`` or ``right``.
         static_m: lengths of thigh and shank between joint centres in the static trial, m.
+        distances_m: distances of landmarks in the static trial, m.
     """
     own = {name: points.get(f"{name}_{side}") for name in (*LATERAL.values(), *MEDIAL.values(), "heel", "toe")}
     centre = {joint: leg.centres[f"{joint}_centre"] for joint in JOINTS}
@@ -124,12 +147,40 @@ def measures(points: Points, leg: Skeleton, side: str, static_m: Mapping[str, fl
         if heel is not None and toe is not None:
             found["ankle off"] = found["ankle flexion"] - 90 + _turn(toe - heel, up, foot)
             found["foot turn"] = _between(foot, across)
+            found |= _of_foot(heel - ankle, toe - ankle, toe - heel, up)
+    slope, ahead = unit(across)[:, 1], leg.frames["pelvis"][:, 0]
+    found["pelvis slope"], found["pelvis tilt"] = np.degrees(np.arcsin(slope)), -np.degrees(np.arcsin(ahead[:, 1]))
     thigh, shank = _length(centre["hip"] - centre["knee"]), _length(centre["knee"] - centre["ankle"])
     found["proportion"], found["pelvis width"] = 100 * thigh / shank, 100 * _length(across) / (thigh + shank)
     if static_m:
         found["thigh length"] = 100 * (thigh / static_m["thigh"] - 1)
         found["shank length"] = 100 * (shank / static_m["shank"] - 1)
+        found |= {f"{name} cluster": 1000 * residual for name, residual in leg.residuals.items()}
+        found["distances"] = _changes(points, side, distances_m or {})
     return found
+
+
+def _of_foot(heel: Array, toe: Array, along: Array, up: Array) -> dict[str, Array]:
+    """Return the places of heel and toe marker from the ankle's, in percent of the shank."""
+    shank, ahead = _length(up), unit(along - unit(up) * dot(along, unit(up))[:, None])
+    height = 100 / shank**2
+    return {
+        "heel up": height * dot(heel, up),
+        "heel back": -100 * dot(heel, ahead) / shank,
+        "toe up": height * dot(toe, up),
+        "toe ahead": 100 * dot(toe, ahead) / shank,
+    }
+
+
+def _changes(points: Points, side: str, distances_m: Mapping[tuple[str, str], float]) -> Array:
+    """Return the largest change (time,) of the distances of single markers against the static trial, percent."""
+    found = [np.zeros(len(next(iter(points.values()))))]
+    for one, other in PAIRS:
+        pair = (one if one in points else f"{one}_{side}", other if other in points else f"{other}_{side}")
+        before_m = distances_m.get(pair, np.nan)
+        if before_m > SHORTEST_M and pair[0] in points and pair[1] in points:
+            found.append(100 * np.abs(_length(points[pair[0]] - points[pair[1]]) / before_m - 1))
+    return np.asarray(np.fmax.reduce(found))
 
 
 def _of_joint(
@@ -192,14 +243,14 @@ def implausible(found: Mapping[str, Array]) -> NDArray[np.int8]:
 
 
 def reason_of(found: Mapping[str, Array], side: str) -> str:
-    """Return why a leg is refused: the measure that is most often out of its limits, if one of them mostly is; else "".
+    """Return why a leg is refused, by the measure that is most often out of its limits; empty unless it often is.
 
     Args:
         found: of :func:`measures`.
         side: ``left`` or ``right``.
     """
     known = np.any([np.isfinite(values) for values in found.values()], axis=0)
-    if not known.any() or (implausible(found) > 0).sum() <= MOSTLY * known.sum():
+    if not known.any() or (implausible(found) > 0).sum() <= OFTEN * known.sum():
         return ""
     out = {name: _out(name, found[name]) for name in LIMITS if name in found}
     worst = max(out, key=lambda name: int(out[name].sum()))

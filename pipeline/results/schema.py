@@ -113,9 +113,10 @@ FLAGS = {
     # the measures of pipeline.body.plausibility.LIMITS
     ("kinematics", "implausible"): (
         "plausible knee_away ankle_away knee_side ankle_side knee_medial ankle_medial knee_along ankle_along knee_off "
-        "ankle_off foot_turn hip_down hip_back hip_in pelvis_width ankle_flexion ankle_adduction ankle_rotation "
-        "knee_flexion knee_adduction knee_rotation hip_flexion hip_adduction hip_rotation proportion thigh_length "
-        "shank_length"
+        "ankle_off heel_up heel_back toe_up toe_ahead foot_turn hip_down hip_back hip_in pelvis_tilt pelvis_slope "
+        "pelvis_width ankle_flexion ankle_adduction ankle_rotation knee_flexion knee_adduction knee_rotation "
+        "hip_flexion hip_adduction hip_rotation proportion foot_cluster shank_cluster thigh_cluster pelvis_cluster "
+        "distances thigh_length shank_length"
     ),
 }
 # counts of marker samples by value of `fill`: attributes of a trial in clean.nc and cycles.nc, columns of quality.csv

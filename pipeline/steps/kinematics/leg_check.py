@@ -57,6 +57,7 @@ def judged_legs(
         UserError: neither leg of a trial can be used.
     """
     lengths = calibrate.joint_distance.to_series().unstack().to_dict("index")
+    distances = {pair: float(metres) for pair, metres in calibrate.static_distance.to_series().items()}
     before = dict(zip(calibrate.side.values.tolist(), calibrate.leg_refused.values.tolist(), strict=True))
     flags = np.zeros((len(time), len(SIDES)), dtype=np.int8)
     refused = [[before[side] for side in SIDES] for _ in spans]
@@ -64,7 +65,7 @@ def judged_legs(
     for column, side in enumerate(SIDES):
         if before[side]:
             continue
-        found = measures(points, legs[side], side, lengths[side])
+        found = measures(points, legs[side], side, lengths[side], distances)
         flags[:, column] = implausible(found)
         for row, span in enumerate(spans):
             part = {name: values[span] for name, values in found.items()}
