@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-VALID, INVALID, DOUBTFUL = "valid", "invalid", "within a centimetre of the edge"
+VALID, INVALID, DOUBTFUL = "valid", "invalid", "either may be right"
 
 # file: side and plates of each stance that meets a plate
 TRUTHS: dict[str, dict[str, str]] = {
@@ -21,13 +21,14 @@ TRUTHS: dict[str, dict[str, str]] = {
     "HC040A14": {"right 2": VALID, "left 1": VALID},
     "HC040A40": {"right 2": VALID, "left 1": VALID},
     "MH0222_BP06": {"right 3": VALID, "left 2": VALID},
-    "MH0222_BP15": {"right 3": DOUBTFUL, "left 2": VALID},
+    "MH0222_BP15": {"right 3": DOUBTFUL, "left 2": VALID},  # the heel is within a centimetre of the edge
     "S4-AMGait03": {"right 3": VALID, "left 1 2": VALID},
     "S4-AMGait04": {"right 1": VALID, "left 2": VALID, "right 3": INVALID},  # the toes 11 cm off
     "S4-AMGait05": {"right 3": VALID, "left 2": VALID, "right 1": INVALID},  # the toes 12 cm off
     "S4-AMGait06": {"right 1": VALID, "left 2 3": VALID},
     "S4-AMGait07": {"right 3": VALID, "left 1 2": VALID},
-    "analogfpscale03": {"right 2": VALID},  # plate 1 idles at 46 N
+    # plate 1 idles at 46 N; the foot is whole on plate 2, but Mz is dead and the centre of pressure moves by 2 cm
+    "analogfpscale03": {"right 2": DOUBTFUL},
     "analogfpscale04": {"right 1": INVALID},  # dead channels
     "analogfpscale04i": {"right 1": INVALID},  # dead channels, one wraps
     "Walk1": {"left 1": VALID, "right 2": VALID},

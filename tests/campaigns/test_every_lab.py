@@ -78,7 +78,7 @@ def test_every_walk_runs_and_agrees_with_its_stored_results(shared: Path, tmp_pa
             assert all(value <= limit for value in found.values()), (row.file, found)
 
 
-@pytest.mark.parametrize("lab", ["children", "cortex", "emg_metres", "kad_fmc", "kad_sydney"])
+@pytest.mark.parametrize("lab", ["children", "cortex", "emg_metres", "kad_fmc", "kad_sydney", "plate_channels"])
 def test_stances_are_used_if_one_foot_is_wholly_on_a_plate_that_works(shared: Path, tmp_path: Path, lab: str) -> None:
     if not (shared / "labs").is_dir():
         pytest.skip("the recordings of other labs are absent")
