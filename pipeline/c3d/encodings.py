@@ -3,6 +3,7 @@
 - Big-endian numbers (processor type MIPS, of old workstations) and a real number in POINT:FRAMES: it refuses them.
 - More than 65535 frames: it reads the first 65535 without a warning.
 - POINT:USED larger than the number of points: it assigns coordinates to the wrong markers.
+- POINT:SCALE or rates that are missing, or contradict a header that accounts for every byte: it reads out of step.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -14,8 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .integrity import BLOCK_BYTES, Header
-from .records import INTEL, MIPS, Record, named, records
+from .integrity import BLOCK_BYTES, Header, header_alone
+from .records import DEC, INTEL, MIPS, Record, named, number, real_bytes, records
 
 PIECE_FRAMES = 32767  # the largest signed 16-bit number
 
@@ -26,6 +27,7 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
     start = BLOCK_BYTES * (max(head[0], 1) - 1)
     found = list(records(bytes(head[start:]), start, header.processor))
     parameters = named(iter(found))
+    numbers = _numbers_of(header, parameters) if header_alone(header, parameters, len(content)) else {}
     if header.processor == MIPS:
         _swap_bytes(head, start, found)
         data = np.frombuffer(data, ">u4" if header.scale < 0 else ">u2").byteswap().tobytes()
@@ -40,7 +42,8 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
         struct.pack_into("<2H", head, 6, 1, frames)
         if counted:
             _write_integer(head, counted, frames)
-        yield bytes(head) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
+        whole = _with_numbers(head, start, found, numbers, dec=header.processor == DEC)
+        yield bytes(whole) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
 
 
 def _swap_bytes(head: bytearray, start: int, found: list[Record]) -> None:
@@ -52,6 +55,36 @@ def _swap_bytes(head: bytearray, start: int, found: list[Record]) -> None:
     for at, size, count in places:
         numbers = np.frombuffer(bytes(head[at : at + size * count]), f"u{size}")
         head[at : at + size * count] = numbers.byteswap().tobytes()
+
+
+def _numbers_of(header: Header, parameters: dict[tuple[str, str], Record]) -> dict[tuple[str, str], float]:
+    """Return the parameters that the header stands for."""
+    rate_hz = number(parameters, "POINT", "RATE", header.processor) or header.rate_hz
+    channels = number(parameters, "ANALOG", "USED", header.processor) or 1.0
+    per_frame = header.analog_per_frame / channels
+    return {("POINT", "SCALE"): header.scale, ("POINT", "RATE"): rate_hz, ("ANALOG", "RATE"): rate_hz * per_frame}
+
+
+def _with_numbers(
+    head: bytearray, start: int, found: list[Record], numbers: dict[tuple[str, str], float], *, dec: bool
+) -> bytearray:
+    """Return header and parameters with these real numbers, in place or before the other parameters."""
+    head = head.copy()
+    groups = {record.name: -record.number for record in found if record.number < 0}
+    known, added = named(iter(found)), b""
+    for (group, name), value in numbers.items():
+        record, four = known.get((group, name)), real_bytes(value, dec=dec)
+        if record and record.kind == 4:
+            head[record.data_at : record.data_at + 4] = four
+        elif group in groups:
+            added += struct.pack("bb", len(name), groups[group]) + name.encode() + b"\x09\0\x04\0" + four + b"\0"
+    if not added:
+        return head
+    struct.pack_into("<H", head, 16, struct.unpack_from("<H", head, 16)[0] + 1)
+    if begin := known.get(("POINT", "DATA_START")):
+        _write_integer(head, begin, int.from_bytes(head[16:18], "little"))
+    head[start + 2] = min(head[start + 2] + 1, 255)
+    return head[: start + 4] + added + head[start + 4 :] + bytes(BLOCK_BYTES - len(added))
 
 
 def _write_integer(head: bytearray, record: Record, value: int) -> None:

@@ -86,7 +86,7 @@ def refuse_damaged(path: Path) -> Header:
             parameters = named(records(section, start, header.processor))
             header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
             promised = _promised(header, parameters, size)
-            header = header._replace(needs_rewriting=_needs_rewriting(header, parameters))
+            header = header._replace(needs_rewriting=_needs_rewriting(header, parameters, size))
         except DamagedError as error:
             raise UserError(str(path), f"damaged: {error}", COPY_AGAIN) from None
     if size < promised:
@@ -145,11 +145,36 @@ def _first(header: Header, parameters: Mapping[tuple[str, str], Record]) -> int:
     return int(first) if first > most and first % (most + 1) == header.first else header.first
 
 
-def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], Record]) -> bool:
+def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> bool:
     counted, points = parameters.get(("POINT", "FRAMES")), number(parameters, "POINT", "USED", header.processor)
     is_real = counted is not None and counted.kind == 4
     too_long = header.frames > LARGEST_HEADER_COUNT
-    return header.processor == MIPS or too_long or is_real or points != header.points
+    alone = header_alone(header, parameters, size)
+    return header.processor == MIPS or too_long or is_real or points != header.points or alone
+
+
+def header_alone(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> bool:
+    """Return whether the header accounts for every byte of the data and the parameters do not.
+
+    BTS omits POINT:SCALE and the rates. Others state ANALOG:RATE as the converter had it, not as a multiple of the
+    frames: 1000 of 60 frames, of which the file holds 17 samples each.
+    """
+
+    def fits(values: float) -> bool:
+        end = header.data_at + header.frames * values * (4 if header.scale < 0 else 2)
+        return 0 <= size - end < BLOCK_BYTES
+
+    def stated(group: str, name: str) -> float:
+        return number(parameters, group, name, header.processor)
+
+    without_scale = ("POINT", "SCALE") not in parameters
+    channels, rate_hz = stated("ANALOG", "USED"), stated("POINT", "RATE") or header.rate_hz or math.inf
+    whole = stated("POINT", "USED") == header.points and fits(4 * header.points + header.analog_per_frame)
+    per_frame = stated("ANALOG", "RATE") / rate_hz
+    if not whole or not math.isfinite(per_frame) or header.analog_per_frame % (channels or math.inf):
+        return False
+    counted = channels * int(per_frame + RATE_TOLERANCE)
+    return without_scale or (counted != header.analog_per_frame and not fits(4 * header.points + counted))
 
 
 def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
@@ -161,12 +186,13 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
     def stated(group: str, name: str) -> float:
         return number(parameters, group, name, header.processor)
 
-    _refuse_without_numbers(parameters, analog=header.analog_per_frame > 0)
+    alone = header_alone(header, parameters, size)
+    _refuse_without_numbers(parameters, analog=header.analog_per_frame > 0, scale=not alone)
     ends = [header.data_at + header.frames * header.frame_bytes]
     fits = 0 <= size - ends[0] < BLOCK_BYTES
     for name, own in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
         real_data = name == "SCALE" and max(stated("POINT", name), own) < 0  # no scale applies to real numbers
-        ignored = real_data or (name == "USED" and fits)
+        ignored = real_data or (name == "USED" and fits) or (alone and ("POINT", name) not in parameters)
         if stated("POINT", name) != own and not ignored and (name != "DATA_START" or stated("POINT", name)):
             raise DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {own:g}")
     rate_hz = stated("POINT", "RATE") or header.rate_hz
@@ -174,7 +200,7 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
         raise DamagedError(f"POINT:RATE is {rate_hz:g}, the header says {header.rate_hz:g}")
     samples = stated("ANALOG", "RATE") / (rate_hz or math.inf)  # per frame; the parser allocates all of them
     most = header.analog_per_frame / (stated("ANALOG", "USED") or math.inf) + 1
-    if not 0 <= samples <= (most if header.analog_per_frame else LARGEST_SAMPLES):
+    if not alone and not 0 <= samples <= (most if header.analog_per_frame else LARGEST_SAMPLES):
         raise DamagedError(
             f"ANALOG:RATE is {stated('ANALOG', 'RATE'):g}, the header counts {header.analog_per_frame} analog values "
             "per frame"
@@ -189,9 +215,9 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
     return max(ends)
 
 
-def _refuse_without_numbers(parameters: Mapping[tuple[str, str], Record], *, analog: bool) -> None:
+def _refuse_without_numbers(parameters: Mapping[tuple[str, str], Record], *, analog: bool, scale: bool) -> None:
     """Refuse needed parameters that are missing and numeric ones without numbers."""
-    needed = [("POINT", name) for name in ("USED", "SCALE")]
+    needed = [("POINT", name) for name in ("USED", "SCALE") if scale or name == "USED"]
     needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []
     for group, name in needed:
         if (group, name) not in parameters or not parameters[group, name].data:

@@ -113,6 +113,12 @@ def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, 
     return float(words[0] + 65536 * words[1] if count == 2 else words[0])
 
 
+def real_bytes(value: float, *, dec: bool) -> bytes:
+    """Return the four bytes of a real number, little-endian IEEE or DEC, see :func:`real`."""
+    four = struct.pack("<f", 4 * value if dec else value)
+    return four[2:] + four[:2] if dec else four
+
+
 def real(four: bytes, processor: int) -> float:
     """Return a real number: IEEE, or DEC (words exchanged, exponent 2 higher)."""
     if processor == DEC:

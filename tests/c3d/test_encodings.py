@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pipeline.c3d.reader import Recording, read_c3d
 from pipeline.errors import UserError
 from tests.c3d.test_analog_counts import with_counts
-from tests.support.c3d_bytes import DEC, MIPS, converted, data_at, inserted, put, put_header
+from tests.support.c3d_bytes import DEC, INTEL, MIPS, converted, data_at, inserted, place, put, put_header
 from tests.support.c3d_recordings import channels, write_c3d
 from tests.support.recordings import LABELS, Rectangle, markers, walk, wrenches
 
@@ -156,3 +156,45 @@ def test_a_first_frame_beyond_the_header(tmp_path: Path) -> None:
     content = long_trial(tmp_path, last=66999 % 65536, counted=1000, end=66999)
     content = put_header(put(content, "TRIAL", "ACTUAL_START_FIELD", "<2H", 66000 % 65536, 1), 6, "<H", 66000 % 65536)
     assert recorded(tmp_path / "late.c3d", content[: data_at(content) + 16 * 1000]).first_frame == 65999
+
+
+# --- a header that accounts for every byte ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_plate(tmp_path: Path) -> Path:
+    known, plate = walk(strides=1), Rectangle(0.3, 0.8, -0.05, 0.25)
+    force, moment = wrenches(known, (plate,), known.times(1000.0))
+    points = {LABELS[name]: path @ Z_UP.T for name, path in markers(known).items()}
+    return write_c3d(tmp_path / "walk.c3d", points, plates=[channels(plate, force[:, 0], moment[:, 0], Z_UP)])
+
+
+def renamed(content: bytes, group: str, name: str) -> bytes:
+    """Return the file without a parameter: it gets another name of equal length."""
+    at = place(content, group, name).at + 2
+    return content[:at] + b"X" * len(name) + content[at + len(name) :]
+
+
+@pytest.mark.parametrize("processor", [INTEL, DEC, MIPS])
+@pytest.mark.parametrize("absent", [("POINT", "SCALE"), ("POINT", "RATE"), ("ANALOG", "RATE"), ()])
+def test_the_header_replaces_absent_and_wrong_parameters(
+    with_plate: Path, tmp_path: Path, processor: int, absent: tuple[str, str] | tuple[()]
+) -> None:
+    expected, content = read_c3d(with_plate), with_plate.read_bytes()
+    wrong = {INTEL: 1066.0, DEC: 500.0, MIPS: 1e9}[processor]  # 10.66 per frame, fewer or more than there are
+    content = renamed(content, *absent) if absent else put(content, "ANALOG", "RATE", "<f", wrong)
+    if absent == ("POINT", "RATE"):
+        content = renamed(content, "ANALOG", "RATE")
+    changed = content if processor == INTEL else converted(content, processor)
+    assert_same(recorded(tmp_path / "changed.c3d", changed), expected)
+
+
+@pytest.mark.parametrize("per_frame", [54, 66, 6])
+def test_a_header_that_does_not_account_for_the_bytes_is_refused(
+    with_plate: Path, tmp_path: Path, per_frame: int
+) -> None:
+    content = put_header(with_plate.read_bytes(), 4, "<H", per_frame)  # 60 in truth
+    with pytest.raises(UserError, match=r"damaged|cut off|out of step"):
+        recorded(tmp_path / "changed.c3d", content)
+    with pytest.raises(UserError, match=r"damaged|cut off|out of step"):
+        recorded(tmp_path / "changed.c3d", renamed(content, "POINT", "SCALE"))
