@@ -42,6 +42,7 @@ class Facts:
         duration_s: length of the recording.
         extent_m: travel of the markers, see :func:`pipeline.commands.recording_facts.extent_m`.
         leg_m: median distance from heel to ASIS; NaN if they are never visible together.
+        leg_lengths_m: by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`.
         stride_m: largest distance between the heels in the heading; NaN if the heading is unknown.
         length_unit_m: metres per length unit of the file.
         marker_rate_hz, force_rate_hz: samples per second; 0 without analog channels.
@@ -64,6 +65,7 @@ class Facts:
     duration_s: float
     extent_m: float
     leg_m: float
+    leg_lengths_m: Mapping[str, float]
     stride_m: float
     length_unit_m: float
     marker_rate_hz: float
@@ -153,6 +155,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         duration_s=len(recording.markers) / recording.marker_rate_hz,
         extent_m=extent,
         leg_m=_leg_m(points),
+        leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if heading_problem else _stride_m(points, rotation),
         length_unit_m=recording.length_unit_m,
         marker_rate_hz=recording.marker_rate_hz,
@@ -185,6 +188,24 @@ def _leg_m(points: Points) -> float:
         if {f"asis_{side}", f"heel_{side}"} <= points.keys()
     ]
     return _quietly(np.nanmedian, legs) if legs else float("nan")
+
+
+def _leg_lengths_m(points: Points) -> dict[str, float]:
+    """Return the 95th percentile of ASIS to lateral knee to lateral ankle marker, m, by side.
+
+    The pelvis's drop shortens it in swing, so that the longest are of a straight leg under the pelvis. In statics and
+    walks of 12 people it is within 5 % of the leg length to the medial malleolus that the lab measured, half of them
+    within 2 %; of one child it is 9 % more. By the regression of Davis 5 % move a hip centre by 5 mm.
+    """
+    lengths = {}
+    for side in SIDES:
+        asis, knee, ankle = (
+            points.get(f"{name}_{side}") for name in ("asis", "lateral_epicondyle", "lateral_malleolus")
+        )
+        if asis is not None and knee is not None and ankle is not None:
+            long = np.linalg.norm(asis - knee, axis=1) + np.linalg.norm(knee - ankle, axis=1)
+            lengths[side] = _quietly(lambda values: np.nanpercentile(values, 95), long)
+    return {side: length for side, length in lengths.items() if np.isfinite(length)}
 
 
 def _stride_m(points: Points, rotation: Array) -> float:

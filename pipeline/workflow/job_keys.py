@@ -119,7 +119,7 @@ class Study:
     def calibration_of(self, session: str) -> dict[str, Any]:
         """Return the arguments of step ``calibrate`` that come from the tables."""
         row = self.participants[self.sessions[session][0]["participant_id"]]
-        columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source")
+        columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source", "leg_length_source")
         participant = {name: row[name] for name in columns if row.get(name)}
         segments = self.segments.get(row["participant_id"], [])
         functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}

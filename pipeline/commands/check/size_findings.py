@@ -17,7 +17,7 @@ from ..recording_facts import Facts
 from .findings import Finding
 
 TABLES_BY_SEX = ("de_leva", "dumas")
-ESTIMATE = "estimate"  # start of the cells mass_source and width_source for values that init has estimated
+ESTIMATE = "estimate"  # start of the cells mass_source, width_source and leg_length_source for what init has estimated
 POUNDS_PER_KG = 2.2046
 # Measured on 14 sessions: plates under a static show the stated mass within 4 %, a walk within 6 %; clothes, shoes
 # and the time since it was asked make more.
@@ -59,6 +59,11 @@ def of_sizes(
     if row.get("width_source", "").startswith(ESTIMATE) and widths:
         what = f"joint widths are an {row['width_source']}"
         yield Finding("warning", person, what, "measure knees and ankles, then clear the cell width_source")
+    if row.get("leg_length_source", "").startswith(ESTIMATE) and any("leg_length_" in name for name in cells):
+        what = f"leg lengths are an {row['leg_length_source']}"
+        yield Finding(
+            "warning", person, what, "measure ASIS to medial malleolus, then clear the cell leg_length_source"
+        )
     low, high = study_tables.SIZE_RANGES["height_m"]
     if "height_m" not in cells and not low <= stated.get("height_m", 1.0) <= high:
         what = f"the C3D files state a height of {stated['height_m']:g} m"

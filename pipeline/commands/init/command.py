@@ -32,7 +32,7 @@ from ..recording_facts import Facts, c3d_files, extent_m, facts_in, failure_of, 
 from . import body_model_fit
 from .body_model_fit import Fit
 from .people import people_and_sessions
-from .table_rows import Mass, Notes, participant_rows, trial_rows
+from .table_rows import Notes, Shown, participant_rows, trial_rows
 from .trial_roles import File
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
@@ -75,7 +75,7 @@ def initialise(folder: Path) -> str:
         rows,
         {file.key: file for file in files},
         body_model_fit.needed_sizes(model, models[model], sessions) if proposed else [],
-        lambda mine: _shown_mass(folder, mine, models[model]),
+        lambda mine: _shown_by(folder, mine, models[model]),
     )
     notes[NO_MASS] = [row["participant_id"] for row in people if row["mass_kg"] == "n/a"]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits, files)}
@@ -156,23 +156,27 @@ def _file_of(name: str, recording: Recording, models: Models) -> File:
     )
 
 
-def _shown_mass(folder: Path, rows: Sequence[Row], model: BodyModel) -> Mass | None:
-    """Return the body mass from force plates: standing on them, else walking."""
+def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> Shown:
+    """Return body mass and leg lengths by plates and markers: standing, else walking."""
     facts: dict[str, list[Facts]] = defaultdict(list)
     for row in rows:
         if row["role"] in ("static", "gait"):
             with suppress(UserError):  # its plates cannot be understood; check reports it
                 facts[row["role"]].append(facts_in(folder, row["file"], model, subject=row.get("subject", "")))
-    walks = facts["gait"]
+    lengths: dict[str, list[float]] = defaultdict(list)
+    for one in facts["static"] or facts["gait"]:
+        for side, length in one.leg_lengths_m.items():
+            lengths[side].append(length)
+    legs = {side: float(np.median(of_side)) for side, of_side in lengths.items()}
     for source, weights_n in (
         ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),
-        ("plates, walking, within 6 %", [weight for walk in walks for weight in walk.walking_weights_n]),
+        ("plates, walking, within 6 %", [weight for walk in facts["gait"] for weight in walk.walking_weights_n]),
     ):
         middle_n = float(np.median(weights_n)) if weights_n else np.nan
         agreeing = [weight_n for weight_n in weights_n if abs(weight_n / middle_n - 1) <= MASS_ERROR]
         if agreeing and len(agreeing) >= MOST * len(weights_n):
-            return Mass(middle_n / STANDARD_GRAVITY_M_S2, source)
-    return None
+            return Shown(middle_n / STANDARD_GRAVITY_M_S2, source, legs)
+    return Shown(np.nan, "", legs)
 
 
 def _study_text(fits: Mapping[str, Fit], files: Sequence[File]) -> str:

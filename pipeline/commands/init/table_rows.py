@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from ...body import requirements
@@ -17,6 +17,7 @@ from . import trial_roles
 from .people import people_and_sessions
 from .trial_roles import File
 
+BY_MARKERS = "estimate: markers"
 OTHER_STATIC = "left out, another static of the session serves the body model (to use both, give each a session)"
 NO_STATIC = (
     "no static trial, and no walk that shows every marker: only contacts, times and distances can be computed. Add a "
@@ -28,11 +29,18 @@ Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
 
 
-class Mass(NamedTuple):
-    """A body mass from force plates, kg, and how it was measured, in words."""
+class Shown(NamedTuple):
+    """What recordings show of a person whose sizes no file states.
+
+    Attributes:
+        mass_kg: body mass from force plates; NaN if they do not show it.
+        mass_source: how it was measured, in words.
+        leg_lengths_m: by side, from markers.
+    """
 
     mass_kg: float
-    source: str
+    mass_source: str
+    leg_lengths_m: Mapping[str, float]
 
 
 def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[list[Row], Notes]:
@@ -81,7 +89,7 @@ def participant_rows(
     trials: Sequence[Row],
     files: Mapping[str, File],
     needed: Sequence[str],
-    mass_of: Callable[[Sequence[Row]], Mass | None],
+    shown_by: Callable[[Sequence[Row]], Shown],
 ) -> list[Row]:
     """Return the rows of participants.tsv; sizes from the static file win.
 
@@ -89,7 +97,7 @@ def participant_rows(
         trials: rows of trials.tsv.
         files: by key.
         needed: columns of sizes that the body model needs.
-        mass_of: returns the body mass from force plates in a person's trials; called if no file has one.
+        shown_by: returns what a person's trials show; called if no file states the mass or a leg length that is needed.
     """
     people = []
     for person in dict.fromkeys(row["participant_id"] for row in trials):
@@ -99,21 +107,34 @@ def participant_rows(
             file = files[trial_roles.key_of(row["file"], row.get("subject", ""))]
             sizes |= {name: value for name, value in file.sizes.items() if _plausible(name, value)}
         source = "C3D file" if "mass_kg" in sizes else "n/a"
-        if source == "n/a" and (mass := mass_of(mine)):
-            sizes["mass_kg"], source = round(mass.mass_kg), f"estimate: {mass.source}"
+        legs = {name for name in needed if name.startswith("leg_length_")}
+        shown = None if source != "n/a" and legs & sizes.keys() == legs else shown_by(mine)
+        if shown and source == "n/a" and shown.mass_kg > 0:
+            sizes["mass_kg"], source = round(shown.mass_kg), f"estimate: {shown.mass_source}"
         widths = _estimated_widths(needed, sizes)
-        sizes |= widths
+        lengths = _estimated_legs(legs, sizes, shown)
+        sizes |= widths | lengths
         columns = (*SIZE_RANGES, *needed)
         mass_kg, height_m, *others = (f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in columns)
         people.append(
             {"participant_id": person, "mass_kg": mass_kg, "height_m": height_m, "sex": "n/a"}
             | dict(zip(needed, others, strict=True))
             | {"mass_source": source, "width_source": BY_MASS if widths else "n/a"}
+            | {"leg_length_source": BY_MARKERS if lengths else "n/a"}
             | {"guessed": " ".join(["participant_id", *(name for name in columns if name in sizes)])}
         )
-    if all(row["width_source"] == "n/a" for row in people):
-        people = [{name: cell for name, cell in row.items() if name != "width_source"} for row in people]
+    for column in ("width_source", "leg_length_source"):
+        if all(row[column] == "n/a" for row in people):
+            people = [{name: cell for name, cell in row.items() if name != column} for row in people]
     return people
+
+
+def _estimated_legs(needed: Set[str], sizes: Mapping[str, float], shown: Shown | None) -> dict[str, float]:
+    """Return the leg lengths that the model needs, m, by markers; none if a file states one, which serves both legs."""
+    if shown is None or needed & sizes.keys():
+        return {}
+    lengths = {f"leg_length_{side}_m": round(length, 3) for side, length in shown.leg_lengths_m.items()}
+    return {name: length for name, length in lengths.items() if name in needed and _plausible(name, length)}
 
 
 def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:

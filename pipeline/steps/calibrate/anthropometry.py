@@ -14,6 +14,7 @@ from ...tables.study_tables import ANTHROPOMETRY
 from ...tables.tsv import number
 
 DEFAULT_MARKER_DIAMETER_M = 0.014
+ESTIMATED = {"width_source": "_width_", "leg_length_source": "leg_length_"}  # what a source is about
 
 
 def sizes_of(
@@ -41,9 +42,10 @@ def sizes_of(
             sizes[column], origin[column] = value, "participants.tsv"
     if origin.get("mass_kg") == "participants.tsv" and _guessed(participant.get("mass_source", "")):
         origin["mass_kg"] += f", {participant['mass_source']}"
-    if _guessed(source := participant.get("width_source", "")):
-        widths = [name for name, where in origin.items() if "_width_" in name and where == "participants.tsv"]
-        origin |= dict.fromkeys(widths, f"participants.tsv, {source}")
+    for column, part in ESTIMATED.items():
+        if _guessed(source := participant.get(column, "")):
+            own = [name for name, where in origin.items() if part in name and where == "participants.tsv"]
+            origin |= dict.fromkeys(own, f"participants.tsv, {source}")
     if "mass_kg" not in sizes:
         what = f"{participant['participant_id']} has no body mass, neither here nor in its C3D files"
         raise UserError("participants.tsv", what, "give mass_kg")
@@ -61,12 +63,12 @@ def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> di
     }
 
 
-def note_on_widths(participant: Mapping[str, str]) -> str:
-    """Return a note on estimated joint widths, or an empty text."""
-    source = participant.get("width_source", "")
-    return f"joint widths are an {source}" if _guessed(source) else ""
+def note_on_estimates(participant: Mapping[str, str]) -> str:
+    """Return a note on estimated joint widths and leg lengths, or an empty text."""
+    sources = {"joint widths": participant.get("width_source"), "leg lengths": participant.get("leg_length_source")}
+    return "; ".join(f"{name} are an {source}" for name, source in sources.items() if _guessed(source or ""))
 
 
 def _guessed(source: str) -> bool:
-    """Return whether mass_source or width_source marks an estimate, as ``init`` writes it."""
+    """Return whether mass_source, width_source or leg_length_source marks an estimate, as ``init`` writes it."""
     return source.startswith("estimate")

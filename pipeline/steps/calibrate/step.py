@@ -23,7 +23,7 @@ from ...body.static_skeleton import place_in_segment, stated_skeleton, static_sk
 from ...conventions import CHAIN, SIDES
 from ...errors import Problem, UserError
 from ...results.trials import AnyTrial, trials_of
-from .anthropometry import note_on_widths, size_attributes, sizes_of
+from .anthropometry import note_on_estimates, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
@@ -115,7 +115,7 @@ def calibrate(
         **size_attributes(sizes, origin),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
-        "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_widths(participant)]))),
+        "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(participant)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), hip_centre) for side in SIDES},
         **{f"{joint}_centre_{side}": text for side, own in sides.items() for joint, text in own.texts.items()},
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
