@@ -90,6 +90,8 @@ def needed_sizes(body_model: BodyModel, static: Collection[str], *, hip_centre: 
         for rule in chosen_rules(body_model, static, side).values()
         if rule.needed_size
     ]
+    if body_model.joint_centres["hip"][0].method == "shown":
+        return sorted(set(columns))
     try:  # a regression raises where it lacks a size that markers do not show
         hip_regression(hip_centre, "left", {"pelvis_width": 0.25, "pelvis_depth": 0.15, "marker_radius": 0.007})
     except UserError:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..body.body_model import BodyModel
 from ..body.landmarks import Points, chosen_labels, positions, seen_labels
 from ..c3d.event_names import not_understood
-from ..c3d.reader import Recording, anthropometry, read_c3d
+from ..c3d.reader import Recording, anthropometry, read_c3d, static_results
 from ..conventions import SIDES
 from ..errors import Problem, UserError
 from ..plates import body_weight
@@ -54,6 +54,7 @@ class Facts:
         strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
         walking_weights_n, rough_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
+        stated: whether the file states the static results of Plug-in Gait.
         sizes: anthropometry in the file, kg and m, by participants.tsv column.
         label_notes: remarks about the labels, such as which of two equal labels is used.
         name_words: words of subjects that look like a name rather than a code; never print or store them.
@@ -79,6 +80,7 @@ class Facts:
     weight_n: float
     walking_weights_n: list[float]
     rough_weights_n: list[float]
+    stated: bool
     sizes: Mapping[str, float]
     label_notes: list[str]
     name_words: frozenset[str]
@@ -169,6 +171,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         weight_n=body_weight.standing_weight_n(points, rotation, force, corners) if stands else float("nan"),
         walking_weights_n=good,
         rough_weights_n=rough,
+        stated=bool(static_results(recording.processing)),
         sizes=anthropometry(recording.processing),
         label_notes=recording.label_notes,
         name_words=frozenset(

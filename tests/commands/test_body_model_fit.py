@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,16 @@ def test_chance_proposes_no_model() -> None:
         text = " ".join("".join(rng.choice(list(string.ascii_uppercase), 3)) for _ in range(30))
         assert not any(fit.essential for fit in body_model_fit.fits([[file("walk", text)]], MODELS).values())
     assert not any(fit.essential for fit in body_model_fit.fits([[file("walk", "ASI PSI THI")]], MODELS).values())
+
+
+def test_bones_in_the_file_are_taken_only_where_no_model_can_compute_them() -> None:
+    """Without static, joint widths and heel marker the walk has what Plug-in Gait computed, and nothing else."""
+    bones = " FEP FEO FEA TIO TIA FOO FOP FOA"
+    lost = replace(file("walk", WALK.replace(" HEE", "") + bones), sizes={})
+    assert chosen(lost) == "plug_in_gait_bones"
+    assert chosen(file("static", WALK + bones, stands=True), file("walk", WALK + bones)) == "plug_in_gait"
+    stated = replace(file("walk", WALK + bones), stated=True)
+    assert chosen(stated) == "plug_in_gait"
 
 
 def test_a_heel_marker_in_the_static_only_is_enough() -> None:

@@ -96,6 +96,54 @@ def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -
     assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "model", "statics"),
+    [
+        ("children", "plug_in_gait", {"HC032A01.c3d", "HC036A01.c3d", "HC040A04.c3d"}),
+        ("classic", None, set()),  # clusters that no shipped model names
+        ("cortex", "cortex", {"Walk1.c3d"}),
+        ("emg_metres", "anatomical", {"Static Pose.c3d"}),
+        ("heel_in_static", "plug_in_gait_bones", {"Vicon_analysis.c3d", "2198928.c3d"}),
+        ("kad_fmc", "plug_in_gait_kad", {"MH0222_BP01.c3d"}),  # of two statics, the one with the device
+        ("kad_sydney", "plug_in_gait_kad", {"S4 AM Cal 01.c3d"}),
+    ],
+)
+def test_labs_get_their_body_model_and_static(
+    shared: Path, tmp_path: Path, name: str, model: str | None, statics: set[str]
+) -> None:
+    study = tmp_path / name
+    shutil.copytree(shared / "labs" / name, study)
+    summary = initialise(study)
+    assert settings.read_yaml(study / "study.yaml") == {"body_model": model}
+    rows = tsv.read_table(study / "trials.tsv", required=("file",))
+    assert {Path(row["file"]).name for row in rows if row["role"] == "static"} == statics
+    assert "another study" not in summary
+    assert {row["condition"] for row in rows if "/Turn/" in row["file"]} <= {"Turn"}
+
+
+def test_walks_that_state_static_results_need_no_static(shared: Path, tmp_path: Path) -> None:
+    for number in ("06", "15"):
+        shutil.copy(shared / "labs" / "kad_fmc" / "MH0222" / f"MH0222_BP{number}.c3d", tmp_path)
+    assert "static results of Plug-in Gait that the walks state replace it" in initialise(tmp_path)
+    assert settings.read_yaml(tmp_path / "study.yaml") == {"body_model": "plug_in_gait"}
+    assert {row["role"] for row in trials_of(tmp_path).values()} == {"gait"}
+    assert [finding for finding in check(tmp_path) if finding.severity == "error"] == []
+
+
+def test_leg_lengths_are_estimated_by_markers(shared: Path, tmp_path: Path) -> None:
+    """The lab measured 0.805 and 0.8 m; without them ASIS, knee and ankle marker show them to 5 %."""
+    source = shared / "labs" / "children" / "HC032A" / "Static" / "HC032A01.c3d"
+    static = set_parameter(source, "PROCESSING", "LLegLength", [0.0], tmp_path / "static.c3d")
+    set_parameter(static, "PROCESSING", "RLegLength", [0.0])
+    (tmp_path / "study.yaml").write_text("body_model: plug_in_gait\n")
+    initialise(tmp_path)
+    (person,) = tsv.read_table(tmp_path / "participants.tsv", required=("participant_id",))
+    assert float(person["leg_length_left_m"]) == pytest.approx(0.805, rel=0.05)
+    assert float(person["leg_length_right_m"]) == pytest.approx(0.8, rel=0.05)
+    assert person["leg_length_source"] == "estimate: markers"
+    assert any(finding.what == "leg lengths are an estimate: markers" for finding in check(tmp_path))
+
+
 def test_existing_tables_are_kept(study: Path) -> None:
     (study / "trials.tsv").write_text("mine\n")
     assert "Not changed: trials.tsv" in initialise(study)

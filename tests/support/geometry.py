@@ -88,6 +88,11 @@ PLACES: dict[str, tuple[str, tuple[float, float, float]]] = {
     "hip_point": ("thigh", (0, 0, 0)),
     "knee_point": ("shank", (0, 0, 0)),
     "ankle_point": ("foot", (0, 0, 0)),
+    "thigh_ahead": ("thigh", (0.1, -THIGH_M, 0)),
+    "shank_ahead": ("shank", (0.1, -SHANK_M, 0)),
+    "foot_origin": ("foot", (0, 0, 0)),
+    "foot_behind": ("foot", (-0.1, 0, 0)),
+    "foot_above": ("foot", (0, 0.1, 0)),
 }
 SACRUM = (-0.15, 0.0, 0.0)
 

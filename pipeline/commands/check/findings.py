@@ -94,7 +94,8 @@ def of_session(
     static = next((row["file"] for row in rows if row["role"] == "static"), "")
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
     readable = [file for file in gait if file in facts]
-    if not static:
+    stated = model and model.may_be_stated and any(facts[file].stated for file in readable)
+    if not static and not stated:
         yield _no_static(session, readable, facts, model)
     if not gait:
         yield Finding("warning", session, "no trial of role gait", "list one in trials.tsv")

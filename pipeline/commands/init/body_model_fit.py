@@ -16,6 +16,7 @@ from .trial_roles import File, best_static
 AS_GOOD = 0.02  # shares that differ by less count as equal
 GOOD = 0.8  # share from which a model fits a file
 GENERAL = "anatomical"  # fits many protocols; a model of one protocol is preferred
+BONES = "plug_in_gait_bones"  # takes what another model has computed; only where none can compute it again
 MOST_LISTED = 3
 MOST_MODELS = 6
 
@@ -50,18 +51,20 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
     The best model is essential, has most whole walks, fits most files and, among these, has the largest share; then it
     lacks fewest markers and sizes and uses most markers, so that a knee alignment device or medial markers decide. A
     session is judged by its best static trial for the model: the others serve another purpose. Without one each walk
-    may be its own, and the one that lacks least counts.
+    may be its own, and the one that lacks least counts, unless walks state the static results of Plug-in Gait.
     """
     found = {name: _fit(name, model, sessions) for name, model in models.items()}
     first = max((fit.essential, fit.whole, fit.fitted) for fit in found.values())
     equal = {name for name, fit in found.items() if (fit.essential, fit.whole, fit.fitted) == first}
     best = max(found[name].share for name in equal)
 
-    def worse(name: str) -> tuple[bool, int, int, float, int, bool, int, str]:
+    computable = any(fit.essential and fit.whole and not fit.absent for name, fit in found.items() if name != BONES)
+
+    def worse(name: str) -> tuple[bool, bool, int, int, float, int, bool, int, str]:
         fit = found[name]
         share = best if name in equal and fit.share >= best - AS_GOOD else fit.share
         last = len(fit.lacking) + len(fit.absent), name == GENERAL, -fit.seen, name
-        return not fit.essential, -fit.whole, -fit.fitted, -share, *last
+        return not fit.essential, computable and name == BONES, -fit.whole, -fit.fitted, -share, *last
 
     return {name: found[name] for name in sorted(found, key=worse)}
 
@@ -122,7 +125,8 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit
             seen = file.seen[name]
             lacking, needed = (requirements.lacking_in_motion(model, shown, given) for shown in (seen, ()))
             if not static.stands:
-                complete = not requirements.lacking_when_static(model, seen)
+                stated = model.may_be_stated and any(walk.stated for walk in mine)
+                complete = stated or not requirements.lacking_when_static(model, seen)
             whole += complete and not lacking
             missed.update(lacking)
             walking.append(1 - len(lacking) / len(needed) if seen else 0.0)

@@ -21,7 +21,7 @@ import numpy as np
 from ...body.body_model import BodyModel
 from ...body.landmarks import seen_labels
 from ...c3d.labels import SeveralSubjectsError
-from ...c3d.reader import Recording, anthropometry
+from ...c3d.reader import Recording, anthropometry, static_results
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, hidden_in
 from ...tables.csv_files import FORMULA
@@ -151,6 +151,7 @@ def _file_of(name: str, recording: Recording, models: Models) -> File:
         extent_m=extent_m(recording.markers),
         labels=tuple(seen_labels(recording.labels, recording.markers)),
         seen={label: frozenset(seen_landmarks(model, recording)) for label, model in models.items()},
+        stated=bool(static_results(recording.processing)),
         sizes=anthropometry(recording.processing),
         subject=subjects[0] if len(subjects) == 1 else recording.owner,
     )

@@ -18,6 +18,7 @@ from .people import people_and_sessions
 from .trial_roles import File
 
 BY_MARKERS = "estimate: markers"
+STATED = "no static trial: the static results of Plug-in Gait that the walks state replace it"
 OTHER_STATIC = "left out, another static of the session serves the body model (to use both, give each a session)"
 NO_STATIC = (
     "no static trial, and no walk that shows every marker: only contacts, times and distances can be computed. Add a "
@@ -70,12 +71,8 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
             condition = "n/a" if role == "exclude" else conditions[file.key]
             rows.append(_row(person, session, trial, file, role, condition))
         walks = [(file, trial) for file, trial in zip(mine, names, strict=True) if roles[file.key] == "gait"]
-        if static is None and (own := _own_static(walks, model_name, models[model_name])):
-            file, trial = own
-            rows.append(_row(person, session, f"{trial}_as_static", file, "static", "static"))
-            notes["also used as static: it shows every marker and the session has no static"].append(file.name)
-        elif static is None and walks:
-            notes[NO_STATIC].append(session)
+        if static is None and walks:
+            rows += _instead_of_static(person, session, walks, model_name, models[model_name], notes)
     if all(row["session"] == row["participant_id"] for row in rows):
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
     if several := list(dict.fromkeys(file.name for file in files if file.shared)):
@@ -83,6 +80,21 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
     else:
         rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
     return rows, notes
+
+
+def _instead_of_static(
+    person: str, session: str, walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel, notes: Notes
+) -> list[Row]:
+    """Return a walk's second row as static trial, none if walks state static results or lack markers; add a note."""
+    if model.may_be_stated and any(file.stated for file, _ in walks):
+        notes[STATED].append(session)
+    elif own := _own_static(walks, model_name, model):
+        file, trial = own
+        notes["also used as static: it shows every marker and the session has no static"].append(file.name)
+        return [_row(person, session, f"{trial}_as_static", file, "static", "static")]
+    else:
+        notes[NO_STATIC].append(session)
+    return []
 
 
 def participant_rows(

@@ -45,6 +45,7 @@ class File:
         extent_m: travel of its markers, see :func:`pipeline.commands.recording_facts.extent_m`.
         labels: labels of its visible markers.
         seen: visible landmarks by body model.
+        stated: whether the file states the static results of Plug-in Gait.
         sizes: anthropometry in the file, by participants.tsv column.
         subject: SUBJECTS:NAMES, which may name a person; never print or store it unless it has a digit.
         shared: whether the file holds several people's markers; these are the subject's.
@@ -56,6 +57,7 @@ class File:
     extent_m: float = float("nan")
     labels: Sequence[str] = ()
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    stated: bool = False
     sizes: Mapping[str, float] = field(default_factory=dict)
     subject: str = ""
     shared: bool = False
