@@ -53,7 +53,7 @@ class Facts:
         event_count: gait events in the file.
         strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
-        walking_weights_n, rough_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
+        walking_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
         stated: whether the file states the static results of Plug-in Gait.
         sizes: anthropometry in the file, kg and m, by participants.tsv column.
         label_notes: remarks about the labels, such as which of two equal labels is used.
@@ -79,7 +79,6 @@ class Facts:
     strange_events: list[str]
     weight_n: float
     walking_weights_n: list[float]
-    rough_weights_n: list[float]
     stated: bool
     sizes: Mapping[str, float]
     label_notes: list[str]
@@ -149,7 +148,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
     alone = not recording.subjects  # the steps of several people cannot be told apart
     moves = alone and extent >= STANDING_M and recording.analog_rate_hz > 0
-    good, rough = body_weight.walking_weights_n(vertical, recording.analog_rate_hz) if moves else ([], [])
+    sound = vertical[:, [not fault for fault in plates.faults]]
     return Facts(
         labels=recording.labels,
         seen=frozenset(points),
@@ -169,8 +168,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         event_count=len(recording.events),
         strange_events=not_understood((event.label, event.side) for event in recording.events),
         weight_n=body_weight.standing_weight_n(points, rotation, force, corners) if stands else float("nan"),
-        walking_weights_n=good,
-        rough_weights_n=rough,
+        walking_weights_n=body_weight.walking_weights_n(sound, recording.analog_rate_hz) if moves else [],
         stated=bool(static_results(recording.processing)),
         sizes=anthropometry(recording.processing),
         label_notes=recording.label_notes,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ LOADED_N = 50.0
 STANCE_S, STEP_S = (0.35, 1.3), (0.25, 1.0)
 LARGEST_LIMP_S = 0.15  # difference between the steps from strike to strike and from off to off
 LARGEST_DIFFERENCE = 0.15  # of the impulses of two steps; a larger one means a foot partly off its plate
+SHORTEST_DOUBLE = 0.08  # double support as a share of the step; 0.2 in usual walking
 MEAN_OVER_WEIGHT = 0.8  # mean vertical force of a stance over body weight: half a stride / a stance of 62 %
 PEAK_OVER_WEIGHT = (1.0, 1.6)
 
@@ -74,33 +75,33 @@ def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Ar
     return float(np.median(force[:, under.any(axis=1), 1].sum(axis=1)))
 
 
-def walking_weights_n(vertical: Array, rate_hz: float) -> tuple[list[float], list[float]]:
-    """Return accurate and rough estimates of body weight from a walk, N.
+def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:
+    """Return estimates of body weight from a walk, N, one for each two successive steps on two plates.
 
-    In even walking the impulse of one stance is weight times step time. Two successive stances of equal impulse on two
-    plates give the step time; this and a stance of 62 % of the stride give two weights, of which the geometric mean is
-    returned. For 25 walks of ten people of known mass it was within 5 %, for one more within 6 %. A single stance, or
-    the larger of two unequal ones, gives a rough weight, too small if the foot was partly off the plate.
+    In even walking the mean of all vertical force over a step is the weight, as the body neither rises nor sinks from
+    one step to the next. Both feet are on plates from the end of the first foot's double support to the end of that
+    between them, and from the start of that to the start of the second foot's last: each is a step, if all double
+    supports last as long as the one between, and the mean of both is returned. Of 11 walkers with a stated mass, 25 to
+    81 kg, ten were within 4.5 %, a child within 6.5 %. One step shows no weight better than to 10 or 20 %; nor do two
+    of unequal impulse (a foot partly off its plate) or with hardly any double support (running, turning).
 
     Args:
         vertical: (sample, plate), N, see :func:`vertical_forces`.
         rate_hz: samples per second.
     """
-    steps = _steps(vertical, rate_hz)
-    good: list[float] = []
-    partial: set[_Step] = set()
-    for first, second in zip(steps, steps[1:], strict=False):
+    steps, total = _steps(vertical, rate_hz), vertical.sum(axis=1)
+    found = []
+    for first, second in pairwise(steps):
         from_strike_s, from_off_s = second.start_s - first.start_s, second.end_s - first.end_s
         follows = STEP_S[0] < from_strike_s < STEP_S[1] and abs(from_strike_s - from_off_s) < LARGEST_LIMP_S
-        if first.plate == second.plate or not follows:
-            continue
-        smaller, larger = sorted((first, second), key=lambda step: step.impulse)
-        if smaller.impulse < (1 - LARGEST_DIFFERENCE) * larger.impulse:
-            partial.add(smaller)
-        else:
-            by_step = (first.impulse + second.impulse) / (from_strike_s + from_off_s)
-            good.append(math.sqrt(by_step * (first.weight_n + second.weight_n) / 2))
-    return good, [step.weight_n for step in steps if step not in partial]
+        smaller, larger = sorted((first.impulse, second.impulse))
+        double_s = first.end_s - second.start_s
+        even = smaller >= (1 - LARGEST_DIFFERENCE) * larger and double_s >= SHORTEST_DOUBLE * from_strike_s
+        if first.plate != second.plate and follows and even:
+            spans = (first.start_s + double_s, first.end_s), (second.start_s, second.end_s - double_s)
+            means = [total[round(start * rate_hz) : round(end * rate_hz)].mean() for start, end in spans]
+            found.append(float(np.mean(means)))
+    return found
 
 
 def _steps(vertical: Array, rate_hz: float) -> list[_Step]:
