@@ -108,7 +108,8 @@ def _largest(vertical: Array) -> Array:
 def misreading(steps: Sequence[Step], corners: Array, number: int) -> str:
     """Return how the corners of a plate (4, 3) seem to be turned or mirrored, or an empty text.
 
-    Another reading must fit, most of the steps and all together better than the file's, and better than a shift.
+    Another reading must fit, most of the steps and all together better than the file's, and better than a shift. Others
+    that fit as well are named too.
 
     Args:
         steps: all of them on plates with these corners.
@@ -138,7 +139,9 @@ def misreading(steps: Sequence[Step], corners: Array, number: int) -> str:
         )
         if was - now > 0.005
     ]
-    return f"plate {number} seems {MISREADINGS[best][1]}: {' '.join(words).removeprefix('and ')}"
+    alike = [what for (_, what), one in zip(MISREADINGS, total, strict=True) if one > total[best] - MARGIN]
+    names = " or ".join(dict.fromkeys([MISREADINGS[best][1], *alike]))
+    return f"plate {number} seems {names}: {' '.join(words).removeprefix('and ')}"
 
 
 def _beside(step: Step, turns: Array) -> Array:

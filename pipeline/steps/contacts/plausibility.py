@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
 # and marker at one end
 ONE_END_S = 0.08
-# rest and line, known to 15 ms each, agree if both are that far off to the same side
+# rest and line, or start and end, known to some 15 ms each, agree if both are that far off to the same side
 AGREED_S = 0.015
 # a pelvis that passes over the foot at this speed tells time to 0.04 s: its middle is some 3 cm from the centre of mass
 PASSING_M_S = 0.8
@@ -47,7 +47,7 @@ def time_offsets(
     body's centre of mass. A slow foot is at rest too early and too long; an impact, an early push-off or a lean of the
     trunk change one of the two; a clock changes both ends and the line by the same time. So rest and line must agree,
     and their mean counts (median over the contacts of a plate). Where the pelvis does not pass over the foot, on a belt
-    or in slow walking, both ends must agree, and the smaller counts. People's delays differ more than those of a
+    or in slow walking, both ends must agree. People's delays differ more than those of a
     person's steps: so a plate is compared with what is usual in the trial, and that with what is usual in people.
 
     Args:
@@ -73,10 +73,10 @@ def time_offsets(
 
 
 def _usual(leads: Sequence[Array]) -> Array:
-    """Return the trial's usual witnesses: the median plate's, of two plates that with the smaller offset."""
+    """Return the trial's usual witnesses: the median plate's, of two plates those that are less off in the mean."""
     if len(leads) > 2:
         return _medians(np.array(leads))
-    return min(leads, key=lambda lead: abs(_agreed(lead)), default=np.zeros(3))
+    return min(leads, key=lambda lead: abs(np.nanmean([lead[:2].mean(), lead[2]])), default=np.zeros(3))
 
 
 def _medians(rows: Array) -> Array:
@@ -96,7 +96,7 @@ def _agreed(lead: Array) -> float:
         together = rest * line > 0 and min(abs(rest), abs(line)) > AGREED_S
         return (rest + line) / 2 if together else 0.0
     if len(ends) == 2:
-        return float(min(ends, key=abs)) if ends[0] * ends[1] > 0 else 0.0
+        return rest if ends[0] * ends[1] > 0 and min(map(abs, ends)) > AGREED_S else 0.0
     return rest if abs(rest) > ONE_END_S else 0.0
 
 

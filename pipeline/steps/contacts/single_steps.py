@@ -97,16 +97,16 @@ def _stance_foot(loaded: slice, corners: Array, feet: Feet, *, interval_s: float
     middle = slice(loaded.start + fifth, loaded.stop - fifth)
     speeds = {side: foot.velocity[1, middle] for side, foot in feet.items()}
     uneven = {side: math.hypot(*toe[:, ::2].std(axis=0)) for side, toe in speeds.items()}
-    side, other = sorted(uneven, key=uneven.__getitem__)
-    # `not` also covers NaN, of a foot that is not seen
-    if not (uneven[other] > SWING_M_S and uneven[side] < STANCE_SHARE * uneven[other]):
+    over = {side: bool(foot.over(corners[None], NEAR_M, middle)[:2].all()) for side, foot in feet.items()}
+    side, other = sorted(uneven, key=lambda one: (not over[one], uneven[one]))
+    # over the plate are both feet: which one swings? `not` also covers NaN, of a foot that is not seen
+    least = uneven[other] if over[other] else SWING_M_S / STANCE_SHARE
+    if not (over[side] and least > SWING_M_S and uneven[side] < STANCE_SHARE * least):
         return ""
     standing, swinging = feet[side], feet[other]
     line = (standing.toe - standing.heel)[middle].mean(axis=0)
     past_m = interval_s * (speeds[other] - speeds[side]).sum(axis=0)[::2] @ line[::2] / math.hypot(*line[::2])
     if not abs(past_m) > PAST_M:
-        return ""
-    if not standing.over(corners[None], NEAR_M, middle)[:2].all():
         return ""
     together = (swinging.over(corners[None], 0.0, loaded)[:2, :, 0] & swinging.slow[:, loaded]).any(axis=0)
     return "" if together.sum() * interval_s > TOGETHER_S else side

@@ -14,16 +14,18 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
+from pipeline.results.trials import joined, separate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_contacts import DRIFT, LEFT_OUT, NO_PLATE, PARTLY_OFF, TIME_OFFSET, TWO_FEET
+from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from tests.steps.contacts.test_kinematic_events import running
 from tests.support import recordings
 from tests.support.generated_walks import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted
 from tests.support.injected_plates import Stance, on_plates
 from tests.support.real_walks import CHOSEN, label
-from tests.support.recordings import FOOT_M, SPEED_M_S, Rectangle, Walk, cleaned, walk
-from tests.support.stances import STOPS_AT_ONCE, found, stance, under
+from tests.support.recordings import FOOT_M, SPEED_M_S, Rectangle, Walk, as_stored, cleaned, walk
+from tests.support.stances import SETTINGS, STOPS_AT_ONCE, found, stance, under
 
 ASIDE = np.array([0.0, 0.0, 0.06])
 
@@ -68,6 +70,22 @@ def test_only_the_stance_on_the_faulty_plate_has_the_reason(
     assert rows[plate]["plates"] == str(plate + 1)
     assert fault in rows[plate]["reason"]
     assert rows[plate]["reason"].startswith(f"plate {plate + 1} ")
+
+
+def test_a_misread_plate_is_misread_in_all_trials_of_its_session(plated: xr.Dataset) -> None:
+    """In the second trial the left foot is not seen, so that no step of it can be judged."""
+    turned = as_stored(FAULTS["turned by 180 degrees"](plated, 0))
+    unseen = turned.assign(marker_position=turned.marker_position.where(turned.marker != "toe_left"))
+    alone = {str(plates): str(reason) for _, plates, reason in on_plates(unseen)}
+    assert "seems" not in alone["1"]
+    session = separate(contacts(joined({"seen": turned, "unseen": unseen}), **SETTINGS))
+    for trial in session.values():
+        reasons = [
+            str(reason)
+            for plates, reason in zip(trial.plates.values, trial.reason.values, strict=True)
+            if plates == "1"
+        ]
+        assert ["turned by 180 degrees" in reason for reason in reasons] == [True]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
