@@ -163,7 +163,8 @@ def _usable_sides(calibrated_side: Callable[[str], Side], *, where: str) -> tupl
             problems[side] = error.within(where).problems
     if not sides:
         raise UserError.of(dict.fromkeys(problem for of_side in problems.values() for problem in of_side))
-    return sides, {side: "; ".join(map(str, of_side)) for side, of_side in problems.items()}
+    more = {side: f" (and {len(of_side) - 1} more)" if of_side[1:] else "" for side, of_side in problems.items()}
+    return sides, {side: f"{of_side[0]}{more[side]}" for side, of_side in problems.items()}
 
 
 def _stated(read: Mapping[str, AnyTrial]) -> tuple[str, dict[str, StaticResults]]:

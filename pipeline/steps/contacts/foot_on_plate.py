@@ -14,7 +14,18 @@ from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
 from .events import Stance, on_ground
 from .feet import Feet, Foot
-from .plate_contacts import COP_AWAY, LEFT_OUT, NOT_OVER, PARTLY_OFF, TOO_SHORT, TWO_FEET, UNSEEN, Contact
+from .plate_contacts import (
+    COP_AWAY,
+    LEFT_OUT,
+    NO_FOOT,
+    NOT_OVER,
+    OTHER_UNSEEN,
+    PARTLY_OFF,
+    TOO_SHORT,
+    TWO_FEET,
+    UNSEEN,
+    Contact,
+)
 
 Array = NDArray[np.float64]
 Given = Mapping[str, frozenset[int] | None]
@@ -22,6 +33,7 @@ Given = Mapping[str, frozenset[int] | None]
 OTHER = {"left": "right", "right": "left"}
 SHARED_S = 0.05  # as foot strikes and offs are known from motion to some 20 ms, an overlap of two is to 40
 MOSTLY_AWAY = 0.5  # share of a contact
+STEP_S = 0.2  # a second foot adds single support, .3 s or more; a rest differs from its contact by up to .06 s
 FAR_M = 0.3  # a foot's length: from farther off it loads no plate
 OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
@@ -83,7 +95,9 @@ def assign(
         return replace(contact, reason=contact.reason or UNSEEN)
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
     if not contact.reason and not contact.forced and contact.cop_distance_m > FAR_M:
-        return replace(contact, reason=f"centre of pressure {100 * contact.cop_distance_m:.0f} {COP_AWAY}")
+        away = f"centre of pressure {100 * contact.cop_distance_m:.0f} {COP_AWAY}"
+        seen = OTHER[side] in feet
+        return replace(contact, side=side if seen else OTHER[side], reason=away if seen else NO_FOOT)
     if contact.forced and not _over(feet[side], inside, corners).any():
         return replace(contact, reason=contact.reason or NOT_OVER)
     if given.get(side) is not None and not contact.forced:
@@ -131,6 +145,9 @@ def reject_shared(
 ) -> Contact:
     """Return the contact, rejected if the other foot is on one of its plates too.
 
+    A foot without markers is taken to be elsewhere if they are loaded no longer than the seen foot rests: it would stay
+    for its own step, or have come before. Its toes or heel on their edge cannot be found.
+
     Args:
         contact: with its foot.
         time: (time,), s.
@@ -138,15 +155,25 @@ def reject_shared(
         other_stances: when the other foot is on the ground.
         corners: (plate, 4, 3) of all plates, m.
     """
-    other = feet.get(OTHER.get(contact.side, ""))
-    if other is None or contact.reason:
+    if contact.reason or contact.side not in feet:
         return contact
+    other = feet.get(OTHER[contact.side])
+    if other is None:
+        alone = contact.forced or _within_a_rest(contact, feet[contact.side])
+        return contact if alone else replace(contact, reason=OTHER_UNSEEN)
     inside = contact.frames(time)
     down = on_ground(time[inside], other_stances)
     over = other.over(corners[list(contact.plates)], 0.0, inside).any(axis=(0, 2))
     if (down & over).sum() * interval_s(time) <= SHARED_S:
         return contact
     return replace(contact, side="both", reason=TWO_FEET)
+
+
+def _within_a_rest(contact: Contact, foot: Foot) -> bool:
+    """Return whether a contact lasts no longer than a whole rest of the foot."""
+    rests = ((start - STEP_S, end + STEP_S) for start, end in foot.rests)
+    whole = contact.begins and contact.ends
+    return whole and any(start < contact.start_s and contact.end_s < end for start, end in rests)
 
 
 def combine(contacts: Sequence[Contact]) -> list[Contact]:

@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 NO_PLATE = "no plate"
 NO_EVENT = "no gait event seen"
 NO_FOOT = "heel or toe marker of the foot absent"
+OTHER_UNSEEN = "the other foot has no markers, and the plate is loaded for longer than this foot rests"
 UNSEEN = "feet not seen during the contact"
 TOO_SHORT = "too short for the marker rate"
 SIGNAL_GAP = "plate signal missing during the contact"
