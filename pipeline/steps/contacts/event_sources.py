@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 Events = Mapping[str, Sequence[GaitEvent]]
 Weaker = Mapping[str, Sequence[Sequence[GaitEvent]]]
 
-REPEATED_S = 0.03
+REPEATED_S = 0.03  # of one event that several programs wrote
 SWAPPED_S = 0.08  # largest distance to the event of the other foot or kind that an event is mistaken for
 
 

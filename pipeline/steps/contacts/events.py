@@ -14,7 +14,7 @@ from ...conventions import LONGEST_SWING_S
 
 Array = NDArray[np.float64]
 
-SAME_EVENT_S = 0.15
+SAME_EVENT_S = 0.15  # half a swing: two events of one kind and foot are a stride apart
 
 
 @dataclass(frozen=True, order=True)

@@ -28,10 +28,10 @@ LEVER_ARM = "cm from the ankle: a misplaced plate"
 LEFT_OUT = "left out in trials.tsv"
 NOT_OVER = "given to this foot in trials.tsv, but the foot is not over the plate"
 
-BRIDGED_S = 0.02
+BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
 NOISE_SIGMAS = 3.0
-VIBRATION_SIGMAS = 5.0
+VIBRATION_SIGMAS = 5.0  # exceeded by noise once in millions of samples
 QUIET_N = 40.0  # largest reading of an unloaded plate
 
 

@@ -26,6 +26,7 @@ AGREED_S = 0.015
 # a pelvis that passes over the foot at this speed tells time to 0.04 s: its middle is some 3 cm from the centre of mass
 PASSING_M_S = 0.8
 MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the other foot bears the body too
+# the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
 
 
