@@ -122,34 +122,41 @@ def _jump(values: Array) -> str:
     """Return the largest jump (sample,) if it is most of the movement and lasts or comes again, or an empty text."""
     if len(values) < 2 * LASTING:
         return ""
+    changes, range_ = np.abs(np.diff(values)), np.nanmax(values) - np.nanmin(values)
+    largest = np.nanmax(changes)
+    if largest <= WRAPPED * range_:
+        return ""
     windows = np.lib.stride_tricks.sliding_window_view(values, LASTING)
     before, after = windows[:-LASTING], windows[LASTING:]
     gap = np.maximum(after.min(axis=1) - before.max(axis=1), before.min(axis=1) - after.max(axis=1))
-    range_ = np.nanmax(values) - np.nanmin(values)
-    largest, changes = float(np.nanmax(gap, initial=0.0)), np.abs(np.diff(values))
-    if largest > WRAPPED * range_ or (changes > TO_AND_FRO * range_).sum() >= FEWEST_TO_AND_FRO:
-        return f"jumps by {np.nanmax(changes):.6g} from one sample to the next"
-    return ""
+    lasts = np.nanmax(gap, initial=0.0) > WRAPPED * range_
+    again = (changes > TO_AND_FRO * range_).sum() >= FEWEST_TO_AND_FRO
+    return f"jumps by {largest:.6g} from one sample to the next" if lasts or again else ""
 
 
 def _cut(readings: Array, channel: int, loaded: Flags) -> str:
     """Return for how many samples a channel keeps its extreme under load while others move, or an empty text."""
     values = readings[:, channel]
-    levels = np.unique(values[loaded])
-    steps = np.diff(levels)
-    if not (steps > 0).any():
+    under_load = values[loaded]
+    lowest, highest = np.nanmin(under_load), np.nanmax(under_load)
+    runs = [
+        span
+        for level in (lowest, highest)
+        if (under_load == level).sum() >= FEWEST_CLIPPED
+        for span in stretches(loaded & (values == level))
+        if span[1] - span[0] >= FEWEST_CLIPPED
+    ]
+    if not runs or lowest == highest:
         return ""
-    range_ = levels[-1] - levels[0]
-    fall = max(CUT_COUNTS * steps[steps > 1e-6 * range_].min(), CUT_SHARE * range_)
+    steps = np.diff(np.unique(under_load))
+    fall = max(CUT_COUNTS * steps[steps > 1e-6 * (highest - lowest)].min(), CUT_SHARE * (highest - lowest))
     others = np.delete(readings, channel, axis=1)
-    for extreme in levels[[0, -1]]:
-        for start, stop in stretches(loaded & (values == extreme)):
-            length = stop - start
-            around = values[max(start - length, 0) : start], values[stop : stop + length]
-            falls = [np.abs(part - extreme).max() for part in around if np.isfinite(part).any()]
-            cut = falls and min(falls) > fall
-            if length >= FEWEST_CLIPPED and cut and (np.ptp(others[start:stop], axis=0) > 0).any():
-                return f"is cut off at {extreme:.6g} for {length} samples"
+    for start, stop in runs:
+        length = stop - start
+        around = values[max(start - length, 0) : start], values[stop : stop + length]
+        falls = [np.abs(part - values[start]).max() for part in around if np.isfinite(part).any()]
+        if falls and min(falls) > fall and (np.ptp(others[start:stop], axis=0) > 0).any():
+            return f"is cut off at {values[start]:.6g} for {length} samples"
     return ""
 
 
