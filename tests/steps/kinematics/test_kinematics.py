@@ -205,6 +205,21 @@ def test_a_trial_that_cannot_be_followed_is_rejected_alone(walked: Landmarks, mo
         same(one_trial(found, name), moved, *moved.drop_vars("leg_refused").data_vars, tolerance=1e-12)
 
 
+@pytest.mark.parametrize(("stop", "lost"), [(15, 0), (30, 30), (60, 200)])
+def test_a_leg_that_no_person_has_is_hidden_in_a_stretch_or_throughout(
+    walked: Landmarks, moved: xr.Dataset, stop: int, lost: int
+) -> None:
+    """The left heel marker is on the right heel in the first 15, 30 or 60 of 200 samples; 15 are less than 0.1 s."""
+    fallen = walked | {
+        "heel_left": np.where(np.arange(len(TIME))[:, None] < stop, walked["heel_right"], walked["heel_left"])
+    }
+    found = motion(fallen)
+    hidden = np.isnan(found.joint_angle.sel(side="left")).all(["joint", "angle"])
+    assert int(hidden.sum()) == lost
+    assert bool(found.leg_refused.sel(side="left") != "") == (lost == len(TIME))
+    np.testing.assert_array_equal(found.rotation.sel(side="right"), moved.rotation.sel(side="right"))
+
+
 def test_mirrored_walk_exchanges_the_sides(walked: Landmarks, moved: xr.Dataset) -> None:
     static = calibrated(body_model("isb_clusters"), mirrored(standing()))
     image = motion(mirrored(walked), static=static).sel(OTHER_SIDE)
