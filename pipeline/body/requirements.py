@@ -9,6 +9,7 @@ from ..conventions import FROM_HIP, SIDES
 from ..errors import UserError
 from .body_model import BodyModel, CentreRule, Names
 from .joint_centres import hip_centre as hip_regression
+from .landmarks import virtual_heels
 
 FEWEST_CLUSTER_MARKERS = 3
 
@@ -24,9 +25,15 @@ def virtual_landmarks(body_model: BodyModel, seen: Collection[str]) -> dict[str,
     return found
 
 
+def _shown(body_model: BodyModel, seen: Collection[str]) -> set[str]:
+    """Return the landmarks of a static trial: seen, shown by an alignment device, or virtual heels."""
+    shown = {*seen, *virtual_landmarks(body_model, seen)}
+    return shown | virtual_heels(shown)
+
+
 def chosen_rules(body_model: BodyModel, seen: Collection[str], side: str) -> dict[str, CentreRule]:
     """Return the rule of each joint centre: the first that a static trial showing ``seen`` allows, else the first."""
-    shown = {*seen, *virtual_landmarks(body_model, seen)}
+    shown = _shown(body_model, seen)
     return {
         joint: next((rule for rule in rules if shown >= {*body_model.of_side(rule.points, side)}), rules[0])
         for joint in FROM_HIP
@@ -45,7 +52,7 @@ def lacking_landmarks(body_model: BodyModel, seen: Collection[str], side: str) -
         *body_model.virtual.values(),
     ]
     needed = body_model.of_side((name for names in named for name in names), side)
-    return sorted({*needed} - {*seen, *virtual_landmarks(body_model, seen)})
+    return sorted({*needed} - _shown(body_model, seen))
 
 
 def lacking_when_static(body_model: BodyModel, seen: Collection[str]) -> list[str]:
@@ -67,6 +74,8 @@ def legs_when_static(body_model: BodyModel, seen: Collection[str]) -> list[str]:
 def lacking_in_motion(body_model: BodyModel, seen: Collection[str], static: Collection[str]) -> list[str]:
     """Return the landmarks and clusters that a walking trial lacks: heels, toes, those needed in every frame.
 
+    A heel that other landmarks replace (:func:`pipeline.body.landmarks.with_heels`) is not lacking.
+
     Args:
         body_model: the body model.
         seen: landmarks of the walking trial.
@@ -79,7 +88,8 @@ def lacking_in_motion(body_model: BodyModel, seen: Collection[str], static: Coll
         for centre in chosen_rules(body_model, static, side).values():
             named += centre.moving.points if centre.moving else ()
         names.update(body_model.of_side(named, side))
-    return sorted(names - set(seen)) + _lacking_clusters(body_model, seen, SIDES)
+    shown = {*seen, *virtual_heels(seen)}
+    return sorted(names - shown) + _lacking_clusters(body_model, shown, SIDES)
 
 
 def needed_sizes(body_model: BodyModel, static: Collection[str], *, hip_centre: str) -> list[str]:

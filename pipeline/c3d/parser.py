@@ -29,7 +29,8 @@ except ImportError:  # Windows
 
 MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 3 << 29, 64  # ezc3d needs about 100 bytes for each value of 2 or 4
 LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # processor time; measured: 8e-8
-GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING")  # that the parent gets
+GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING", "SEG")  # that the parent gets
+OLDER_PROCESSING = "LStaticPlantFlex"  # is in a group named as the subject in files of Vicon Clinical Manager
 TOO_MUCH = "asks for more memory than a file of its size should"
 
 
@@ -77,7 +78,8 @@ def _parsed(file: BinaryIO, path: str) -> Content:
     header = found.header()
     parameters: dict[str, dict[str, Any]] = {}
     for group in found.parameters().groups():
-        if (name := _text(group.name())) in GROUPS:
+        names = [_text(parameter.name()) for parameter in group.parameters()]
+        if (name := _text(group.name())) in GROUPS or OLDER_PROCESSING in names:
             values = {_text(parameter.name()): _values(parameter) for parameter in group.parameters()}
             parameters.setdefault(name, {}).update(values)
     return {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -46,6 +46,7 @@ PROCESSING_NAMES = {
     },
 }
 LONGEST_SIZE_M = 3.0  # larger numbers are mm
+OLDER_PROCESSING = "LStaticPlantFlex"  # marks the group that stands for PROCESSING, see parser.py
 # static results of Plug-in Gait by PROCESSING name, without the side's letter
 STATIC_RESULTS = {
     "ThighRotation": "thigh_rotation",
@@ -159,7 +160,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         analog_labels=listed(parameters.get("ANALOG", {}), "LABELS"),
         analog_units=listed(parameters.get("ANALOG", {}), "UNITS"),
         events=_events(parameters.get("EVENT", {}), owner=owner),
-        processing=_model_numbers(parameters, subjects, of=owner if several else ""),
+        processing=_model_numbers(parameters, of=owner if several else ""),
         subject_names=subjects,
         label_notes=notes,
         subjects=several,
@@ -268,17 +269,17 @@ def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
     ]
 
 
-def _model_numbers(
-    parameters: Mapping[str, Mapping[str, Any]], subjects: Sequence[str], *, of: str = ""
-) -> dict[str, float]:
-    """Return sizes and static results by name: of PROCESSING, else of the group named as the only subject."""
+def _model_numbers(parameters: Mapping[str, Mapping[str, Any]], *, of: str = "") -> dict[str, float]:
+    """Return sizes and static results by name: of PROCESSING, else of the group that states a static plantar flexion.
+
+    Vicon Clinical Manager wrote it, named as the subject, and the markers' diameter as SEG:MARKER_DIAMETER.
+    """
     numbers = _processing(parameters.get("PROCESSING", {}), of=of)
-    own = next((group for name, group in parameters.items() if [name.upper()] == [s.upper() for s in subjects]), {})
-    older = _processing(own)
-    if "LStaticPlantFlex" not in older or "LStaticPlantFlex" in numbers:
+    own = next((group for name, group in parameters.items() if name != "PROCESSING" and OLDER_PROCESSING in group), {})
+    if not own or OLDER_PROCESSING in numbers:
         return numbers
     diameter = _processing(parameters.get("SEG", {})).get("MARKER_DIAMETER", 0.0)
-    return older | ({"MarkerDiameter": diameter} if diameter else {}) | numbers
+    return _processing(own) | ({"MarkerDiameter": diameter} if diameter else {}) | numbers
 
 
 def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:

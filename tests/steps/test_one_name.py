@@ -18,6 +18,7 @@ from tests.support.checkout import HOUSE
 PACKAGE = HOUSE / "pipeline"
 FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional", "subject"}
 FROM_THE_BRIDGE |= {"belt_speed_m_s", "left_out", "participants", "plates_left", "plates_right", "by_trial"}
+FROM_THE_BRIDGE |= {"heels"}  # of the static trial, in the step itself
 
 
 @pytest.mark.parametrize("step", STEPS)

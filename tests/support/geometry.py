@@ -201,7 +201,7 @@ def recorded(
                 labels.setdefault(group[0], points[landmark])
     return xr.Dataset(
         {"marker_position": (("time", "marker", "axis"), np.stack(list(labels.values()), axis=1))},
-        {"marker": list(labels), "axis": list("xyz")},
+        {"time": np.arange(len(next(iter(labels.values())))) / 100, "marker": list(labels), "axis": list("xyz")},
         {"role": role, "source": f"{role}.c3d", "anthropometry": json.dumps(sizes or {})},
     )
 

@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import Points, chosen_labels, missing, positions, seen_labels
+from ...body.landmarks import Points, chosen_labels, missing, positions, seen_labels, virtual_heels, with_heels
 from ...body.plausibility import REMEDY, measures, reason_of
 from ...body.requirements import chosen_rules, lacking_in_motion, lacking_landmarks, virtual_landmarks
 from ...body.skeleton import Skeleton
@@ -80,6 +80,8 @@ def calibrate(
     labels = [str(label) for label in static.marker.values]
     shown = positions(body_model, labels, static.marker_position.values)
     points = with_virtual(shown, body_model)
+    if virtual := sorted(virtual_heels(points)):
+        points = with_heels(points, {}, static.variables["time"].values)
     hips = functional_hips(trials, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
     sex = participant.get("sex") or "n/a"
@@ -108,6 +110,7 @@ def calibrate(
     dataset = dataset.assign(per_marker(body_model, calibrated, labels, static.marker_position.values, points))
     notes = [
         _note_on_results(source, trials),
+        "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
         _note_on_sex(sex, segment_table, measured),
         *(found.note for found in sides.values()),
     ]

@@ -5,14 +5,17 @@ From this step on markers have the names of landmarks (``heel_left``) instead of
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import chosen_labels, seen_labels
+from ...body.landmarks import SHOWING_HEEL, chosen_labels, heel_places, positions, seen_labels, with_heels
+from ...body.static_skeleton import with_virtual
 from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.baseline import subtract_baseline
@@ -20,7 +23,7 @@ from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...results.schema import REPAIRS
 from ...results.session_steps import trial_by_trial
-from ...results.trials import Trial
+from ...results.trials import Trial, trials_of
 from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
@@ -38,6 +41,23 @@ Flags = NDArray[np.bool_]
 Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 
 
+def heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
+    """Give a step on the walks of a session the places of the heels in its static trial, as ``heels``."""
+
+    @functools.wraps(step)
+    def with_static(read: xr.Dataset, *, body_model: BodyModel, **arguments: Any) -> xr.Dataset:
+        places: dict[str, Array] = {}
+        for trial in trials_of(read).values() if "trial" in read.dims else ():
+            if trial.attrs.get("role") == "static" and "rejected" not in trial.attrs:
+                labels = [str(label) for label in trial.marker.values]
+                points = positions(body_model, labels, trial.marker_position.values)
+                places |= heel_places(with_virtual(points, body_model))
+        return step(read, body_model=body_model, heels=places, **arguments)
+
+    return with_static
+
+
+@heels_of_static
 @trial_by_trial
 def clean(
     read: Trial,
@@ -51,6 +71,7 @@ def clean(
     marker_cutoff_hz: float | str | None,
     force_cutoff_hz: float | None,
     filter_order: int,
+    heels: Mapping[str, Array] | None = None,
 ) -> Trial:
     """Clean one trial.
 
@@ -64,6 +85,7 @@ def clean(
         marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None switches one off;
             ``residual`` chooses one for each marker.
         filter_order: order of the whole filter.
+        heels: the place of each heel in the static trial, see :func:`pipeline.body.landmarks.with_heels`.
 
     Returns:
         ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), the repair of each sample, see
@@ -89,6 +111,7 @@ def clean(
         spike_m=spike_m,
         exchanged_markers=exchanged_markers,
     )
+    absent = " ".join(name for name in body_model.landmarks if name not in chosen)
     clusters = _clusters(body_model, chosen, labels)
     filled, code = gap_filling.fill(
         whole, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s
@@ -97,6 +120,7 @@ def clean(
     groups = [[labels.index(label) for label in group] for group in chosen.values()]
     position, fills = _by_landmark(np.mean, filled, groups), _by_landmark(np.max, code, groups)
     measured = _by_landmark(np.all, np.isfinite(whole).all(axis=-1), groups)
+    chosen, position, fills, measured = _with_heels(chosen, position, fills, measured, heels or {}, read)
     rebuilt = np.isfinite(position).all(axis=-1) & ~measured
     filtered, cutoffs_hz = filter_markers(
         position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
@@ -113,7 +137,7 @@ def clean(
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
             "static_results": read.attrs.get("static_results", ""),
-            "landmarks_absent": " ".join(name for name in body_model.landmarks if name not in chosen),
+            "landmarks_absent": absent,
             "filled_frames": int(rebuilt.sum()),
             **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
             "exchanged_markers": exchanged_markers,
@@ -161,6 +185,30 @@ def _by_landmark(combine: Callable[..., Any], values: Any, groups: list[list[int
         if len(group) > 1:
             result[:, i] = combine(values[:, group], axis=1)
     return result
+
+
+def _with_heels(
+    chosen: Chosen,
+    position: Array,
+    fills: NDArray[np.int8],
+    measured: Flags,
+    heels: Mapping[str, Array],
+    read: Trial,
+) -> tuple[Chosen, Array, NDArray[np.int8], Flags]:
+    """Return landmarks with virtual heels: their labels, positions, repairs and whether they were measured.
+
+    The labels of a virtual heel are those that it is computed from, and so are its repairs.
+    """
+    points = {name: position[:, i] for i, name in enumerate(chosen)}
+    whole = with_heels(points, heels, read.variables["time"].values)
+    for name in [*whole][len(points) :]:
+        sources = [f"{other}_{name.removeprefix('heel_')}" for other in SHOWING_HEEL]
+        columns = [[*points].index(source) for source in sources]
+        chosen = chosen | {name: tuple(label for source in sources for label in chosen[source])}
+        position = np.concatenate([position, whole[name][:, None]], axis=1)
+        fills = np.concatenate([fills, fills[:, columns].max(axis=1, keepdims=True)], axis=1)
+        measured = np.concatenate([measured, measured[:, columns].all(axis=1, keepdims=True)], axis=1)
+    return chosen, position, fills, measured
 
 
 def _coordinates(read: Trial, chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> dict[str, Any]:
