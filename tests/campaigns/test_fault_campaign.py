@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_in
+from tests.support.injected_plates import plate_rows
 from tests.support.outcomes import ALL, FLAGGED, REPAIRED
 
 FULL = bool(os.environ.get("FULL"))
@@ -38,6 +39,12 @@ def enough(results: list[str], least: float) -> float:
 def test_faults_in_generated_walks_are_flagged_or_repaired(tmp_path: Path) -> None:
     for row in faults(tmp_path, NOTHING_REAL, DOSES):
         assert share_found(row.generated) >= enough(row.generated, LEAST_FOUND), row
+
+
+def test_faults_in_all_ways_of_moving_are_flagged_or_repaired(tmp_path: Path) -> None:
+    rows = [row for row in plate_rows(tmp_path, DOSES, {}, 1) if row.moving]
+    results = [result for row in rows for result in row.moving]
+    assert share_found(results) >= LEAST_FOUND, [(row.fault, row.moving) for row in rows]
 
 
 def test_faults_in_real_walks_are_flagged_or_repaired(real: Real, tmp_path: Path) -> None:
