@@ -1,0 +1,46 @@
+"""Static results that a file states give the same model as the static trial that they came from."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from pipeline.conventions import SIDE_SIGN, SIDES
+from pipeline.results.trials import joined
+from pipeline.steps.calibrate.step import calibrate
+from pipeline.workflow.settings import segment_table
+from tests.support.geometry import PARTICIPANT, body_model, close, recorded, standing
+
+
+def test_a_walk_that_states_its_results_needs_no_static_trial() -> None:
+    """Of a person with thigh wands and tibial torsion that medial markers show; the walk is of the same posture."""
+    model, person = body_model("plug_in_gait_medial"), standing()
+    for side in SIDES:
+        person[f"thigh_wand_{side}"] = person[f"thigh_wand_{side}"] + [0.03, 0, 0]
+        person[f"medial_malleolus_{side}"] = person[f"medial_malleolus_{side}"] + [0.02, 0, 0]
+    choices = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas", "hip_centre": "harrington"}
+    choices["segment_table"] = segment_table("dumas")
+    own = calibrate(joined({"s": recorded(model, person)}), body_model=model, **choices)  # type: ignore[arg-type]
+    assert (np.abs(own.chord_rotation.sel(joint="knee")) > 0.1).all()
+    assert (np.abs(own.tibial_torsion) > 0.1).all()
+    stated = {}
+    for side in SIDES:
+        mine = own.sel(side=side)
+        foot = mine.technical_rotation.sel(pose="foot").values
+        stated[side] = {
+            "thigh_rotation": float(mine.chord_rotation.sel(joint="knee")),
+            "shank_rotation": float(mine.chord_rotation.sel(joint="ankle")),
+            "ankle_abduction": float(mine.chord_abduction.sel(joint="ankle")),
+            "tibial_torsion": float(mine.tibial_torsion),
+            "plantar_flexion": float(np.arctan2(-foot[1, 0], foot[1, 1])),
+            "rotation_offset": float(SIDE_SIGN[side] * np.arctan2(-foot[0, 2], foot[2, 2])),
+        }
+    walk = recorded(model, person, role="gait").assign_attrs(static_results=json.dumps(stated))
+    found = calibrate(joined({"w": walk}), body_model=model, **choices)  # type: ignore[arg-type]
+    assert found.attrs["static_results"] == "stated in gait.c3d"
+    for name in ("chord_radius", "chord_rotation", "tibial_torsion"):
+        close(found[name], own[name], 1e-7)
+    leg, foot = found.pose != "foot", found.pose == "foot"
+    close(found.static_rotation[:, leg], own.static_rotation[:, leg], 1e-7)
+    close(found.static_rotation[:, foot], own.static_rotation[:, foot], 0.03)  # two angles state it to second order
