@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 # the part of a foot that is on the ground is at rest. A marker on it moves as the foot rolls, at some 0.2 m/s; in swing
 # it is faster than the person on average
 STILL_M_S = 0.4
+SWINGING_M_S = (
+    1.0  # a swinging foot moves at twice the person's speed; heel and toe of one that rolls are not both fast
+)
 SHORTEST_REST_S = 0.08  # rest in a run, of a stance of 0.2 s; noise is filtered at a few hertz
 # a foot is stopped by the ground at its strike; before its off the toe marker, 6 cm behind the tips, rises and moves
 STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
@@ -45,6 +48,7 @@ class Foot:
         heel, toe: (time, 3), lab axes, m.
         velocity: of heel and toe marker (2, time, 3), m/s.
         slow: whether heel and toe marker are at rest on the ground, or on a belt (2, time).
+        swings: whether both markers move over the ground, or a belt, as in swing (time,).
         rests: start and end of its rests, s, interpolated between frames; only whole ones.
         levels: whether the trial's plates are on several levels, so that heights matter.
     """
@@ -53,6 +57,7 @@ class Foot:
     toe: Array
     velocity: Array
     slow: NDArray[np.bool_]
+    swings: NDArray[np.bool_]
     rests: list[tuple[float, float]]
     levels: bool = False
 
@@ -128,7 +133,7 @@ def feet_of(landmarks: Mapping[str, Array], time: Array, corners: Array, *, trav
 def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) -> Foot:
     if len(time) < 2:
         still = np.zeros((2, len(time)), dtype=bool)
-        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, [], levels)
+        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, still[0], [], levels)
     velocity = np.gradient(np.stack([heel, toe]), interval_s(time), axis=1)
     belt = np.zeros(3)
     if travel == "none" and np.isfinite(toe[:, 1]).any():
@@ -139,7 +144,7 @@ def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) ->
     speed = np.fmin(*speeds)
     delay_s = STRIKE_LATE_S + OFF_LATE_S if travel == "backwards" else 0.0
     rests = [(a + delay_s, b + delay_s) for a, b in _rests(time, speed, slow.any(axis=0))]
-    return Foot(heel, toe, velocity, slow, rests, levels)
+    return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, levels)
 
 
 def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[float, float]]:

@@ -34,6 +34,10 @@ OTHER = {"left": "right", "right": "left"}
 SHARED_S = 0.05  # as foot strikes and offs are known from motion to some 20 ms, an overlap of two is to 40
 MOSTLY_AWAY = 0.5  # share of a contact
 STEP_S = 0.2  # a second foot adds single support, .3 s or more; a rest differs from its contact by up to .06 s
+# a foot that swings for longer has left the load of its plate to the other one: a filter of 6 Hz spreads the start of a
+# swing over some 30 ms to both sides, and a tail of the force lasts as long
+LEFT_S = 0.1
+HALF_WIDTH_M = 0.05  # of a sole, beside the line of its markers
 FAR_M = 0.3  # a foot's length: from farther off it loads no plate
 OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
@@ -141,32 +145,62 @@ def distance_to_line(point: Array, start: Array, end: Array) -> Array:
 
 
 def reject_shared(
-    contact: Contact, time: Array, feet: Feet, other_stances: Sequence[Stance], corners: Array
-) -> Contact:
-    """Return the contact, rejected if the other foot is on one of its plates too.
+    contacts: Sequence[Contact], time: Array, feet: Feet, stances: Mapping[str, Sequence[Stance]], corners: Array
+) -> list[Contact]:
+    """Return the contacts of single plates, rejected if the other foot is on the plate too.
 
-    A foot without markers is taken to be elsewhere if they are loaded no longer than the seen foot rests: it would stay
-    for its own step, or have come before. Its toes or heel on their edge cannot be found.
+    So are those of either foot on other plates at that time, which hold only a part of its load. A foot without markers
+    is taken to be elsewhere if the plate is loaded no longer than the seen foot rests: it would stay for its own step,
+    or have come before. Its toes or heel on the edge cannot be found.
 
     Args:
-        contact: with its foot.
+        contacts: each with its foot.
         time: (time,), s.
         feet: by side.
-        other_stances: when the other foot is on the ground.
+        stances: by side, when the foot is on the ground.
         corners: (plate, 4, 3) of all plates, m.
     """
-    if contact.reason or contact.side not in feet:
-        return contact
-    other = feet.get(OTHER[contact.side])
-    if other is None:
-        alone = contact.forced or _within_a_rest(contact, feet[contact.side])
-        return contact if alone else replace(contact, reason=OTHER_UNSEEN)
+    judged = [replace(each, reason=OTHER_UNSEEN) if _may_be_shared_unseen(each, feet) else each for each in contacts]
+    good = [each for each in judged if not each.reason and OTHER.get(each.side, "") in feet and each.side in feet]
+    shared = [(each, span) for each in good if (span := _shared_span(each, time, feet, stances, corners))]
+
+    def is_shared(contact: Contact) -> bool:
+        return any(contact.start_s < end and start < contact.end_s for _, (start, end) in shared)
+
+    whole = {id(each) for each, _ in shared}
+    return [
+        replace(each, side="both", reason=TWO_FEET)
+        if id(each) in whole
+        else replace(each, reason=TWO_FEET)
+        if not each.reason and is_shared(each)
+        else each
+        for each in judged
+    ]
+
+
+def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
+    """Return whether a foot without markers may be on a contact's plate."""
+    if contact.reason or contact.forced or contact.side not in feet or OTHER[contact.side] in feet:
+        return False
+    return not _within_a_rest(contact, feet[contact.side])
+
+
+def _shared_span(
+    contact: Contact, time: Array, feet: Feet, stances: Mapping[str, Sequence[Stance]], corners: Array
+) -> tuple[float, float] | None:
+    """Return the first and last instant, s, at which the other foot is on a contact's plate too; None if it is not.
+
+    It is on the ground with its line of markers over the plate; or with its sole, while the contact's own foot swings.
+    """
     inside = contact.frames(time)
-    down = on_ground(time[inside], other_stances)
-    over = other.over(corners[list(contact.plates)], 0.0, inside).any(axis=(0, 2))
-    if (down & over).sum() * interval_s(time) <= SHARED_S:
-        return contact
-    return replace(contact, side="both", reason=TWO_FEET)
+    quads, other = corners[list(contact.plates)], feet[OTHER[contact.side]]
+    down = on_ground(time[inside], stances[OTHER[contact.side]])
+    line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, HALF_WIDTH_M))
+    for frames, longest_s in ((feet[contact.side].swings[inside] & sole, LEFT_S), (line, SHARED_S)):
+        if frames.sum() * interval_s(time) > longest_s:
+            instants = time[inside][frames]
+            return float(instants[0]), float(instants[-1])
+    return None
 
 
 def _within_a_rest(contact: Contact, foot: Foot) -> bool:

@@ -20,7 +20,6 @@ from . import foot_on_plate, plate_contacts, plate_placement, plausibility
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, feet_of
-from .foot_on_plate import OTHER
 from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
 from .plausibility import Timed
@@ -189,10 +188,7 @@ def _of_trial(
     stated = [known[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), rules.kinematic_events)
     first_stances = stances_by_side(in_time, weaker, span)
-    alone = [
-        foot_on_plate.reject_shared(contact, time, feet, first_stances.get(OTHER.get(contact.side, ""), []), corners)
-        for contact in found
-    ]
+    alone = foot_on_plate.reject_shared(found, time, feet, first_stances, corners)
     judged = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(alone)])
     judged = plausibility.reject_shifted(judged, time, steps, numbers)
     reject_implausible = partial(

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.steps.contacts.events import Stance
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.foot_on_plate import reject_shared
-from pipeline.steps.contacts.plate_contacts import NO_FOOT, OTHER_UNSEEN, Contact
+from pipeline.steps.contacts.plate_contacts import NO_FOOT, OTHER_UNSEEN, TWO_FEET, Contact
 from tests.support.generated_walks import raw_walk
 from tests.support.injected_plates import judged
 
@@ -46,5 +47,26 @@ def test_a_plate_loaded_for_longer_than_a_foot_rests_may_hold_the_other(start_s:
     places = {"heel_left": heel, "toe_left": heel + np.array([0.18, 0, 0])}
     plate = np.array([[[-0.2, 0, -0.2], [-0.2, 0, 0.2], [0.4, 0, 0.2], [0.4, 0, -0.2]]])
     feet = feet_of(places, time, plate, travel="forwards")
-    found = reject_shared(Contact((0,), start_s, end_s, start_s, end_s, "left"), time, feet, [], plate)
+    (found,) = reject_shared([Contact((0,), start_s, end_s, start_s, end_s, "left")], time, feet, {}, plate)
     assert bool(found.reason) == (end_s - start_s > 1)
+
+
+@pytest.mark.parametrize(("beside_m", "shared"), [(0.03, True), (0.10, False)])
+def test_a_load_that_its_foot_leaves_behind_is_the_other_foots(beside_m: float, shared: bool) -> None:
+    """The right foot swings from 1.2 s; its belt stays loaded to 1.5 s by the left one, on the seam between the belts.
+
+    The left foot stands beside the seam at z = 0 from 1 s. With 10 cm in between its sole does not reach the other belt.
+    """
+    time = np.arange(301) / 100
+    swing = np.stack([np.tanh(8 * (time - 1.35)), 0 * time + 0.03, 0 * time + 0.1], axis=1)
+    stand = np.stack([np.tanh(8 * (time - 0.6)), 0 * time + 0.03, 0 * time - beside_m], axis=1)
+    places = {"heel_right": swing - [0.9, 0, 0], "heel_left": stand - [0.9, 0, 0]}
+    places |= {name.replace("heel", "toe"): path + [0.18, 0, 0] for name, path in places.items()}
+    belts = np.array(
+        [[[-2, 0, -0.5], [-2, 0, 0], [2, 0, 0], [2, 0, -0.5]], [[-2, 0, 0], [-2, 0, 0.5], [2, 0, 0.5], [2, 0, 0]]]
+    )
+    loads = [Contact((0,), 1.0, 2.0, 1.0, 2.0, "left"), Contact((1,), 0.3, 1.5, 0.3, 1.5, "right")]
+    stances = {"left": [Stance(1.0, 2.0)], "right": [Stance(0.3, 1.2)]}
+    feet = feet_of(places, time, belts, travel="forwards")
+    left, right = reject_shared(loads, time, feet, stances, belts)
+    assert [left.reason, right.reason] == ([TWO_FEET, TWO_FEET] if shared else ["", ""])
