@@ -53,15 +53,15 @@ def test_a_plate_loaded_for_longer_than_a_foot_rests_may_hold_the_other(start_s:
 
 @pytest.mark.parametrize(("beside_m", "shared"), [(0.03, True), (0.10, False)])
 def test_a_load_that_its_foot_leaves_behind_is_the_other_foots(beside_m: float, shared: bool) -> None:
-    """The right foot swings from 1.2 s; its belt stays loaded to 1.5 s by the left one, on the seam between the belts.
+    """The right foot swings from 1.2 s; its belt stays loaded to 1.5 s by the left one, on the seam between belts.
 
-    The left foot stands beside the seam at z = 0 from 1 s. With 10 cm in between its sole does not reach the other belt.
+    The left foot stands beside the seam at z = 0 from 1 s. From 10 cm off its sole does not reach the other belt.
     """
     time = np.arange(301) / 100
     swing = np.stack([np.tanh(8 * (time - 1.35)), 0 * time + 0.03, 0 * time + 0.1], axis=1)
     stand = np.stack([np.tanh(8 * (time - 0.6)), 0 * time + 0.03, 0 * time - beside_m], axis=1)
     places = {"heel_right": swing - [0.9, 0, 0], "heel_left": stand - [0.9, 0, 0]}
-    places |= {name.replace("heel", "toe"): path + [0.18, 0, 0] for name, path in places.items()}
+    places |= {name.replace("heel", "toe"): path + np.array([0.18, 0, 0]) for name, path in places.items()}
     belts = np.array(
         [[[-2, 0, -0.5], [-2, 0, 0], [2, 0, 0], [2, 0, -0.5]], [[-2, 0, 0], [-2, 0, 0.5], [2, 0, 0.5], [2, 0, 0]]]
     )
