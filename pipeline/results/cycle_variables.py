@@ -94,12 +94,18 @@ CYCLES = {
         ("cycle", "metric"), "1", "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"
     ),
     **ON_REQUEST,
-    **STANCE_CURVES,
+    **{name: curve._replace(dims=("whole_stance", *curve.dims[1:])) for name, curve in STANCE_CURVES.items()},
     "metric_value_of_stance": Variable(
-        ("stance", "metric"),
+        ("whole_stance", "metric"),
         "1",
-        "metrics of the stance, each in its metric_units; NaN if not defined in stance alone, or if the stance lacks a "
-        "foot strike, a foot off or valid kinetics",
+        "metrics of the whole stance, each in its metric_units; NaN if not defined in stance alone",
+    ),
+    "stance_whole": Variable(
+        ("stance",),
+        "1",
+        "whether the stance has a foot strike, a foot off and valid kinetics; these follow each other along "
+        "whole_stance",
+        "i1",
     ),
     "stance_start": Variable(("stance",), "s", "start of the stance"),
     "stance_end": Variable(("stance",), "s", "end of the stance"),

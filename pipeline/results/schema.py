@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY
 from .metrics import METRICS, SCORES
 from .trial_variables import OF_TRIALS, WITH_DRAWS, Variable
+from .trials import IN_ONE_TRIAL
 
 TITLES = {
     "read": "Markers, plate wrenches and events of a session, ISB lab axes",
@@ -99,6 +100,7 @@ COORDINATES = {
     "contact_trial": ("1", "number of the trial along trial, from 0, of the stance"),
     "cycle_trial": ("1", "number of the trial along trial, from 0, of the gait cycle"),
     "stance_trial": ("1", "number of the trial along trial, from 0, of the stance"),
+    "whole_stance_trial": ("1", "number of the trial along trial, from 0, of the whole stance"),
     "marker_order": ("1", "place of the marker in the trial, from 1; 0 if the trial lacks it"),
     "plate_order": ("1", "place of the plate in the trial, from 1; 0 if the trial lacks it"),
     "channel": ("", "analog channel that no plate uses, by its label in the file"),
@@ -127,7 +129,7 @@ REPAIRS = {
     "spikes_removed": 4,
     "labels_put_right": 5,
 }
-INSTANCES = tuple(f"{dim}_trial" for dim in ("sample", "plate_sample", "event", "contact", "cycle", "stance"))
+INSTANCES = tuple(f"{dim}_trial" for dim in IN_ONE_TRIAL)
 VERDICTS = ("valid", "kinetics_valid")
 COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 

@@ -48,11 +48,13 @@ def as_loaded(step: str, data: xr.Dataset) -> xr.Dataset:
 
 
 def constant_stances(values: NDArray[np.float64]) -> dict[str, Any]:
-    """Return the curves and metrics of stances in cycles.nc, each constant; NaN for those without."""
+    """Return the curves and metrics of whole stances in cycles.nc, each constant, given NaN for the others."""
+    whole = np.isfinite(values)
     size = {"stance_phase": 101}  # all other dimensions have three labels
-    curves = {
-        name: (one.dims, np.multiply.outer(values, np.ones([size.get(dim, 3) for dim in one.dims[1:]])))
-        for name, one in STANCE_CURVES.items()
-    }
-    metrics = np.where([name in OF_STANCE for name in METRICS], values[:, None], np.nan)
-    return curves | {"metric_value_of_stance": (("stance", "metric"), metrics)}
+    curves: dict[str, Any] = {}
+    for name, one in STANCE_CURVES.items():
+        ones = np.ones([size.get(dim, 3) for dim in one.dims[1:]])
+        curves[name] = (("whole_stance", *one.dims[1:]), np.multiply.outer(values[whole], ones))
+    metrics = np.where([name in OF_STANCE for name in METRICS], values[whole, None], np.nan)
+    metric_value = (("whole_stance", "metric"), metrics)
+    return curves | {"stance_whole": ("stance", whole), "metric_value_of_stance": metric_value}

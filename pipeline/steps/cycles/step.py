@@ -105,9 +105,9 @@ def cycles(
     Returns:
         Curves (cycle, ..., phase) of angles in degrees and of moments, forces and powers per body mass; metrics
         (cycle); coordinates side, start and end time, validity and reason. Along ``stance``, every stance of the
-        trial with its verdict and the checks of its side, and, if it has both ends and valid kinetics, its curves and
-        metrics, whether or not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out,
-        are NaN.
+        trial with its verdict and the checks of its side. Along ``whole_stance``, curves and metrics of those with both
+        ends and valid kinetics, whether or not a whole cycle follows. Kinetics that are not valid, and all curves of a
+        cycle left out, are NaN.
 
     Raises:
         UserError: a cycle or stance to leave out does not exist.
@@ -149,7 +149,7 @@ def cycles(
     stances = Stances.joined([walk.stances for walk in walks])
     stance_trial, whole = _numbers([len(walk.stances.start) for walk in walks]), stances.whole
     of_stances = of_whole_stances(
-        quantities, frames["stance"], whole, stances.row[whole],
+        quantities, frames["stance"], stances.row[whole],
         duration_s=(stances.end - stances.start)[whole],
         leg_length_m=lengths[stance_trial, stances.row][whole],
         mass_kg=mass_kg,
@@ -174,6 +174,7 @@ def cycles(
             **stances.coordinates(),
             "cycle_trial": ("cycle", trial),
             "stance_trial": ("stance", stance_trial),
+            "whole_stance_trial": ("whole_stance", stance_trial[whole]),
         },
     )
 

@@ -63,6 +63,7 @@ class Stances:
     def variables(self) -> dict[str, Any]:
         """Return the variables of cycles.nc along ``stance``."""
         return {
+            "stance_whole": ("stance", self.whole),
             "stance_start": ("stance", self.start),
             "stance_end": ("stance", self.end),
             "stance_disagreement": ("stance", self.disagreement),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -21,19 +20,17 @@ Array = NDArray[np.float64]
 def of_whole_stances(
     quantities: Mapping[str, xr.Variable],
     frames: PhaseFrames,
-    whole: NDArray[np.bool_],
     row: NDArray[np.intp],
     *,
     duration_s: Array,
     leg_length_m: Array,
     mass_kg: float,
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return the variables of cycles.nc along ``stance`` and ``stance_phase``: angles, and kinetics per body mass.
+    """Return the variables of cycles.nc along ``whole_stance``: angles, and kinetics per body mass.
 
     Args:
         quantities: (sample, side, ...) by name.
         frames: the frames around 0-100 % of the whole stances.
-        whole: (stance,), whether a stance has both ends and valid kinetics; the others are NaN.
         row, duration_s, leg_length_m: (whole stance,), index of the side, s, m.
         mass_kg: body mass.
     """
@@ -42,11 +39,11 @@ def of_whole_stances(
         quantity = name.removesuffix(STANCE)
         values = np.ascontiguousarray(at_phases(quantities[quantity].values, frames, row))
         curves[quantity] = values if quantity == "joint_angle" else values / mass_kg
-        result[name] = (variable.dims, _among(curves[quantity], whole))
+        result[name] = (("whole_stance", *variable.dims[1:]), curves[quantity])
     known = _metrics(curves, duration_s) | {"leg_length": leg_length_m}
     unknown = np.full(len(duration_s), np.nan)
     stacked = np.stack([known[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
-    return result | {f"metric_value{STANCE}": (("stance", "metric"), _among(stacked, whole))}
+    return result | {f"metric_value{STANCE}": (("whole_stance", "metric"), stacked)}
 
 
 def _metrics(curves: Mapping[str, Array], duration_s: Array) -> dict[str, Array]:
@@ -60,10 +57,3 @@ def _metrics(curves: Mapping[str, Array], duration_s: Array) -> dict[str, Array]
         **impulses(curves, stance_share=share, stride_s=duration_s),
         **work({**curves, "joint_angle": goes_on}, stance_share=share),
     }
-
-
-def _among(values: Array, whole: NDArray[np.bool_]) -> Array:
-    """Return values (whole stance, ...) among all stances (stance, ...), NaN elsewhere."""
-    result: Any = np.full((len(whole), *values.shape[1:]), np.nan)
-    result[whole] = values
-    return np.asarray(result)

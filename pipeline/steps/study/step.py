@@ -126,28 +126,25 @@ def _stances(
 
     ``cycle_of_stance`` is the number of the cycle that begins with the stance, -1 if none does.
     """
-    names, metrics = [*METRICS], f"metric_value{STANCE}"
-    whole = {
-        session: np.flatnonzero(np.isfinite(data.variables[metrics].values[:, names.index("stance_time")]))
-        for session, data in used.items()
-    }
+    whole = {session: data.variables["stance_whole"].values > 0 for session, data in used.items()}
 
-    def of(name: str) -> NDArray[Any]:
-        return np.concatenate([data.variables[name].values[whole[session]] for session, data in used.items()])
+    def chained(name: str) -> NDArray[Any]:
+        return np.concatenate([data.variables[name].values for data in used.values()])
 
-    trials = {session: data.variables["stance_trial"].values[whole[session]] for session, data in used.items()}
+    trials = {session: data.variables["whole_stance_trial"].values for session, data in used.items()}
     cells = _cells(used, trials, sessions, columns)
+    every = np.concatenate([*whole.values()])
     own = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates"}
-    cells |= {name: of(f"stance_{part}") for name, part in own.items()}
+    cells |= {name: chained(f"stance_{part}")[every] for name, part in own.items()}
     cells["cycle"] = _cycles_of_stances(used, whole)
-    values = of(metrics)
-    variables = {name: (variable.dims, of(name)) for name, variable in STANCE_CURVES.items()}
-    variables |= {f"{name}{STANCE}": (("stance",), values[:, names.index(name)]) for name in OF_STANCE}
+    variables: dict[Any, Any] = {name: (variable.dims, chained(name)) for name, variable in STANCE_CURVES.items()}
+    values = dict(zip(METRICS, chained(f"metric_value{STANCE}").T, strict=True))
+    variables |= {f"{name}{STANCE}": (("stance",), values[name]) for name in OF_STANCE}
     coordinates = {f"{name}{STANCE}": ("stance", cell) for name, cell in cells.items()}
-    return variables, coordinates | {"stance": np.arange(len(values), dtype=np.int32)}
+    return variables, coordinates | {"stance": np.arange(every.sum(), dtype=np.int32)}
 
 
-def _cycles_of_stances(used: Mapping[str, xr.Dataset], whole: Mapping[str, NDArray[np.intp]]) -> NDArray[np.int32]:
+def _cycles_of_stances(used: Mapping[str, xr.Dataset], whole: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.int32]:
     """Return the number of the cycle that begins with each whole stance of all sessions, -1 if none does."""
     found, before = [], 0
     for session, data in used.items():
