@@ -109,9 +109,12 @@ def results(study: Path) -> tuple[xr.Dataset, dict[Trial, list[dict[str, str]]],
 
 
 def cycles_of(study: xr.Dataset, trial: Trial) -> xr.Dataset:
-    """Return the cycles of a trial without their numbers."""
-    chosen = study.isel(cycle=(study.session.values == trial[0]) & (study.trial.values == trial[1]))
-    return chosen.drop_vars("cycle", errors="ignore").drop_attrs()
+    """Return the cycles and stances of a trial without their numbers."""
+    own = {
+        row: (study[session].values == trial[0]) & (study[name].values == trial[1])
+        for row, session, name in (("cycle", "session", "trial"), ("stance", "session_of_stance", "trial_of_stance"))
+    }
+    return study.isel(own).drop_vars(["cycle", "stance", "cycle_of_stance"], errors="ignore").drop_attrs()
 
 
 def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
