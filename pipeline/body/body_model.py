@@ -6,7 +6,7 @@ config/body_model.schema.yaml describes each entry. Names only, no arrays: the w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
@@ -216,6 +216,13 @@ class BodyModel:
         chords = all(self.chord_in_motion(joint) for joint in ("knee", "ankle"))
         rigid = any(rule.cluster for rule in self.segments.values())
         return self.stated_results and chords and not rigid and bool(self.segments["foot"].technical_axes)
+
+    def feet(self) -> tuple[BodyModel, ...]:
+        """Return the model with the foot from heel to toe marker as they are, and with this line laid horizontal."""
+        foot = self.segments["foot"]
+        first, *others = foot.axes
+        axes = ((replace(first, level=level), *others) for level in (False, True))
+        return tuple(replace(self, segments={**self.segments, "foot": replace(foot, axes=each)}) for each in axes)
 
     def chord_in_motion(self, joint: str) -> CentreRule | None:
         """Return the chord by which a joint centre is found in every frame, or None if a segment carries it."""

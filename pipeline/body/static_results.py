@@ -67,6 +67,11 @@ def stated_in(text: str) -> dict[str, StaticResults]:
     return {side: StaticResults(**results) for side, results in json.loads(text).items()} if text else {}
 
 
+def plantar_flexion(technical: Array) -> float:
+    """Return the static plantar flexion, rad, in a foot's (3, 3) rotation from axes built in motion to anatomical ones."""
+    return float(np.arctan2(-technical[1, 0], technical[1, 1]))
+
+
 def _turned_about_z(angle_rad: float) -> Array:
     c, s = np.cos(angle_rad), np.sin(angle_rad)
     return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -17,9 +17,12 @@ from .landmarks import Points, point
 from .requirements import FEWEST_CLUSTER_MARKERS, virtual_landmarks
 from .segment_poses import frame, mean_rotation, turned_about_y
 from .skeleton import DISTAL, ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, moving_leg, shown_centres
-from .static_results import StaticResults
+from .static_results import StaticResults, plantar_flexion
 
 Array = NDArray[np.float64]
+# share by which the distances between markers of a knee alignment device may differ. The rods are rigid and the same: a
+# marker's centre may be off by some millimetres of about 140, a marker of the leg in place of one by far more
+MOST_UNEVEN_DEVICE = 0.1
 
 
 def with_virtual(points: Points, body_model: BodyModel) -> Points:
@@ -29,6 +32,38 @@ def with_virtual(points: Points, body_model: BodyModel) -> Points:
         ends = (points[a], points[b], points[c])
         whole[full] = device_corner(ends, points["asis_right"] - points["asis_left"], side)
     return whole
+
+
+def refuse_wrong_device(points: Points, body_model: BodyModel, side: str) -> None:
+    """Refuse a knee alignment device with a marker that is exchanged or has moved.
+
+    Its three rods are of one length and square to each other, so that their ends are equally far apart. The first of
+    them lies along the knee's flexion axis: of the three it is the one most to the person's side, unless the knee
+    points more than 45 degrees out of the pelvis's direction.
+
+    Args:
+        points: landmarks (time, 3) of the static trial, m.
+        body_model: the body model.
+        side: ``left`` or ``right``.
+
+    Raises:
+        UserError: the markers are not equally far apart, or not the first is beside the knee.
+    """
+    remedy = "label the device's markers right (KAX on the rod along the knee's axis), or use another static trial"
+    for (first, second, third), of_side in virtual_landmarks(body_model, points).values():
+        if of_side != side:
+            continue
+        ends = points[first], points[second], points[third]
+        sides_mm = [1000 * _mean_length(ends[i] - ends[i - 1]) for i in range(3)]
+        if max(sides_mm) > (1 + MOST_UNEVEN_DEVICE) * min(sides_mm):
+            apart = ", ".join(f"{length:.0f}" for length in sides_mm)
+            what = f"the markers of the {side} knee alignment device are not equally far apart ({apart} mm)"
+            raise UserError("", what, remedy)
+        outwards = SIDE_SIGN[side] * (points["asis_right"] - points["asis_left"])
+        out_m = [float(np.nanmean(np.sum(end * unit(outwards), axis=-1))) for end in ends]
+        if out_m[0] < max(out_m):
+            what = f"not the axis marker is the outermost of the {side} knee alignment device"
+            raise UserError("", what, remedy)
 
 
 def static_skeleton(
@@ -71,6 +106,31 @@ def static_skeleton(
             still.frames[segment] = turned_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
     _refuse_unseen(still, side)
     return still, _calibrated(points | still.centres, still, body_model, rules, side, sizes, torsion)
+
+
+def skeleton_by_stated_foot(
+    points: Points,
+    body_model: BodyModel,
+    rules: Mapping[str, CentreRule],
+    side: str,
+    sizes: Mapping[str, float],
+    *,
+    hip_centre: str | Array,
+    stated_rad: float,
+) -> tuple[Skeleton, CalibratedSide, str]:
+    """Return the skeleton with the foot flat or not, by the plantar flexion that the static trial states; and a note.
+
+    Plug-in Gait has an option "foot flat" for each foot, which its files do not state. Its static plantar flexion does:
+    it equals one of both within 0.3 degrees in statics of four laboratories; the two are apart by heel and toe markers
+    at different heights.
+    """
+    found = [static_skeleton(points, model, rules, side, sizes, hip_centre=hip_centre) for model in body_model.feet()]
+    as_marked, flat = (plantar_flexion(calibrated.technical["foot"]) for _, calibrated in found)
+    is_flat = abs(flat - stated_rad) < abs(as_marked - stated_rad)
+    stated, *both = (f"{np.degrees(angle):.1f}" for angle in (stated_rad, flat, as_marked))
+    how = "flat" if is_flat else "as marked"
+    note = f"{side} foot {how}, by its stated plantar flexion of {stated} degrees ({both[0]} flat, {both[1]} as marked)"
+    return *found[is_flat], note
 
 
 def stated_skeleton(

@@ -184,6 +184,22 @@ def test_alignment_device_is_asked_for_by_name() -> None:
         calibrated(body_model("plug_in_gait_kad"), person)
 
 
+@pytest.mark.parametrize(
+    ("moved", "match"),
+    [
+        ({"device_1": "lateral_malleolus"}, "right knee alignment device are not equally far apart"),
+        ({"device_axis": "device_1", "device_1": "device_axis"}, "not the axis marker is the outermost of the right"),
+    ],
+)
+def test_a_wrong_marker_of_the_alignment_device_is_refused(moved: dict[str, str], match: str) -> None:
+    person = {name: where for name, where in standing().items() if not name.startswith("lateral_epicondyle")}
+    shown = person | {f"{name}_right": person[f"{other}_right"] for name, other in moved.items()}
+    found = calibrated(body_model("plug_in_gait_kad"), shown)
+    left, right = (found.leg_refused.sel(side=side).item() for side in ("left", "right"))
+    assert left == ""
+    assert match in right
+
+
 def with_predictive_ankle(person: Landmarks, side: str) -> float:
     """Return how far the ankle centre of Bruening et al. 2008 lies below the one midway between the malleoli, m."""
     (rule,) = (yaml.safe_load(block)["joint_centres"]["ankle"] for block in page_examples() if "predictive" in block)

@@ -19,7 +19,14 @@ from ...body.plausibility import REMEDY, measures, reason_of
 from ...body.requirements import chosen_rules, lacking_in_motion, lacking_landmarks, virtual_landmarks
 from ...body.skeleton import Skeleton
 from ...body.static_results import StaticResults, stated_in
-from ...body.static_skeleton import place_in_segment, stated_skeleton, static_skeleton, with_virtual
+from ...body.static_skeleton import (
+    place_in_segment,
+    refuse_wrong_device,
+    skeleton_by_stated_foot,
+    stated_skeleton,
+    static_skeleton,
+    with_virtual,
+)  # fmt: skip
 from ...conventions import CHAIN, SIDES
 from ...errors import Problem, UserError
 from ...results.trials import AnyTrial, trials_of
@@ -82,27 +89,36 @@ def calibrate(
     points = with_virtual(shown, body_model)
     if virtual := sorted(virtual_heels(points)):
         points = with_heels(points, {}, static.variables["time"].values)
+    of_static = stated_in(str(static.attrs.get("static_results", ""))) if body_model.may_be_stated else {}
     hips = functional_hips(trials, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
     sex = participant.get("sex") or "n/a"
 
     def calibrated_side(side: str) -> Side:
         hip = hips[side].centre if side in hips else hip_centre
+        foot = ""
         if stated:
             still, calibrated = stated_skeleton(points, body_model, stated[side], side, sizes, hip_centre=hip)
             texts = stated[side].texts()
         else:
             if absent := lacking_landmarks(body_model, points, side):
                 raise UserError.of(missing(absent, body_model, labels))
+            refuse_wrong_device(shown, body_model, side)
             rules = chosen_rules(body_model, points, side)
-            still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip)
+            if side in of_static:
+                still, calibrated, foot = skeleton_by_stated_foot(
+                    points, body_model, rules, side, sizes, hip_centre=hip, stated_rad=of_static[side].plantar_flexion
+                )
+            else:
+                still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip)
             named = {joint: rule for joint, rule in rules.items() if joint != "hip" or rule.method == "shown"}
             texts = {joint: f"{rule.method}: {', '.join(rule.points)}" for joint, rule in named.items()}
         if reason := reason_of(measures(points, still, side), side):
             raise UserError("", reason, REMEDY)
         own = {segment: parameters for (of, segment), parameters in measured.items() if of == side}
         found = _parameters(points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"])
-        return Side(still, calibrated, texts, *found)
+        parameters, note = found
+        return Side(still, calibrated, texts, parameters, "; ".join(filter(None, [note, foot])))
 
     sides, refused = _usable_sides(calibrated_side, where=static.attrs.get("source", name))
     dataset = model_dataset(sides, refused).assign(static_distance=static_distances(shown))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
+import xarray as xr
 
+from pipeline.body.static_results import plantar_flexion
 from pipeline.conventions import SIDE_SIGN, SIDES
 from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
@@ -33,7 +36,7 @@ def test_a_walk_that_states_its_results_needs_no_static_trial() -> None:
             "shank_rotation": float(mine.chord_rotation.sel(joint="ankle")),
             "ankle_abduction": float(mine.chord_abduction.sel(joint="ankle")),
             "tibial_torsion": float(mine.tibial_torsion),
-            "plantar_flexion": float(np.arctan2(-foot[1, 0], foot[1, 1])),
+            "plantar_flexion": plantar_flexion(foot),
             "rotation_offset": float(SIDE_SIGN[side] * np.arctan2(-foot[0, 2], foot[2, 2])),
         }
     walk = recorded(model, person, role="gait").assign_attrs(static_results=json.dumps(stated))
@@ -44,3 +47,28 @@ def test_a_walk_that_states_its_results_needs_no_static_trial() -> None:
     leg, foot = found.pose != "foot", found.pose == "foot"
     close(found.static_rotation[:, leg], own.static_rotation[:, leg], 1e-7)
     close(found.static_rotation[:, foot], own.static_rotation[:, foot], 0.03)  # two angles state it to second order
+
+
+@pytest.mark.parametrize("name", ["plug_in_gait", "plug_in_gait_flat_foot"])
+def test_a_static_that_states_its_plantar_flexion_tells_whether_the_foot_was_taken_flat(name: str) -> None:
+    """Whatever the body model has; the heel marker is 3 cm higher than the toe marker."""
+    person = standing()
+    for side in SIDES:
+        person[f"heel_{side}"] = person[f"toe_{side}"] * [0, 1, 0] + person[f"heel_{side}"] * [1, 0, 1] + [0, 0.03, 0]
+    choices = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas", "hip_centre": "harrington"}
+    choices |= {"segment_table": segment_table("dumas"), "static_results": "static"}
+
+    def of_static(model: str, stated: str) -> xr.Dataset:
+        static = recorded(body_model(model), person).assign_attrs(static_results=stated)
+        return calibrate(joined({"s": static}), body_model=body_model(model), **choices)  # type: ignore[arg-type]
+
+    own = of_static(name, "")
+    foot = own.technical_rotation.sel(pose="foot")
+    stated = {side: {"plantar_flexion": plantar_flexion(foot.sel(side=side).values)} for side in SIDES}
+    other = "plug_in_gait" if name == "plug_in_gait_flat_foot" else "plug_in_gait_flat_foot"
+    unstated, found = of_static(other, ""), of_static(other, json.dumps(stated))
+    assert np.abs(unstated.technical_rotation - own.technical_rotation).max() > 0.05
+    close(found.technical_rotation, own.technical_rotation)
+    assert (
+        f"left foot {'flat' if 'flat' in name else 'as marked'}, by its stated plantar flexion" in found.attrs["note"]
+    )
