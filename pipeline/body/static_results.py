@@ -68,7 +68,7 @@ def stated_in(text: str) -> dict[str, StaticResults]:
 
 
 def plantar_flexion(technical: Array) -> float:
-    """Return the static plantar flexion, rad, in a foot's (3, 3) rotation from axes built in motion to anatomical ones."""
+    """Return the static plantar flexion, rad, in the rotation (3, 3) from a foot's axes in motion to the true ones."""
     return float(np.arctan2(-technical[1, 0], technical[1, 1]))
 
 
