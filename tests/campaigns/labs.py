@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
-from pipeline.body.requirements import width_of_mass
+from pipeline.body.requirements import SOURCE, width_of_mass
 from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import Finding
 from pipeline.commands.init.command import initialise
-from pipeline.commands.init.table_rows import BY_MASS
 from pipeline.errors import UserError
 from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
@@ -125,7 +124,7 @@ def give_mass(path: Path, mass_kg: float) -> None:
     row = dict(zip(names, cells, strict=True))
     widths = {name: width for name in names if row[name] == "n/a" and (width := width_of_mass(name, mass_kg))}
     row |= {"mass_kg": f"{mass_kg:g}"} | {name: f"{width:.3f}" for name, width in widths.items()}
-    row |= {"width_source": BY_MASS} if widths else {}
+    row |= {"width_source": SOURCE} if widths else {}
     path.write_text("".join("\t".join(line) + "\n" for line in (row, row.values())))
 
 
