@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 # corners of the sole from the point under the ankle, in foot lengths: forwards, up, outwards
 SOLE = np.array([[-0.26, 0, -0.16], [-0.26, 0, 0.16], [0.74, 0, 0.20], [0.74, 0, -0.20]])
+PATCH_M = 0.04  # side of the patch that presses on the ground, of a heel or the ball of a foot
 DIRECTIONS = {"+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 0)}
 
 
@@ -52,6 +53,14 @@ class Plate:
         """Return true for points (..., 3), file axes, over the plate; false for NaN."""
         local = np.abs((points - np.append(self.centre_m, 0.0)) @ self.axes)
         return np.asarray((local[..., 0] <= self.length_m / 2) & (local[..., 1] <= self.width_m / 2))
+
+    def carries(self, points: Array) -> tuple[Array, Array]:
+        """Return the share (...) of an even patch around points (..., 3) that is over the plate, and its centre."""
+        half = np.array([self.length_m, self.width_m, np.inf]) / 2
+        local = (points - np.append(self.centre_m, 0.0)) @ self.axes
+        low, high = np.maximum(local - PATCH_M / 2, -half), np.minimum(local + PATCH_M / 2, half)
+        share = np.clip(high - low, 0, None)[..., :2].prod(axis=-1) / PATCH_M**2
+        return np.nan_to_num(share), points + ((low + high) / 2 - local) @ self.axes.T
 
 
 def file_axes(direction: str) -> Array:
@@ -93,16 +102,17 @@ def _together(walk: Walk, step: int) -> list[int]:
 def channels(on_feet: Ground, direction: str, plates: tuple[Plate, ...]) -> Array:
     """Return the channels (time, plate, 6): Fx Fy Fz Mx My Mz, N and N m, plate axes.
 
-    A foot loads the plate under its centre of pressure.
+    A foot loads the plate under the patch around its centre of pressure.
     """
     turn = file_axes(direction)
     force, point = on_feet.force @ turn.T, on_feet.pressure_centre @ turn.T
     free = on_feet.free_moment[..., None] * turn[:, 1]
     readings = np.zeros((len(force), len(plates), 6))
     for i, plate in enumerate(plates):
-        here = plate.holds(point)[..., None]
+        share, centre = plate.carries(point)
+        here, share = share[..., None] > 0, share[..., None]
         sensor = np.append(plate.centre_m, -plate.sensor_depth_m)
-        moment = np.where(here, np.cross(point - sensor, force) + free, 0.0).sum(axis=1)
-        readings[:, i, :3] = np.where(here, force, 0.0).sum(axis=1) @ plate.axes
+        moment = np.where(here, share * (np.cross(centre - sensor, force) + free), 0.0).sum(axis=1)
+        readings[:, i, :3] = np.where(here, share * force, 0.0).sum(axis=1) @ plate.axes
         readings[:, i, 3:] = moment @ plate.axes
     return readings

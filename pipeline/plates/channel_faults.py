@@ -28,11 +28,12 @@ ONE_OF_TWO_SHEARS, ONE_OF_FOUR_LOADS = 0.003, 0.005  # of type 3: each measures 
 SLIDING = 1.0  # a foot slips before its shear exceeds the vertical force
 PUSHED_N = 30.0  # shear that needs a vertical force
 LOADED, WELL_LOADED = 0.1, 0.5  # as shares of the largest vertical force
-# A wrapped channel jumps by its converter's whole range, which is then all of its movement; in healthy steps of 100
-# to 2000 samples per second the largest change from sample to sample that lasts is 0.4 of it.
-WRAPPED = 0.75
+# A wrapped channel jumps by its converter's whole range, which is then all of its movement. The steepest load, of a
+# stamp or of a heel in running, takes 5 ms; so does a foot that rolls over the plate's edge with a patch of 2 cm at
+# 4 m/s. A smooth rise is at most 1.5 times as steep as its mean: 0.75 of it in 2.5 ms.
+WRAPPED, LOWEST_RATE_HZ = 0.75, 400
 TO_AND_FRO, FEWEST_TO_AND_FRO = 0.9, 4  # by noise around the limit; a plate that rings does not keep its amplitude
-LASTING, LOWEST_RATE_HZ = 3, 100  # samples on each side of a jump; slower ones may miss how a running foot lands
+LASTING = 3  # samples on each side of a jump
 # A rounded top stays within one count for as long as it takes to fall by 8 counts on each side; a cut one falls more.
 # The fall is 8 times what is cut off, of which a share of the movement does not matter.
 FEWEST_CLIPPED, CUT_COUNTS, CUT_SHARE = 4, 30, 0.02
@@ -76,14 +77,18 @@ def channel_fault(
     if load_n < STEP_N:
         return ""
     still = movement[3:] < _smallest_movements(plate, load_n, length_unit_m, moment_unit_n_m)
+    jumping = _may_jump(readings) & (rate_hz >= LOWEST_RATE_HZ)
     found = []
-    for i, channel in enumerate(plate.channels - 1):
+    for i in np.flatnonzero(still | jumping | _may_be_cut(readings.T[:, loaded])).tolist():
+        channel = plate.channels[i] - 1
         name = names[channel].strip() if channel < len(names) else ""
-        jump = _jump(readings[:, i]) if rate_hz >= LOWEST_RATE_HZ else ""
+        jump = _jump(readings[:, i]) if jumping[i] else ""
         if fault := _still(movement[3 + i], load_n) if still[i] else jump or _cut(readings, i, loaded):
             found.append(f"channel {name or channel + 1} {fault}")
     if not found:
-        return _leap(centre_of_pressure(force, moment, corners)[0], well_loaded, rate_hz)
+        cop = np.full_like(force, np.nan)
+        cop[well_loaded] = centre_of_pressure(force[well_loaded], moment[well_loaded], corners)[0]
+        return _leap(cop, rate_hz)
     return " and ".join(found[:MOST_LISTED]) + " and more" * (len(found) > MOST_LISTED)
 
 
@@ -102,8 +107,7 @@ def _pressing(vertical: Array) -> Array:
 
 def _movement(blocks: Array) -> Array:
     """Return the range of each column of (block, column), gaps apart; zero for one that is never seen."""
-    seen = (column[np.isfinite(column)] for column in blocks.T)
-    return np.array([np.ptp(column) if column.size else 0.0 for column in seen])
+    return np.nan_to_num(np.fmax.reduce(blocks) - np.fmin.reduce(blocks)) if len(blocks) else np.zeros(blocks.shape[1])
 
 
 def _smallest_movements(plate: Plate, load_n: float, length_unit_m: float, moment_unit_n_m: float) -> Array:
@@ -118,20 +122,30 @@ def _smallest_movements(plate: Plate, load_n: float, length_unit_m: float, momen
         return np.asarray((smallest[:, None] / effect).min(axis=0))
 
 
+def _may_jump(readings: Array) -> Flags:
+    """Return whether the largest change of each channel of (sample, channel) is most of its movement."""
+    if len(readings) < 2 * LASTING:
+        return np.zeros(readings.shape[1], dtype=bool)
+    changes = np.fmax.reduce(np.abs(np.diff(readings, axis=0)))
+    return np.asarray(changes > WRAPPED * (np.fmax.reduce(readings) - np.fmin.reduce(readings)))
+
+
 def _jump(values: Array) -> str:
-    """Return the largest jump (sample,) if it is most of the movement and lasts or comes again, or an empty text."""
-    if len(values) < 2 * LASTING:
-        return ""
+    """Return the largest jump of (sample,) if it lasts or comes again, or an empty text."""
     changes, range_ = np.abs(np.diff(values)), np.nanmax(values) - np.nanmin(values)
-    largest = np.nanmax(changes)
-    if largest <= WRAPPED * range_:
-        return ""
     windows = np.lib.stride_tricks.sliding_window_view(values, LASTING)
     before, after = windows[:-LASTING], windows[LASTING:]
     gap = np.maximum(after.min(axis=1) - before.max(axis=1), before.min(axis=1) - after.max(axis=1))
     lasts = np.nanmax(gap, initial=0.0) > WRAPPED * range_
     again = (changes > TO_AND_FRO * range_).sum() >= FEWEST_TO_AND_FRO
-    return f"jumps by {largest:.6g} from one sample to the next" if lasts or again else ""
+    return f"jumps by {np.nanmax(changes):.6g} from one sample to the next" if lasts or again else ""
+
+
+def _may_be_cut(under_load: Array) -> Flags:
+    """Return whether each channel of (channel, sample) has its extreme in several samples."""
+    extremes = [extreme.reduce(under_load, axis=1)[:, None] for extreme in (np.fmin, np.fmax)]
+    often = [(under_load == extreme).sum(axis=1) >= FEWEST_CLIPPED for extreme in extremes]
+    return np.asarray(often[0] | often[1])
 
 
 def _cut(readings: Array, channel: int, loaded: Flags) -> str:
@@ -142,7 +156,6 @@ def _cut(readings: Array, channel: int, loaded: Flags) -> str:
     runs = [
         span
         for level in (lowest, highest)
-        if (under_load == level).sum() >= FEWEST_CLIPPED
         for span in stretches(loaded & (values == level))
         if span[1] - span[0] >= FEWEST_CLIPPED
     ]
@@ -160,10 +173,10 @@ def _cut(readings: Array, channel: int, loaded: Flags) -> str:
     return ""
 
 
-def _leap(cop: Array, loaded: Flags, rate_hz: float) -> str:
-    """Return how far the centre of pressure (sample, 3) leaps under load, or an empty text."""
+def _leap(cop: Array, rate_hz: float) -> str:
+    """Return how far the centre of pressure (sample, 3), NaN without load, leaps, or an empty text."""
     apart = max(round(LEAP_S * rate_hz), 1)
-    both = loaded[apart:] & loaded[:-apart]
-    leaps = np.linalg.norm(cop[apart:] - cop[:-apart], axis=1)[both]
-    largest, limit_m = float(np.nanmax(leaps, initial=0.0)), LEAP_M * max(apart / rate_hz / LEAP_S, 1.0)
+    leaps = cop[apart:] - cop[:-apart]
+    largest = float(np.sqrt(np.fmax.reduce((leaps * leaps) @ np.ones(3), initial=0.0)))
+    limit_m = LEAP_M * max(apart / rate_hz / LEAP_S, 1.0)
     return f"its centre of pressure leaps by {largest:.2f} m at once" if largest > limit_m else ""

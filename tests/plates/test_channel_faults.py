@@ -63,11 +63,11 @@ class Step(Bench):
         shears = [fx / 2 - torque / 2 / b, fx / 2 + torque / 2 / b, fy / 2 + torque / 2 / a, fy / 2 - torque / 2 / a]
         return np.column_stack([*shears, *loads])
 
-    def fault(self, readings: Array) -> str:
+    def fault(self, readings: Array, *, rate_hz: float = RATE_HZ) -> str:
         (plate,) = plates_from_parameters(self.parameters())
         units = {"length_unit_m": self.unit, "moment_unit_n_m": self.unit}
         force, moment = decode(readings, plate, **units)
-        return channel_fault(plate, readings, [], force, moment, rate_hz=RATE_HZ, length_unit_m=self.unit,
+        return channel_fault(plate, readings, [], force, moment, rate_hz=rate_hz, length_unit_m=self.unit,
                              moment_unit_n_m=self.unit)  # fmt: skip
 
 
@@ -85,6 +85,21 @@ def test_the_generated_step_is_decoded(kind: int) -> None:
 def test_working_channels_raise_no_alarm(kind: int) -> None:
     alarms = {seed: fault for seed in range(60) if (fault := (step := Step(kind, seed)).fault(step.readings))}
     assert alarms == {}
+
+
+@pytest.mark.parametrize("rate_hz", [100, 400, 1000, 2000])
+@pytest.mark.parametrize("seconds", [0.005, 0.01])
+def test_a_stamp_and_a_foot_over_an_edge_are_no_jump(rate_hz: int, seconds: float) -> None:
+    """A load that comes or goes in 5 ms and stays for long is as steep as people load and unload plates."""
+    for seed in range(20):
+        step = Step(2, seed)
+        time = np.arange(len(step.readings)) / rate_hz
+        pressed = np.clip((time[:, None] - [0.2003, 0.4003]) / seconds, 0, 1)
+        smooth = pressed * pressed * (3 - 2 * pressed)
+        share = (smooth[:, 0] - smooth[:, 1])[:, None]
+        highest = step.readings[np.abs(step.readings[:, 2]).argmax()]
+        noise = np.random.default_rng(seed).normal(0, 0.0005, step.readings.shape)
+        assert "jumps" not in step.fault(highest * (share + noise), rate_hz=rate_hz)
 
 
 def test_a_position_without_a_load_means_nothing() -> None:
