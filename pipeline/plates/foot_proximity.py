@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import SIDES
-from .wrench import over_plates
+from .wrench import over_each_plate
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -38,15 +38,20 @@ def without_feet(landmarks: Mapping[str, Array], corners: Array) -> Flags:
         names = [f"{name}_{side}" for name in (FRONT, *REAR) if f"{name}_{side}" in landmarks]
         if not names:
             return np.zeros_like(away)
-        points = np.stack([landmarks[name] for name in names])
+        points = np.stack([landmarks[name] for name in names])  # (marker, time, 3)
         seen = np.isfinite(points[..., 0] + points[..., 1] + points[..., 2])
         both = seen[0] & seen[1:].any(axis=0) & names[0].startswith(FRONT)
         lowest = np.where(seen, points[..., 1], np.inf).min(axis=0)
-        for plate, quad in enumerate(corners):
-            within = lowest - quad[:, 1].max() < np.where(both, HEIGHT_BOTH_M, HEIGHT_ONE_M)
-            within &= lowest - quad[:, 1].min() > -BELOW_M
-            for each, here in zip(points, seen, strict=True):
-                close, far = (over_plates(each, quad[None], margin) for margin in (BEYOND_BOTH_M, BEYOND_ONE_M))
-                away[:, plate] &= ~(here & within & np.where(both, close, far))
+        height = lowest[:, None] - corners[..., 1].max(axis=1)
+        within = height < np.where(both, HEIGHT_BOTH_M, HEIGHT_ONE_M)[:, None]
+        within &= lowest[:, None] - corners[..., 1].min(axis=1) > -BELOW_M
+        close, far = (_over(points, corners, margin) for margin in (BEYOND_BOTH_M, BEYOND_ONE_M))
+        away &= ~(within & np.where(both[:, None], close, far))
         away[~seen.any(axis=0)] = False
     return away
+
+
+def _over(points: Array, corners: Array, margin_m: float) -> Flags:
+    """Return whether any of the markers (marker, time, 3) is over each plate + margin in plan (time, plate)."""
+    over = over_each_plate(points.reshape(-1, 3), corners, margin_m)
+    return np.asarray(over.reshape(*points.shape[:2], -1).any(axis=0))

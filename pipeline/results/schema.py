@@ -148,9 +148,9 @@ def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
         dims, units, long_name, dtype = VARIABLES[step][name]
         if result.variables[name].dims != dims:
             raise ValueError(f"{step}: {name} has dimensions {result.variables[name].dims}, the schema says {dims}")
-        if dtype not in ("U", result.variables[name].dtype):
-            result[name] = result.variables[name].astype(dtype)
         variable = result.variables[name]
+        if dtype not in ("U", variable.dtype):
+            variable.data = variable.data.astype(dtype)
         variable.attrs = {"units": units, "long_name": long_name}
         if meanings := FLAGS.get((step, name)):
             values = np.arange(len(meanings.split()), dtype=variable.dtype)

@@ -40,19 +40,27 @@ def trial_by_trial(function: Callable[..., AnyTrial]) -> Callable[..., xr.Datase
         if not any("trial" in data.dims for data in inputs):
             result = function(*inputs, **arguments)
             return result.dataset() if isinstance(result, Trial) else result
-        return _each_trial(functools.partial(function, **arguments), inputs, by_trial or {})
+        parts = [trials_of(data) if "trial" in data.dims else data for data in inputs]
+        return each_trial(functools.partial(function, **arguments), parts, by_trial or {})
 
     return step
 
 
-def _each_trial(
-    function: Callable[..., AnyTrial], sessions: Sequence[xr.Dataset], by_trial: Mapping[str, Mapping[str, Any]]
+def each_trial(
+    function: Callable[..., AnyTrial],
+    inputs: Sequence[dict[str, Trial] | xr.Dataset],
+    by_trial: Mapping[str, Mapping[str, Any]],
 ) -> xr.Dataset:
-    """Return the results of a step on each trial."""
-    trials = [trials_of(session) if "trial" in session.dims else None for session in sessions]
+    """Return the results of a step on each trial, as :func:`trial_by_trial` does.
+
+    Args:
+        function: the step on one trial.
+        inputs: results of earlier steps, the first as of :func:`trials_of`; the session's model has no trials.
+        by_trial: arguments of some trials, by name.
+    """
     results: dict[str, AnyTrial] = {}
-    for name in sessions[0].variables["trial"].values.tolist():
-        parts = [each[name] if each else session for each, session in zip(trials, sessions, strict=True)]
+    for name in map(str, inputs[0]):
+        parts = [data[name] if isinstance(data, dict) else data for data in inputs]
         if parts[0].attrs.get("role", "gait") != "gait":
             continue
         about = {key: parts[0].attrs[key] for key in SOURCE if key in parts[0].attrs}

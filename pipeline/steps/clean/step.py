@@ -23,7 +23,7 @@ from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...results.schema import REPAIRS
 from ...results.session_steps import trial_by_trial
-from ...results.trials import Trial, trials_of
+from ...results.trials import Trial, facts_of_trials, one_trial
 from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
@@ -47,8 +47,10 @@ def heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset
     @functools.wraps(step)
     def with_static(read: xr.Dataset, *, body_model: BodyModel, **arguments: Any) -> xr.Dataset:
         places: dict[str, Array] = {}
-        for trial in trials_of(read).values() if "trial" in read.dims else ():
-            if trial.attrs.get("role") == "static" and "rejected" not in trial.attrs:
+        about = facts_of_trials(read) if "trial" in read.dims else {}
+        for name, facts in about.items():
+            if facts.get("role") == "static" and not facts["rejected"]:
+                trial = one_trial(read, name)
                 labels = [str(label) for label in trial.marker.values]
                 points = positions(body_model, labels, trial.marker_position.values)
                 places |= heel_places(with_virtual(points, body_model))

@@ -185,15 +185,11 @@ def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, s
     off, axes = (np.stack(parts) for parts in zip(*(_offsets(step) for step in steps), strict=True))
     side = np.array([step.side for step in steps])
     same, own = side[:, None] == side, np.eye(len(steps))
-    known = np.isfinite(off)
-    weights = []
-    for number, (person, foot, single) in enumerate(SHIFT_DEVIATIONS_M):
-        seen = known[:, number]
-        weight = np.zeros((len(steps), len(steps)))
-        covariance = person**2 + same * foot**2 + own * single**2
-        weight[np.ix_(seen, seen)] = np.linalg.inv(covariance[np.ix_(seen, seen)])
-        weights.append(weight)
-    weight, off = np.stack(weights), np.where(known, off, 0.0)
+    known = np.isfinite(off).T
+    seen = known[:, :, None] & known[:, None]  # (number, step, step)
+    person, foot, single = np.square(SHIFT_DEVIATIONS_M).T[..., None, None]
+    covariance = np.where(seen, person + same * foot + own * single, own)
+    weight, off = np.where(seen, np.linalg.inv(covariance), 0.0), np.where(known.T, off, 0.0)
     gains, shifts = {}, {}
     for plate in plates:
         here = np.array([step.plate == plate for step in steps])

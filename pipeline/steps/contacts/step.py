@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
-from ...results.session_steps import trial_by_trial
+from ...results.session_steps import each_trial
 from ...results.trials import AnyTrial, Trial, trials_of
 from ...signals.filters import interval_s
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
@@ -110,11 +110,13 @@ def contacts(
     )
     if "trial" not in clean.dims:
         motion = _motions({"": clean}, rules)[""]
-        return _of_trial(clean, rules=rules, motion=motion, plates_left=plates_left, plates_right=plates_right)
-    usable = {name: trial for name, trial in trials_of(clean).items() if "rejected" not in trial.attrs}
+        one = _of_trial(clean, rules=rules, motion=motion, plates_left=plates_left, plates_right=plates_right)
+        return one.dataset()
+    trials = trials_of(clean)
+    usable = {name: trial for name, trial in trials.items() if "rejected" not in trial.attrs}
     assigned = by_trial or {}
     moving = {name: {**assigned.get(name, {}), "motion": motion} for name, motion in _motions(usable, rules).items()}
-    return _of_trial(clean, rules=rules, by_trial=moving)
+    return each_trial(partial(_of_trial, rules=rules), [trials], moving)
 
 
 def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:
@@ -147,9 +149,8 @@ def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:
     }
 
 
-@trial_by_trial
 def _of_trial(
-    clean: Trial, *, rules: Rules, motion: Motion, plates_left: str | None = None, plates_right: str | None = None
+    clean: AnyTrial, *, rules: Rules, motion: Motion, plates_left: str | None = None, plates_right: str | None = None
 ) -> Trial:
     """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
     known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
@@ -189,8 +190,9 @@ def _of_trial(
     weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), rules.kinematic_events)
     first_stances = stances_by_side(in_time, weaker, span)
     alone = foot_on_plate.reject_shared(found, time, feet, first_stances, corners)
-    judged = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(alone)])
-    judged = plausibility.reject_shifted(judged, time, steps, numbers)
+    if alone != found:
+        in_time = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(alone)])
+    judged = plausibility.reject_shifted(in_time, time, steps, numbers)
     reject_implausible = partial(
         plausibility.reject_implausible,
         max_cop_distance_m=rules.max_cop_distance_m,
@@ -288,7 +290,7 @@ def ground_wrench(
 
 
 def _dataset(
-    clean: Trial,
+    clean: AnyTrial,
     numbers: Sequence[int],
     wrenches: Sequence[tuple[Array, Array, Array, Array]],
     listed: Sequence[Contact],

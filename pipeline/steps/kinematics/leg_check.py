@@ -17,6 +17,8 @@ from ...errors import UserError
 from ...signals.filters import interval_s, stretches
 
 Array = NDArray[np.float64]
+# of the calibration
+USED = ("side", "segment", "landmark", "landmark_2", "joint_distance", "static_distance", "leg_refused")
 SHORTEST_S = 0.1  # of a stretch that is refused: shorter ones are artefacts of single markers
 
 
@@ -56,9 +58,17 @@ def judged_legs(
     Raises:
         UserError: neither leg of a trial can be used.
     """
-    lengths = calibrate.joint_distance.to_series().unstack().to_dict("index")
-    distances = {pair: float(metres) for pair, metres in calibrate.static_distance.to_series().items()}
-    before = dict(zip(calibrate.side.values.tolist(), calibrate.leg_refused.values.tolist(), strict=True))
+    known = {str(name): variable.values.tolist() for name, variable in calibrate.variables.items() if name in USED}
+    lengths = {
+        side: dict(zip(known["segment"], row, strict=True))
+        for side, row in zip(known["side"], known["joint_distance"], strict=True)
+    }
+    distances = {
+        (one, other): metres
+        for one, row in zip(known["landmark"], known["static_distance"], strict=True)
+        for other, metres in zip(known["landmark_2"], row, strict=True)
+    }
+    before = dict(zip(known["side"], known["leg_refused"], strict=True))
     flags = np.zeros((len(time), len(SIDES)), dtype=np.int8)
     refused = [[before[side] for side in SIDES] for _ in spans]
     turns = np.full((len(spans), len(SIDES)), np.nan)
@@ -70,7 +80,8 @@ def judged_legs(
         for row, span in enumerate(spans):
             part = {name: values[span] for name, values in found.items()}
             turns[row, column], in_step = knee_axis_error(part)
-            reason = reason_of(part, side) or reason_of_axis(turns[row, column], in_step, side)
+            often = reason_of(part, side) if flags[span, column].any() else ""
+            reason = often or reason_of_axis(turns[row, column], in_step, side)
             refused[row][column] = f"{reason}; {REMEDY}" if reason else ""
             _keep_long(flags[span, column], time[span])
     for reasons in refused:
