@@ -22,9 +22,10 @@ from tests.support.checkout import SHARED
 from tests.support.generated_walks import raw_walk
 from tests.support.geometry import BODY_MODELS
 from tests.support.injected_markers import marker_rows
+from tests.support.injected_models import model_rows
 from tests.support.injected_plates import CORRECTLY_REJECTED, judged, plate_rows
 from tests.support.injected_sizes import Weighed, sessions, size_rows, weighed
-from tests.support.outcomes import ALL, FLAGGED, REFUSED, REPAIRED, Row
+from tests.support.outcomes import ALL, FLAGGED, HARMLESS, REFUSED, REPAIRED, Row
 from tests.support.real_walks import FILES, raw_walks
 
 CLEAN_WALKS = 200
@@ -59,6 +60,7 @@ def faults(folder: Path, real: Real, doses: Sequence[int] = ALL, *, every: int =
     yield from plate_rows(folder, doses, real.plates, every)
     yield from marker_rows(doses, [(trial, model) for _, trial, model in real.markers[::every]])
     yield from size_rows(folder, doses, real.sizes[::every])
+    yield from model_rows(doses)
 
 
 def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[str, tuple[list[str], int]]:
@@ -96,7 +98,7 @@ def _touched(name: str, trial: xr.Dataset, model: BodyModel) -> bool:
 
 def as_markdown(rows: Iterable[Row], false: Mapping[str, tuple[list[str], int]]) -> str:
     """Return the campaign as a table."""
-    kinds = {FLAGGED: "flagged", REPAIRED: "repaired", REFUSED: "refused otherwise"}
+    kinds = {FLAGGED: "flagged", REPAIRED: "repaired", REFUSED: "refused otherwise", HARMLESS: "harmless"}
     lines = ["| fault | doses | straight walks | all ways of moving | real walks |", "|---|---|---|---|---|"]
     for row in rows:
         cells = []

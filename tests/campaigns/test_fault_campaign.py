@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_in
+from tests.support.injected_models import model_rows
 from tests.support.injected_plates import plate_rows
-from tests.support.outcomes import ALL, FLAGGED, REPAIRED
+from tests.support.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED
 
 FULL = bool(os.environ.get("FULL"))
 DOSES, EVERY, CLEAN = (ALL, 1, CLEAN_WALKS) if FULL else ((0, 1, 9, 19), 5, 8)
@@ -28,7 +29,7 @@ def real(shared: Path) -> Real:
 
 
 def share_found(results: list[str]) -> float:
-    return sum(result in (FLAGGED, REPAIRED) for result in results) / len(results)
+    return sum(result in (FLAGGED, REPAIRED, HARMLESS) for result in results) / len(results)
 
 
 def enough(results: list[str], least: float) -> float:
@@ -45,6 +46,10 @@ def test_faults_in_all_ways_of_moving_are_flagged_or_repaired(tmp_path: Path) ->
     rows = [row for row in plate_rows(tmp_path, DOSES, {}, 1) if row.moving]
     results = [result for row in rows for result in row.moving]
     assert share_found(results) >= LEAST_FOUND, [(row.fault, row.moving) for row in rows]
+
+
+def test_no_fault_of_a_model_passes_with_wrong_legs() -> None:
+    assert [row for row in model_rows(DOSES) if MISSED in row.generated] == []
 
 
 def test_faults_in_real_walks_are_flagged_or_repaired(real: Real, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 ALL = tuple(range(20))  # numbers of the doses
 FLAGGED, REPAIRED = "flagged with the right reason", "repaired"
 REFUSED, MISSED = "refused for another reason", "missed"
+HARMLESS = "not flagged, as it changes little"
 
 
 @dataclass
