@@ -282,7 +282,8 @@ def knee_axis_error(found: Mapping[str, Array]) -> tuple[float, float]:
     """
     flexion, adduction = (np.radians(found[f"knee {name}"]) for name in ("flexion", "adduction"))
     seen = np.isfinite(flexion) & np.isfinite(adduction)
-    if not seen.any() or np.subtract(*np.percentile(flexion[seen], [95, 5])) < np.radians(SMALLEST_BEND_DEG):
+    ends, bends = seen.sum() // 20, np.sort(flexion[seen])  # 5 % of the instants
+    if not bends.size or bends[-1 - ends] - bends[ends] < np.radians(SMALLEST_BEND_DEG):
         return np.nan, np.nan
     bend, tilt = np.sin(flexion[seen]), np.sin(adduction[seen])
     (across, both), (_, own) = np.cov(bend, tilt)

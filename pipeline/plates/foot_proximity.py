@@ -45,7 +45,8 @@ def without_feet(landmarks: Mapping[str, Array], corners: Array) -> Flags:
         height = lowest[:, None] - corners[..., 1].max(axis=1)
         within = height < np.where(both, HEIGHT_BOTH_M, HEIGHT_ONE_M)[:, None]
         within &= lowest[:, None] - corners[..., 1].min(axis=1) > -BELOW_M
-        close, far = (_over(points, corners, margin) for margin in (BEYOND_BOTH_M, BEYOND_ONE_M))
+        close = _over(points, corners, BEYOND_BOTH_M)
+        far = close if both.all() else _over(points, corners, BEYOND_ONE_M)
         away &= ~(within & np.where(both[:, None], close, far))
         away[~seen.any(axis=0)] = False
     return away
