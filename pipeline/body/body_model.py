@@ -131,8 +131,8 @@ class SegmentRule:
         origin: of the pelvis; the other segments start at their proximal joint centre.
         cluster: points that move rigidly with the segment; its pose in motion is fitted to them.
         technical_axes: without a cluster, axes built in every frame where ``axes`` are not known in motion.
-        torsion: axis of another segment, as ``thigh.z``, that the second axis follows after the angle about y
-            between the two, the segment's torsion, is taken off; empty for none.
+        torsion: axis of another segment, as ``thigh.z``, or a landmark ahead, that the second axis follows after the
+            angle about y between the two, the segment's torsion, is taken off; empty for none.
     """
 
     axes: tuple[AxisRule, ...]

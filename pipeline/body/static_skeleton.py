@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import FROM_PELVIS, SIDE_SIGN, SIDES
-from ..dynamics.vectors import unit
+from ..dynamics.vectors import cross, unit
 from ..errors import UserError
 from .body_model import BodyModel, CentreRule, SegmentRule
 from .joint_centres import Chord, chord_through, device_corner, shifted
@@ -102,7 +102,7 @@ def static_skeleton(
         still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
         if rule.torsion:
-            torsion = _torsion(still, segment, rule.torsion, side)
+            torsion = _torsion(still, points, segment, rule.torsion, side)
             still.frames[segment] = turned_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
     _refuse_unseen(still, side)
     return still, _calibrated(points | still.centres, still, body_model, rules, side, sizes, torsion)
@@ -181,10 +181,16 @@ def _add_pelvis(
         still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
 
 
-def _torsion(still: Skeleton, segment: str, axis: str, side: str) -> float:
-    """Return the mean angle about y from an axis of another segment to z of this one, inwards positive, rad."""
-    other, letter = axis.split(".")
-    line = still.frames[other][:, "xyz".index(letter)]
+def _torsion(still: Skeleton, points: Points, segment: str, axis: str, side: str) -> float:
+    """Return the mean angle about y from an axis of another segment to z of this one, inwards positive, rad.
+
+    In place of the axis, a landmark ahead of the segment's origin gives the plane square to it.
+    """
+    other, _, letter = axis.partition(".")
+    if letter:
+        line = still.frames[other][:, "xyz".index(letter)]
+    else:
+        line = unit(cross(point(points, (axis,), side) - still.origins[segment], still.frames[segment][:, 1]))
     forward, _, right = np.einsum("tij,tj->it", still.frames[segment], line)
     seen = np.isfinite(forward)
     return float(SIDE_SIGN[side] * np.arctan2(-forward[seen].mean(), right[seen].mean())) if seen.any() else np.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from pipeline.tables import study_tables
 from tests.campaigns.labs import BY_HAND, LABS, MASS_BY_HAND, bare_copy, choose_body_model, of_lab, outcomes, set_up
 from tests.support.c3d_recordings import Channels, write_c3d
 from tests.support.checkout import copy_study
-from tests.support.references import MOMENTS
+from tests.support.references import JOINTS, MOMENTS, SIDES, outputs, plug_in_gait
 from tests.support.studies import run_study
 
 WITHOUT_WIDTHS = ("codamotion 1997", "codamotion 2015", "sample10 2, 4", "sample10 2a, 4a")  # joint widths not stated
@@ -84,6 +85,57 @@ def test_stances_are_used_if_one_foot_is_wholly_on_a_plate_that_works(shared: Pa
     scores = [row.score for row in of_lab(shared, lab, tmp_path) if row.score]
     assert scores
     assert [(score.refused, score.wrong) for score in scores if score.refused or score.wrong] == []
+
+
+STATES_RESULTS = ("children", "kad_fmc", "kad_sydney")
+WHOLE_ANGLES = {"ankle": (1, -1, 1), "knee": (1, 1, 1)}  # signs of Plug-in Gait's angles against clinical ones
+LARGEST_ANGLE = 0.3  # degrees, of all three angles
+
+
+@pytest.mark.parametrize("with_static", [True, False])
+@pytest.mark.parametrize("lab", STATES_RESULTS)
+def test_models_by_stated_results_agree_in_centres_and_every_angle(
+    shared: Path, tmp_path: Path, lab: str, with_static: bool
+) -> None:
+    if not (shared / "labs").is_dir():
+        pytest.skip("the recordings of other labs are absent")
+    initialise(bare_copy(shared, lab, tmp_path))
+    if not with_static:
+        rows = (tmp_path / "trials.tsv").read_text().splitlines()
+        (tmp_path / "trials.tsv").write_text("".join(row + "\n" for row in rows if "\tstatic\t" not in row))
+    for session in run_study(tmp_path, {"clean": {"marker_cutoff_hz": None}}).values():
+        for name, steps in session.trials.items():
+            stored = outputs(tmp_path / steps["read"].attrs["source"])
+            found = plug_in_gait(stored, steps)
+            for (side, joint), centre in found.centre.items():
+                away = steps["kinematics"].joint_centre.sel(side=side, joint=joint).values - centre
+                assert np.nanmedian(np.linalg.norm(away, axis=1)) <= 0.001, (name, side, joint)
+            for side, joint in itertools.product(SIDES, WHOLE_ANGLES):
+                theirs = stored[f"{SIDES[side]}{joint.title()}Angles"] * WHOLE_ANGLES[joint]
+                theirs[(theirs == 0).all(axis=1)] = np.nan
+                ours = steps["kinematics"].joint_angle.sel(side=side, joint=joint).values
+                error = np.sqrt(np.nanmean((ours - theirs) ** 2, axis=0))
+                assert (error <= LARGEST_ANGLE).all(), (name, side, joint, error)
+
+
+# N m/kg with 10 Hz markers and 50 Hz forces
+AT_50_HZ = {"ankle flexion rms": 0.02, "knee flexion rms": 0.06, "hip flexion rms": 0.08}
+
+
+@pytest.mark.parametrize("lab", [*STATES_RESULTS, "heel_in_static"])
+def test_moments_of_other_labs_agree_with_their_stored_results(shared: Path, tmp_path: Path, lab: str) -> None:
+    """Centres within 4 mm, moments within :data:`AT_50_HZ`; of D123 (an unknown mass) only the ankle's."""
+    if not (shared / "labs").is_dir():
+        pytest.skip("the recordings of other labs are absent")
+    set_up(shared, lab, tmp_path)
+    with (tmp_path / "study.yaml").open("a", encoding="utf-8") as file:
+        file.write("clean: {force_cutoff_hz: 50}\n")
+    rows = list(outcomes(tmp_path, lab, shared=shared))
+    assert rows
+    for row in rows:
+        moments_known = AT_50_HZ if "D123" not in row.file else {"ankle flexion rms": AT_50_HZ["ankle flexion rms"]}
+        for name, limit in ({f"{joint} centre": 0.004 for joint in JOINTS} | moments_known).items():
+            assert row.compared[name] <= limit, (row.file, name)
 
 
 def test_widths_by_body_mass_are_marked_until_measured_ones_replace_them(shared: Path, tmp_path: Path) -> None:

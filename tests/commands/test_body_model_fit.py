@@ -79,10 +79,11 @@ def test_chance_proposes_no_model() -> None:
 
 
 def test_bones_in_the_file_are_taken_only_where_no_model_can_compute_them() -> None:
-    """Without static, joint widths and heel marker the walk has what Plug-in Gait computed, and nothing else."""
+    """Without static and stated results nothing else shows in which planes the wands are, whether widths are known."""
     bones = " FEP FEO FEA TIO TIA FOO FOP FOA"
     lost = replace(file("walk", WALK.replace(" HEE", "") + bones), sizes={})
     assert chosen(lost) == "plug_in_gait_bones"
+    assert chosen(file("walk", WALK + bones)) == "plug_in_gait_bones"
     assert chosen(file("static", WALK + bones, stands=True), file("walk", WALK + bones)) == "plug_in_gait"
     stated = replace(file("walk", WALK + bones), stated=True)
     assert chosen(stated) == "plug_in_gait"

@@ -58,7 +58,12 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
     equal = {name for name, fit in found.items() if (fit.essential, fit.whole, fit.fitted) == first}
     best = max(found[name].share for name in equal)
 
-    computable = any(fit.essential and fit.whole and not fit.absent for name, fit in found.items() if name != BONES)
+    known = any(file.stands for mine in sessions for file in mine) or all(
+        any(file.stated for file in mine) for mine in sessions
+    )  # where the planes of wands are: a static trial is there, or all walks state its results
+    computable = known and any(
+        fit.essential and fit.whole and not fit.absent for name, fit in found.items() if name != BONES
+    )
 
     def worse(name: str) -> tuple[bool, bool, int, int, float, int, bool, int, str]:
         fit = found[name]
