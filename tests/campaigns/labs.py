@@ -61,7 +61,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     )
 }  # fmt: skip
 # body model chosen by hand, because the results in the file come from another one than its markers suggest
-BY_HAND = {"functional": "plug_in_gait_flat_foot", "plug_in_gait": "plug_in_gait_flat_foot"}
+BY_HAND = {"functional": "plug_in_gait_flat_foot"}
 # mass that neither files nor two even steps on plates show, kg: the largest load over 1.15, that of brisk walking
 # (Nilsson and Thorstensson 1989, Acta Physiol Scand 136:217-227)
 MASS_BY_HAND = {"opensim_walking": 86.0, "codamotion 1997": 58.0, "sample10 2, 4": 35.0, "sample10 3": 70.0}
