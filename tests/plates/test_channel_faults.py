@@ -102,6 +102,13 @@ def test_a_stamp_and_a_foot_over_an_edge_are_no_jump(rate_hz: int, seconds: floa
         assert "jumps" not in step.fault(highest * (share + noise), rate_hz=rate_hz)
 
 
+def test_a_vertical_channel_that_drifts_alone_shows_nothing_of_the_others() -> None:
+    step = Step(2, 1)
+    rest = step.readings[:1] + np.random.default_rng(1).normal(0, 0.5, step.readings.shape)
+    rest[:, 2] += 250 * (1 - np.exp(-2 * np.linspace(0, 1, len(rest))))
+    assert not step.fault(rest)
+
+
 def test_a_position_without_a_load_means_nothing() -> None:
     step = Step(1, 1)
     unloaded = step.readings[:, 2] == 0
