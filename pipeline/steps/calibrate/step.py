@@ -17,7 +17,7 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import Points, chosen_labels, missing, positions, seen_labels, virtual_heels, with_heels
 from ...body.plausibility import REMEDY, measures, reason_of
 from ...body.requirements import chosen_rules, lacking_in_motion, lacking_landmarks, virtual_landmarks
-from ...body.skeleton import Skeleton
+from ...body.skeleton import CalibratedSide, Skeleton
 from ...body.static_results import StaticResults, stated_in
 from ...body.static_skeleton import (
     place_in_segment,
@@ -96,7 +96,7 @@ def calibrate(
 
     def calibrated_side(side: str) -> Side:
         hip = hips[side].centre if side in hips else hip_centre
-        foot = ""
+        note = ""
         if stated:
             still, calibrated = stated_skeleton(points, body_model, stated[side], side, sizes, hip_centre=hip)
             texts = stated[side].texts()
@@ -104,21 +104,14 @@ def calibrate(
             if absent := lacking_landmarks(body_model, points, side):
                 raise UserError.of(missing(absent, body_model, labels))
             refuse_wrong_device(shown, body_model, side)
-            rules = chosen_rules(body_model, points, side)
-            if side in of_static:
-                still, calibrated, foot = skeleton_by_stated_foot(
-                    points, body_model, rules, side, sizes, hip_centre=hip, stated_rad=of_static[side].plantar_flexion
-                )
-            else:
-                still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip)
-            named = {joint: rule for joint, rule in rules.items() if joint != "hip" or rule.method == "shown"}
-            texts = {joint: f"{rule.method}: {', '.join(rule.points)}" for joint, rule in named.items()}
+            still, calibrated, texts, note = _from_static(points, body_model, side, sizes, hip, of_static.get(side))
         if reason := reason_of(measures(points, still, side), side):
             raise UserError("", reason, REMEDY)
         own = {segment: parameters for (of, segment), parameters in measured.items() if of == side}
-        found = _parameters(points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"])
-        parameters, note = found
-        return Side(still, calibrated, texts, parameters, "; ".join(filter(None, [note, foot])))
+        parameters, unturned = _parameters(
+            points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"]
+        )
+        return Side(still, calibrated, texts, parameters, "; ".join(filter(None, [unturned, note])))
 
     sides, refused = _usable_sides(calibrated_side, where=static.attrs.get("source", name))
     dataset = model_dataset(sides, refused).assign(static_distance=static_distances(shown))
@@ -140,6 +133,29 @@ def calibrate(
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
     }
     return dataset
+
+
+def _from_static(
+    points: Points,
+    body_model: BodyModel,
+    side: str,
+    sizes: Mapping[str, float],
+    hip_centre: str | Array,
+    stated: StaticResults | None,
+) -> tuple[Skeleton, CalibratedSide, dict[str, str], str]:
+    """Return one side by the markers of the static trial, with the rules of its joint centres in words, and a note.
+
+    Whether its foot is flat follows from the static results that the trial states, if any.
+    """
+    rules, note = chosen_rules(body_model, points, side), ""
+    if stated:
+        still, calibrated, note = skeleton_by_stated_foot(
+            points, body_model, rules, side, sizes, hip_centre=hip_centre, stated_rad=stated.plantar_flexion
+        )
+    else:
+        still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
+    named = {joint: rule for joint, rule in rules.items() if joint != "hip" or rule.method == "shown"}
+    return still, calibrated, {joint: f"{rule.method}: {', '.join(rule.points)}" for joint, rule in named.items()}, note
 
 
 def _parameters(
@@ -196,9 +212,9 @@ def _stated(read: Mapping[str, AnyTrial]) -> tuple[str, dict[str, StaticResults]
     roles = {name: trial.attrs.get("role", "gait") for name, trial in read.items()}
     static = [name for name, text in texts.items() if text and roles[name] == "static"]
     walks = [name for name, text in texts.items() if text and roles[name] == "gait"]
-    told = Counter(texts[name] for name in walks)
+    count = Counter(texts[name] for name in walks)
     same = [name for name in walks if texts[name] in {texts[other] for other in static}]
-    usual = [name for name in walks if told[texts[name]] == max(told.values())]
+    usual = [name for name in walks if count[texts[name]] == max(count.values())]
     source = next(iter([*same, *usual, *static]), "")
     return source, stated_in(texts.get(source, ""))
 
