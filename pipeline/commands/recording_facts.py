@@ -146,7 +146,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
     extent = extent_m(recording.markers)
     stands = extent < STANDING_M and not heading_problem
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    alone = not recording.subjects  # the steps of several people cannot be told apart
+    alone = not recording.subjects  # which of several people makes a step is unknown
     moves = alone and extent >= STANDING_M and recording.analog_rate_hz > 0
     sound = vertical[:, [not fault for fault in plates.faults]]
     return Facts(

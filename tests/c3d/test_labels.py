@@ -66,7 +66,7 @@ def test_labels_beyond_the_points_are_ignored() -> None:
         (["VRKN", "VRKN"], ["V_R.Knee_JC_Static", "V_R.Knee_JC"], ["V_R.Knee_JC_Static", "V_R.Knee_JC"]),
         (["M", "M", "M"], ["LASI", "RASI", "SACR"], ["LASI", "RASI", "SACR"]),  # one label for all points
         (["T8", "T8", "C7", "X", "Y"], ["Unnamed 1", "Unnamed 4", "", "", ""], ["T8", "C7", "X", "Y"]),  # no names
-        (["RKNE", "RKNE", "X"], ["R.Knee", "R.Knee", ""], ["RKNE", "X"]),  # not told apart
+        (["RKNE", "RKNE", "X"], ["R.Knee", "R.Knee", ""], ["RKNE", "X"]),  # the same twice
         (["RKNE", "RKNE", "X"], ["R.Knee"], ["RKNE", "X"]),  # not described
         (["RKNE", "LKNE"], ["R.Knee", "L.Knee"], ["RKNE", "LKNE"]),  # nothing repeats
     ],

@@ -75,7 +75,7 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
 
 
 def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, list[str]]:
-    """Return the files whose pelvis, knees and feet another model shows and the chosen one does not, by that model."""
+    """Return, by model, the files in which it finds pelvis, knees and feet and the chosen one does not."""
     others: dict[str, list[str]] = {}
     for file in files:
         if file.problem or _is_essential(models[chosen], file.seen[chosen]):

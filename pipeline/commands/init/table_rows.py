@@ -31,7 +31,7 @@ Notes = dict[str, list[str]]
 
 
 class Shown(NamedTuple):
-    """What recordings show of a person whose sizes no file states.
+    """What recordings show of a person of whom no file states the sizes.
 
     Attributes:
         mass_kg: body mass from force plates; NaN if they do not show it.

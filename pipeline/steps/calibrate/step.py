@@ -230,7 +230,7 @@ def _note_on_results(source: str, read: Mapping[str, AnyTrial]) -> str:
 
 
 def _reference_trial(read: Mapping[str, AnyTrial], body_model: BodyModel, source: str) -> tuple[str, AnyTrial]:
-    """Return the trial whose markers define the model: the static trial.
+    """Return the trial that defines the model by its markers: the static trial.
 
     With the static results of a ``source``, a walk that shows the markers will do.
 

@@ -37,7 +37,7 @@ STEP_S = 0.2  # a second foot adds single support, .3 s or more; a rest differs 
 # a foot that swings for longer has left the load of its plate to the other one: a filter of 6 Hz spreads the start of a
 # swing over some 30 ms to both sides, and a tail of the force lasts as long
 LEFT_S = 0.1
-HALF_WIDTH_M = 0.05  # of a sole, beside the line of its markers
+SOLE_BESIDE_M = 0.05  # half of a shoe's width, beside the line of its markers
 FAR_M = 0.3  # a foot's length: from farther off it loads no plate
 OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
@@ -161,21 +161,19 @@ def reject_shared(
         corners: (plate, 4, 3) of all plates, m.
     """
     judged = [replace(each, reason=OTHER_UNSEEN) if _may_be_shared_unseen(each, feet) else each for each in contacts]
-    good = [each for each in judged if not each.reason and OTHER.get(each.side, "") in feet and each.side in feet]
-    shared = [(each, span) for each in good if (span := _shared_span(each, time, feet, stances, corners))]
-
-    def is_shared(contact: Contact) -> bool:
-        return any(contact.start_s < end and start < contact.end_s for _, (start, end) in shared)
-
-    whole = {id(each) for each, _ in shared}
-    return [
-        replace(each, side="both", reason=TWO_FEET)
-        if id(each) in whole
-        else replace(each, reason=TWO_FEET)
-        if not each.reason and is_shared(each)
-        else each
+    spans = [
+        None
+        if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}
+        else _shared_span(each, time, feet, stances, corners)
         for each in judged
     ]
+    shared = [span for span in spans if span]
+    for i, each in enumerate(judged):
+        if spans[i]:
+            judged[i] = replace(each, side="both", reason=TWO_FEET)
+        elif not each.reason and any(each.start_s < end and start < each.end_s for start, end in shared):
+            judged[i] = replace(each, reason=TWO_FEET)
+    return judged
 
 
 def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
@@ -195,7 +193,7 @@ def _shared_span(
     inside = contact.frames(time)
     quads, other = corners[list(contact.plates)], feet[OTHER[contact.side]]
     down = on_ground(time[inside], stances[OTHER[contact.side]])
-    line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, HALF_WIDTH_M))
+    line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, SOLE_BESIDE_M))
     for frames, longest_s in ((feet[contact.side].swings[inside] & sole, LEFT_S), (line, SHARED_S)):
         if frames.sum() * interval_s(time) > longest_s:
             instants = time[inside][frames]

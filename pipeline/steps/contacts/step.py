@@ -159,9 +159,7 @@ def _of_trial(
     landmarks, feet, pelvis = motion.landmarks, motion.feet, motion.pelvis
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
-    down = plate_placement.pushing_down(force[..., 1], numbers)
-    faults = [f"plate {n}: {fault}" if fault else "" for n, fault in zip(numbers, known["plate_fault"], strict=True)]
-    verdicts = [fault or first or second for fault, first, second in zip(faults, down, motion.misread, strict=True)]
+    verdicts = _verdicts(known, numbers, motion.misread)
     steps = [step for step in motion.steps if not verdicts[step.plate]]
     places: dict[str, Any] = {"time": time, "feet": feet, "corners": corners}
     reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places, edge_margin_m=rules.edge_margin_m))
@@ -209,6 +207,15 @@ def _of_trial(
         ground_wrench(time, listed[side], force, moment, corners, threshold_n=rules.threshold_n) for side in SIDES
     ]
     return _dataset(clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], of_both_sides(events))
+
+
+def _verdicts(clean: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[str]) -> list[str]:
+    """Return why each plate cannot be used, empty if it can: its channels, its signs, then its corners."""
+    down = plate_placement.pushing_down(clean["plate_force"][..., 1], numbers)
+    faults = (
+        f"plate {number}: {fault}" if fault else "" for number, fault in zip(numbers, clean["plate_fault"], strict=True)
+    )
+    return [fault or first or second for fault, first, second in zip(faults, down, misread, strict=True)]
 
 
 def _detected(

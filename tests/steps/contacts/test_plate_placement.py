@@ -110,7 +110,7 @@ def test_a_turned_plate_is_found_by_the_feet_alone(walks: list[xr.Dataset], orde
 
 
 def test_a_reading_that_changes_little_is_not_reported(walks: list[xr.Dataset]) -> None:
-    """The foot is in the middle of the plate, the side force small: neither plate nor mirror image can be told."""
+    """The foot is in the middle of the plate, the side force small: the plate and its mirror image fit alike."""
     trial = trial_of(walks[0])
     (step,) = (step for step in steps_in(trial) if step.plate == 1)
     across = plate_axes(trial.corners[1])[:, 1]
