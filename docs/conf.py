@@ -45,6 +45,6 @@ navigation = {
         "speed",
         "audit",
     ],
-    "Reference": ["settings", "outputs"],
+    "Reference": ["commands", "settings", "outputs", "python"],
     "Explanation": ["theory", "validation", "reliability", "comparison"],
 }

@@ -1,16 +1,22 @@
-"""Tables of docs/settings.md and docs/outputs.md, from the schemas.
+"""The generated parts of the pages: settings, outputs, commands and functions.
 
-``python docs/reference.py`` writes them between the lines ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
+``python docs/reference.py`` writes them from the schemas, the command line and the docstrings, between the lines
+``<!-- generated -->`` and ``<!-- end -->`` of the pages.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gaitlab import pipeline
+from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.results import schema
 from gaitlab.pipeline.workflow import settings
 
@@ -19,6 +25,7 @@ GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL
 UNITS = {"_m_s2": "m s-2", "_n_m": "N m", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
 UNITS |= {"_mm": "mm", "_percent": "percent"}
 TYPES = {"f8": "double", "f4": "single", "i1": "int8", "i4": "int32", "U": "text"}
+KINDS = {"boolean": "`true`, `false`", "string": "text", "integer": "whole number"}
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 
@@ -66,7 +73,103 @@ def _variables(step: str) -> str:
     return f"{heading}{remark}.\n\n" + _table(("variable", "dimensions", "units", "stored as", "meaning"), rows)
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings_tables, "outputs.md": output_tables}
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of each command by name."""
+    found = (action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(next(found))
+
+
+def command_sections() -> str:
+    """Return a section for each command of ``gaitlab``: usage, meaning, arguments, examples."""
+    return "\n".join(_command(*one) for one in commands_of(command_line_parser()).items())
+
+
+def _command(name: str, parser: argparse.ArgumentParser) -> str:
+    actions = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
+    together = {id(action): group for group in parser._mutually_exclusive_groups for action in group._group_actions}
+    usage = dict.fromkeys(
+        " | ".join(_spelling(one) for one in together[id(action)]._group_actions)
+        if id(action) in together
+        else _spelling(action)
+        for action in actions
+    )
+    needed = {_spelling(action) for action in actions if not action.option_strings and action.nargs is None}
+    line = " ".join(["gaitlab", name, *(text if text in needed else f"[{text}]" for text in usage)])
+    parts = [f"## gaitlab {name}\n\n{parser.description}\n\n```text\n{line}\n```\n"]
+    if rows := [(f"`{_spelling(action)}`", _meaning(action)) for action in actions if action.help]:
+        parts.append(_table(("argument", "meaning"), rows))
+    parts.append(f"```sh\n{inspect.cleandoc((parser.epilog or '').removeprefix('examples:'))}\n```\n")
+    return "\n".join(parts)
+
+
+def _spelling(action: argparse.Action) -> str:
+    values = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.metavar or action.dest.upper()
+    if not action.option_strings:
+        return str(values)
+    return action.option_strings[-1] if action.nargs == 0 else f"{action.option_strings[-1]} {values}"
+
+
+def _meaning(action: argparse.Action) -> str:
+    return str(action.help) % vars(action)
+
+
+# --- functions -------------------------------------------------------------------------------------------------------
+
+SECTION = re.compile(r"^(Args|Returns|Raises|Example|Examples|Attributes):\n((?:(?:    .*)?\n?)+)", re.MULTILINE)
+ITEM = re.compile(r"^([\w*, ]+): ", re.MULTILINE)
+QUOTED = re.compile(r"(?<!`)``([^`]+)``(?!`)")
+ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")
+
+
+def function_sections() -> str:
+    """Return a section for each function of ``gaitlab``: how it is called, and its docstring as Markdown."""
+    parts = []
+    for name, module in sorted(pipeline.FOR_SCRIPTS.items()):
+        function = getattr(importlib.import_module(module, pipeline.__name__), name)
+        text = _as_markdown(inspect.getdoc(function) or "")
+        parts.append(f"## {name}\n\n```text\n{_call(name, function)}\n```\n\n{text}\n")
+    return "\n".join(parts)
+
+
+def _call(name: str, function: Callable[..., Any]) -> str:
+    """Return how a function is called, with types: one line, or one for each argument."""
+    signature = inspect.signature(function)
+    parts = []
+    for one in signature.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        parts.append(f"{one.name}: {one.annotation}{default}")
+    line = f"{name}({', '.join(parts)}) -> {signature.return_annotation}"
+    if len(line) > 100:
+        line = f"{name}(\n    {f',{chr(10)}    '.join(parts)},\n) -> {signature.return_annotation}"
+    return line.replace("xr.", "xarray.")
+
+
+def _as_markdown(docstring: str) -> str:
+    """Return a docstring in Google's style as Markdown."""
+    text = SECTION.sub(lambda match: f"{_section(match[1], inspect.cleandoc(match[2]))}\n", f"{docstring}\n")
+    return QUOTED.sub(r"`\1`", ROLE.sub(r"`\1`", text)).strip()
+
+
+def _section(title: str, text: str) -> str:
+    if title.startswith("Example"):
+        return f"```pycon\n{text}\n```\n"
+    if title in ("Args", "Raises", "Attributes"):
+        lines = ITEM.sub(lambda match: f"- `{match[1].replace(', ', '`, `')}`: ", text)
+        return f"{'Arguments' if title == 'Args' else title}:\n\n{re.sub('^    ', '  ', lines, flags=re.MULTILINE)}\n"
+    return f"{title}: {text}\n"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "settings.md": settings_tables,
+    "outputs.md": output_tables,
+    "commands.md": command_sections,
+    "python.md": function_sections,
+}
 
 
 def page(name: str) -> str:
@@ -84,15 +187,18 @@ def _values(name: str, rule: Mapping[str, Any]) -> str:
 
 
 def _value_parts(name: str, rule: Mapping[str, Any]) -> Iterator[str]:
-    kinds = rule.get("type", [])
+    kinds = [rule["type"]] if isinstance(rule.get("type"), str) else rule.get("type", [])
     yield from [unit for suffix, unit in UNITS.items() if name.endswith(suffix)][:1]
     if "enum" in rule:
         yield ", ".join(f"`{value}`" for value in rule["enum"])
-    if kinds == "boolean":
-        yield "`true`, `false`"
-    if kinds == "string":
-        yield "text"
+    if "array" in kinds:
+        yield "list of any of " + ", ".join(f"`{value}`" for value in rule["items"]["enum"])
+    yield from (word for kind, word in KINDS.items() if kind in kinds and not ("pattern" in rule and kind == "string"))
     yield from (f"{word} {rule[limit]:g}" for limit, word in LIMITS.items() if limit in rule)
+    if "maxLength" in rule:
+        yield f"at most {rule['maxLength']} characters"
+    if "pattern" in rule:
+        yield f"or `{rule['pattern'].strip('^$')}`"
     if "null" in kinds:
         yield "or `null`"
 

@@ -28,7 +28,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 1 if the user has something to correct, else 0."""
-    parser = _parser()
+    parser = command_line_parser()
     chosen, unknown = parser.parse_known_args(arguments)
     if unknown:
         after = "; give options of Snakemake after STUDY" if "options" in chosen else ""
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="gaitlab",

@@ -64,6 +64,14 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
 
     Returns:
         ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is none.
+
+    Example:
+        >>> from gaitlab import load_study
+        >>> study = load_study("data/demo", kinetics_only=True)
+        >>> means = mean_curves(study.joint_moment_jcs.sel(joint="ankle", angle="flexion"))
+        >>> means.dims, means.units
+        (('participant', 'side', 'condition', 'phase'), 'N m kg-1')
+        >>> group = means.mean(["participant", "side"])  # (condition, phase): each person counts once
     """
     (row,) = (name for name in ROWS if name in curve.dims)
     curve = curve.transpose(row, ...)

@@ -32,8 +32,22 @@ def load_study(
             foot off with valid kinetics, with curves along ``stance_phase`` and under the same names; the coordinate
             ``cycle`` is the number of the gait cycle that begins with the stance, -1 without a whole one.
 
+    Returns:
+        Curves ``(cycle, joint, angle, phase)`` or the like and metrics ``(cycle)``, each with its units. Labels along
+        ``cycle``: ``participant``, ``session``, ``trial``, ``condition``, ``side``, the columns of participants.tsv.
+
     Raises:
         UserError: the file is missing, is damaged, or is not a study.nc, or has no stances.
+
+    Example:
+        >>> study = load_study("data/demo", kinetics_only=True)
+        >>> knee = study.joint_moment_jcs.sel(joint="knee", angle="flexion")
+        >>> knee.dims, knee.units
+        (('cycle', 'phase'), 'N m kg-1')
+        >>> bool(study.kinetics_valid.all())
+        True
+        >>> load_study("data/demo", part="stance").joint_power.dims
+        ('stance', 'joint', 'stance_phase')
     """
     file = study_path(path)
     study = netcdf.load(file)

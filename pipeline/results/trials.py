@@ -98,6 +98,14 @@ def load_trial(path: str | Path, name: str) -> xr.Dataset:
 
     Raises:
         UserError: the file is missing, damaged or without trials, or the trial is unknown or was rejected.
+
+    Example:
+        >>> walk = load_trial("data/demo/derived/sub-01/kinetics.nc", "fast_01")
+        >>> power = walk.joint_power.sel(side="right", joint="ankle")
+        >>> power.dims, power.units
+        (('time',), 'W')
+        >>> walk.attrs["source"]
+        'sub-01/fast_01.c3d'
     """
     if not Path(path).is_file():
         raise UserError(str(path), "no such file", "create it with: gaitlab run STUDY")
