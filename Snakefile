@@ -40,8 +40,6 @@ try:
 except UserError as error:
     refuse(str(error))
 
-PAGES = ["derived/report"] if STUDY.report_pages else []
-
 logger.info(
     f"Study: {Path.cwd()}",
     extra={
@@ -97,7 +95,7 @@ rule all:
     input:
         expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS),
         "derived/report.html",
-        PAGES,
+        "derived/report",
 
 
 rule read:
@@ -251,7 +249,7 @@ rule report:
         representative=expand("derived/{session}/representative.nc", session=STUDY.sessions),
     output:
         report="derived/report.html",
-        pages=[directory(folder) for folder in PAGES],
+        pages=directory("derived/report"),
     log:
         "logs/report.log",
     resources:

@@ -111,7 +111,7 @@ def _report(derived: Path) -> None:
     inputs = {name: [derived / f"{name}.csv"] for name in ("metrics", "quality", "means", "symmetry")}
     inputs["study"] = [derived / "study.nc"]
     inputs |= {name: [derived / session / f"{name}.nc" for session in SESSIONS] for name in FILES}
-    settings = {"title": "Forty", "reference": None, "max_participants_on_one_page": 4, "participants": SESSIONS}
+    settings = {"title": "Forty", "reference": None, "participants": SESSIONS}
     with chdir(derived.parent):
         report_job.run({}, report, settings, inputs, {})
 

@@ -69,8 +69,7 @@ class Study:
     @property
     def report_pages(self) -> list[str]:
         """Return the pages of the report besides report.html, relative to derived/."""
-        most = self.settings["report"]["max_participants_on_one_page"]
-        return list(own_pages(self.people, max_participants_on_one_page=most).values())
+        return list(own_pages(self.people).values())
 
     @cached_property
     def memory_mb(self) -> dict[str, int]:

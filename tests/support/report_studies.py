@@ -64,17 +64,20 @@ class Made(NamedTuple):
     representative: dict[str, xr.Dataset]
     participants: list[str]
 
-    def pages(self, title: str = "A study", *, reference: str | None = None, most: int = 8) -> dict[str, str]:
+    def pages(self, title: str = "A study", *, reference: str | None = None) -> dict[str, str]:
         """Return all pages."""
         return report(
             self.study, self.metrics, self.quality, self.means, self.symmetry, self.cycles, self.representative,
-            title=title, reference=reference, max_participants_on_one_page=most, participants=self.participants,
+            title=title, reference=reference, participants=self.participants,
         )  # fmt: skip
 
-    def page(self, title: str = "A study", *, reference: str | None = None) -> str:
-        """Return the one page."""
-        (page,) = self.pages(title, reference=reference).values()
-        return page
+    def overview(self, title: str = "A study") -> str:
+        """Return the page of the study."""
+        return self.pages(title)["report.html"]
+
+    def person(self, name: str = "sub-01", title: str = "A study", *, reference: str | None = None) -> str:
+        """Return the page of a participant."""
+        return self.pages(title, reference=reference)[f"report/{name}.html"]
 
 
 def trial_cycles(
@@ -172,11 +175,20 @@ def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
     }  # fmt: skip
 
 
-def made(trials: dict[str, dict[str, xr.Dataset]], conditions: dict[str, str], **column: str) -> Made:
-    """Return a study with sessions named like their participants."""
+def made(
+    trials: dict[str, dict[str, xr.Dataset]],
+    conditions: dict[str, str],
+    *,
+    own: dict[str, dict[str, str]] | None = None,
+    **column: str,
+) -> Made:
+    """Return a study with sessions named like their participants.
+
+    ``column`` are cells of participants.tsv that all have, ``own`` those of each participant.
+    """
     sessions = {
         person: {
-            "participant": {"participant_id": person, "mass_kg": "70", **column},
+            "participant": {"participant_id": person, "mass_kg": "70", **column, **(own or {}).get(person, {})},
             "trials": {trial: {"condition": conditions[trial], "role": "gait"} for trial in groups},
         }
         for person, groups in trials.items()

@@ -35,7 +35,7 @@ def test_every_panel_can_have_a_reference_in_the_studys_dimensions() -> None:
 def test_the_band_is_in_its_panel_within_the_range_of_the_table() -> None:
     table = HEADER + KNEE + "ground_force,,y,0,1,1\nground_force,,y,100,3,1\nfoot_progression,n/a,,0,5,2\n"
     table += "foot_progression,,,100,7,2\n"
-    html = three_people().page(reference=table)
+    html = three_people().person(reference=table)
     bands = {figure["title"]: figure["reference"] for figure in Page(html).figures()[0]}
     knee = bands["Knee flexion"]
     assert set(knee["mean"][:20] + knee["mean"][61:]) == {None}
@@ -46,7 +46,7 @@ def test_the_band_is_in_its_panel_within_the_range_of_the_table() -> None:
     assert bands["Foot progression"]["mean"][50] == pytest.approx(6)
     assert [title for title, band in bands.items() if band] == ["Knee flexion", "Foot progression", "Vertical force"]
     assert 'data-hides="reference"' in html
-    assert 'data-hides="reference"' not in three_people().page()
+    assert 'data-hides="reference"' not in three_people().person()
 
 
 @pytest.mark.parametrize(

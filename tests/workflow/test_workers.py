@@ -35,12 +35,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a study of two sessions, each on a page of its own, run once."""
+    """Return a study of two sessions, run once."""
     study = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("studies") / "finished")
     rows = (study / "trials.tsv").read_text().splitlines()
     (study / "trials.tsv").write_text("\n".join(row for row in rows if not re.search(r"\t\w+_0[23]\t", row)) + "\n")
-    with (study / "study.yaml").open("a") as handle:
-        handle.write("\nreport: {max_participants_on_one_page: 1}\n")
     (study / "numpy.py").write_text("raise SystemExit('no module of the study may be imported')")
     result = snakemake(study)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -175,11 +173,12 @@ def test_a_page_of_the_report_that_is_gone_or_damaged_is_found_and_comes_back(
 
 def test_pages_of_participants_who_have_left_are_removed(finished: Path, tmp_path: Path) -> None:
     study = Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
-    result = snakemake(study, "--config", "report={max_participants_on_one_page: 5}")
+    trials = study / "trials.tsv"
+    trials.write_text("".join(row for row in trials.read_text().splitlines(keepends=True) if "sub-02" not in row))
+    result = snakemake(study)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert not (study / "derived/report").exists()
-    assert not (study / "derived/checksums/report").exists()
-    assert (study / "derived/checksums/report.html.sha256").exists()
+    assert [path.name for path in (study / "derived/report").iterdir()] == ["sub-01.html"]
+    assert [path.name for path in (study / "derived/checksums/report").iterdir()] == ["sub-01.html.sha256"]
 
 
 @pytest.mark.parametrize(("options", "limit"), [([], "None"), (["--max-jobs-per-timespan", "5/1m"], "5")])

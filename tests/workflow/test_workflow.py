@@ -75,6 +75,7 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
         "participants.csv",
         "symmetry.csv",
         "report.html",
+        "report",
         "checksums",
     }
 

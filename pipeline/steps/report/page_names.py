@@ -7,11 +7,9 @@ from collections.abc import Sequence
 OVERVIEW, PAGES = "report.html", "report"
 
 
-def own_pages(participants: Sequence[str], *, max_participants_on_one_page: int) -> dict[str, str]:
-    """Return each participant's page, relative to the overview; none if all fit there.
+def own_pages(participants: Sequence[str]) -> dict[str, str]:
+    """Return each participant's page, relative to the overview.
 
     Names of participants have only letters, digits, ``_`` and ``-``, so they can be file names.
     """
-    if len(participants) <= max_participants_on_one_page:
-        return {}
     return {name: f"{PAGES}/{name}.html" for name in participants}

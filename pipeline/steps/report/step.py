@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,10 +65,11 @@ def report(
     *,
     title: str,
     reference: str | None,
-    max_participants_on_one_page: int,
     participants: Sequence[str],
 ) -> dict[str, str]:
-    """Return the report of a study as HTML pages, by file name.
+    """Return the report of a study as HTML pages, by file name: an overview, and a page for each participant.
+
+    A participant's page has nothing of another participant, so that it can be passed on alone.
 
     Args:
         study: derived/study.nc.
@@ -76,14 +78,13 @@ def report(
         representative: by session, the trial to show.
         title: heading of the pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
-        max_participants_on_one_page: with more participants, each has an own page.
         participants: the participants in order.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
     curves, stances = cycles_of(study), stances_of(study)
-    links = own_pages(participants, max_participants_on_one_page=max_participants_on_one_page)
+    links = own_pages(participants)
     rows = [rows_of(text) for text in (metrics, quality, symmetry)]
     content = Content(
         study=study,
@@ -101,41 +102,35 @@ def report(
     )
     shown = _shown(study, representative)
     walks = {name: _walk(study, shown[name]) for name in participants if name in shown}
-    people = {name: _participant(content, name, walks.get(name)) for name in participants}
     settings = json.loads(study.attrs.get("settings", "{}"))
     common = {
         "title": title,
         "version": study.attrs.get("pipeline_version", ""),
         "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
-        "sides": [side for side in SIDES if side in curves.side or side in stances.side],
-        "dashes": content.dashes,
         "has_reference": bool(content.reference),
         "band_percent": band_percent(study),
     }
-    pages = {OVERVIEW: render("overview.html", **common, **_overview(content, people, links))}
-    names = [None, *links, None]
-    for before, (name, page), after in zip(names, links.items(), names[2:], strict=False):
-        pages[page] = render("participant.html", **common, person=people[name], before=before, after=after)
+    pages = {OVERVIEW: render("overview.html", **common, **_overview(content, links))}
+    for name, page in links.items():
+        pages[page] = render("participant.html", **common, **_participant(content, name, walks.get(name)))
     return pages
 
 
-def _overview(content: Content, people: dict[str, dict[str, Any]], links: Mapping[str, str]) -> dict[str, Any]:
+def _overview(content: Content, links: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of the overview; ``links`` are the participants' own pages."""
-    several, cycles = len(people) > 1, tables.of_part(content.metrics, "cycle")
+    several, cycles = len(links) > 1, tables.of_part(content.metrics, "cycle")
     whole = None
     if several and len(content.cycles.side):
         whole = figures(content.cycles, dashes=content.dashes, reference=content.reference, over_participants=True)
     return {
+        **_drawn(content.cycles, content.dashes),
         "totals": tables.totals(content.metrics, content.quality),
         "figures": whole,
-        "people": [] if links else [*people.values()],
         "participants": content.people,
-        "metrics": tables.metrics(cycles, content.symmetry, over_participants=True) if several else None,
+        "metrics": tables.metrics(cycles, content.symmetry, over_participants=True) if several and cycles else None,
         "means": tables.means(content.means, links=links),
         "symmetry": tables.symmetry_indices(content.symmetry, links=links),
-        "shares": shares(content.study, np.isin(content.cycles.participant, [*people])) if several else None,
-        "rejected": None if links else checked.rejected(content.quality),
-        "checks": None if links else checked.checks(content.quality, content.trials),
+        "shares": shares(content.study, np.isin(content.cycles.participant, [*links])) if several else None,
         "reasons": checked.reasons(cycles, content.quality),
         "history": content.study.attrs.get("history", "").splitlines(),
         "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
@@ -148,10 +143,12 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
     mine, cycles = content.cycles.of(name), tables.of_part(rows, "cycle")
     shown = figures(mine, dashes=content.dashes, reference=content.reference, over_participants=False)
     alone = [] if any(map(tables.has_kinetics, cycles)) else tables.of_part(rows, "stance")
-    stances = figures(content.stances.of(name), dashes=content.dashes, reference={}, over_participants=False)
+    my_stances = content.stances.of(name)
+    stances = figures(my_stances, dashes=content.dashes, reference={}, over_participants=False)
     about = next(row for row in content.people.rows if row[0] == name)
     sessions = tables.names([*judged, *rows], "session")
     return {
+        **_drawn(mine, content.dashes, my_stances),
         "name": name,
         "totals": tables.totals(rows, judged),
         "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
@@ -164,6 +161,15 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "rejected": checked.rejected(judged),
         "checks": checked.checks(judged, content.trials),
         "sources": checked.sources(content.trials, sessions),
+    }
+
+
+def _drawn(cycles: Cycles, dashes: Mapping[str, str], *more: Cycles) -> dict[str, Any]:
+    """Return the sides and the line styles of the conditions that the curves of a page have."""
+    sides, conditions = ({*chain(*(getattr(part, name) for part in (cycles, *more)))} for name in ("side", "condition"))
+    return {
+        "sides": [side for side in SIDES if side in sides],
+        "dashes": {name: dash for name, dash in dashes.items() if name in conditions},
     }
 
 

@@ -42,7 +42,7 @@ def three_people() -> Made:
 
 
 def test_study_curves_are_the_mean_and_spread_of_participants(three_people: Made) -> None:
-    figures = Page(three_people.page()).figures()[0]
+    (figures,) = Page(three_people.overview()).figures()
     angle = {"ankle": "Ankle dorsiflexion", "knee": "Knee flexion", "hip": "Hip flexion"}
     for joint in JOINTS:
         for side in SIDE_GAIN:
@@ -57,7 +57,7 @@ def test_study_curves_are_the_mean_and_spread_of_participants(three_people: Made
 
 
 def test_each_panel_shows_its_own_component(three_people: Made) -> None:
-    figures = Page(three_people.page()).figures()[0]
+    (figures,) = Page(three_people.overview()).figures()
     expected = {
         "Knee adduction moment": amplitude("knee", "adduction"),
         "Hip rotation": amplitude("hip", "rotation"),
@@ -75,9 +75,8 @@ def test_each_panel_shows_its_own_component(three_people: Made) -> None:
 
 
 def test_a_participants_curves_are_the_mean_and_spread_of_cycles(three_people: Made) -> None:
-    _, *people = Page(three_people.page()).figures()
-    assert len(people) == 3
-    for person, figures in zip(SHIFT, people, strict=True):
+    for person in SHIFT:
+        (figures,) = Page(three_people.person(person)).figures()
         curve = curve_of(figures, "Knee flexion", "right", "slow")
         n = REPEATS[person]
         expected = mean_flexion("knee", "right", "slow") + SHIFT[person]
@@ -87,13 +86,13 @@ def test_a_participants_curves_are_the_mean_and_spread_of_cycles(three_people: M
 
 
 def test_cycles_without_kinetics_count_for_angles_only(three_people: Made) -> None:
-    *_, figures = Page(three_people.page()).figures()
+    (figures,) = Page(three_people.person("sub-03")).figures()
     assert curve_of(figures, "Ankle dorsiflexion", "left", "fast")["n"] == 12
     assert curve_of(figures, "Ankle flexion moment", "left", "fast")["n"] == 6
 
 
 def test_one_participant_is_spread_over_cycles() -> None:
-    html = made({"sub-02": {"walk": trial_cycles("sub-02", "slow", ["left"])}}, {"walk": "slow"}).page()
+    html = made({"sub-02": {"walk": trial_cycles("sub-02", "slow", ["left"])}}, {"walk": "slow"}).person("sub-02")
     (figures,) = Page(html).figures()
     curve = curve_of(figures, "Ankle dorsiflexion", "left", "slow")
     np.testing.assert_allclose(curve["sd"], WOBBLE * np.sqrt(4 / 3), rtol=ROUNDING)
@@ -103,7 +102,7 @@ def test_one_participant_is_spread_over_cycles() -> None:
 
 
 def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) -> None:
-    words = Page(three_people.page()).words
+    words = Page(three_people.overview()).words
     # metrics are 1 + shift: mean 1, SD 2; stance share 60 + shift
     assert re.search(r"Stride time\W+s\s+1\.00 \(2\.00\)", words)
     assert re.search(r"Stance share\W+60\.0 \(2\.0\)", words)
@@ -112,11 +111,10 @@ def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) ->
 
 
 def test_only_moments_and_powers_have_error_bands(three_people: Made) -> None:
-    sure = three_people.page()
-    assert "errors" not in Page(sure).words
+    assert "errors" not in Page(three_people.overview()).words
     study = with_errors(three_people.study, below=0.5, above=1.5)
-    html = three_people._replace(study=study).page()
-    for figures in Page(html).figures():
+    for page in map(Page, three_people._replace(study=study).pages().values()):
+        (figures,) = page.figures()
         for figure in figures:
             drawn = figure["group"] in ("Internal moments", "Powers")
             for curve in figure["curves"]:
@@ -126,33 +124,34 @@ def test_only_moments_and_powers_have_error_bands(three_people: Made) -> None:
                     # three numbers of up to 50, each rounded to four digits
                     np.testing.assert_allclose(low, -0.5, atol=0.02)
                     np.testing.assert_allclose(high, 1.5, atol=0.02)
-    words = Page(html).words
-    assert "Dotted lines enclose 95 %" in words
-    # of the study and of each of three participants
-    assert len(re.findall(r"Knee flexion moment\s+10\s+20\s+30\s+40 ", words)) == 4
+        assert "Dotted lines enclose 95 %" in page.words
+        assert len(re.findall(r"Knee flexion moment\s+10\s+20\s+30\s+40 ", page.words)) == 1
 
 
 def test_the_overview_has_means_and_symmetry_of_each_participant(three_people: Made) -> None:
-    words = Page(three_people.page()).words
+    words = Page(three_people.overview()).words
     # metrics are 1 + shift on both sides, stance share 60 + shift: symmetry 0, whatever the size
     assert re.search(r"sub-03\s+sub-03\s+slow\s+left\s+6\s+3\.00\s", words)
     assert re.search(r"sub-03\s+sub-03\s+slow\s+0\.0\s+0\.0\s", words)
+    words = Page(three_people.person("sub-03")).words
     assert re.search(r"Stance share\W+62\.0 \(0\.5\)\s+62\.0 \(0\.5\)\s+0\.0\s", words)
 
 
 def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
-    words = Page(three_people.page()).words
+    words = Page(three_people.overview()).words
     summary = "3 participants, 3 sessions; 7 trials used, 1 rejected; 54 gait cycles;"
     assert f"{summary} 48 of 54 stances with kinetics." in words
-    assert re.search(r"walk_3\s+whole trial\s+walk_3.c3d: the file ends early", words)
-    which = ", ".join(f"left {start}.00 to {start}.60 s on plate 1+2" for start in range(6))
-    assert re.search(re.escape("6 of 6 stances") + r"\s+" + re.escape(f"two feet on plate 1: {which}"), words)
     # reasons that differ in their numbers are counted as one: no trial, six stances, six cycles
     assert re.search(r"two feet on plate …\s+0\s+6\s+6 ", words)
+    words = Page(three_people.person("sub-01")).words
+    assert re.search(r"walk_3\s+whole trial\s+walk_3.c3d: the file ends early", words)
+    words = Page(three_people.person("sub-03")).words
+    which = ", ".join(f"left {start}.00 to {start}.60 s on plate 1+2" for start in range(6))
+    assert re.search(re.escape("6 of 6 stances") + r"\s+" + re.escape(f"two feet on plate 1: {which}"), words)
 
 
 def test_each_trial_has_a_row_of_repairs_and_checks(three_people: Made) -> None:
-    words = Page(three_people.page()).words
+    words = Page(three_people.person()).words
     row = r"sub-01\s+walk_1\s+17\s+swapped labels corrected: LKNE and RKNE\s+2e-13\s+0.2\s+0.2\s+0.2\s+0.1"
     assert re.search(row, words)
 
@@ -165,7 +164,7 @@ def test_filled_gaps_and_removed_spikes_are_listed() -> None:
 
 
 def test_the_page_shows_provenance(three_people: Made) -> None:
-    words = Page(three_people.page()).words
+    words = Page(three_people.overview()).words
     assert '"marker_cutoff_hz": 10' in words
     for text in ("version 0.1.0", "study: pipeline 0.1.0", "sub-01/walk.c3d", "ab" * 32, "control"):
         assert text in words
@@ -178,7 +177,7 @@ def test_missing_samples_are_left_out_not_zero() -> None:
     trial["joint_power"][:] = np.inf
     trial.metric_value.loc[{"metric": "step_width"}][0] = np.nan
     trial.metric_value.loc[{"metric": "step_length"}] = np.nan
-    html = made({"sub-01": {"walk": trial}}, {"walk": "slow"}).page()
+    html = made({"sub-01": {"walk": trial}}, {"walk": "slow"}).person()
     (figures,) = Page(html).figures()
     curve = curve_of(figures, "Hip flexion", "left", "slow")
     assert curve["mean"][50] is None
@@ -201,29 +200,33 @@ def test_stances_are_shown_where_no_whole_cycle_has_kinetics() -> None:
         "sub-02": {"walk": trial_cycles("sub-02", "slow", both, alone=1)},
         "sub-03": {"walk": trial_cycles("sub-03", "slow", [], alone=2)},
     }
-    page = Page(made(trials, {"walk": "slow"}).page())
-    assert "and 6 stances without a whole cycle" in page.words
-    over = [{figure["over"] for figure in figures} for figures in page.figures()]
-    assert over == [{"gait cycle"}, {"gait cycle"}, {"stance"}, {"gait cycle"}, {"stance"}]
-    curve = curve_of(page.figures()[2], "Ankle power", "right", "slow")
+    pages = {name: Page(made(trials, {"walk": "slow"}).person(name)) for name in trials}
+    for name, count in {"sub-01": "3 stances", "sub-02": "1 stance", "sub-03": "2 stances"}.items():
+        assert f"and {count} without a whole cycle" in pages[name].words
+    shown = {name: [{figure["over"] for figure in group} for group in page.figures()] for name, page in pages.items()}
+    assert shown == {"sub-01": [{"gait cycle"}, {"stance"}], "sub-02": [{"gait cycle"}], "sub-03": [{"stance"}]}
+    page = pages["sub-01"]
+    curve = curve_of(page.figures()[1], "Ankle power", "right", "slow")
     assert (curve["n"], curve["foot_off"]) == (3, None)
     np.testing.assert_allclose(curve["mean"], 101)
-    assert {figure["title"] for figure in page.figures()[2]} >= {"Hip flexion", "Knee flexion moment", "Vertical force"}
+    assert {figure["title"] for figure in page.figures()[1]} >= {"Hip flexion", "Knee flexion moment", "Vertical force"}
     assert re.search(r"Peak vertical force\W+N/kg\s+101\.00 \(1\.00\)", page.words)
     assert not re.search(r"Stride time\W+s\s+101", page.words)
 
 
 def test_a_study_of_one_person_without_a_cycle_shows_the_stances() -> None:
-    page = Page(made({"sub-01": {"walk": trial_cycles("sub-01", "slow", [], alone=3)}}, {"walk": "slow"}).page())
+    page = Page(made({"sub-01": {"walk": trial_cycles("sub-01", "slow", [], alone=3)}}, {"walk": "slow"}).person())
     (figures,) = page.figures()
     assert curve_of(figures, "Ankle power", "right", "slow")["n"] == 3
-    assert "0 gait cycles" in page.words
+    assert "0 of 0 gait cycles" in page.words
 
 
 def test_a_study_without_cycles_shows_the_reasons() -> None:
     trials = {"sub-01": {"walk": xr.Dataset(attrs={"rejected": "no marker 'LKNE'"})}}
-    page = Page(made(trials, {"walk": "slow"}).page())
-    assert "no marker 'LKNE'" in page.words
+    study = made(trials, {"walk": "slow"})
+    assert "no marker 'LKNE'" in Page(study.person()).words
+    assert not Page(study.person()).figures()
+    page = Page(study.overview())
     assert "1 participant, 1 session; 0 trials used, 1 rejected; 0 gait cycles" in page.words
     assert not page.figures()
 
@@ -231,7 +234,7 @@ def test_a_study_without_cycles_shows_the_reasons() -> None:
 def test_equal_studies_give_equal_pages_also_after_a_file(three_people: Made, tmp_path: Path) -> None:
     netcdf.save(tmp_path / "study.nc", three_people.study)
     loaded = three_people._replace(study=netcdf.load(tmp_path / "study.nc"))
-    assert three_people.page() == three_people.page() == loaded.page()
+    assert three_people.pages() == three_people.pages() == loaded.pages()
 
 
 def test_two_hundred_cycles_take_less_than_a_second() -> None:
@@ -239,5 +242,5 @@ def test_two_hundred_cycles_take_less_than_a_second() -> None:
     large = made({"sub-02": many}, dict.fromkeys(many, "slow"))
     assert large.study.sizes["cycle"] == 200
     start = time.process_time()
-    large.page()
+    large.pages()
     assert time.process_time() - start < 1.0

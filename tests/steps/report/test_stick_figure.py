@@ -25,7 +25,7 @@ def study() -> Made:
 
 def test_without_kinetics_the_motion_is_shown_alone() -> None:
     trials = {"walk": trial_cycles("sub-01", "slow", ["left", "right"], valid=False, reason="no plate")}
-    (walk,) = Page(made({"sub-01": trials}, {"walk": "slow"}).page()).walks()
+    (walk,) = Page(made({"sub-01": trials}, {"walk": "slow"}).person()).walks()
     assert walk["scene"]["time"]
     assert walk["steps"] == walk["contributions"] == {}
 
@@ -57,7 +57,7 @@ def test_a_long_walk_is_thinned(study: Made) -> None:
 
 
 def test_the_vectors_of_a_step_are_the_force_per_body_mass_during_contact(study: Made) -> None:
-    walk = Page(study.page()).walks()[0]
+    walk = Page(study.person()).walks()[0]
     step = walk["steps"]["left"]
     force = study.study.ground_force.sel(axis="y").values
     phases = [int(p) for p in step["phase"]]
