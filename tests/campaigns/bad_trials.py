@@ -104,7 +104,7 @@ def results(study: Path) -> tuple[xr.Dataset, dict[Trial, list[dict[str, str]]],
     with (study / "derived/quality.csv").open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
             quality.setdefault((row["session"], row["trial"]), []).append(row)
-    pages = [study / "derived/report.html", *(study / "derived/report").iterdir()]
+    pages = [study / "derived/report.html", *(study / "derived/report").glob("*.html")]
     words = " ".join(Page(page.read_text(encoding="utf-8")).words for page in pages)
     return netcdf.load(study / "derived/study.nc"), quality, " ".join(words.split())
 
