@@ -178,8 +178,8 @@ def trial_steps(cycles: xr.Dataset) -> dict[str, xr.Dataset]:
 def made(
     trials: dict[str, dict[str, xr.Dataset]],
     conditions: dict[str, str],
-    *,
     own: dict[str, dict[str, str]] | None = None,
+    /,
     **column: str,
 ) -> Made:
     """Return a study with sessions named like their participants.

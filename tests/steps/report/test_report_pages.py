@@ -86,7 +86,8 @@ def test_a_study_has_a_page_for_each_participant(three_people: Made) -> None:
 def test_a_participants_page_holds_nothing_of_another() -> None:
     """Ids, sessions, trials, conditions, sources, cells of the tables, reasons; also in the data of the figures."""
     words = {name: [f"{what}-{name}" for what in ("walk", "pace", "refused", "town", "file")] for name in SHIFT}
-    trials, conditions = {}, {}
+    trials: dict[str, dict[str, xr.Dataset]] = {}
+    conditions: dict[str, str] = {}
     for name, (walk, pace, refused, _, file) in words.items():
         trials[name] = {
             walk: trial_cycles(name, pace, ["left", "right"], alone=1).assign_attrs(source=f"{file}.c3d"),
@@ -94,7 +95,7 @@ def test_a_participants_page_holds_nothing_of_another() -> None:
         }
         conditions |= {walk: pace, f"bad-{name}": pace}
     own = {name: {"town": towns} for name, (*_, towns, _) in words.items()}
-    pages = made(trials, conditions, own=own).pages()
+    pages = made(trials, conditions, own).pages()
     for name, others in {name: {*words} - {name} for name in words}.items():
         html = pages[f"report/{name}.html"]
         assert all(text in html for text in (name, *words[name]))
