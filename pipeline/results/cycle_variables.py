@@ -136,8 +136,10 @@ REPRESENTATIVE = {
     "cycle_end": Variable(("side",), "s", "foot strike that ends the cycle shown; NaN without one"),
     "cycle_has_kinetics": Variable(("side",), "1", "whether the cycle shown has valid kinetics", "i1"),
 }
-STANCE_METRICS = {f"{name}{STANCE}": METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
-STUDY = CURVES | METRICS | SCORES | ON_REQUEST | STANCE_CURVES | STANCE_METRICS
+CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
+STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
+_SCORES = {name: score.variable for name, score in SCORES.items()}
+STUDY = CURVES | CYCLE_METRICS | _SCORES | ON_REQUEST | STANCE_CURVES | STANCE_METRICS
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
     *("participant", "session", "trial", "condition", "side"),

@@ -108,7 +108,7 @@ COORDINATES = {
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
 }
-OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": SCORES | ON_REQUEST}
+OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": {*SCORES, *ON_REQUEST}}
 FLAGS = {
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock",

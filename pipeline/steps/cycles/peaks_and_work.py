@@ -14,19 +14,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
+from ...results.metrics import METRICS
 
 Array = NDArray[np.float64]
 Curves = Mapping[str, Array]
 USUAL_STANCE_SHARE = 60.0  # percent
+PERCENT = np.arange(101.0)
+TOP_PERCENT = 2
 
 
 class _Part(NamedTuple):
-    """One sign of a row of a curve, and the part of the cycle for its peak."""
+    """One sign of a row of a curve; ``as_stored``: a peak of it has the sign of the curve, else of the part."""
 
     curve: str
     row: tuple[int, ...]
     sign: int = 1
-    until: str = "cycle"
+    as_stored: bool = False
 
     def of(self, curves: Curves) -> Array:
         """Return the row (..., 101), with the sign of the part positive."""
@@ -34,22 +37,40 @@ class _Part(NamedTuple):
         return np.asarray(self.sign * curves[self.curve][place])
 
 
-PEAKS = {
-    "peak_ankle_dorsiflexion": _Part("joint_angle", (ANKLE, FLEXION), until="stance"),
+VALLEY = "lowest_vertical_force"
+TOPS = {
+    "peak_ankle_dorsiflexion": _Part("joint_angle", (ANKLE, FLEXION)),
+    "peak_ankle_dorsiflexion_swing": _Part("joint_angle", (ANKLE, FLEXION)),
     "peak_ankle_plantarflexion": _Part("joint_angle", (ANKLE, FLEXION), -1),
-    "peak_knee_flexion_stance": _Part("joint_angle", (KNEE, FLEXION), until="half stance"),
+    "peak_knee_flexion_stance": _Part("joint_angle", (KNEE, FLEXION)),
+    "peak_knee_extension_stance": _Part("joint_angle", (KNEE, FLEXION), -1),
     "peak_knee_flexion": _Part("joint_angle", (KNEE, FLEXION)),
     "peak_hip_flexion": _Part("joint_angle", (HIP, FLEXION)),
     "peak_hip_extension": _Part("joint_angle", (HIP, FLEXION), -1),
-    "peak_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1, "stance"),
-    "peak_knee_extensor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION), -1, "half stance"),
-    "peak_knee_abductor_moment": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1, "stance"),
+    "peak_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1),
+    "peak_knee_extensor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION), -1),
+    "peak_knee_flexor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION)),
+    "peak_knee_abductor_moment": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1),
+    "peak_knee_abductor_moment_first": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1),
+    "peak_knee_abductor_moment_second": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1),
     "peak_hip_extensor_moment": _Part("joint_moment_jcs", (HIP, FLEXION), -1),
-    "peak_hip_abductor_moment": _Part("joint_moment_jcs", (HIP, ADDUCTION), -1, "stance"),
-    "peak_ankle_power": _Part("joint_power", (ANKLE,), until="stance"),
-    "peak_vertical_force": _Part("ground_force", (UP,), until="stance"),
-    "peak_braking_force": _Part("ground_force", (FORWARD,), -1, "stance"),
-    "peak_propulsive_force": _Part("ground_force", (FORWARD,), until="stance"),
+    "peak_hip_flexor_moment": _Part("joint_moment_jcs", (HIP, FLEXION)),
+    "peak_hip_abductor_moment": _Part("joint_moment_jcs", (HIP, ADDUCTION), -1),
+    "peak_ankle_power": _Part("joint_power", (ANKLE,)),
+    "peak_power_a1": _Part("joint_power", (ANKLE,), -1, as_stored=True),
+    "peak_power_k1": _Part("joint_power", (KNEE,), -1, as_stored=True),
+    "peak_power_k2": _Part("joint_power", (KNEE,)),
+    "peak_power_k3": _Part("joint_power", (KNEE,), -1, as_stored=True),
+    "peak_power_k4": _Part("joint_power", (KNEE,), -1, as_stored=True),
+    "peak_power_h1": _Part("joint_power", (HIP,)),
+    "peak_power_h2": _Part("joint_power", (HIP,), -1, as_stored=True),
+    "peak_power_h3": _Part("joint_power", (HIP,)),
+    "peak_vertical_force": _Part("ground_force", (UP,)),
+    "peak_vertical_force_first": _Part("ground_force", (UP,)),
+    VALLEY: _Part("ground_force", (UP,), -1, as_stored=True),
+    "peak_vertical_force_second": _Part("ground_force", (UP,)),
+    "peak_braking_force": _Part("ground_force", (FORWARD,), -1),
+    "peak_propulsive_force": _Part("ground_force", (FORWARD,)),
 }
 IMPULSES = {
     "impulse_of_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1),
@@ -64,45 +85,55 @@ IMPULSES = {
 }
 
 
-class Burst(NamedTuple):
-    """A phase of power: joint, sign, window of the peak (0-1 stance, 1-2 swing)."""
-
-    joint: int
-    sign: int
-    start: float
-    end: float
-
-
-BURSTS = {
-    "work_a1": Burst(ANKLE, -1, 0.15, 0.9),
-    "work_a2": Burst(ANKLE, 1, 0.6, 1.1),
-    "work_k1": Burst(KNEE, -1, 0.0, 0.35),
-    "work_k2": Burst(KNEE, 1, 0.15, 0.65),
-    "work_k3": Burst(KNEE, -1, 0.7, 1.4),
-    "work_k4": Burst(KNEE, -1, 1.4, 2.0),
-    "work_h1": Burst(HIP, 1, 0.0, 0.5),
-    "work_h2": Burst(HIP, -1, 0.4, 0.95),
-    "work_h3": Burst(HIP, 1, 0.75, 1.6),
+BURSTS = {  # joint and sign of each phase of power
+    "work_a1": (ANKLE, -1),
+    "work_a2": (ANKLE, 1),
+    "work_k1": (KNEE, -1),
+    "work_k2": (KNEE, 1),
+    "work_k3": (KNEE, -1),
+    "work_k4": (KNEE, -1),
+    "work_h1": (HIP, 1),
+    "work_h2": (HIP, -1),
+    "work_h3": (HIP, 1),
 }
 
 
 def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
-    """Return the peaks (...) of cycles and, as ``phase_of_peak_...``, their times, %.
+    """Return the peaks (...) of cycles and, as ``phase_of_...``, their times, %.
 
-    NaN where a curve is missing. A stance share of NaN counts as 60.
+    A peak is the highest top of the curve inside its window: not the window's first or last value, which is that of a
+    neighbouring peak. A top is the highest of the samples within 2 % of the cycle, since nothing of a walking person,
+    and nothing that the filter passes, rises and falls in less than 4 %, 40 to 50 ms. NaN without a top, if a metric of
+    one sign has its top beyond zero (no propulsion, no burst of power), or if a sample of the window is missing.
+    Absorbed power is negative. A stance share of NaN counts as 60.
     """
-    end = np.trunc(np.where(np.isnan(stance_share), USUAL_STANCE_SHARE, stance_share))
-    last = {"cycle": np.full_like(end, 100), "stance": end, "half stance": end // 2}
-    values = np.stack([peak.of(curves) for peak in PEAKS.values()], axis=-2)
-    until = np.stack([last[peak.until] for peak in PEAKS.values()], -1)
-    searched = np.where((np.arange(101) <= until[..., None]) & np.isfinite(values), values, -np.inf)
+    share = np.asarray(stance_share, dtype=float)
+    off = np.where(np.isnan(share), USUAL_STANCE_SHARE, share)[..., None]
+    windows = [METRICS[name].window for name in TOPS]
+    start, end = (_percent(np.array([window[i] for window in windows]), off)[..., None] for i in (1, 2))
+    values = np.stack([part.of(curves) for part in TOPS.values()], axis=-2)
+    within = ((start < PERCENT) & (end > PERCENT)) | (end - 100 > PERCENT)
+    lowest = [0 if METRICS[name].kind == "size" and name != VALLEY else -np.inf for name in TOPS]
+    searched = np.where(within & _tops(values) & (values > np.array(lowest)[:, None]), values, -np.inf)
     place = searched.argmax(axis=-1)
     highest = np.take_along_axis(searched, place[..., None], axis=-1)[..., 0]
-    known = np.isfinite(highest)
+    known = np.isfinite(highest) & ~(within & np.isnan(values)).any(axis=-1)
     found, phase = np.where(known, highest, np.nan), np.where(known, place, np.nan)
-    return {name: found[..., i] for i, name in enumerate(PEAKS)} | {
-        f"phase_of_{name}": phase[..., i] for i, name in enumerate(PEAKS)
+    found *= [part.sign if part.as_stored else 1 for part in TOPS.values()]
+    return {name: found[..., i] for i, name in enumerate(TOPS)} | {
+        f"phase_of_{name}": phase[..., i] for i, name in enumerate(TOPS)
     }
+
+
+def _percent(at: Array, off: Array) -> Array:
+    """Return instants of the gait cycle, 0 at foot strike and 1 at foot off, in percent."""
+    return np.minimum(at, 1) * off + np.clip(at - 1, 0, 1) * (100 - off) + np.maximum(at - 2, 0) * off
+
+
+def _tops(values: Array) -> NDArray[np.bool_]:
+    """Return where curves (..., 101), which go on at their start, are highest within ``TOP_PERCENT``."""
+    around = [np.roll(values, shift, axis=-1) for shift in range(-TOP_PERCENT, TOP_PERCENT + 1) if shift]
+    return np.asarray(np.all([values >= other for other in around], axis=0))
 
 
 def ranges(curves: Curves) -> dict[str, Array]:
@@ -158,7 +189,7 @@ def work(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     done = (turn * (moment[..., 1:] + moment[..., :-1]) / 2).reshape(len(off), turn.shape[-2], 100)
     phases = _phases(done)
     return {
-        name: _work_of(burst, done[:, burst.joint], phases, off).reshape(share.shape) for name, burst in BURSTS.items()
+        name: _work_of(name, done[:, joint], phases, off).reshape(share.shape) for name, (joint, _) in BURSTS.items()
     }
 
 
@@ -191,10 +222,12 @@ def _phases(done: Array) -> _Phases:
     return _Phases(cycle, joint, sign.ravel()[first], peak, work)
 
 
-def _work_of(burst: Burst, done: Array, phases: _Phases, off: Array) -> Array:
+def _work_of(burst: str, done: Array, phases: _Phases, off: Array) -> Array:
     """Return a burst's work (cycle,), given its joint's (cycle, 100) and foot off, %."""
-    start, end = (np.where(at <= 1, at * off, off + (at - 1) * (100 - off)) for at in (burst.start, burst.end))
-    mine = (phases.joint == burst.joint) & (phases.sign == burst.sign)
+    joint, sign = BURSTS[burst]
+    window = METRICS[burst].window
+    start, end = _percent(np.array(window.start), off), _percent(np.array(window.end), off)
+    mine = (phases.joint == joint) & (phases.sign == sign)
     mine &= (phases.peak > start[phases.cycle]) & (phases.peak < end[phases.cycle])
     total = np.bincount(phases.cycle[mine], weights=phases.work[mine], minlength=len(off))
     middle = np.arange(100) + 0.5

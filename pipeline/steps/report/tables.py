@@ -153,8 +153,8 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
     header = ["Metric", "Unit", *(title for title, _ in columns), "Meaning"]
     result = {OTHERS: Table(header, [])}
     for i, name in enumerate(shown):
-        _, units, meaning, _ = NUMBERS[name]
-        row = [_title(name), plain_unit(units), *(cells[i] for _, cells in columns), meaning]
+        row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for _, cells in columns)]
+        row.append(NUMBERS[name].long_name)
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         result.setdefault(group, Table(header, [])).rows.append(row)
     return result

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, SAME_STRIKE_S
 from ...results.averages import participant_means, symmetry
-from ...results.cycle_variables import CURVES, IDENTITY, STANCE, STANCE_CURVES, STANCE_IDENTITY, STANCE_METRICS, STUDY
+from ...results.cycle_variables import (
+    CURVES,
+    CYCLE_METRICS,
+    IDENTITY,
+    STANCE,
+    STANCE_CURVES,
+    STANCE_IDENTITY,
+    STANCE_METRICS,
+    STUDY,
+)
 from ...results.metrics import METRICS, OF_STANCE, SCORES
 from ...results.schema import REPAIRS, separate_metrics
 from ...results.trials import spans_of
@@ -216,7 +225,7 @@ def _empty() -> xr.Dataset:
     }
     variables = {
         name: (variable.dims, np.empty([len(labels[dim]) for dim in variable.dims]))
-        for name, variable in (CURVES | METRICS | STANCE_CURVES | STANCE_METRICS).items()
+        for name, variable in (CURVES | CYCLE_METRICS | STANCE_CURVES | STANCE_METRICS).items()
     }
     kinds = {"start_time": float, "end_time": float, "kinetics_valid": bool, "cycle": np.int32}
     identity = {name: ("cycle", np.array([], dtype=kinds.get(name, "U1"))) for name in IDENTITY}

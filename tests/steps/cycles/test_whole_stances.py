@@ -63,7 +63,8 @@ def test_metrics_that_stance_alone_does_not_define_are_absent(known: Walk) -> No
     result = trial(known).cut()
     present = np.isfinite(result.metric_value_of_stance.values).any(axis=0)
     assert {name for name, there in zip(METRICS, present, strict=True) if there} <= {*OF_STANCE}
-    assert {*PEAKS, "stance_time", "leg_length"} <= {
+    of_sines = {"peak_knee_flexion_stance", "peak_vertical_force"}
+    assert {*of_sines, "stance_time", "leg_length"} <= {
         name for name, there in zip(METRICS, present, strict=True) if there
     }
 
@@ -104,7 +105,7 @@ def test_the_ends_of_the_recording_and_gaps_keep_a_distance(known: Walk) -> None
 def test_a_stance_and_its_cycle_have_the_same_metrics(known: Walk) -> None:
     """Samples are at whole percents of each; a half sine of 0.7 s loses up to (pi / 100)^2 / 8 of its peak by that.
 
-    A peak at foot off is left out: a cycle has no sample there, and the curves made here are not zero in swing.
+    The half sine has its top between two windows, so that which of them has it depends on the samples.
     """
     result = trial(known).cut()
     compared = set()
@@ -112,7 +113,7 @@ def test_a_stance_and_its_cycle_have_the_same_metrics(known: Walk) -> None:
         same = (result.side == result.stance_side[i]) & (np.abs(result.start_time - result.stance_start[i]) < 0.01)
         if same.any():
             cycle = result.isel(cycle=int(np.argmax(same.values)))
-            inside = [name for name in PEAKS if cycle[f"phase_of_{name}"] < int(cycle.stance_share)]
+            inside = [name for name in PEAKS if np.isfinite(cycle[name]) and not name.endswith(("_first", "_second"))]
             compared |= {*inside}
             for name in inside:
                 assert of_stance(result, name)[number] == pytest.approx(float(cycle[name]), rel=2e-3), name
@@ -131,7 +132,8 @@ def test_a_walk_cut_after_foot_off_has_the_metrics_of_the_whole_walk(tmp_path: P
     assert int(stances.cycle) == int(cycles.cycle)
     for name in PEAKS:
         # power changes by 2 % from one percent to the next near its peak; filters end elsewhere
-        assert float(found[name]) == pytest.approx(float(cycles[name]), rel=0.02 if "power" in name else 0.01), name
+        near = pytest.approx(float(cycles[name]), rel=0.02 if "power" in name else 0.01, nan_ok=True)
+        assert float(found[name]) == near, name
     for name in (name for name in OF_STANCE if name.startswith("impulse_")):
         assert float(found[name]) == pytest.approx(float(cycles[name]), rel=0.02, abs=1e-3), name
     for name, peak in (("joint_angle", 30.0), ("joint_moment_jcs", 1.5), ("joint_power", 4.3)):
