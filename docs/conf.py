@@ -36,7 +36,9 @@ navigation = {
     "Tutorial": ["tutorial"],
     "How-to": [
         "install",
+        "reading_the_report",
         "how_to",
+        "faq",
         "study_directory",
         "body_models",
         "statistics",
@@ -45,6 +47,6 @@ navigation = {
         "speed",
         "audit",
     ],
-    "Reference": ["commands", "settings", "outputs", "python"],
+    "Reference": ["commands", "settings", "outputs", "python", "glossary"],
     "Explanation": ["theory", "validation", "reliability", "comparison"],
 }
