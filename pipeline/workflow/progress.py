@@ -17,6 +17,8 @@ from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from ..results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
+
 LONGEST_REASON = 8  # lines
 NOTHING_TO_DO = "Nothing to do, all results are up to date."
 DRY_RUN = "Dry run: nothing was run."
@@ -225,14 +227,11 @@ def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
         rows = list(csv.DictReader(handle))
     trials = {(row["session"], row["trial"]) for row in rows}
     lost = {
-        (row["session"], row["trial"]): row["reason"]
-        for row in rows
-        if row["verdict"] == "rejected" and not row["side"]
+        (row["session"], row["trial"]): row["reason"] for row in rows if row["verdict"] == REFUSED and not row["side"]
     }
     stances = Counter(row["verdict"] for row in rows if row["side"])
     lines = [
-        f"{len(trials) - len(lost)} of {len(trials)} trials used, "
-        f"{stances['used']} of {stances.total()} stances with kinetics.",
+        f"{len(trials) - len(lost)} of {len(trials)} trials used, {_stances(stances)}",
         *(f"  rejected: {session} {trial}: {reason}" for (session, trial), reason in sorted(lost.items())),
         f"Report: {(derived / 'report.html').resolve()}",
     ]
@@ -240,6 +239,13 @@ def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
     if failed:
         lines.append("Exit code 1, because trials were rejected (run.fail_on_rejection).")
     return "\n".join(lines), failed
+
+
+def _stances(verdicts: Counter[str]) -> str:
+    """Return how many contacts with plates are used; other stances are not lost."""
+    contacts, others = verdicts[USED] + verdicts[REFUSED], verdicts[NOT_ON_A_PLATE]
+    elsewhere = f"; {_count(others, 'stance')} not on a plate" if others else ""
+    return f"{verdicts[USED]} of {_count(contacts, 'plate contact')} used{elsewhere}."
 
 
 def _count(number: int, noun: str) -> str:

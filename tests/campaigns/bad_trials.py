@@ -129,7 +129,7 @@ def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
             same += alike
             wrong += [] if alike else [f"{trial}: good, but with other results"]
             continue
-        reasons = {row["reason"] for row in rows if row["verdict"] == "rejected"}
+        reasons = {row["reason"] for row in rows if row["verdict"] == "refused"}
         used = [row for row in rows if row["verdict"] == "used"]
         shown = all(reason in words for reason in reasons)
         good = any(BAD[bad[trial]][1] in reason for reason in reasons) and all(reasons) and not used and shown

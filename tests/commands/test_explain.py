@@ -156,7 +156,7 @@ def test_reasons_are_given(study: Path, results: xr.Dataset) -> None:
     number = number_of(results, "fast_02", "right", 0)
     text = explain(study, cycle=number)
     assert "kinetics left out: left out by hand: looked round" in text
-    assert "verdict on the stance: left out by hand: looked round" in text
+    assert "verdict on the stance: refused: left out by hand: looked round" in text
 
 
 def test_every_cycle_is_explained_within_the_width(study: Path, results: xr.Dataset) -> None:

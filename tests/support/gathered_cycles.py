@@ -55,7 +55,7 @@ def trial(
         "side": ("cycle", side), "start_time": ("cycle", values), "end_time": ("cycle", values + 1),
         "kinetics_valid": ("cycle", reason == ""), "reason": ("cycle", reason),
         "stance_side": ("stance", np.append(side, "right")),
-        "stance_plates": ("stance", np.append(np.where(reason == "", "1 2", ""), "")),
+        "stance_plates": ("stance", np.append(np.full(len(sides), "1 2"), "")),
         "stance_reason": ("stance", np.append(reason, "" if alone else "no plate")),
     }  # fmt: skip
     coordinates = names | {name: NAMES[name] for name in NAMES if name in dims} | own

@@ -226,8 +226,9 @@ def test_errors_before_a_run_are_printed_and_a_lock_with_its_remedy(capsys: pyte
 
 QUALITY = """session,trial,side,verdict,reason
 s1,walk,left,used,
-s1,walk,right,rejected,no plate
-s1,fast,,rejected,no static trial
+s1,walk,right,not on a plate,no plate
+s1,walk,right,refused,two feet on the plate
+s1,fast,,refused,no static trial
 """
 
 
@@ -238,7 +239,7 @@ def test_the_last_lines_say_what_was_used_and_what_was_lost(tmp_path: Path, fail
     (tmp_path / "report.html").touch()
     text, failed = closing_lines(tmp_path, fail=fail)
     assert text.splitlines()[:3] == [
-        "1 of 2 trials used, 1 of 2 stances with kinetics.",
+        "1 of 2 trials used, 1 of 2 plate contacts used; 1 stance not on a plate.",
         "  rejected: s1 fast: no static trial",
         f"Report: {tmp_path}/report.html",
     ]

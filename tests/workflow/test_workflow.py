@@ -31,7 +31,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (study / "trials.tsv").write_text("\n".join(kept) + "\n")
     result = snakemake(study)
     assert result.returncode == 0, result.stdout + result.stderr
-    closing = ["4 of 4 trials used, 12 of 24 stances with kinetics.", f"Report: {study}/derived/report.html"]
+    closing = [
+        "4 of 4 trials used, 12 of 12 plate contacts used; 12 stances not on a plate.",
+        f"Report: {study}/derived/report.html",
+    ]
     assert result.stdout.splitlines() == closing
     lines = result.stderr.splitlines()
     assert "16 steps to do in 2 sessions; each has a log in logs/." in lines
@@ -116,7 +119,7 @@ def test_metrics_and_quality_are_tidy(finished: Path) -> None:
     mean = study.joint_angle.groupby("condition").mean()
     assert set(mean.condition.values) == {"comfortable", "fast"}
     with (finished / "derived" / "quality.csv").open() as handle:
-        assert {row["verdict"] for row in csv.DictReader(handle)} <= {"used", "rejected"}
+        assert {row["verdict"] for row in csv.DictReader(handle)} <= {"used", "not on a plate", "refused"}
 
 
 def _edit_cell(path: Path, participant: str, column: str, value: str) -> None:

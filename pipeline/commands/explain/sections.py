@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
 from ...results.schema import FLAGS
+from ...results.stance_verdicts import verdict_of
 from ...signals.filters import stretches
 from ...workflow import checksums
 from ...workflow.digests import sha256
@@ -222,8 +223,9 @@ def _checks(record: CycleRecord) -> Blocks:
     yield from _missing(record)
     data = record.steps["cycles"]
     near = np.abs(data.stance_start.values - record.span_s[0]) < SAME_STRIKE_S
-    for reason in data.stance_reason.values[near & (data.stance_side.values == record.side)]:
-        yield f"verdict on the stance: {reason or 'used'}"
+    for i in np.flatnonzero(near & (data.stance_side.values == record.side)):
+        reason, plates = (str(data[f"stance_{name}"].values[i]) for name in ("reason", "plates"))
+        yield f"verdict on the stance: {': '.join(filter(None, [verdict_of(reason, plates), reason]))}"
 
 
 def _list(values: NDArray[np.float64]) -> str:

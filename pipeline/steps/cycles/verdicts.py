@@ -14,11 +14,11 @@ from ...body.plausibility import REMEDY, reason_of_flag
 from ...c3d.event_names import OFF, STRIKE
 from ...conventions import SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
+from ...results.stance_verdicts import BY_HAND
 from ...results.trials import AnyTrial
 
 Array = NDArray[np.float64]
 Strike = tuple[str, float]  # side, instant in s
-BY_HAND = "left out by hand: "
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...results.schema import REPAIRS
-from .tables import ABSENT, Row, Table, has_kinetics, rejected_trials
+from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED
+from .tables import ABSENT, Row, Table, rejected_trials
 
 CHECKS = {
     "disagreement_n_m": "Formulations differ by, N m",
@@ -30,10 +31,10 @@ Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 def rejected(quality: list[Row]) -> Table:
-    """Return one row per trial with a rejection, of trial or stances, and its reasons."""
+    """Return one row per trial that was rejected, or has refused contacts with plates, and the reasons."""
     rows = []
     for trial, mine in _by_trial(quality).items():
-        lost = [row for row in mine if row["verdict"] == "rejected"]
+        lost = [row for row in mine if row["verdict"] == REFUSED]
         if not lost:
             continue
         if not mine[0]["side"]:
@@ -42,10 +43,11 @@ def rejected(quality: list[Row]) -> Table:
         stances: dict[str, list[str]] = {}
         for row in lost:
             stances.setdefault(row["reason"], []).append(_stance(row))
+        contacts = sum(row["verdict"] != NOT_ON_A_PLATE for row in mine)
         reasons = "; ".join(f"{reason}: {', '.join(which)}" for reason, which in stances.items())
-        rows.append([*trial, f"{len(lost)} of {len(mine)} stances", reasons])
+        rows.append([*trial, f"{len(lost)} of {contacts} plate contacts", reasons])
     rows.sort(key=lambda row: row[2] != "whole trial")  # stable: whole trials first
-    return Table(["Session", "Trial", "Rejected", "Reason and stances"], rows)
+    return Table(["Session", "Trial", "Refused", "Reason and contacts"], rows)
 
 
 def checks(quality: list[Row], clean: Trials) -> Table:
@@ -61,15 +63,14 @@ def checks(quality: list[Row], clean: Trials) -> Table:
     return Table(["Session", "Trial", "Marker samples filled", "Other repairs", *CHECKS.values()], rows)
 
 
-def reasons(cycles: list[Row], quality: list[Row]) -> Table:
-    """Return counts of lost trials, stances and cycles by reason, without its numbers."""
+def reasons(quality: list[Row]) -> Table:
+    """Return counts of rejected trials and refused contacts by reason, without its numbers."""
     trials = Counter(_kind(row) for row in rejected_trials(quality))
-    stances = Counter(_kind(row) for row in quality if row["verdict"] == "rejected" and row["side"])
-    lost = Counter(_kind(row) for row in cycles if not has_kinetics(row))
-    order = (trials + stances + lost).most_common()
+    contacts = Counter(_kind(row) for row in quality if row["verdict"] == REFUSED and row["side"])
+    order = (trials + contacts).most_common()
     return Table(
-        ["Reason", "Trials", "Stances", "Cycles without kinetics"],
-        [[reason, str(trials[reason]), str(stances[reason]), str(lost[reason])] for reason, _ in order],
+        ["Reason", "Trials", "Plate contacts"],
+        [[reason, str(trials[reason]), str(contacts[reason])] for reason, _ in order],
     )
 
 

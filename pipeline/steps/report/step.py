@@ -131,7 +131,7 @@ def _overview(content: Content, links: Mapping[str, str]) -> dict[str, Any]:
         "means": tables.means(content.means, links=links),
         "symmetry": tables.symmetry_indices(content.symmetry, links=links),
         "shares": shares(content.study, np.isin(content.cycles.participant, [*links])) if several else None,
-        "reasons": checked.reasons(cycles, content.quality),
+        "reasons": checked.reasons(content.quality),
         "history": content.study.attrs.get("history", "").splitlines(),
         "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
     }

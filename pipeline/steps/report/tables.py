@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ...conventions import SIDES
 from ...results.averages import Average, average
 from ...results.metrics import METRICS, OF_STANCE, SCORES
+from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 from .figures import PANELS, plain_unit
 
 Row = dict[str, str]
@@ -41,7 +43,8 @@ ONE_SIDED = (
 
 
 PARTICIPANTS = (
-    "Participant", "Sessions", "Trials used", "Gait cycles", "with kinetics", "Stances without a whole cycle",
+    "Participant", "Sessions", "Trials used", "Plate contacts used", "Gait cycles", "with kinetics",
+    "Stances without a whole cycle",
 )  # fmt: skip
 
 
@@ -63,15 +66,26 @@ class Totals(NamedTuple):
     cycles: int
     cycles_with_kinetics: int
     stances_alone: int
-    stances: int
-    stances_used: int
+    contacts: int
+    contacts_used: int
+    not_on_a_plate: int
+
+    @property
+    def trials_used(self) -> int:
+        """Return how many trials were not rejected."""
+        return self.trials - self.trials_rejected
+
+    @property
+    def contacts_refused(self) -> int:
+        """Return how many contacts with a plate are not used."""
+        return self.contacts - self.contacts_used
 
 
 def totals(rows: list[Row], quality: list[Row]) -> Totals:
     """Return the counts; some trials are in only one of metrics.csv (``rows``) and quality.csv."""
     both = [*quality, *rows]
     cycles = of_part(rows, "cycle")
-    stances = [row["verdict"] for row in quality if row["side"]]
+    stances = Counter(row["verdict"] for row in quality if row["side"])
     return Totals(
         participants=len(names(both, "participant")),
         sessions=len(names(both, "session")),
@@ -80,8 +94,9 @@ def totals(rows: list[Row], quality: list[Row]) -> Totals:
         cycles=len(cycles),
         cycles_with_kinetics=sum(has_kinetics(row) for row in cycles),
         stances_alone=len(rows) - len(cycles),
-        stances=len(stances),
-        stances_used=stances.count("used"),
+        contacts=stances[USED] + stances[REFUSED],
+        contacts_used=stances[USED],
+        not_on_a_plate=stances[NOT_ON_A_PLATE],
     )
 
 
@@ -117,7 +132,8 @@ def participants(people: Iterable[str], metrics: list[Row], quality: list[Row], 
             [
                 name,
                 ", ".join(names([*judged, *mine], "session")),
-                f"{count.trials - count.trials_rejected} of {count.trials}",
+                f"{count.trials_used} of {count.trials}",
+                f"{count.contacts_used} of {count.contacts}",
                 str(count.cycles),
                 str(count.cycles_with_kinetics),
                 str(count.stances_alone),
@@ -191,7 +207,7 @@ def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
 
 def rejected_trials(quality: list[Row]) -> list[Row]:
     """Return the rows of trials that were rejected as a whole."""
-    return [row for row in quality if row["verdict"] == "rejected" and not row["side"]]
+    return [row for row in quality if row["verdict"] == REFUSED and not row["side"]]
 
 
 def has_kinetics(cycle: Row) -> bool:

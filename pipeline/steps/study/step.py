@@ -24,6 +24,7 @@ from ...results.cycle_variables import (
 )
 from ...results.metrics import METRICS, OF_STANCE, SCORES
 from ...results.schema import REPAIRS, separate_metrics
+from ...results.stance_verdicts import REFUSED, verdict_of
 from ...results.trials import spans_of
 from ...tables.tsv import ABSENT
 from .gait_scores import reference_gait, scores
@@ -57,7 +58,7 @@ def study(
         validity and every column of participants.tsv as coordinates; the same along ``stance``, with names that end in
         ``_of_stance``, of every stance with both ends and valid kinetics. metrics.csv: one row per cycle, and one per
         such stance without a whole cycle.
-        quality.csv: one row per stance, or per rejected trial: used or rejected, the reason, the largest disagreement
+        quality.csv: one row per stance, or per rejected trial: the verdict, the reason, the largest disagreement
         of the trial's formulations, the closures of the side, and the counts of repaired marker samples of the trial.
 
     Raises:
@@ -203,7 +204,7 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
         checks = np.column_stack([known["stance_disagreement"], known["stance_forward_closure"], energy]).tolist()
         texts = [known[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "reason")]
         stances = [
-            [side, round(start, 4), round(end, 4), plates, "rejected" if reason else "used", reason]
+            [side, round(start, 4), round(end, 4), plates, verdict_of(reason, plates), reason]
             + [float(f"{check:.2e}") for check in found]  # significant digits
             for side, start, end, plates, reason, found in zip(*texts, checks, strict=True)
         ]
@@ -211,7 +212,7 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
     for i, (trial, reason) in enumerate(zip(known["trial"].tolist(), known["rejected"].tolist(), strict=True)):
         own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if reason:
-            yield [*own, "", np.nan, np.nan, "", "rejected", reason, *[pd.NA] * (len(QUALITY) - 10)]
+            yield [*own, "", np.nan, np.nan, "", REFUSED, reason, *[pd.NA] * (len(QUALITY) - 10)]
         for stance in stances[spans[i]]:
             yield [*own, *stance, *(known[name][i] for name in REPAIRS)]
 

@@ -139,15 +139,30 @@ def test_the_overview_has_means_and_symmetry_of_each_participant(three_people: M
 
 def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
     words = Page(three_people.overview()).words
-    summary = "3 participants, 3 sessions; 7 trials used, 1 rejected; 54 gait cycles;"
-    assert f"{summary} 48 of 54 stances with kinetics." in words
-    # reasons that differ in their numbers are counted as one: no trial, six stances, six cycles
-    assert re.search(r"two feet on plate …\s+0\s+6\s+6 ", words)
+    summary = "3 participants, 3 sessions; 7 of 8 trials used; 48 of 54 plate contacts used, 6 refused;"
+    assert f"{summary} 48 of 54 gait cycles with kinetics." in words
+    # reasons that differ in their numbers are counted as one: no trial, six contacts
+    assert re.search(r"two feet on plate …\s+0\s+6 ", words)
     words = Page(three_people.person("sub-01")).words
     assert re.search(r"walk_3\s+whole trial\s+walk_3.c3d: the file ends early", words)
     words = Page(three_people.person("sub-03")).words
     which = ", ".join(f"left {start}.00 to {start}.60 s on plate 1+2" for start in range(6))
-    assert re.search(re.escape("6 of 6 stances") + r"\s+" + re.escape(f"two feet on plate 1: {which}"), words)
+    assert re.search(re.escape("6 of 6 plate contacts") + r"\s+" + re.escape(f"two feet on plate 1: {which}"), words)
+
+
+def test_a_stance_without_a_plate_is_no_rejection() -> None:
+    """Steps of a walk beyond its plates, in which real refusals would drown."""
+    plain = trial_cycles("sub-02", "slow", ["left", "right"])
+    count = plain.sizes["stance"]
+    reason = ["two feet on the plate", *["no plate"] * (count - 2), ""]
+    plates = ["1", *[""] * (count - 2), "2"]
+    walk = plain.assign_coords(stance_reason=("stance", reason), stance_plates=("stance", plates))
+    study = made({"sub-02": {"walk": walk}}, {"walk": "slow"})
+    for html in study.pages().values():
+        assert "1 of 2 plate contacts used, 1 refused; 6 stances not on a plate;" in Page(html).words
+        assert "no plate" not in html
+    refused = r"walk\s+1 of 2 plate contacts\s+two feet on the plate: left 0.00 to 0.60 s on plate 1 "
+    assert re.search(refused, Page(study.person("sub-02")).words)
 
 
 def test_each_trial_has_a_row_of_repairs_and_checks(three_people: Made) -> None:
@@ -227,7 +242,7 @@ def test_a_study_without_cycles_shows_the_reasons() -> None:
     assert "no marker 'LKNE'" in Page(study.person()).words
     assert not Page(study.person()).figures()
     page = Page(study.overview())
-    assert "1 participant, 1 session; 0 trials used, 1 rejected; 0 gait cycles" in page.words
+    assert "1 participant, 1 session; 0 of 1 trial used; 0 of 0 plate contacts used; 0 of 0 gait cycles" in page.words
     assert not page.figures()
 
 

@@ -73,7 +73,7 @@ def test_a_study_has_a_page_for_each_participant(three_people: Made) -> None:
     overview = pages.pop("report.html")
     assert len(overview.figures()) == 1
     assert not overview.walks()
-    assert "the file ends early" not in overview.words.split("Counts by reason")[1].split("Settings")[1]
+    assert "the file ends early" not in overview.words.split("plate contacts by reason")[1].split("Settings")[1]
     for name, page in pages.items():
         person = Path(name).stem
         (figures,) = page.figures()

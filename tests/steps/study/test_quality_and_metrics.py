@@ -64,13 +64,13 @@ def test_the_table_of_quality_has_every_stance_and_every_rejected_trial() -> Non
     assert tuple(quality.columns) == QUALITY
     lost = quality[quality.trial == "lost"]
     assert lost[["participant", "session", "condition", "side", "verdict", "reason"]].values.tolist() == [
-        ["p1", "s1", "lost", "", "rejected", "cut off: 3 bytes"]
+        ["p1", "s1", "lost", "", "refused", "cut off: 3 bytes"]
     ]
     assert lost[["start_s", "end_s"]].isna().all(axis=None)
     slow = quality[quality.trial == "slow_1"]
-    assert list(slow.verdict) == ["used", "rejected", "used", "rejected"]
+    assert list(slow.verdict) == ["used", "refused", "used", "not on a plate"]
     assert list(slow.reason) == ["", "two feet on the plate", "", "no plate"]
-    assert list(slow.plates) == ["1 2", "", "1 2", ""]
+    assert list(slow.plates) == ["1 2", "1 2", "1 2", ""]
     assert list(slow.start_s) == [20, 21, 22, 23]
     assert list(slow.end_s) == [20.6123, 21.6123, 22.6123, 23.6123]
     assert list(quality[quality.trial == "none"].reason) == ["no plate"], "a trial without cycles has its stances"

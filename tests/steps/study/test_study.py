@@ -127,7 +127,7 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: Trials, tmp_path: P
     assert [len(table) for table in per_participant(metrics)] == [0, 0]
     assert list(metrics.columns) == ["cycle", "part", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS]
     assert len(quality) == 2
-    assert set(quality.verdict) == {"rejected"}
+    assert set(quality.verdict) <= {"refused", "not on a plate"}
 
 
 def test_gathering_takes_little_more_memory_than_what_it_returns() -> None:
