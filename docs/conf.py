@@ -47,6 +47,6 @@ navigation = {
         "speed",
         "audit",
     ],
-    "Reference": ["commands", "settings", "outputs", "python", "glossary"],
+    "Reference": ["commands", "settings", "outputs", "metrics", "python", "glossary"],
     "Explanation": ["theory", "validation", "reliability", "comparison"],
 }

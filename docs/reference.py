@@ -1,4 +1,4 @@
-"""The generated parts of the pages: settings, outputs, commands and functions.
+"""The generated parts of the pages: settings, outputs, metrics, commands and functions.
 
 ``python docs/reference.py`` writes them from the schemas, the command line and the docstrings, between the lines
 ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
@@ -18,6 +18,8 @@ from typing import Any
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.results import schema
+from gaitlab.pipeline.results.metrics import METRICS, SCORES
+from gaitlab.pipeline.steps.report.tables import GROUPS, OTHERS
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
@@ -71,6 +73,18 @@ def _variables(step: str) -> str:
         for name, (dims, units, meaning, dtype) in variables.items()
     ]
     return f"{heading}{remark}.\n\n" + _table(("variable", "dimensions", "units", "stored as", "meaning"), rows)
+
+
+def metric_tables() -> str:
+    """Return one table of metrics per group; the times of the peaks are left out, they are named alike."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for name, metric in {**METRICS, **SCORES}.items():
+        group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
+        if metric.kind != "phase":
+            cells = metric.units, metric.long_name, metric.positive, ", ".join(metric.aliases), metric.source
+            groups.setdefault(group, []).append((f"`{name}`", *cells))
+    header = ("metric", "units", "meaning", "positive", "also called", "source")
+    return "\n".join(f"## {title}\n\n{_table(header, rows)}" for title, rows in groups.items())
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -167,6 +181,7 @@ def _section(title: str, text: str) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "settings.md": settings_tables,
     "outputs.md": output_tables,
+    "metrics.md": metric_tables,
     "commands.md": command_sections,
     "python.md": function_sections,
 }

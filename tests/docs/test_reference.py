@@ -16,6 +16,7 @@ from docs import reference
 from pipeline import FOR_SCRIPTS
 from pipeline.__main__ import command_line_parser, main
 from pipeline.results import schema
+from pipeline.results.metrics import METRICS, SCORES, WHOLE
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
@@ -88,6 +89,23 @@ def test_row_of_a_setting_has_everything_that_the_schema_allows(path: str) -> No
 )
 def test_unit_of_a_setting_is_that_of_its_name(path: str, unit: str) -> None:
     assert row_of(path)[2].split(";")[0] == unit
+
+
+# --- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_metric_is_listed_with_its_other_names_and_a_source_that_is_cited() -> None:
+    text = (DOCS / "metrics.md").read_text()
+    listed = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
+    metrics = {name: metric for name, metric in (METRICS | SCORES).items() if metric.kind != "phase"}
+    assert {*listed} == {*metrics}
+    text, theory = text.partition("## Sources")[2], (DOCS / "theory.md").read_text().partition("## Literature")[2]
+    cited = re.findall(r"^- (\w+) [A-Z].*?\((\d{4})\)", text + theory, re.MULTILINE | re.DOTALL)
+    for name, metric in metrics.items():
+        assert [alias for alias in metric.aliases if alias not in listed[name]] == []
+        assert metric.window.words in listed[name] or metric.window in WHOLE
+        author, year = (metric.source.split()[0], metric.source.split()[-1]) if metric.source else cited[0]
+        assert (author, year) in cited, metric.source
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

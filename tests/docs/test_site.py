@@ -10,6 +10,10 @@ from urllib.parse import unquote
 
 import pytest
 
+from docs import reference
+from pipeline import FOR_SCRIPTS
+from pipeline.__main__ import command_line_parser
+from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 
 DOCS = HOUSE / "docs"
@@ -49,6 +53,15 @@ def test_no_link_of_the_site_is_dead(site: dict[str, str]) -> None:
                 if target not in ids or (anchor and anchor not in ids[target]):
                     dead.append((path, link))
     assert dead == []
+
+
+def test_site_has_a_section_for_every_command_function_and_setting(site: dict[str, str]) -> None:
+    names = {"commands.html": [f"gaitlab-{name}" for name in reference.commands_of(command_line_parser())]}
+    names |= {"python.html": [name.replace("_", "-") for name in FOR_SCRIPTS]}
+    names |= {"settings.html": [*settings.schema("settings")["properties"]]}
+    for page, sections in names.items():
+        ids = {found.replace("_", "-") for found in re.findall(r'\bid="([^"]*)"', site[page])}
+        assert [name for name in sections if name.replace("_", "-") not in ids] == []
 
 
 def test_formulas_are_drawn_without_a_script(site: dict[str, str]) -> None:
