@@ -111,7 +111,13 @@ def _report(derived: Path) -> None:
     inputs = {name: [derived / f"{name}.csv"] for name in ("metrics", "quality", "means", "symmetry")}
     inputs["study"] = [derived / "study.nc"]
     inputs |= {name: [derived / session / f"{name}.nc" for session in SESSIONS] for name in FILES}
-    settings = {"title": "Forty", "reference": None, "participants": SESSIONS}
+    settings = {
+        "title": "Forty",
+        "reference": None,
+        "moment_signs": "clinical",
+        "axes": "fixed",
+        "participants": SESSIONS,
+    }
     with chdir(derived.parent):
         report_job.run({}, report, settings, inputs, {})
 

@@ -64,11 +64,13 @@ class Made(NamedTuple):
     representative: dict[str, xr.Dataset]
     participants: list[str]
 
-    def pages(self, title: str = "A study", *, reference: str | None = None) -> dict[str, str]:
+    def pages(
+        self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored", axes: str = "fixed"
+    ) -> dict[str, str]:
         """Return all pages."""
         return report(
             self.study, self.metrics, self.quality, self.means, self.symmetry, self.cycles, self.representative,
-            title=title, reference=reference, participants=self.participants,
+            title=title, reference=reference, moment_signs=moment_signs, axes=axes, participants=self.participants,
         )  # fmt: skip
 
     def overview(self, title: str = "A study") -> str:
@@ -280,9 +282,13 @@ class Page(HTMLParser):
         """Return the panels of the study, then of each participant."""
         return [data for data in self._data() if isinstance(data, list)]
 
+    def singles(self) -> list[list[list[dict[str, Any]]]]:
+        """Return the single curves of each curve of each panel, of every group of panels."""
+        return [data["single"] for data in self._data() if isinstance(data, dict) and "single" in data]
+
     def walks(self) -> list[dict[str, Any]]:
         """Return the shown walk of each participant."""
-        return [data for data in self._data() if isinstance(data, dict)]
+        return [data for data in self._data() if isinstance(data, dict) and "scene" in data]
 
     def programs(self) -> list[str]:
         """Return the scripts that run, the drawing library first, which the page unpacks."""
@@ -297,8 +303,8 @@ class Page(HTMLParser):
         return [(a.get("type"), text) for a, text in zip(self.all("script"), self.texts["script"], strict=True)]
 
 
-def curve_of(figures: list[dict[str, Any]], title: str, side: str, condition: str) -> dict[str, Any]:
-    """Return the one curve of a side and condition in the one figure of a title."""
+def curve_of(figures: list[dict[str, Any]], title: str, side: str, line: str) -> dict[str, Any]:
+    """Return the one curve of a side and a line in the one figure of a title."""
     (figure,) = [figure for figure in figures if figure["title"] == title]
-    (curve,) = [curve for curve in figure["curves"] if (curve["side"], curve["condition"]) == (side, condition)]
+    (curve,) = [curve for curve in figure["curves"] if (curve["side"], curve["line"]) == (side, line)]
     return dict(curve)

@@ -1,144 +1,99 @@
-"""Figures of the report: the panels, and the mean curve and spread in each.
+"""Figures of the report: the mean curve, its spread and the single curves in each panel.
 
 Colours are in templates/report.css, the line style of each condition in :data:`DASHES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypedDict
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from ...conventions import FROM_HIP, SIDES
+from ...conventions import SIDES
 from ...results.averages import Array, Text, average
 from ...results.cycle_variables import STANCE, STANCE_CURVES
 from ...results.schema import VARIABLES
 from ...signals.time_normalisation import PHASE
-from ...tables.reference_curves import Key, Reference, key_of
-from .json_numbers import select, shortened
-
-UNITS = {
-    "degree": "deg",
-    "percent": "%",
-    "min-1": "steps/min",
-    "m s-1": "m/s",
-    "N kg-1": "N/kg",
-    "N m kg-1": "N m/kg",
-    "W kg-1": "W/kg",
-    "J kg-1": "J/kg",
-    "N m s kg-1": "N m s/kg",
-    "1": "",
-}  # of CF, as the report writes them
-
-
-def plain_unit(cf: str) -> str:
-    """Return a CF unit as the report writes it."""
-    return UNITS.get(cf, cf)
-
-
-class Panel(NamedTuple):
-    """A panel: a component of a variable and the meaning of its sign."""
-
-    group: str
-    title: str
-    variable: str
-    component: dict[str, str]
-    sign: str
-
-
-ANGLE_PANELS = {
-    ("pelvis", "flexion"): ("Pelvic tilt", "posterior < 0 < anterior"),
-    ("pelvis", "adduction"): ("Pelvic obliquity", "side down < 0 < side up"),
-    ("pelvis", "rotation"): ("Pelvic rotation", "side back < 0 < forward"),
-    ("hip", "flexion"): ("Hip flexion", "extension < 0 < flexion"),
-    ("hip", "adduction"): ("Hip adduction", "abduction < 0 < adduction"),
-    ("hip", "rotation"): ("Hip rotation", "external < 0 < internal"),
-    ("knee", "flexion"): ("Knee flexion", "extension < 0 < flexion"),
-    ("knee", "adduction"): ("Knee adduction", "valgus < 0 < varus"),
-    ("knee", "rotation"): ("Knee rotation", "external < 0 < internal"),
-    ("ankle", "flexion"): ("Ankle dorsiflexion", "plantar < 0 < dorsal"),
-    ("ankle", "adduction"): ("Ankle inversion", "eversion < 0 < inversion"),
-}
-MOMENT_SIGNS = {
-    ("hip", "flexion"): "extensor < 0 < flexor",
-    ("hip", "adduction"): "abductor < 0 < adductor",
-    ("hip", "rotation"): "external < 0 < internal",
-    ("knee", "flexion"): "extensor < 0 < flexor",
-    ("knee", "adduction"): "abductor < 0 < adductor",
-    ("knee", "rotation"): "external < 0 < internal",
-    ("ankle", "flexion"): "plantar < 0 < dorsal",
-    ("ankle", "adduction"): "evertor < 0 < invertor",
-    ("ankle", "rotation"): "external < 0 < internal",
-}
-FORCE_PANELS = {
-    "x": ("Fore-aft force", "braking < 0 < propulsion"),
-    "y": ("Vertical force", "downward < 0 < upward"),
-    "z": ("Lateral force", "to the left < 0 < right"),
-}
-
-
-def _panels() -> Iterator[Panel]:
-    group = "Angles"
-    for (joint, angle), (title, sign) in ANGLE_PANELS.items():
-        if joint == "pelvis":
-            yield Panel(group, title, "pelvis_angle", {"angle": angle}, sign)
-        else:
-            yield Panel(group, title, "joint_angle", {"joint": joint, "angle": angle}, sign)
-    yield Panel(group, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in")
-    for (joint, angle), sign in MOMENT_SIGNS.items():
-        title = f"{joint.capitalize()} {angle} moment"
-        yield Panel("Internal moments", title, "joint_moment_jcs", {"joint": joint, "angle": angle}, sign)
-    for joint in FROM_HIP:
-        sign = "absorption < 0 < generation"
-        yield Panel("Powers", f"{joint.capitalize()} power", "joint_power", {"joint": joint}, sign)
-    for axis, (title, sign) in FORCE_PANELS.items():
-        yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign)
-
-
-PANELS = tuple(_panels())
+from ...tables import reference_curves
+from .json_numbers import select, shortened, whole
+from .panels import MOMENTS, Limits, Panel, plain_unit
 
 # line styles of the conditions, as SVG dashes
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
 BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
+SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
+MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mass, and the page grows
+EVERY = 2  # percent between the samples of single curves
+MOST_LINES = 4  # conditions and sessions to show before a reader chooses
 
 
 class Cycles(NamedTuple):
     """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,); of stances, over stance.
 
-    Band: if errors were drawn, their lower and upper percentile (cycle, panel, 2, phase), only of moments and powers.
+    Curves have the signs of their panels. ``label`` names trial and time. Band: if errors were drawn, their lower and
+    upper percentile (cycle, panel, 2, phase), only of moments and powers.
     """
 
+    panels: tuple[Panel, ...]
     curve: Array
     foot_off: Array
     participant: Text
+    session: Text
     condition: Text
     side: Text
+    label: Text
     band: Array | None
     over: str = "gait cycle"
 
     def of(self, participant: str) -> Cycles:
         """Return one participant's cycles."""
-        mine = self.participant == participant
-        parts = {name: values[mine] for name, values in self._asdict().items() if isinstance(values, np.ndarray)}
+        return self.at(self.participant == participant)
+
+    def at(self, mine: NDArray[np.bool_]) -> Cycles:
+        """Return the cycles at which ``mine`` (cycle,) is true."""
+        parts: dict[str, Any] = {
+            name: values[mine] for name, values in self._asdict().items() if isinstance(values, np.ndarray)
+        }
         return self._replace(**parts)
+
+
+class Line(NamedTuple):
+    """What a line style stands for: a condition, of one session if there are several; whether it is shown at first."""
+
+    label: str
+    session: str | None
+    condition: str
+    dash: str
+    shown: bool = True
 
 
 class Curve(TypedDict):
     """Mean and standard deviation along the phase; n is the largest number averaged.
 
-    Unknown values are None. Band: the mean lower and upper percentile of the errors.
+    Unknown values are None, as is the standard deviation of fewer than three. Band: the mean lower and upper percentile
+    of the errors.
     """
 
     side: str
-    condition: str
+    line: str
     dash: str
     n: int
     foot_off: float | None
     mean: list[float | None]
     sd: list[float | None]
     band: list[list[float | None]] | None
+
+
+class Single(TypedDict):
+    """The single curves of a mean: whole numbers of ``step``, every second percent; n of them if all were drawn."""
+
+    step: float
+    labels: list[str]
+    curves: list[list[int | None]]
 
 
 class Band(TypedDict):
@@ -148,109 +103,230 @@ class Band(TypedDict):
     sd: list[float | None]
 
 
+class KeyLine(TypedDict):
+    """A line of the legend: its name, style, whether it is shown at first, and n of both sides in words."""
+
+    label: str
+    dash: str
+    shown: bool
+    n: str
+
+
+class Key(TypedDict):
+    """The legend of a page: sides, lines, whether they tell sessions apart, and what a single curve is."""
+
+    sides: list[str]
+    lines: list[KeyLine]
+    sessions: bool
+    single: str
+
+
 class Figure(TypedDict):
-    """A panel with its curves and the reference, ready for JSON."""
+    """A panel with its curves, the reference and the fixed range of its axis, ready for JSON."""
 
     group: str
     title: str
     unit: str
     sign: str
     over: str
+    limits: Limits | None
     curves: list[Curve]
     reference: Band | None
 
 
-def cycles_of(study: xr.Dataset) -> Cycles:
+class Drawn(NamedTuple):
+    """The lines, one figure per panel, and for each the single curves in the order of the figure's curves."""
+
+    lines: Sequence[Line]
+    figures: list[Figure]
+    single: list[list[Single]]
+
+    def with_curves(self) -> Drawn:
+        """Return the figures that have curves."""
+        found = [i for i, figure in enumerate(self.figures) if figure["curves"]]
+        return self._replace(figures=[self.figures[i] for i in found], single=[self.single[i] for i in found])
+
+
+def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
     """Return the cycles of a study for the figures."""
-    curves = [select(study, panel.variable, "cycle", "phase", **panel.component) for panel in PANELS]
-    participant, condition, side = (
-        select(study, name, "cycle").astype(str) for name in ("participant", "condition", "side")
-    )
+    curves = [p.factor * select(study, p.variable, "cycle", "phase", **p.component) for p in panels]
+    curve = np.stack(curves, axis=1).astype(float)
     foot_off = select(study, "stance_share", "cycle").astype(float)
-    return Cycles(np.stack(curves, axis=1).astype(float), foot_off, participant, condition, side, _bands(study))
+    return Cycles(panels, curve, foot_off, **_labels(study, "cycle", ""), band=_bands(study, panels))
 
 
-def stances_of(study: xr.Dataset) -> Cycles:
+def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
     """Return the whole stances of a study for the figures; panels without curves over stance are NaN."""
-    curve = np.full((study.sizes.get("stance", 0), len(PANELS), len(PHASE)), np.nan)
-    for i, panel in enumerate(PANELS):
-        if f"{panel.variable}{STANCE}" in STANCE_CURVES:
-            curve[:, i] = select(study, f"{panel.variable}{STANCE}", "stance", "stance_phase", **panel.component)
-    participant, condition, side = (
-        select(study, f"{name}{STANCE}", "stance").astype(str) for name in ("participant", "condition", "side")
-    )
-    return Cycles(curve, np.full(len(curve), np.nan), participant, condition, side, None, "stance")
+    curve = np.full((study.sizes.get("stance", 0), len(panels), len(PHASE)), np.nan)
+    for i, p in enumerate(panels):
+        if f"{p.variable}{STANCE}" in STANCE_CURVES:
+            curve[:, i] = p.factor * select(study, f"{p.variable}{STANCE}", "stance", "stance_phase", **p.component)
+    off = np.full(len(curve), np.nan)
+    return Cycles(panels, curve, off, **_labels(study, "stance", STANCE), band=None, over="stance")
 
 
-def _bands(study: xr.Dataset) -> Array | None:
+def _labels(study: xr.Dataset, row: str, ending: str) -> dict[str, Any]:
+    """Return participant, session, condition, side, and as label the trial with the time of the start."""
+    names = ("participant", "session", "condition", "side", "trial")
+    labels = {name: select(study, f"{name}{ending}", row).astype(str) for name in names}
+    start = select(study, f"start_time{ending}", row)
+    times = [f"{name}, {seconds:.2f} s" for name, seconds in zip(labels.pop("trial"), start, strict=True)]
+    return labels | {"label": np.array(times, dtype=str)}
+
+
+def _bands(study: xr.Dataset, panels: tuple[Panel, ...]) -> Array | None:
     if "joint_moment_band" not in study:
         return None
-    result = np.full((study.sizes["cycle"], len(PANELS), 2, len(PHASE)), np.nan)
-    for i, panel in enumerate(PANELS):
-        if panel.variable in BANDS:
-            band = select(study, BANDS[panel.variable], "cycle", "percentile", "phase", **panel.component)
-            result[:, i] = band[:, [0, -1]]
+    result = np.full((study.sizes["cycle"], len(panels), 2, len(PHASE)), np.nan)
+    for i, p in enumerate(panels):
+        if p.variable in BANDS:
+            band = p.factor * select(study, BANDS[p.variable], "cycle", "percentile", "phase", **p.component)
+            result[:, i] = band[:, [0, -1][:: p.factor]]
     return result
 
 
-def dash_styles(conditions: list[str]) -> dict[str, str]:
+def dash_styles(conditions: Sequence[str]) -> dict[str, str]:
     """Return the line style of each condition; empty for a solid line."""
     return {name: DASHES[i % len(DASHES)] for i, name in enumerate(conditions)}
 
 
+def lines_of(cycles: Cycles, *, dashes: Mapping[str, str], over_participants: bool) -> list[Line]:
+    """Return the lines to draw: one for each condition, and for each session of a participant with several.
+
+    Args:
+        cycles: the cycles, of a study or of one participant.
+        dashes: line style of each condition, the same in the whole report.
+        over_participants: whether to average the participants' means; their sessions are averaged, too.
+    """
+    pairs = list(dict.fromkeys(zip(cycles.session.tolist(), cycles.condition.tolist(), strict=True)))
+    sessions = {session for session, _ in pairs}
+    if over_participants or len(sessions) < 2:
+        present = {condition for _, condition in pairs}
+        return [Line(name, None, name, dash) for name, dash in dashes.items() if name in present]
+    pairs.sort(key=lambda pair: [*dashes].index(pair[1]))  # sessions of one condition follow one another
+    of_condition = {name: sum(condition == name for _, condition in pairs) for _, name in pairs}
+    first = max(of_condition, key=lambda name: of_condition[name])
+    few = len(pairs) <= MOST_LINES
+    styles = dash_styles([f"{session}, {condition}" for session, condition in pairs])
+    return [
+        Line(label, session, condition, dash, shown=few or condition == first)
+        for (session, condition), (label, dash) in zip(pairs, styles.items(), strict=True)
+    ]
+
+
+def people_with_sessions(cycles: Cycles) -> int:
+    """Return the number of participants with several sessions in one condition."""
+    visits = {*zip(*(x.tolist() for x in (cycles.participant, cycles.condition, cycles.session)), strict=True)}
+    several = Counter(visit[:2] for visit in visits)
+    return len({person for (person, _), n in several.items() if n > 1})
+
+
 def figures(
-    cycles: Cycles, *, dashes: Mapping[str, str], reference: Mapping[Key, Reference], over_participants: bool
-) -> list[Figure]:
-    """Average the cycles per side and condition.
+    cycles: Cycles,
+    *,
+    lines: Sequence[Line],
+    reference: Mapping[reference_curves.Key, reference_curves.Reference],
+    over_participants: bool,
+) -> Drawn:
+    """Average the cycles per side and line.
 
     Args:
         cycles: the cycles to average, of a study or of one participant.
-        dashes: line style of each condition, in order.
+        lines: of :func:`lines_of`.
         reference: reference curves.
         over_participants: whether to average the participants' means instead of the cycles.
 
     Returns:
-        One figure per panel, without curves that have no known sample.
+        One figure per panel, without curves that have no known sample; the single curves are of cycles, or of
+        participants.
     """
-    result = [
-        Figure(
-            group=p.group,
-            title=p.title,
-            unit=plain_unit(VARIABLES["study"][p.variable].units),
-            sign=p.sign,
-            over=cycles.over,
-            curves=[],
-            reference=_band(reference.get(key_of(p.variable, p.component))),
-        )
-        for p in PANELS
-    ]
-    for condition, dash in dashes.items():
+    empty = [_empty(panel, reference, cycles.over) for panel in cycles.panels]
+    result = Drawn(lines, empty, [[] for _ in empty])
+    for line in lines:
         for side in SIDES:
-            mine = (cycles.condition == condition) & (cycles.side == side)
-            people = cycles.participant[mine] if over_participants else None
-            mean, sd, n = average(cycles.curve[mine], people)
-            off = average(cycles.foot_off[mine], people).mean
-            means, sds = shortened(mean), shortened(sd)
-            bands = [None] * len(result)
-            if cycles.band is not None:
-                band = average(cycles.band[mine], people)
-                bands = [shortened(part) if n.any() else None for part, n in zip(band.mean, band.n, strict=True)]
-            for i, figure in enumerate(result):
-                if n[i].any():
-                    count = int(n[i].max())
-                    curve = Curve(
-                        side=side, condition=condition, dash=dash, n=count, foot_off=shortened(off),
-                        mean=means[i], sd=sds[i], band=bands[i],
-                    )  # fmt: skip
-                    figure["curves"].append(curve)
+            mine = (cycles.condition == line.condition) & (cycles.side == side)
+            if line.session is not None:
+                mine &= cycles.session == line.session
+            if mine.any():
+                _add(result, cycles.at(mine), side, line, over_participants=over_participants)
     return result
 
 
-def _band(curve: Reference | None) -> Band | None:
+def _add(result: Drawn, mine: Cycles, side: str, line: Line, *, over_participants: bool) -> None:
+    """Add the curves of one side and line to the figures."""
+    people = mine.participant if over_participants else None
+    values, labels = mine.curve, mine.label
+    if people is not None:
+        labels = np.unique(people)
+        values = np.array([average(values[people == name]).mean for name in labels])
+    mean, sd, n = average(values)
+    means, sds = shortened(mean), shortened(np.where(n < SMALLEST_N, np.nan, sd))
+    off = shortened(average(mine.foot_off, people).mean)
+    bands = None if mine.band is None else average(mine.band, people)
+    for i in np.flatnonzero(n.any(axis=1)):
+        errors = shortened(bands.mean[i]) if bands and bands.n[i].any() else None
+        count = int(n[i].max())
+        curve = Curve(
+            side=side, line=line.label, dash=line.dash, n=count, foot_off=off, mean=means[i], sd=sds[i], band=errors
+        )
+        result.figures[i]["curves"].append(curve)
+        result.single[i].append(_single(values[:, i], labels))
+
+
+def _single(values: Array, labels: NDArray[np.str_]) -> Single:
+    """Return at most 20 of the curves (n, phase) that are known, evenly chosen."""
+    known = np.flatnonzero(np.isfinite(values).any(axis=1))
+    chosen = known[np.unique(np.linspace(0, len(known) - 1, min(len(known), MOST_SINGLE)).round().astype(int))]
+    curves = values[chosen, ::EVERY]
+    largest = max(np.nanmax(np.abs(curves), initial=0), 1e-6)
+    step = 10.0 ** np.floor(np.log10(largest / 200))  # at most .5 % of the largest value
+    return Single(step=float(step), labels=labels[chosen].tolist(), curves=whole(curves / step))
+
+
+def _empty(panel: Panel, reference: Mapping[reference_curves.Key, reference_curves.Reference], over: str) -> Figure:
+    """Return a figure without curves."""
+    return Figure(
+        group=panel.group,
+        title=panel.title,
+        unit=plain_unit(VARIABLES["study"][panel.variable].units),
+        sign=panel.sign,
+        over=over,
+        limits=panel.limits,
+        curves=[],
+        reference=_band(reference.get(reference_curves.key_of(panel.variable, panel.component)), panel.factor),
+    )
+
+
+def _band(curve: reference_curves.Reference | None, factor: int) -> Band | None:
     if curve is None:
         return None
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
-    return Band(mean=shortened(mean), sd=shortened(sd))
+    return Band(mean=shortened(factor * mean), sd=shortened(sd))
+
+
+def key_of(drawn: Drawn, *, single: str) -> Key:
+    """Return the legend of figures; ``single`` names what is averaged, such as ``cycle``."""
+    sides = {curve["side"] for figure in drawn.figures for curve in figure["curves"]}
+    return Key(
+        sides=[side for side in SIDES if side in sides],
+        lines=[KeyLine(label=x.label, dash=x.dash, shown=x.shown, n=_counts(drawn.figures, x)) for x in drawn.lines],
+        sessions=any(x.session for x in drawn.lines),
+        single=single,
+    )
+
+
+def _counts(figures: Sequence[Figure], line: Line) -> str:
+    """Return n of each side in words; that of the kinetics if it differs."""
+    words = []
+    for side in SIDES:
+        found = [
+            (f["group"], c["n"]) for f in figures for c in f["curves"] if (c["line"], c["side"]) == (line.label, side)
+        ]
+        if found:
+            most = max(n for _, n in found)
+            kinetics = max((n for group, n in found if group == MOMENTS), default=0)
+            words.append(f"{side} {most}" + (f", kinetics {kinetics}" if kinetics < most else ""))
+    return "; ".join(words)
 
 
 def spoken(figure: Figure) -> str:
@@ -259,6 +335,14 @@ def spoken(figure: Figure) -> str:
     for curve in figure["curves"]:
         known = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
         (low, at_low), (high, at_high) = min(known), max(known)
-        text += f" {curve['side']}, {curve['condition']}:"
-        text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %."
+        text += f" {curve['side']}, {curve['line']}, n {curve['n']}:"
+        text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %{_beyond(figure['limits'], low, high)}."
     return text
+
+
+def _beyond(limits: Limits | None, low: float, high: float) -> str:
+    """Return words on a curve that leaves the range of its axis."""
+    if limits is None or (limits[0] <= low and high <= limits[1]):
+        return ""
+    whole_curve = low > limits[1] or high < limits[0]
+    return f", {'all of it' if whole_curve else 'in part'} outside the axis from {limits[0]:g} to {limits[1]:g}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +16,12 @@ from ...tables.csv_files import rows_of
 from ...tables.reference_curves import Key, Reference, reference_of
 from . import quality as checked
 from . import tables
-from .figures import Cycles, cycles_of, dash_styles, figures, stances_of
+from .figures import Cycles, Drawn, cycles_of, dash_styles, figures, key_of, lines_of, people_with_sessions, stances_of
 from .html_page import render
 from .json_numbers import select
 from .moment_parts import contributions
 from .page_names import OVERVIEW, own_pages
+from .panels import panels_of
 from .stick_figure import scene, step
 from .tables import band_percent, shares
 
@@ -65,6 +65,8 @@ def report(
     *,
     title: str,
     reference: str | None,
+    moment_signs: str,
+    axes: str,
     participants: Sequence[str],
 ) -> dict[str, str]:
     """Return the report of a study as HTML pages, by file name: an overview, and a page for each participant.
@@ -78,12 +80,15 @@ def report(
         representative: by session, the trial to show.
         title: heading of the pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
+        moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.panels.panels_of`.
+        axes: ``fixed`` or ``fitted``, the vertical axes until a reader chooses.
         participants: the participants in order.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
-    curves, stances = cycles_of(study), stances_of(study)
+    panels = panels_of(study, moment_signs=moment_signs)
+    curves, stances = cycles_of(study, panels), stances_of(study, panels)
     links = own_pages(participants)
     rows = [rows_of(text) for text in (metrics, quality, symmetry)]
     content = Content(
@@ -101,12 +106,14 @@ def report(
         trials={name: facts_of_trials(data) for name, data in cycles.items()},
     )
     shown = _shown(study, representative)
-    walks = {name: _walk(study, shown[name]) for name in participants if name in shown}
+    walks = {name: _walk(study, shown[name], moment_signs=moment_signs) for name in participants if name in shown}
     settings = json.loads(study.attrs.get("settings", "{}"))
     common = {
         "title": title,
         "version": study.attrs.get("pipeline_version", ""),
         "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
+        "axes": axes,
+        "moment_signs": moment_signs,
         "has_reference": bool(content.reference),
         "band_percent": band_percent(study),
     }
@@ -119,18 +126,18 @@ def report(
 def _overview(content: Content, links: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of the overview; ``links`` are the participants' own pages."""
     several, cycles = len(links) > 1, tables.of_part(content.metrics, "cycle")
-    whole = None
-    if several and len(content.cycles.side):
-        whole = figures(content.cycles, dashes=content.dashes, reference=content.reference, over_participants=True)
+    mine = np.isin(content.cycles.participant, [*links])
+    drawn = _drawn(content.cycles, content, single="participant")
     return {
-        **_drawn(content.cycles, content.dashes),
+        "key": key_of(drawn, single="participant"),
         "totals": tables.totals(content.metrics, content.quality),
-        "figures": whole,
+        "figures": drawn if several and len(content.cycles.side) else None,
+        "people_with_sessions": people_with_sessions(content.cycles),
         "participants": content.people,
         "metrics": tables.metrics(cycles, content.symmetry, over_participants=True) if several and cycles else None,
         "means": tables.means(content.means, links=links),
         "symmetry": tables.symmetry_indices(content.symmetry, links=links),
-        "shares": shares(content.study, np.isin(content.cycles.participant, [*links])) if several else None,
+        "shares": shares(content.study, content.cycles.panels, mine) if several else None,
         "reasons": checked.reasons(content.quality),
         "history": content.study.attrs.get("history", "").splitlines(),
         "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
@@ -141,36 +148,33 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
     """Return the content of a participant."""
     rows, judged, symmetry = (of.get(name, []) for of in content.own)
     mine, cycles = content.cycles.of(name), tables.of_part(rows, "cycle")
-    shown = figures(mine, dashes=content.dashes, reference=content.reference, over_participants=False)
+    shown = _drawn(mine, content)
     alone = [] if any(map(tables.has_kinetics, cycles)) else tables.of_part(rows, "stance")
-    my_stances = content.stances.of(name)
-    stances = figures(my_stances, dashes=content.dashes, reference={}, over_participants=False)
+    stances = _drawn(content.stances.of(name), content._replace(reference={}), single="stance").with_curves()
     about = next(row for row in content.people.rows if row[0] == name)
     sessions = tables.names([*judged, *rows], "session")
     return {
-        **_drawn(mine, content.dashes, my_stances),
+        "key": key_of(shown if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
         "name": name,
         "totals": tables.totals(rows, judged),
         "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
         "figures": shown if len(mine.side) else None,
-        "figures_of_stances": [figure for figure in stances if figure["curves"]] if alone else None,
+        "figures_of_stances": stances if alone else None,
         "walk": walk,
         "metrics": tables.metrics(cycles, symmetry, over_participants=False),
         "metrics_of_stances": tables.metrics_of_stances(alone),
-        "shares": shares(content.study, content.cycles.participant == name),
+        "shares": shares(content.study, content.cycles.panels, content.cycles.participant == name),
         "rejected": checked.rejected(judged),
         "checks": checked.checks(judged, content.trials),
         "sources": checked.sources(content.trials, sessions),
     }
 
 
-def _drawn(cycles: Cycles, dashes: Mapping[str, str], *more: Cycles) -> dict[str, Any]:
-    """Return the sides and the line styles of the conditions that the curves of a page have."""
-    sides, conditions = ({*chain(*(getattr(part, name) for part in (cycles, *more)))} for name in ("side", "condition"))
-    return {
-        "sides": [side for side in SIDES if side in sides],
-        "dashes": {name: dash for name, dash in dashes.items() if name in conditions},
-    }
+def _drawn(cycles: Cycles, content: Content, *, single: str = "cycle") -> Drawn:
+    """Return the figures of cycles; averages of participants if a ``participant`` is a single curve."""
+    over_participants = single == "participant"
+    lines = lines_of(cycles, dashes=content.dashes, over_participants=over_participants)
+    return figures(cycles, lines=lines, reference=content.reference, over_participants=over_participants)
 
 
 def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[str, Shown]:
@@ -193,7 +197,7 @@ def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[
     return found
 
 
-def _walk(study: xr.Dataset, shown: Shown) -> dict[str, Any]:
+def _walk(study: xr.Dataset, shown: Shown, *, moment_signs: str) -> dict[str, Any]:
     """Return names and figure data of the trial shown."""
     start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
     times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
@@ -208,6 +212,8 @@ def _walk(study: xr.Dataset, shown: Shown) -> dict[str, Any]:
         "data": {
             "scene": scene(shown.data, cycles=times),
             "steps": {side: step(study, shown.data, cycle=cycle) for side, cycle in valid.items()},
-            "contributions": {side: contributions(shown.data, side=side, mass_kg=mass_kg) for side in valid},
+            "contributions": {
+                side: contributions(shown.data, side=side, mass_kg=mass_kg, moment_signs=moment_signs) for side in valid
+            },
         },
     }

@@ -14,7 +14,7 @@ from ...conventions import SIDES
 from ...results.averages import Average, average
 from ...results.metrics import METRICS, OF_STANCE, SCORES
 from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
-from .figures import PANELS, plain_unit
+from .panels import Panel, plain_unit
 
 Row = dict[str, str]
 ABSENT = "n/a"
@@ -258,11 +258,12 @@ def band_percent(study: xr.Dataset) -> float | None:
     return float(percentile[-1] - percentile[0])
 
 
-def shares(study: xr.Dataset, mine: NDArray[np.bool_]) -> Table | None:
+def shares(study: xr.Dataset, panels: Iterable[Panel], mine: NDArray[np.bool_]) -> Table | None:
     """Return the share of each error source in each moment's variance, percent.
 
     Args:
         study: derived/study.nc.
+        panels: of the report, of which those of moments are taken.
         mine: (cycle,), the cycles to take.
 
     Returns:
@@ -273,7 +274,7 @@ def shares(study: xr.Dataset, mine: NDArray[np.bool_]) -> Table | None:
         return None
     sources = [str(name).replace("_", " ") for name in study.error_source.values]
     rows = []
-    for panel in PANELS:
+    for panel in panels:
         if panel.variable == "joint_moment_jcs":
             band = study.joint_moment_band.sel(panel.component).transpose("percentile", "cycle", "phase").values
             share = study.joint_moment_variance_share.sel(panel.component)

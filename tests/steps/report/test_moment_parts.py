@@ -28,7 +28,9 @@ def shown() -> xr.Dataset:
 
 def test_parts_sum_to_the_line_and_mass_divides_them() -> None:
     trial = shown()
-    absolute, relative = (contributions(trial, side="right", mass_kg=mass_kg) for mass_kg in (None, 50.0))
+    absolute, relative = (
+        contributions(trial, side="right", mass_kg=mass_kg, moment_signs="stored") for mass_kg in (None, 50.0)
+    )
     assert (absolute["unit"], relative["unit"]) == ("N m", "N m/kg")
     pairs = {"term": (absolute["terms"], relative["terms"]), "cause": (absolute["causes"], relative["causes"])}
     for kind, (whole, divided) in pairs.items():
@@ -39,3 +41,16 @@ def test_parts_sum_to_the_line_and_mass_divides_them() -> None:
         np.testing.assert_allclose(total, expected.sum(kind), atol=0.5)
         np.testing.assert_allclose(parts.sum(axis=0), total, atol=0.5 + ROUNDING_N_M)
         np.testing.assert_allclose(50 * np.array(divided["parts"], dtype=float), parts, rtol=1e-3)
+
+
+def test_clinical_signs_are_the_opposite_of_the_stored_ones_with_words_that_say_so() -> None:
+    stored, clinical = (
+        contributions(shown(), side="left", mass_kg=None, moment_signs=signs) for signs in ("stored", "clinical")
+    )
+    for kind in ("terms", "causes"):
+        for name in ("parts", "total"):
+            assert np.array_equal(np.array(stored[kind][name]), -np.array(clinical[kind][name]))
+    knee, flexion = stored["joints"].index("knee"), stored["angles"].index("flexion")
+    assert stored["signs"][knee][flexion] == "extensor < 0 < flexor"
+    assert clinical["signs"][knee][flexion] == "flexor < 0 < extensor"
+    assert clinical["titles"][knee][flexion] == "Knee extensor moment"

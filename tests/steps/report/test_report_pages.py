@@ -37,7 +37,7 @@ def test_hostile_text_stays_text() -> None:
         assert "<script>alert" not in html
         assert "{{ 7 * 7 }}" in page.words
         assert len(page.programs()) == 6
-    assert page.figures()[0][0]["curves"][0]["condition"] == HOSTILE
+    assert page.figures()[0][0]["curves"][0]["line"] == HOSTILE
 
 
 def test_the_policy_allows_the_pages_own_scripts_and_nothing_else(three_people: Made) -> None:
@@ -111,6 +111,6 @@ def test_the_page_works_with_a_screen_reader(three_people: Made) -> None:
     assert len(plots) == 27
     assert all(a["role"] == "img" for a in page.all("div") if (a.get("class") or "").startswith("plot"))
     spoken = {(a["aria-label"] or "") for a in plots}
-    assert any("Pelvic tilt" in text and "left, slow: from -12 at 75 % to 8 at 25 %" in text for text in spoken)
+    assert any("Pelvic tilt" in text and "left, slow, n 2: from -12 at 75 % to 8 at 25 %" in text for text in spoken)
     ids = [a["id"] for _, a in page.tags if "id" in a]
     assert len(ids) == len(set(ids))

@@ -1,8 +1,12 @@
 "use strict";
-// The panels: mean curves with their bands per side and condition, and the choice of what to show.
+// The panels: mean curves with bands and single curves per side and line, marks at the edge of the axis, what to show.
 (() => {
   const { colour, plain, number, layout, percentOf, show, redraw, whenOpen } = figures;
-  const hidden = new Set();
+  const MARKS = [5, 15, 25, 35, 45, 55, 65, 75, 85, 95]; // percent at which circles tell left from right without colour
+  const boxes = [...document.querySelectorAll("[data-hides]")];
+  const hidden = new Set(boxes.filter((box) => !box.checked).map((box) => box.dataset.hides));
+  const shown = (what) => !hidden.has(what);
+  const named = (curve) => plain(`${curve.side}, ${curve.line}`);
 
   // The outline of mean +- sd, one for each run of known samples.
   function outline({ mean, sd }) {
@@ -19,9 +23,10 @@
     return { x, y };
   }
 
-  const band = (curve, fillcolor) => (
-    { ...outline(curve), mode: "lines", line: { width: 0 }, fill: "toself", fillcolor, hoverinfo: "skip" }
-  );
+  function band(curve, fillcolor) {
+    if (curve.sd.every((value) => value === null)) return [];
+    return [{ ...outline(curve), mode: "lines", line: { width: 0 }, fill: "toself", fillcolor, hoverinfo: "skip", showlegend: false }];
+  }
 
   const within = (band, i) => (band && band[0][i] !== null ? `; errors ${number(band[0][i])} to ${number(band[1][i])}` : "");
   const spread = (curve, i) => (curve.sd[i] === null ? "" : ` \u00b1 ${number(curve.sd[i])}`) + within(curve.band, i);
@@ -30,19 +35,35 @@
   function reference(curve) {
     const line = { color: colour("quiet"), width: 1 };
     const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: "reference", text: readings(curve, ""), hovertemplate: "%{text}" };
-    return [band(curve, `${colour("quiet")}3a`), mean];
+    return [...band(curve, `${colour("quiet")}3a`), mean];
   }
 
-  function traces(curve) {
-    const line = colour(curve.side);
+  // The single curves of one mean as one line with gaps; each can be told by its label.
+  function singles(curve, { step, labels, curves }) {
+    const x = curves.flatMap((values) => [...values.map((_, i) => (100 * i) / (values.length - 1)), null]);
+    const y = curves.flatMap((values) => [...values.map((value) => (value === null ? null : value * step)), null]);
+    const text = curves.flatMap((values, i) => Array(values.length + 1).fill(plain(labels[i])));
+    const line = { color: `${colour(curve.side)}90`, dash: curve.dash || "solid", width: 0.8 };
+    return { x, y, text, mode: "lines", line, name: named(curve), hovertemplate: "%{text}", showlegend: false };
+  }
+
+  function traces(curve, single) {
+    const line = { color: colour(curve.side), dash: curve.dash || "solid", width: 2 };
+    const circles = { symbol: "circle", size: 6, color: colour("paper"), line: { color: colour(curve.side), width: 1.5 } };
     const mean = {
-      y: curve.mean, x0: 0, dx: 1, mode: "lines", line: { color: line, dash: curve.dash || "solid", width: 2 },
-      name: plain(`${curve.side}, ${curve.condition}`), text: readings(curve, ` (n ${curve.n})`), hovertemplate: "%{text}",
+      y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: named(curve), text: readings(curve, ` (n ${curve.n})`), hovertemplate: "%{text}",
+      showlegend: false,
     };
-    return [band(curve, `${line}2e`), ...(hidden.has("errors") || !curve.band ? [] : curve.band.map(edge)), mean];
+    const marks = { x: MARKS, y: MARKS.map((at) => curve.mean[at]), mode: "markers", marker: circles, hoverinfo: "skip", showlegend: false };
+    const legend = { x: [null], y: [null], line, name: `${named(curve)} (n ${curve.n})`, hoverinfo: "skip" };
+    const left = curve.side === "left";
+    return [
+      ...band(curve, `${line.color}2e`), ...(single ? [singles(curve, single)] : []), ...(hidden.has("errors") || !curve.band ? [] : curve.band.map(edge)),
+      mean, ...(left ? [marks] : []), left ? { ...legend, mode: "lines+markers", marker: circles } : { ...legend, mode: "lines" },
+    ];
 
     function edge(y) {
-      return { y, x0: 0, dx: 1, mode: "lines", line: { color: line, dash: "dot", width: 1 }, hoverinfo: "skip" };
+      return { y, x0: 0, dx: 1, mode: "lines", line: { color: line.color, dash: "dot", width: 1 }, hoverinfo: "skip", showlegend: false };
     }
   }
 
@@ -51,25 +72,48 @@
     line: { color: colour(curve.side), dash: curve.dash || "solid", width: 1 },
   });
 
-  const content = (figure) => () => {
-    const curves = figure.curves.filter((curve) => !hidden.has(`side ${curve.side}`) && !hidden.has(`condition ${curve.condition}`));
-    const grey = figure.reference && !hidden.has("reference") ? reference(figure.reference) : [];
+  // Triangles where a mean is beyond its axis, and words with its farthest value.
+  function beyond(curve, [low, high]) {
+    const known = curve.mean.map((value, at) => [value, at]).filter(([value]) => value !== null);
+    const sides = [["above", known.filter(([value]) => value > high), high], ["below", known.filter(([value]) => value < low), low]];
+    const found = sides.filter(([, out]) => out.length);
+    const mark = ([where, out, edge]) => ({
+      x: out.filter((_, i) => i % 8 === Math.min(4, out.length >> 1)).map(([, at]) => at), mode: "markers", hoverinfo: "skip", showlegend: false, cliponaxis: false,
+      marker: { symbol: `triangle-${where === "above" ? "up" : "down"}`, size: 8, color: colour(curve.side) }, edge,
+    });
+    const words = ([where, out]) => {
+      const [value, at] = out.reduce((far, next) => (where === "above" ? next[0] > far[0] : next[0] < far[0]) ? next : far);
+      return `${curve.side}, ${curve.line}${out.length === known.length ? " wholly" : ""} ${where} the axis, to ${number(value)} at ${at} %`;
+    };
+    return { marks: found.map(mark).map(({ edge, ...trace }) => ({ ...trace, y: trace.x.map(() => edge) })), words: found.map(words) };
+  }
+
+  const content = (figure, single) => () => {
+    const visible = (curve) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`);
+    const curves = figure.curves.filter(visible);
+    const drawn = figure.curves.map((curve, i) => (visible(curve) ? traces(curve, shown("single") || curve.n === 2 ? single()[i] : null) : []));
+    const grey = figure.reference && shown("reference") ? reference(figure.reference) : [];
+    const limits = shown("axes") && figure.limits;
+    const out = limits ? curves.map((curve) => beyond(curve, limits)) : [];
     return {
-      data: [...grey, ...curves.flatMap(traces)],
+      data: [...grey, ...drawn.flat(), ...out.flatMap(({ marks }) => marks)],
       layout: layout({
-        x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}` }, hovermode: "x unified",
-        shapes: curves.filter((curve) => curve.foot_off !== null).map(footOff),
+        x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
+        hovermode: shown("single") ? "closest" : "x unified", shapes: curves.filter((curve) => curve.foot_off !== null).map(footOff),
       }),
+      note: out.flatMap(({ words }) => words).join("; "),
     };
   };
 
   for (const panels of document.querySelectorAll(".panels")) {
     whenOpen(panels, () => {
-      const own = JSON.parse(panels.querySelector("script").textContent);
-      for (const plot of panels.querySelectorAll(".plot")) show(plot, content(own[plot.dataset.figure]));
+      const own = JSON.parse(panels.querySelector("script.means").textContent);
+      let lines = null; // read when single curves are shown
+      const single = (i) => (lines ??= JSON.parse(panels.querySelector("script.single").textContent).single)[i];
+      for (const plot of panels.querySelectorAll(".plot")) show(plot, content(own[plot.dataset.figure], () => single(plot.dataset.figure)));
     });
   }
-  for (const box of document.querySelectorAll("[data-hides]")) {
+  for (const box of boxes) {
     box.addEventListener("change", () => { hidden[box.checked ? "delete" : "add"](box.dataset.hides); redraw(); });
   }
 })();

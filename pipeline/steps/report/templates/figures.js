@@ -11,10 +11,37 @@ const figures = (() => {
   const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const number = (value) => String(Number(value.toPrecision(3))).replace("-", "\u2212");
 
-  const config = {
-    responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg" },
-    modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"]],
-  };
+  const IMAGE = { width: 900, height: 600 }; // pixels of a saved panel
+  const saving = (format, icon) => ({
+    name: `save-${format}`, title: `Save as ${format.toUpperCase()}`, icon, click: (element) => save(element, format),
+  });
+  const config = () => ({
+    responsive: true, displaylogo: false,
+    modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d", saving("svg", Plotly.Icons.disk), saving("png", Plotly.Icons.camera)]],
+  });
+
+  // Save a figure in light colours with title, owner and legend, named by owner and title.
+  function save(element, format) {
+    const owner = element.closest("[data-owner]").dataset.owner;
+    const title = element.dataset.title ?? element.closest("figure").querySelector("figcaption").textContent;
+    const { data, layout, note } = lightly(draws.get(element));
+    Object.assign(layout, {
+      title: { text: plain(title), subtitle: { text: [owner, document.getElementById("main").dataset.study, note].filter(Boolean).map(plain).join("<br>") }, x: 0.08, xanchor: "left" },
+      showlegend: true, legend: { orientation: "h", x: 0, y: -0.15, yanchor: "top" }, font: { ...layout.font, size: 14 },
+      margin: { l: 90, r: 30, t: 110, b: 120 },
+    });
+    const filename = `${owner} ${title}`.replaceAll(/[^\p{L}\p{N}-]+/gu, "_");
+    return Plotly.downloadImage({ data, layout }, { format, filename, ...IMAGE });
+  }
+
+  // Run a function in the light theme, also on a dark screen.
+  function lightly(run) {
+    const before = root.classList.contains("printing");
+    root.classList.add("printing");
+    const result = run();
+    root.classList.toggle("printing", before);
+    return result;
+  }
 
   // A layout in the page's colours, with x, y and others added.
   function layout({ x, y, ...others }) {
@@ -33,13 +60,21 @@ const figures = (() => {
 
   const percentOf = (title) => ({ title, range: [0, 100], dtick: 20, tickangle: 0, ticksuffix: " %", showticksuffix: "last", zeroline: false });
 
+  // The size of a figure on paper, in pixels, from the style sheet.
+  function onPaper(element) {
+    const style = getComputedStyle(element);
+    const [width, height] = ["width", "height"].map((name) => Number(style.getPropertyValue(`--paper-${name}`)));
+    return { width, height };
+  }
+
   function draw(element) {
     stale.delete(element);
-    const { data, layout } = draws.get(element)();
+    const { data, layout, note = "" } = draws.get(element)();
     const render = element.classList.contains("js-plotly-plot") ? Plotly.react : Plotly.newPlot;
-    const onPaper = element.classList.contains("tall") ? { width: 340, height: 300 } : { width: 235, height: 170 };
-    if (root.classList.contains("printing")) Object.assign(layout, onPaper, { font: { ...layout.font, size: 9 } });
-    render(element, data, layout, config);
+    if (root.classList.contains("printing")) Object.assign(layout, onPaper(element), { font: { ...layout.font, size: 9 } });
+    render(element, data, layout, config());
+    const beyond = element.parentElement.querySelector(".beyond");
+    if (beyond) beyond.textContent = note;
   }
 
   // Draw one figure at a time, the topmost first, so that the page stays responsive.

@@ -52,14 +52,16 @@
 
   function showParts(walk, contributions) {
     const chosen = (name) => walk.querySelector(`select[data-do=${name}]`).value;
-    const { unit, joints, angles, ...kinds } = contributions[chosen("side")];
+    const { unit, joints, angles, titles, signs, ...kinds } = contributions[chosen("side")];
+    const [joint, angle] = [joints.indexOf(chosen("joint")), angles.indexOf(chosen("angle"))];
     for (const plot of walk.querySelectorAll("[data-parts]")) {
-      const { largest, data } = parts(kinds[plot.dataset.parts], unit, joints.indexOf(chosen("joint")), angles.indexOf(chosen("angle")));
+      const { largest, data } = parts(kinds[plot.dataset.parts], unit, joint, angle);
+      plot.dataset.title = `${titles[joint][angle]}, ${chosen("side")}, by ${plot.dataset.parts === "terms" ? "term" : "cause of motion"}`;
       walk.querySelector(`[data-largest=${plot.dataset.parts}]`).textContent = largest;
       show(plot, () => ({
         data: data(),
         layout: layout({
-          x: percentOf("gait cycle"), y: { title: plain(unit) }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 70, b: 40 },
+          x: percentOf("gait cycle"), y: { title: `${plain(unit)}<br>${plain(signs[joint][angle])}` }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 70, b: 40 },
           legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
         }),
       }));

@@ -1,0 +1,122 @@
+"""Panels of the report: which component of which variable, its sign in words, and the range of its axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import xarray as xr
+
+from ...conventions import FROM_HIP
+
+UNITS = {
+    "degree": "deg",
+    "percent": "%",
+    "min-1": "steps/min",
+    "m s-1": "m/s",
+    "N kg-1": "N/kg",
+    "N m kg-1": "N m/kg",
+    "W kg-1": "W/kg",
+    "J kg-1": "J/kg",
+    "N m s kg-1": "N m s/kg",
+    "1": "",
+}  # of CF, as the report writes them
+Limits = tuple[float, float]
+
+
+def plain_unit(cf: str) -> str:
+    """Return a CF unit as the report writes it."""
+    return UNITS.get(cf, cf)
+
+
+class Panel(NamedTuple):
+    """A panel: a component of a variable, the meaning of its sign, the fixed range of its axis.
+
+    Factor: -1 if the panel shows the opposite sign of the stored one. Limits: None for an axis that fits the curves.
+    """
+
+    group: str
+    title: str
+    variable: str
+    component: dict[str, str]
+    sign: str
+    limits: Limits | None = None
+    factor: int = 1
+
+
+# The ranges hold mean +- 2 SD of typically developing children at speeds from very slow to fast, dimensionless .17 to
+# .56 (Schwartz 2008), so that only gait outside of that leaves them. The angles span at least 60 degrees, moments about
+# the long axis and ankle inversion have the ranges of pyCGM2 (Leboeuf 2019), which has none of the children's.
+ANGLE_PANELS: dict[tuple[str, str], tuple[str, str, Limits]] = {
+    ("pelvis", "flexion"): ("Pelvic tilt", "posterior < 0 < anterior", (-10, 50)),
+    ("pelvis", "adduction"): ("Pelvic obliquity", "side down < 0 < side up", (-30, 30)),
+    ("pelvis", "rotation"): ("Pelvic rotation", "side back < 0 < forward", (-30, 30)),
+    ("hip", "flexion"): ("Hip flexion", "extension < 0 < flexion", (-30, 70)),
+    ("hip", "adduction"): ("Hip adduction", "abduction < 0 < adduction", (-30, 30)),
+    ("hip", "rotation"): ("Hip rotation", "external < 0 < internal", (-30, 30)),
+    ("knee", "flexion"): ("Knee flexion", "extension < 0 < flexion", (-20, 80)),
+    ("knee", "adduction"): ("Knee adduction", "valgus < 0 < varus", (-30, 30)),
+    ("knee", "rotation"): ("Knee rotation", "external < 0 < internal", (-30, 30)),
+    ("ankle", "flexion"): ("Ankle dorsiflexion", "plantar < 0 < dorsal", (-40, 30)),
+    ("ankle", "adduction"): ("Ankle inversion", "eversion < 0 < inversion", (-30, 30)),
+}
+# clinical title, words below and above zero in clinical signs (the opposite of the stored ones), range in these signs
+MOMENT_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
+    ("hip", "flexion"): ("extensor", "flexor", "extensor", (-2, 3)),
+    ("hip", "adduction"): ("abductor", "adductor", "abductor", (-1, 1.5)),
+    ("hip", "rotation"): ("rotation", "internal", "external", (-0.5, 0.5)),
+    ("knee", "flexion"): ("extensor", "flexor", "extensor", (-1, 1.5)),
+    ("knee", "adduction"): ("abductor", "adductor", "abductor", (-0.5, 1)),
+    ("knee", "rotation"): ("rotation", "internal", "external", (-0.5, 0.5)),
+    ("ankle", "flexion"): ("plantarflexor", "dorsal", "plantar", (-1, 2.5)),
+    ("ankle", "adduction"): ("evertor", "invertor", "evertor", (-0.5, 0.5)),
+    ("ankle", "rotation"): ("rotation", "internal", "external", (-0.5, 0.5)),
+}
+POWER_LIMITS: dict[str, Limits] = {"hip": (-2, 3), "knee": (-3, 3), "ankle": (-2, 6)}
+FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
+    "x": ("Fore-aft force", "braking < 0 < propulsion", (-4, 4)),
+    "y": ("Vertical force", "downward < 0 < upward", (-2, 18)),
+    "z": ("Lateral force", "to the left < 0 < right", (-2, 2)),
+}
+MOMENTS = "Internal moments"
+
+
+def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
+    """Return the panels of the variables that a study has.
+
+    Args:
+        study: derived/study.nc.
+        moment_signs: ``clinical`` draws extensor, abductor and plantarflexor moments upwards, as Vicon Polygon, pyCGM2
+            and the published normative curves do; ``stored`` draws the signs of study.nc, flexor and adductor upwards.
+    """
+    every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
+    return tuple(panel for panel in every if panel.variable in study)
+
+
+def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
+    """Return the panel of a moment in ``clinical`` or ``stored`` signs."""
+    title, below, above, limits = MOMENT_PANELS[joint, angle]
+    component = {"joint": joint, "angle": angle}
+    if signs == "clinical":
+        title = f"{joint.capitalize()} {title} moment"
+        return Panel(MOMENTS, title, "joint_moment_jcs", component, f"{below} < 0 < {above}", limits, -1)
+    title, limits = f"{joint.capitalize()} {angle} moment", (-limits[1], -limits[0])
+    return Panel(MOMENTS, title, "joint_moment_jcs", component, f"{above} < 0 < {below}", limits)
+
+
+def _angles() -> Iterator[Panel]:
+    for (joint, angle), (title, sign, limits) in ANGLE_PANELS.items():
+        if joint == "pelvis":
+            yield Panel("Angles", title, "pelvis_angle", {"angle": angle}, sign, limits)
+        else:
+            yield Panel("Angles", title, "joint_angle", {"joint": joint, "angle": angle}, sign, limits)
+    yield Panel("Angles", "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-40, 30))
+
+
+def _powers_and_forces() -> Iterator[Panel]:
+    for joint in FROM_HIP:
+        sign = "absorption < 0 < generation"
+        title = f"{joint.capitalize()} power"
+        yield Panel("Powers", title, "joint_power", {"joint": joint}, sign, POWER_LIMITS[joint])
+    for axis, (title, sign, limits) in FORCE_PANELS.items():
+        yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign, limits)
