@@ -16,6 +16,7 @@ release = __version__
 copyright = ""  # noqa: A001 (Sphinx' name)
 extensions = ["myst_parser", "sphinx_pages"]
 exclude_patterns = ["_build", "examples"]
+smartquotes = False  # they would change options such as --cores
 source_suffix = {".md": "markdown"}
 
 myst_enable_extensions = ["dollarmath"]

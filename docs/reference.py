@@ -81,9 +81,11 @@ def metric_tables() -> str:
     for name, metric in {**METRICS, **SCORES}.items():
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         if metric.kind != "phase":
-            cells = metric.units, metric.long_name, metric.positive, ", ".join(metric.aliases), metric.source
+            hidden = metric.positive.split(";")[0] not in metric.long_name or ";" in metric.positive
+            meaning = metric.long_name + (f"; positive: {metric.positive.replace(';', ',')}" if hidden else "")
+            cells = metric.units, meaning, ", ".join(metric.aliases), metric.source
             groups.setdefault(group, []).append((f"`{name}`", *cells))
-    header = ("metric", "units", "meaning", "positive", "also called", "source")
+    header = ("metric", "units", "meaning", "also called", "source")
     return "\n".join(f"## {title}\n\n{_table(header, rows)}" for title, rows in groups.items())
 
 
@@ -115,7 +117,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> str:
     parts = [f"## gaitlab {name}\n\n{parser.description}\n\n```text\n{line}\n```\n"]
     if rows := [(f"`{_spelling(action)}`", _meaning(action)) for action in actions if action.help]:
         parts.append(_table(("argument", "meaning"), rows))
-    parts.append(f"```sh\n{inspect.cleandoc((parser.epilog or '').removeprefix('examples:'))}\n```\n")
+    parts.append(f"Examples:\n\n```sh\n{inspect.cleandoc((parser.epilog or '').removeprefix('examples:'))}\n```\n")
     return "\n".join(parts)
 
 
