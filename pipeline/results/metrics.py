@@ -315,7 +315,14 @@ SCORES = {  # if a reference is given
         )
         for name in GAIT_ANGLES
     },
-    # if the reference is a study.nc, with its cycles
+    # if the reference has curves by speed
+    "reference_speed": Metric(
+        "1",
+        "dimensionless walking speed at which the reference is taken: the median of participant, session and condition "
+        "within the range of the reference; NaN in running, which has no scores then",
+        source="Schwartz 2008",
+    ),
+    # if the reference is a study.nc, with the cycles of ten people or more
     "gait_deviation_index": Metric(
         "1",
         "Gait Deviation Index: 100 is the reference mean, every 10 below it is one standard deviation",

@@ -18,6 +18,8 @@ from .averages import average
 from .cycle_variables import STANCE
 
 SAME_IN_BOTH = ("angle_convention", "static_offset")
+CONVENTIONAL = "plug_in_gait"  # value of kinematics.angle_convention
+CONSTANT = "constant differences of several degrees are possible, most in rotations and in pelvic tilt"
 
 
 def load_study(
@@ -109,8 +111,8 @@ def table_of(study: xr.Dataset) -> str:
     return "\n".join(lines) + "\n"
 
 
-def differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """Return how two studies' body models differ, as text; empty if they do not.
+def differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
+    """Return how the angles of two studies may differ by their body models, in sentences.
 
     Args:
         reference, own: attributes of the two study.nc, with their ``settings``.
@@ -128,4 +130,27 @@ def differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> str:
                 "use the same setting in both, their angles are compared",
             )
     models = [used.get("body_model") for used in (there, here)]
-    return f"body_model {models[0]} there, {models[1]} here" if None not in models and models[0] != models[1] else ""
+    if None in models or models[0] == models[1]:
+        return []
+    return [f"the reference has the body model {models[0]}, this study {models[1]}: {CONSTANT}"]
+
+
+def differences_from_conventional(own: Mapping[str, Any]) -> list[str]:
+    """Return how the angles of a study may differ from those of the conventional gait model, in sentences.
+
+    The shipped body models of its kind, and what extends them, have the angle convention of Plug-in Gait.
+
+    Args:
+        own: attributes of study.nc, with its ``settings``.
+    """
+    used = json.loads(own.get("settings", "{}"))
+    kinematics, found = used.get("kinematics", {}), []
+    if kinematics.get("angle_convention", CONVENTIONAL) != CONVENTIONAL:
+        model = used.get("body_model", "of another kind")
+        found.append(f"the reference has the conventional gait model, this study the body model {model}: {CONSTANT}")
+    if kinematics.get("static_offset") == "subtract":
+        found.append(
+            "kinematics.static_offset removes the angles of the static trial, which the reference includes: angles of "
+            "hip, knee and ankle cannot be compared"
+        )
+    return found

@@ -1,11 +1,14 @@
-"""Reference curves from the user: a table with mean and standard deviation of other people's gait.
+"""Reference curves: a table with mean and standard deviation of other people's gait, shipped or from the user.
 
 Columns ``variable joint angle phase mean sd``, separated by tabs, commas or semicolons; one line per curve and
-phase, in the units of study.nc. The curves apply to both sides.
+phase, in the units of study.nc. The curves apply to both sides. An optional column ``speed`` holds the mean
+dimensionless walking speed of the people of a line, v / sqrt(g leg length); the table then has the same curves at each
+of its speeds.
 """
 
 from __future__ import annotations
 
+import bisect
 import csv
 import io
 import math
@@ -17,6 +20,7 @@ from ..conventions import ANGLES, JOINTS
 from ..errors import Problem, UserError, nearest
 
 COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
+SPEED = "speed"  # optional column
 # the variables that can have a reference, with the dimensions that the columns joint and angle select from
 COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "joint_angle": {"joint": JOINTS, "angle": ANGLES},
@@ -26,6 +30,7 @@ COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "joint_power": {"joint": JOINTS},
     "ground_force": {"axis": ("x", "y", "z")},
 }
+SHIPPED = Path(__file__).resolve().parents[2] / "config" / "normative"
 MOST_PROBLEMS = 8
 
 
@@ -38,6 +43,8 @@ class Reference(NamedTuple):
 
 
 Key = tuple[str, ...]
+Curves = dict[Key, Reference]
+BySpeed = dict[float | None, Curves]  # by dimensionless speed; None alone if the table has no speeds
 
 
 def key_of(variable: str, component: Mapping[str, str]) -> Key:
@@ -45,7 +52,45 @@ def key_of(variable: str, component: Mapping[str, str]) -> Key:
     return (variable, *(component[dim] for dim in COMPONENTS[variable]))
 
 
-def read_reference(path: Path, *, setting: str) -> dict[Key, Reference]:
+def at_speed(curves: BySpeed, speed: float) -> Curves:
+    """Return the curves at a dimensionless speed, linear between those of the two nearest speeds of the table.
+
+    Gait changes steadily with speed (Schwartz et al. 2008; Stansfield et al. 2006), so that two recordings of a person
+    at nearly the same speed get nearly the same reference. Below its slowest speed the slowest curves of the table are
+    taken, above its fastest the fastest. A table without speeds has one answer for all. Otherwise an unknown speed,
+    NaN, has no curves.
+    """
+    known = speeds_of(curves)
+    if not known:
+        return curves[None]
+    if math.isnan(speed):
+        return {}
+    upper = min(bisect.bisect_left(known, speed), len(known) - 1)
+    lower = max(upper - 1, 0)
+    share = 1.0 if lower == upper else min(max((speed - known[lower]) / (known[upper] - known[lower]), 0.0), 1.0)
+    slow, fast = curves[known[lower]], curves[known[upper]]
+    return {
+        key: Reference(phase, _between(slow[key].mean, mean, share), _between(slow[key].sd, sd, share))
+        for key, (phase, mean, sd) in fast.items()
+    }
+
+
+def speeds_of(curves: BySpeed) -> list[float]:
+    """Return the speeds of a table in ascending order, none if it has no speeds."""
+    return sorted(speed for speed in curves if speed is not None)
+
+
+def _between(first: list[float], second: list[float], share: float) -> list[float]:
+    return [(1 - share) * a + share * b for a, b in zip(first, second, strict=True)]
+
+
+def reference_file(name: str, *, study_path: Path) -> Path:
+    """Return the table of a shipped reference by its name, or another reference by its path in the study."""
+    shipped = SHIPPED / f"{name}.csv"
+    return shipped if shipped in SHIPPED.glob("*.csv") else study_path / name
+
+
+def read_reference(path: Path, *, setting: str) -> BySpeed:
     """Return the curves of a table; ``setting`` names the setting with its path.
 
     Raises:
@@ -60,44 +105,58 @@ def read_reference(path: Path, *, setting: str) -> dict[Key, Reference]:
     return reference_of(text, where=path.name)
 
 
-def reference_of(text: str, *, where: str) -> dict[Key, Reference]:
-    """Return the curves of a table's text.
+def reference_of(text: str, *, where: str) -> BySpeed:
+    """Return the curves of a table's text by speed.
 
     Raises:
-        UserError: missing or unknown columns, a wrong cell, or a curve without two or more ascending phases.
+        UserError: missing or unknown columns, a wrong cell, a curve without two or more ascending phases, or other
+            curves or phases at another speed.
     """
     first = text.lstrip("\ufeff").splitlines()[:1] or [""]
     separator = max("\t,;", key=first[0].count)
     reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator, skipinitialspace=True)
     header = [(name or "").strip() for name in reader.fieldnames or ()]
-    strange = [name for name in header if name not in COLUMNS]
+    strange = [name for name in header if name not in (*COLUMNS, SPEED)]
     missing = [name for name in COLUMNS if name not in header]
     problems = [Problem(where, f"column '{name}' is missing", nearest(name, strange) or "add it") for name in missing]
     problems += [Problem(where, f"unknown column '{name}'", nearest(name, COLUMNS) or "remove it") for name in strange]
     if problems:
         raise UserError.of(problems)
     reader.fieldnames = header
-    curves: dict[Key, Reference] = {}
+    found: BySpeed = {}
     for number, cells in enumerate(reader, start=2):
-        row = {name: (cells[name] or "").strip() for name in COLUMNS}
+        row = {name: (cells[name] or "").strip() for name in header}
         if any(row.values()):
-            problems += _add(curves, row, f"{where}: line {number}")
-    problems += [
-        Problem(where, f"{' '.join(key)} has one phase only", "give two or more")
-        for key, curve in curves.items()
-        if len(curve.phase) < 2
-    ]
-    if not curves and not problems:
-        problems.append(Problem(where, "no curves", "add a line for each curve and phase"))
+            problems += _add(found, row, f"{where}: line {number}")
+    problems = problems or _unequal(found, where)
     if (more := len(problems) - MOST_PROBLEMS) > 0:
         problems[MOST_PROBLEMS:] = [Problem(where, f"{more} more problems", "mend these first")]
     if problems:
         raise UserError.of(problems)
-    return curves
+    return found
 
 
-def _add(curves: dict[Key, Reference], row: Mapping[str, str], where: str) -> list[Problem]:
-    """Add a row to the curves, or return its problems."""
+def _unequal(found: BySpeed, where: str) -> list[Problem]:
+    """Return the problems of curves that are too short, or not the same at each speed."""
+    first = next(iter(found.values()), None)
+    if first is None:
+        return [Problem(where, "no curves", "add a line for each curve and phase")]
+    problems = [
+        Problem(where, f"{' '.join(key)} has one phase only", "give two or more")
+        for curves in found.values()
+        for key, curve in curves.items()
+        if len(curve.phase) < 2
+    ]
+    phases = {key: curve.phase for key, curve in first.items()}
+    for speed, curves in found.items():
+        if {key: curve.phase for key, curve in curves.items()} != phases:
+            what = f"speed {speed} has other curves or phases than speed {next(iter(found))}"
+            problems.append(Problem(where, what, "give the same curves at the same phases for each speed"))
+    return problems
+
+
+def _add(found: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]:
+    """Add a row to the curves of its speed, or return its problems."""
     variable = row["variable"]
     if variable not in COMPONENTS:
         remedy = nearest(variable, COMPONENTS) or f"expected one of {', '.join(COMPONENTS)}"
@@ -110,14 +169,16 @@ def _add(curves: dict[Key, Reference], row: Mapping[str, str], where: str) -> li
             problems.append(Problem(where, f"{column} of {variable} is '{row[column]}'", remedy))
         key += [row[column]] if known else []
     phase, mean, sd = (_number(row[name]) for name in ("phase", "mean", "sd"))
+    speed = _number(row[SPEED]) if SPEED in row else None
     for name, good, expected in (
+        (SPEED, speed is None or speed >= 0, "a dimensionless speed, 0 or more"),
         ("phase", 0 <= phase <= 100, "0 to 100"),
         ("mean", not math.isnan(mean), "a number"),
         ("sd", sd >= 0, "a number, 0 or more"),
     ):
         problems += [] if good else [Problem(where, f"{name} is '{row[name]}'", f"expected {expected}")]
     if not problems:
-        curve = curves.setdefault(tuple(key), Reference([], [], []))
+        curve = found.setdefault(speed, {}).setdefault(tuple(key), Reference([], [], []))
         if curve.phase and phase <= curve.phase[-1]:
             what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
             return [Problem(where, what, "sort each curve by ascending phase")]

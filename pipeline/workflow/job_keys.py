@@ -19,6 +19,7 @@ from .. import __version__
 from ..body.body_model import BodyModel
 from ..steps.report.page_names import own_pages
 from ..tables import study_tables, tsv
+from ..tables.reference_curves import reference_file
 from . import digests, settings
 
 LIBRARIES = {
@@ -153,12 +154,16 @@ class Study:
 
     def _report_needs(self, _: None) -> dict[str, Any]:
         templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())
-        reference = self.settings["report"]["reference"] or self.settings["study"]["reference"]
         return {
             "templates": {path.name: digests.sha256(path) for path in templates},
-            "reference": digests.sha256(self.path / reference) if reference else None,
-            "arguments": {"participants": self.people, "reference": reference},
+            "reference": self._reference_sha256,
+            "arguments": {"participants": self.people, "reference": self.settings["study"]["reference"]},
         }
+
+    @property
+    def _reference_sha256(self) -> str | None:
+        name = self.settings["study"]["reference"]
+        return digests.sha256(reference_file(name, study_path=self.path)) if name else None
 
     def _study_needs(self, _: None) -> dict[str, Any]:
         sessions = {
@@ -168,8 +173,8 @@ class Study:
             }
             for name, rows in self.sessions.items()
         }
-        reference = self.settings["study"]["reference"]
+        about = settings.shipped_references().get(self.settings["study"]["reference"], {})
         return {
-            "reference": digests.sha256(self.path / reference) if reference else None,
-            "arguments": {"sessions": sessions},
+            "reference": self._reference_sha256,
+            "arguments": {"sessions": sessions, "about_reference": about},
         }

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..body.body_model import BodyModel
-from ..errors import Problem, UserError
+from ..errors import Problem, UserError, nearest
 from ..results.cycle_variables import RESERVED
 from ..tables import study_tables
-from ..tables.reference_curves import read_reference
+from ..tables.reference_curves import read_reference, reference_file
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
@@ -91,9 +91,8 @@ def _settings_of(
         del own["body_model"]
     (chosen, model), further = _attempt(lambda: settings.load_settings(own, **where), ({}, None))
     problems += further
-    for section in ("study", "report"):
-        if reference := chosen.get(section, {}).get("reference"):
-            problems += _attempt(partial(_check_reference, path, reference, f"{section}.reference"), None)[1]
+    if reference := chosen.get("study", {}).get("reference"):
+        problems += _attempt(partial(_check_reference, path, reference), None)[1]
     if own and not model:  # wrong settings do not hide a wrong body model
         model, further = _attempt(lambda: settings.load_body_model(str(own.get("body_model") or ""), **where), None)
         problems += further
@@ -108,13 +107,15 @@ def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]
         return default, [*error.problems]
 
 
-def _check_reference(study: Path, name: str, setting: str) -> None:
+def _check_reference(study: Path, name: str) -> None:
     """Refuse a reference that is missing, has mistakes, or is of this study."""
-    file = study / name
+    setting, file = "study.reference", reference_file(name, study_path=study)
     if file.resolve().is_relative_to((study / "derived").resolve()):
         raise UserError(f"{setting}: {name}", "is an output of this study itself", "give another study's, or a copy")
     if not settings.is_file(file):
-        raise UserError(f"{setting}: {file}", "no such file", "correct the path")
+        shipped = settings.shipped_references()
+        remedy = nearest(name, shipped) or f"correct the path, or choose {' or '.join(shipped)}"
+        raise UserError(f"{setting}: {file}", "no such file", remedy)
     if file.suffix != ".nc":
         read_reference(file, setting=setting)
 

@@ -17,6 +17,7 @@ import xarray as xr
 
 from ..results import netcdf
 from ..results.schema import TITLES
+from ..tables.reference_curves import reference_file
 from . import checksums
 
 Files = Mapping[str, list[Path]]
@@ -73,7 +74,7 @@ def provenance(
     } | ({"session": key["session"]} if key["session"] else {})
 
 
-def load_reference(file: str) -> xr.Dataset | str:
-    """Return the study.nc of other people, or the text of a table of their curves."""
-    path = Path(file)
+def load_reference(name: str) -> xr.Dataset | str:
+    """Return the study.nc of other people, or the text of a table of their curves, shipped or the user's."""
+    path = reference_file(name, study_path=Path())
     return netcdf.load(path) if path.suffix == ".nc" else path.read_text(encoding="utf-8-sig")

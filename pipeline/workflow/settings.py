@@ -213,6 +213,11 @@ def shipped_body_models() -> list[str]:
     return sorted(path.stem for path in (CONFIG / "body_models").glob("*.yaml"))
 
 
+def shipped_references() -> dict[str, dict[str, Any]]:
+    """Return what is known of each reference in config/normative, by name; callers must not change it."""
+    return _config("normative/sources")
+
+
 def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
     """Return a shipped body model by name, or another by its path in the study.
 

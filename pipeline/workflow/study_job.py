@@ -9,7 +9,7 @@ from typing import Any
 import xarray as xr
 
 from ..results import netcdf, schema
-from ..results.study_file import differences
+from ..results.study_file import differences, differences_from_conventional
 from ..steps.study.step import per_participant
 from ..tables.csv_files import csv_of
 from .run_job import Files, load_reference, provenance
@@ -23,11 +23,10 @@ def run(
     """Run the job of the study; arguments as of :func:`pipeline.workflow.run_job.run`."""
     cycles = {file.parent.name: netcdf.load(file) for file in inputs["cycles"]}
     own = provenance(key, [data.attrs for data in cycles.values()])
-    if arguments["reference"]:
+    if name := arguments["reference"]:
         own["reference_sha256"] = key["reference"]
-        arguments["reference"] = load_reference(arguments["reference"])
-        if isinstance(arguments["reference"], xr.Dataset):
-            own |= _reference_differs(arguments["reference"], own)
+        arguments["reference"] = load_reference(name)
+        arguments["about_reference"] = _about(name, arguments["reference"], arguments["about_reference"], own)
     dataset, metrics, quality = function(cycles, **arguments)
     dataset = schema.described("study", dataset)
     dataset.attrs |= own
@@ -38,7 +37,13 @@ def run(
         netcdf.write_whole(outputs[name][0], csv_of(table))
 
 
-def _reference_differs(reference: xr.Dataset, own: Mapping[str, Any]) -> dict[str, str]:
-    if found := differences(reference.attrs, own):
-        log.warning("study.reference: %s; angles may mean something else", found)
-    return {"reference_differs": found} if found else {}
+def _about(
+    name: str, reference: xr.Dataset | str, shipped: Mapping[str, Any], own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what study.nc says of a reference: name, title, citation, people, and how it differs from this study."""
+    remarks = differences_from_conventional(own) if shipped else []
+    if isinstance(reference, xr.Dataset):
+        remarks = differences(reference.attrs, own)
+        for remark in remarks:
+            log.warning("study.reference: %s", remark)
+    return {"name": name, "title": name, "citation": "", **shipped, "remarks": remarks}

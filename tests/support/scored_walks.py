@@ -22,7 +22,7 @@ PLACES: list[tuple[Any, ...]] = [  # by hand, in the order of GAIT_ANGLES: varia
     ("joint_angle", 2, 0), ("joint_angle", 2, 1), ("joint_angle", 2, 2), ("joint_angle", 1, 0), ("joint_angle", 0, 0),
     ("foot_progression",),
 ]  # fmt: skip
-PROFILE = [name for name in SCORES if "deviation_index" not in name]  # any reference gives these
+PROFILE = [name for name in SCORES if "deviation" not in name and "speed" not in name]  # any reference gives these
 SINGULAR = 1e-9  # singular vectors of two matrices: rounding of 459 numbers of 100 degrees in the root of their squares
 
 

@@ -10,7 +10,7 @@ import pytest
 from pipeline.errors import UserError
 from pipeline.results.schema import VARIABLES
 from pipeline.steps.report.panels import panels_of
-from pipeline.tables.reference_curves import COMPONENTS, key_of, read_reference, reference_of
+from pipeline.tables.reference_curves import COMPONENTS, Reference, key_of, read_reference, reference_of
 from pipeline.workflow.open_study import look_at
 from tests.support.checkout import HOUSE
 from tests.support.report_studies import Page, three_people
@@ -22,7 +22,7 @@ KNEE = "joint_angle,knee,flexion,20,10,4\njoint_angle,knee,flexion,60,50,8\n"
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_a_curve_is_read_as_written(separator: str) -> None:
     curves = reference_of((HEADER + KNEE).replace(",", separator), where="normal.csv")
-    assert curves == {("joint_angle", "knee", "flexion"): ([20, 60], [10, 50], [4, 8])}
+    assert curves == {None: {("joint_angle", "knee", "flexion"): Reference([20, 60], [10, 50], [4, 8])}}
 
 
 def test_every_panel_can_have_a_reference_in_the_studys_dimensions() -> None:
@@ -89,12 +89,11 @@ def test_a_reference_is_checked_before_a_run(tmp_path: Path) -> None:
         "derived/study.nc": "is an output of this study itself",
     }  # fmt: skip
     for reference, words in expected.items():
-        for section in ("study", "report"):
-            settings = f"body_model: isb_clusters\n{section}:\n  reference: {reference}\n"
-            (tmp_path / "study.yaml").write_text(settings)
-            problems = [problem for problem in look_at(tmp_path)[1] if reference in problem.where]
-            assert len(problems) == bool(words), problems
-            assert all(words in str(problem) for problem in problems)
+        settings = f"body_model: isb_clusters\nstudy:\n  reference: {reference}\n"
+        (tmp_path / "study.yaml").write_text(settings)
+        problems = [problem for problem in look_at(tmp_path)[1] if reference in problem.where]
+        assert len(problems) == bool(words), problems
+        assert all(words in str(problem) for problem in problems)
 
 
 def test_a_missing_or_binary_file_is_reported(tmp_path: Path) -> None:

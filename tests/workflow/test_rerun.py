@@ -23,7 +23,6 @@ REFERENCE = "variable,joint,angle,phase,mean,sd\n" + "".join(
 SETTINGS = """
 body_model: model.yaml
 study: {reference: scored.csv}
-report: {reference: drawn.csv}
 """
 
 
@@ -49,8 +48,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(study / "trials.tsv", kept)
     shutil.copy(HOUSE / "config/body_models/isb_clusters.yaml", study / "model.yaml")
     (study / "study.yaml").write_text(SETTINGS)
-    for name in ("scored.csv", "drawn.csv"):
-        (study / name).write_text(REFERENCE)
+    (study / "scored.csv").write_text(REFERENCE)
     result = snakemake(study, "--snakefile", str(folder / "house/Snakefile"))
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
@@ -204,7 +202,6 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
     "a trial less": (remove_a_trial, of("sub-01", *SESSION_STEPS)),
     "a session more": (add_a_session, of("sub-03", *SESSION_STEPS)),
     "what the study is scored by": (lambda s: replace(s / "scored.csv", ",1\n", ",2\n"), {"study", "report"}),
-    "what the report draws": (lambda s: replace(s / "drawn.csv", ",1\n", ",2\n"), {"report"}),
 }
 OF_THE_CODE = {
     "pipeline/steps/kinetics/step.py": everywhere("kinetics", "cycles"),

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...results.trials import facts_of_trials
 from ...tables import tsv
 from ...tables.csv_files import rows_of
-from ...tables.reference_curves import Key, Reference, reference_of
+from ...tables.reference_curves import BySpeed, Curves, at_speed, reference_of
 from . import quality as checked
 from . import tables
 from .figures import Cycles, Drawn, cycles_of, dash_styles, figures, key_of, lines_of, people_with_sessions, stances_of
@@ -44,7 +45,7 @@ class Content(NamedTuple):
     cycles: Cycles
     stances: Cycles
     dashes: dict[str, str]
-    reference: Mapping[Key, Reference]
+    reference: BySpeed
     metrics: list[tsv.Row]
     quality: list[tsv.Row]
     means: list[tsv.Row]
@@ -96,7 +97,7 @@ def report(
         cycles=curves,
         stances=stances,
         dashes=dash_styles(list(dict.fromkeys([*curves.condition.tolist(), *stances.condition.tolist()]))),
-        reference=reference_of(reference, where="report.reference") if reference else {},
+        reference=reference_of(reference, where="study.reference") if reference else {},
         metrics=rows[0],
         quality=rows[1],
         means=rows_of(means),
@@ -174,7 +175,19 @@ def _drawn(cycles: Cycles, content: Content, *, single: str = "cycle") -> Drawn:
     """Return the figures of cycles; averages of participants if a ``participant`` is a single curve."""
     over_participants = single == "participant"
     lines = lines_of(cycles, dashes=content.dashes, over_participants=over_participants)
-    return figures(cycles, lines=lines, reference=content.reference, over_participants=over_participants)
+    reference = _reference(content, cycles.participant)
+    return figures(cycles, lines=lines, reference=reference, over_participants=over_participants)
+
+
+def _reference(content: Content, participant: NDArray[np.str_]) -> Curves:
+    """Return the reference at the median of the speeds that study.nc compares the participants' cycles with."""
+    if not content.reference:
+        return {}
+    known = np.empty(0)
+    if "reference_speed" in content.study:
+        speed = select(content.study, "reference_speed", "cycle")[np.isin(content.cycles.participant, participant)]
+        known = speed[np.isfinite(speed)]
+    return at_speed(content.reference, float(np.median(known)) if known.size else np.nan)
 
 
 def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[str, Shown]:

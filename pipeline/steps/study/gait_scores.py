@@ -10,7 +10,7 @@ Schwartz MH, Rozumalski A (2008) The Gait Deviation Index: a new comprehensive i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,14 +18,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...errors import UserError
-from ...results.metrics import GAIT_ANGLES
-from ...tables.reference_curves import Key, Reference, reference_of
+from ...results.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square
+from ...results.metrics import GAIT_ANGLES, SCORES
+from ...tables.reference_curves import Curves, at_speed, reference_of, speeds_of
 
 Array = NDArray[np.float64]
-EVERY = 2  # percent
-PHASE = np.arange(0.0, 101, EVERY)
-OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])
-FEWEST_PEOPLE = 2
+FEWEST_PEOPLE = 10  # of the index; its scale, their standard deviation, then has a standard error of 24 %
+RUNNING_BELOW_PERCENT = 50
 
 
 class ReferenceGait(NamedTuple):
@@ -44,14 +43,61 @@ class ReferenceGait(NamedTuple):
     people: int
 
 
-def reference_gait(reference: xr.Dataset | str) -> ReferenceGait:
-    """Return the reference from a study.nc or the text of a table of mean curves.
+def scored(
+    study: xr.Dataset, reference: xr.Dataset | str, *, gdi_features: int | None
+) -> tuple[dict[str, Array], list[str]]:
+    """Return the scores (cycle,) relative to a study.nc or the text of a table, and remarks for the reader.
+
+    With a table by speed, each participant, session and condition is compared with the curves at its own speed, which
+    ``reference_speed`` holds.
 
     Raises:
         UserError: the dataset is not a study.nc or has no cycle with all nine angles; the table has errors.
     """
-    if isinstance(reference, str):
-        return _from_means(reference_of(reference, where="study.reference"))
+    if isinstance(reference, xr.Dataset):
+        controls = reference_gait(reference)
+        few = f"no Gait Deviation Index: the reference has {controls.people} people, {FEWEST_PEOPLE} or more are needed"
+        return scores(study, controls, gdi_features=gdi_features), [few] * (controls.people < FEWEST_PEOPLE)
+    table = reference_of(reference, where="study.reference")
+    if not (known := speeds_of(table)):
+        return scores(study, mean_gait(table[None]), gdi_features=None), []
+    speed = reference_speeds(study, known)
+    found = {name: np.full(len(speed), np.nan) for name in SCORES if "deviation" not in name}
+    for value in np.unique(speed[np.isfinite(speed)]):
+        mine = speed == value
+        of_speed = scores(study.isel(cycle=mine), mean_gait(at_speed(table, value)), gdi_features=None)
+        for name, values in of_speed.items():
+            found[name][mine] = values
+    return found | {"reference_speed": speed}, []
+
+
+def reference_speeds(study: xr.Dataset, known: Sequence[float]) -> Array:
+    """Return the dimensionless speed (cycle,) at which a reference by speed is taken.
+
+    It is the median speed of the participant's cycles of the session and condition, so that their scores and both sides
+    have one reference, within the range of the reference. The middle one of its speeds if the own is unknown. NaN if
+    the stance is shorter than half of the cycle: that is running (Alexander 1989), and the reference walks.
+    """
+    own, stance = study.walking_speed_dimensionless.values, study.stance_share.values
+    labels = zip(*(study[name].values.tolist() for name in ("participant", "session", "condition")), strict=True)
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for row, label in enumerate(labels):
+        rows.setdefault(label, []).append(row)
+    found = np.full(len(own), np.nan)
+    for mine in map(np.array, rows.values()):
+        seen = own[mine][np.isfinite(own[mine])]
+        speed = np.median(seen) if seen.size else known[len(known) // 2]
+        if not np.median(stance[mine]) < RUNNING_BELOW_PERCENT:
+            found[mine] = np.clip(speed, known[0], known[-1])
+    return found
+
+
+def reference_gait(reference: xr.Dataset) -> ReferenceGait:
+    """Return the reference gait of the people of a study.nc.
+
+    Raises:
+        UserError: not a study.nc, or no cycle with all nine angles.
+    """
     if "cycle" not in reference.dims or "participant" not in reference.coords:
         raise UserError("study.reference", "not a study.nc", "give the study.nc in another study's derived folder")
     gait = nine_angles(reference)
@@ -69,36 +115,26 @@ def reference_gait(reference: xr.Dataset | str) -> ReferenceGait:
 
 def nine_angles(study: xr.Dataset) -> Array:
     """Return the angles (cycle, 9, 51) of GAIT_ANGLES, degrees."""
-    curves = [study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in map(_place, GAIT_ANGLES)]
+    curves = [
+        study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in map(place_of, GAIT_ANGLES)
+    ]
     return np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)
 
 
-def _place(name: str) -> tuple[str, dict[str, str]]:
-    """Return the variable and the labels of an angle."""
-    part, _, angle = name.partition("_")
-    if part == "foot":
-        return name, {}
-    if part == "pelvis":
-        return "pelvis_angle", {"angle": {"tilt": "flexion", "obliquity": "adduction"}.get(angle, angle)}
-    return "joint_angle", {"joint": part, "angle": angle}
-
-
-def _from_means(curves: Mapping[Key, Reference]) -> ReferenceGait:
-    mean = np.full((len(GAIT_ANGLES), len(PHASE)), np.nan)
-    for i, (variable, labels) in enumerate(map(_place, GAIT_ANGLES)):
-        if curve := curves.get((variable, *labels.values())):
-            mean[i] = np.interp(PHASE, curve.phase, curve.mean, left=np.nan, right=np.nan)
+def mean_gait(curves: Curves) -> ReferenceGait:
+    """Return the reference gait of a table of means."""
+    mean = along_cycle(curves, "mean")
     return ReferenceGait(mean, np.empty((0, *mean.shape)), np.empty(0), 0)
 
 
 def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | None) -> dict[str, Array]:
     """Return the scores (cycle,); NaN if a cycle lacks a sample of an angle.
 
-    The deviation index needs the cycles of at least two people as reference, its share a number of features.
+    The deviation index needs the cycles of FEWEST_PEOPLE as reference, its share a number of features.
     """
     gait = nine_angles(study)
     profile = profiles(gait, reference)
-    found = {"gait_profile_score": _mean_square_root(profile), "gait_profile_score_overall": _overall(profile, study)}
+    found = {"gait_profile_score": root_mean_square(profile), "gait_profile_score_overall": _overall(profile, study)}
     found |= {f"gait_variable_score_{name}": profile[:, i] for i, name in enumerate(GAIT_ANGLES)}
     if reference.people >= FEWEST_PEOPLE:
         index, share = deviation_index(gait, reference, features=gdi_features)
@@ -113,12 +149,7 @@ def profiles(gait: Array, reference: ReferenceGait) -> Array:
 
     GVS = sqrt(sum over 51 instants of (angle - mean of the reference)^2 / 51) (Baker 2009, 2012).
     """
-    return _mean_square_root(gait - reference.mean)
-
-
-def _mean_square_root(values: Array) -> Array:
-    """Return the root mean square along the last dimension (GPS: Baker 2009, 2012)."""
-    return np.asarray(np.sqrt(np.mean(values**2, axis=-1)))
+    return root_mean_square(gait - reference.mean)
 
 
 def _overall(profile: Array, study: xr.Dataset) -> Array:
@@ -127,7 +158,7 @@ def _overall(profile: Array, study: xr.Dataset) -> Array:
     left = (study.side.values == "left")[:, None]
     of_left = np.where(left, profile, profile[other])
     of_right = np.where(left, profile[other], profile)[:, ~OF_THE_PELVIS]
-    return np.where(other < 0, np.nan, _mean_square_root(np.concatenate([of_left, of_right], axis=1)))
+    return np.where(other < 0, np.nan, root_mean_square(np.concatenate([of_left, of_right], axis=1)))
 
 
 def _partners(study: xr.Dataset) -> NDArray[np.intp]:
@@ -155,7 +186,7 @@ def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | No
 
     Args:
         gait: (cycle, 9, 51), degrees.
-        reference: of at least two people.
+        reference: with the people's cycles.
         features: number of features; None for all directions, for which |c - c_ref| is the GPS times sqrt(459).
     """
     controls, mean = reference.cycles.reshape(len(reference.cycles), -1), reference.mean.ravel()

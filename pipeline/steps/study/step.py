@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ from ...results.schema import REPAIRS, separate_metrics
 from ...results.stance_verdicts import REFUSED, verdict_of
 from ...results.trials import spans_of
 from ...tables.tsv import ABSENT
-from .gait_scores import reference_gait, scores
+from .gait_scores import scored
 
 QUALITY = (
     "participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason",
@@ -44,6 +45,7 @@ def study(
     sessions: Mapping[str, Mapping[str, Any]],
     reference: xr.Dataset | str | None,
     gdi_features: int | None,
+    about_reference: Mapping[str, Any] | None = None,
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
     """Gather the cycles of all sessions.
 
@@ -52,6 +54,7 @@ def study(
         sessions: per session the participant's row of participants.tsv and, per trial, its condition and role.
         reference: for the gait scores, the study.nc of other people or the text of a table of their mean curves.
         gdi_features: number of features of the Gait Deviation Index; None for all directions.
+        about_reference: name, title, citation of the reference and remarks on it, for the reader of the report.
 
     Returns:
         study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
@@ -68,8 +71,11 @@ def study(
     columns = [name for name in next(iter(sessions.values()))["participant"] if name not in NOT_COORDINATES]
     dataset = _gathered(used, sessions, columns) if used else _empty()
     if reference is not None:
-        found = scores(dataset, reference_gait(reference), gdi_features=gdi_features)
+        found, remarks = scored(dataset, reference, gdi_features=gdi_features)
+        about = dict(about_reference or {})
+        about["remarks"] = [*about.get("remarks", []), *remarks]
         dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
+        dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
     names = [*METRICS, *(name for name in SCORES if name in dataset)]
     order = ["cycle", "part", *IDENTITY, *columns, *names]
     return dataset, _rows(dataset, order), _quality(cycles, sessions)

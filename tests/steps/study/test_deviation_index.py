@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.study.gait_scores import ReferenceGait, deviation_index, reference_gait, scores
-from tests.support.scored_walks import CONTROLS, PROFILE, REFERENCE, SINGULAR, walked
+from pipeline.steps.study.gait_scores import ReferenceGait, deviation_index, reference_gait, scored, scores
+from tests.support.scored_walks import CONTROLS, PEOPLE, PROFILE, REFERENCE, SINGULAR, walked
 
 
 @pytest.mark.parametrize("features", [3, 15, None])
@@ -64,6 +64,11 @@ def test_the_same_offset_in_people_and_reference_changes_no_score() -> None:
         np.testing.assert_allclose(values, plain[name], rtol=SINGULAR, err_msg=name)
 
 
-def test_an_index_needs_more_than_one_person() -> None:
-    found = scores(CONTROLS, reference_gait(walked(["c1"], "lrlr")), gdi_features=15)
-    assert set(found) == set(PROFILE)
+def test_an_index_needs_ten_people_and_the_reader_is_told() -> None:
+    """With fewer people, their standard deviation, the scale of the index, is known too badly."""
+    for count, words in ((9, "the reference has 9 people, 10 or more are needed"), (10, "")):
+        found, remarks = scored(CONTROLS, walked(PEOPLE[:count], "lrlr"), gdi_features=15)
+        assert set(PROFILE) <= set(found)
+        assert ("gait_deviation_index" in found) == (not words)
+        assert bool(remarks) == bool(words)
+        assert all(words in remark for remark in remarks)

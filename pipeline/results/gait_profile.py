@@ -1,0 +1,61 @@
+"""The nine angles of the Movement Analysis Profile, and the scores of a typical person of a reference.
+
+Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait Posture 30:265-269; equations in
+Baker R et al. (2012) Gait Posture 35:612-615.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.reference_curves import Key, Reference, key_of
+from .metrics import GAIT_ANGLES
+
+Array = NDArray[np.float64]
+EVERY = 2  # percent
+PHASE = np.arange(0.0, 101, EVERY)
+OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])
+
+
+def place_of(name: str) -> tuple[str, dict[str, str]]:
+    """Return the variable and the labels of an angle of GAIT_ANGLES."""
+    part, _, angle = name.partition("_")
+    if part == "foot":
+        return name, {}
+    if part == "pelvis":
+        return "pelvis_angle", {"angle": {"tilt": "flexion", "obliquity": "adduction"}.get(angle, angle)}
+    return "joint_angle", {"joint": part, "angle": angle}
+
+
+def along_cycle(curves: Mapping[Key, Reference], what: str) -> Array:
+    """Return ``mean`` or ``sd`` of the nine angles (9, 51), degrees; NaN where the table does not reach."""
+    values = np.full((len(GAIT_ANGLES), len(PHASE)), np.nan)
+    for i, (variable, labels) in enumerate(map(place_of, GAIT_ANGLES)):
+        if curve := curves.get(key_of(variable, labels)):
+            values[i] = np.interp(PHASE, curve.phase, getattr(curve, what), left=np.nan, right=np.nan)
+    return values
+
+
+def root_mean_square(values: Array) -> Array:
+    """Return the root mean square along the last dimension."""
+    return np.asarray(np.sqrt(np.mean(values**2, axis=-1)))
+
+
+def typical_scores(curves: Mapping[Key, Reference]) -> dict[str, float]:
+    """Return the scores that a person of the reference has in the root mean square, degrees, by name of the score.
+
+    The expected square of a person's difference from the mean is the variance, so that the root mean square of the
+    standard deviation over the cycle is the gait variable score expected of a typical person. NaN where a curve is
+    missing.
+    """
+    profile = root_mean_square(along_cycle(curves, "sd"))
+    both_sides = np.concatenate([profile, profile[~OF_THE_PELVIS]])
+    found = {
+        "gait_profile_score": root_mean_square(profile),
+        "gait_profile_score_overall": root_mean_square(both_sides),
+    }
+    found |= {f"gait_variable_score_{name}": score for name, score in zip(GAIT_ANGLES, profile, strict=True)}
+    return {name: float(score) for name, score in found.items()}
