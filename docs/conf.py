@@ -48,6 +48,6 @@ navigation = {
         "speed",
         "audit",
     ],
-    "Reference": ["commands", "settings", "outputs", "metrics", "python", "glossary"],
+    "Reference": ["commands", "settings", "outputs", "metrics", "normative_gait", "python", "glossary"],
     "Explanation": ["theory", "validation", "reliability", "comparison"],
 }
