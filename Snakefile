@@ -9,8 +9,8 @@ from snakemake.logging import logger
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from pipeline.errors import UserError
-from pipeline.workflow.activity_lock import hold
-from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.activity_lock import hold, is_left_alone
+from pipeline.workflow.open_study import SESSION_STEPS, changed_results, open_study
 from pipeline.workflow.progress import Progress, closing_lines
 from pipeline.workflow.workers import run_job, stop_on_interrupt, was_interrupted
 
@@ -52,6 +52,14 @@ logger.info(
         )
     },
 )
+MADE_AGAIN = []
+if workflow.is_main_process and is_left_alone(Path.cwd(), longest_s=0):
+    try:
+        MADE_AGAIN, notices = changed_results(STUDY, keep=not workflow.output_settings.dryrun)
+    except UserError as error:
+        refuse(str(error))
+    for notice in notices:
+        logger.warning(notice)
 if not workflow.output_settings.dryrun:
     hold(Path.cwd())
 
@@ -75,6 +83,13 @@ def key(step):
     return planned
 
 
+def recordings(wildcards):
+    """Return the files of a session, and force the jobs of changed results: each plan begins with a session's files."""
+    with suppress(AttributeError):  # another version of Snakemake: the job that reads a changed result refuses it
+        workflow.dag.forcefiles.update(MADE_AGAIN)
+    return [ancient(file) for file in STUDY.c3d_files(wildcards.session)]
+
+
 def adjust_settings():
     """Change two settings of Snakemake that no option can change; it reads them when it has planned.
 
@@ -95,12 +110,11 @@ rule all:
     input:
         expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS),
         "derived/report.html",
-        "derived/report",
 
 
 rule read:
     input:
-        c3d=lambda wildcards: [ancient(file) for file in STUDY.c3d_files(wildcards.session)],
+        c3d=recordings,
     output:
         read="derived/{session}/read.nc",
     log:
@@ -248,8 +262,8 @@ rule report:
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
         representative=expand("derived/{session}/representative.nc", session=STUDY.sessions),
     output:
-        report="derived/report.html",
-        pages=directory("derived/report"),
+        # update: the earlier report stays until the new one is whole; its other pages are no outputs, for the same reason
+        report=update("derived/report.html"),
     log:
         "logs/report.log",
     resources:

@@ -22,10 +22,9 @@ from ..tables.terminal_table import aligned
 from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
-from ..workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS, look_at, refuse_lost_records
+from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
 from ..workflow.settings import is_file
 
-TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
 RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
 HEADER = ("file", "what is wrong", "what to do")
 KEPT_AS_SHA = 64  # characters
@@ -78,18 +77,6 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
     return [*changed, *faults], f"{summary}; {_strangers(study, derived)}"
-
-
-def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
-    """Return step and session of every output, by its name below ``derived``."""
-    names: dict[str, tuple[str, str | None]] = {
-        f"{session}/{output}.nc": (step, session)
-        for session in study.sessions
-        for step in SESSION_STEPS
-        for output in (step, *FURTHER_OUTPUTS.get(step, ()))
-    }
-    names |= dict.fromkeys(("study.nc", *TABLES), ("study", None))
-    return names | dict.fromkeys(("report.html", *study.report_pages), ("report", None))
 
 
 def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int) -> str:

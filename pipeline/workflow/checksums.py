@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,11 +18,12 @@ from typing import Any, NamedTuple
 
 from ..errors import UserError
 from ..results import netcdf
-from .digests import sha256
+from .digests import sha256, sha256_of_files
 
 FOLDER = "checksums"
 CHANGED = "damaged (not the bytes that were written)"
 LOST = "see to its disk or share and run again"
+DATED_WITHIN_S = 2.0  # Snakemake dates an output when its job ends, a moment after its record was written
 LONGEST_VALUE = 60  # characters; longer values are replaced by their SHA-256
 NAMED_APART = ("settings", "arguments", "versions")  # parts of a job's key that are compared entry by entry
 
@@ -69,6 +71,43 @@ def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str],
     for name in _names(derived, files):
         line = f"{sha256(derived / name)}  {name}\n# {made}\n"
         netcdf.write_whole(record_path(derived, name), line.encode())
+
+
+def changed(derived: Path, names: Iterable[str], *, cache: Path) -> tuple[list[str], list[str]]:
+    """Return the outputs with other bytes than those recorded, and the outputs without a record.
+
+    Only files with another date than their record are read, so that a run with nothing to do reads none. Those of that
+    date are checked by the job that reads them, and by ``gaitlab verify``.
+
+    Args:
+        derived: the folder of all outputs.
+        names: outputs, which may be absent.
+        cache: a file that remembers digests, see :func:`pipeline.workflow.digests.sha256_of_files`.
+    """
+    expected, without = {}, []
+    for name in names:
+        file, known = derived / name, recorded(derived, name)
+        if not os.access(file, os.R_OK):
+            continue
+        if known is None:
+            without.append(name)
+        elif abs(file.stat().st_mtime - record_path(derived, name).stat().st_mtime) > DATED_WITHIN_S:
+            expected[name] = known.sha256
+    digests = sha256_of_files((derived / name for name in expected), cache=cache)
+    return [name for name, digest in expected.items() if digests[derived / name] != digest], without
+
+
+def keep_copy(table: Path) -> Path:
+    """Copy a table that a person has changed to a free name next to it, once, and return the copy's path."""
+    number = 1
+    while True:
+        copy = table.with_name(f"{table.stem}.changed{'' if number == 1 else number}{table.suffix}")
+        if not copy.exists():
+            netcdf.write_whole(copy, table.read_bytes())
+            return copy
+        if copy.read_bytes() == table.read_bytes():
+            return copy
+        number += 1
 
 
 def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:

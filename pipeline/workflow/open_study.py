@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,15 @@ from ..errors import Problem, UserError, nearest
 from ..results.cycle_variables import RESERVED
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference, reference_file
-from . import settings
+from . import checksums, settings
 from .digests import sha256_of_files
 from .job_keys import Study
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
 FURTHER_OUTPUTS = {"cycles": ("representative",)}
 STEPS = (*SESSION_STEPS, "study", "report")
+TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
+MOST_LISTED = 3  # results in a notice
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
@@ -75,6 +77,56 @@ def look_at(
         collect(_attempt(lambda: refuse_lost_records(path), None))
     study = Study(path, _with_bands(chosen), model, participants, sessions, segments, {}, left_out)
     return study, list(dict.fromkeys(problems))
+
+
+def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
+    """Return step and session of every output, by its name below ``derived``."""
+    names: dict[str, tuple[str, str | None]] = {
+        f"{session}/{output}.nc": (step, session)
+        for session in study.sessions
+        for step in SESSION_STEPS
+        for output in (step, *FURTHER_OUTPUTS.get(step, ()))
+    }
+    names |= dict.fromkeys(("study.nc", *TABLES), ("study", None))
+    return names | dict.fromkeys(("report.html", *study.report_pages), ("report", None))
+
+
+def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
+    """Return the outputs to make again because another program has changed them, and a notice for the user.
+
+    Args:
+        study: the study.
+        keep: whether to keep a copy of each changed table, in which somebody may have worked.
+
+    Raises:
+        UserError: no copy can be written.
+    """
+    derived = study.path / "derived"
+    names = outputs_of(study)
+    changed, without = checksums.changed(derived, names, cache=study.path / ".snakemake" / "result_sha256.json")
+    if (derived / "report.html").exists():  # Snakemake knows nothing of the pages
+        changed += [name for name in study.report_pages if not (derived / name).exists()]
+    notices = []
+    for found, what in ((changed, "Changed since written"), (without, "Without a record of what was written")):
+        if found:
+            kept = [_kept(derived / name) for name in found if keep and name.endswith(".csv")]
+            copies = f" Copies are kept: {', '.join(kept)}." if kept else ""
+            notices.append(f"{what}, and made again: {_listed([f'derived/{name}' for name in found])}.{copies}")
+    forced = ["report.html" if names[name][0] == "report" else name for name in (*changed, *without)]
+    return [f"derived/{name}" for name in dict.fromkeys(forced)], notices
+
+
+def _kept(table: Path) -> str:
+    try:
+        return f"derived/{checksums.keep_copy(table).name}"
+    except OSError as error:
+        what = f"was changed, and no copy can be kept ({error.strerror})"
+        raise UserError(str(table), what, "make room for it, or move it away") from None
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_LISTED
+    return ", ".join(names[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _settings_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..results import netcdf
@@ -17,8 +18,11 @@ TABLES = ("metrics", "quality", "means", "symmetry")
 
 def run(
     _key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, _outputs: Files
-) -> None:
-    """Run the job of the report; arguments as of :func:`pipeline.workflow.run_job.run`."""
+) -> list[Path]:
+    """Run the job of the report and return its outputs that the rule does not name.
+
+    Arguments as of :func:`pipeline.workflow.run_job.run`.
+    """
     study = netcdf.load(inputs["study"][0])
     cycles = {file.parent.name: netcdf.load(file, ()) for file in inputs["cycles"]}
     trials = {file.parent.name: netcdf.load(file) for file in inputs["representative"]}
@@ -31,3 +35,4 @@ def run(
     checksums.withdraw(DERIVED, [DERIVED / PAGES])
     for name, page in pages.items():
         netcdf.write_whole(DERIVED / name, page.encode())
+    return [DERIVED / PAGES]

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.verify import REMOVE, RESTORE, RUN, outputs_of, verify
+from pipeline.commands.verify import REMOVE, RESTORE, RUN, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests, run_job
-from pipeline.workflow.open_study import open_study
+from pipeline.workflow.open_study import open_study, outputs_of
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE
 from tests.support.outputs import write_outputs
