@@ -262,7 +262,7 @@ rule report:
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
         representative=expand("derived/{session}/representative.nc", session=STUDY.sessions),
     output:
-        # update: the earlier report stays until the new one is whole; its other pages are no outputs, for the same reason
+        # update: the earlier report stays until the new one is whole, as its other pages do, which are no outputs
         report=update("derived/report.html"),
     log:
         "logs/report.log",

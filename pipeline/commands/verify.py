@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,8 +25,18 @@ from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
 from ..workflow.settings import is_file
+from .write_c3d import FOLDER as C3D_COPIES
+from .write_c3d import recorded_copies
 
+CHANGED = "changed since it was written"
 RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
+RUN_AND_KEEP = "run again; the changed table is kept"
+STALE_C3D = "write the copies again"
+OF_RESULTS = (RUN, REMOVE, RESTORE, RUN_AND_KEEP)
+OF_THE_SYSTEM = re.compile(
+    r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE
+)  # also what a program that edits a table leaves
+MOST_LISTED = 10
 HEADER = ("file", "what is wrong", "what to do")
 KEPT_AS_SHA = 64  # characters
 OF_THE_KEY = {  # the user's name for each part of a job's key
@@ -76,6 +87,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
+    faults += _stale_copies(study, derived)
     return [*changed, *faults], f"{summary}; {_strangers(study, derived)}"
 
 
@@ -83,16 +95,11 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     """Return the table of problems and the commands that solve them."""
     if not faults:
         return f"{summary}\nNone has changed; settings and code are those of the results."
-    damaged = dict.fromkeys(_removal(folder, fault.where) for fault in faults if fault.remedy == REMOVE)
-    commands = "\n".join([*damaged, f"  {_command(folder)}"])
-    return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), f"To solve this:\n{commands}", summary])
-
-
-def _removal(folder: Path, file: str) -> str:
-    """Return the command that removes a damaged file, or the report's folder of pages."""
-    if Path(file).parent.name == PAGES:
-        return f"  rm -r {shlex.quote(str(folder / file.rpartition('/')[0]))}"
-    return f"  rm {shlex.quote(str(folder / file))}"
+    commands = [f"rm {shlex.quote(str(folder / fault.where))}" for fault in faults if fault.remedy == REMOVE]
+    commands += [_command(folder)] if any(fault.remedy in OF_RESULTS for fault in faults) else []
+    commands += [f"gaitlab write-c3d {shlex.quote(str(folder))}"] * any(fault.remedy == STALE_C3D for fault in faults)
+    solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
+    return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), solution, summary])
 
 
 def _command(folder: Path) -> str:
@@ -155,10 +162,10 @@ def _look_at_output(
     """
     path, known = derived / name, records[name]
     if path not in digests:
-        page = path.parent.name == PAGES and path.parent.is_dir()  # Snakemake looks at the folder only
-        return ("missing", REMOVE if page else RUN), None
+        return ("missing", RUN), None
     if known and known.sha256 != digests[path]:
-        return (checksums.CHANGED, REMOVE), None
+        noticed = RUN_AND_KEEP if path.suffix == ".csv" else RUN  # by a run
+        return ((CHANGED, noticed) if checksums.differ_in_date(derived, name) else (checksums.CHANGED, REMOVE)), None
     made = known.inputs.items() if known else ()
     another = [other for other, digest in made if (record := records.get(other)) and record.sha256 != digest]
     sources = {} if path.suffix != ".nc" else recorded
@@ -169,7 +176,7 @@ def _look_at_output(
             what = error.problems[0].what if isinstance(error, UserError) else f"damaged ({error})"
             return (what, REMOVE), None
     if known is None:
-        return ("no record of what was written", REMOVE), sources
+        return ("no record of what was written", RUN), sources
     if another:
         return (f"made from an earlier derived/{another[0]}", REMOVE), sources
     return None, sources
@@ -235,10 +242,35 @@ def _several(first: str, count: int) -> str:
     return first if count == 1 else f"{first} and {count - 1} more"
 
 
+def _stale_copies(study: Study, derived: Path) -> Iterator[Problem]:
+    """Yield the C3D copies of each session that were made from other results than those there, by their records."""
+    for session in study.sessions:
+        stale: dict[str, list[str]] = {}
+        for copy, known in recorded_copies(derived, session):
+            for name, digest in known.inputs.items():
+                if (now := checksums.recorded(derived, name)) and now.sha256 != digest:
+                    stale.setdefault(f"made from an earlier derived/{name}", []).append(f"derived/{copy}")
+                    break
+        for what, copies in stale.items():
+            yield Problem(_several(copies[0], len(copies)), what, STALE_C3D)
+
+
 def _strangers(study: Study, derived: Path) -> str:
-    """Return the folders of results that belong to no session, as text."""
+    """Return the files and folders that no run and no command writes for this study, as text."""
     known = {*study.sessions, checksums.FOLDER, PAGES}
-    found = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
+    folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
+    found = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
+    own = {derived / name for name in outputs_of(study)}
+    own |= {derived / copy for session in study.sessions for copy, _ in recorded_copies(derived, session)}
+    places = [derived, derived / PAGES]
+    places += [derived / session / place for session in study.sessions for place in ("", C3D_COPIES)]
+    for folder in places:
+        files = sorted(folder.iterdir()) if folder.is_dir() else ()
+        strange = (
+            file for file in files if file.is_file() and file not in own and not OF_THE_SYSTEM.fullmatch(file.name)
+        )
+        found += [f"derived/{file.relative_to(derived).as_posix()}" for file in strange]
     if not found:
-        return "no other folders in derived/."
-    return f"derived/{', derived/'.join(found)}: in no session of trials.tsv, can be removed."
+        return "nothing else is there."
+    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
+    return f"not of this study's results, and not checked: {', '.join(found[:MOST_LISTED])}{more}."

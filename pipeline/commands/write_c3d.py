@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .. import __version__
 from ..c3d.plug_in_gait import gait_events, model_outputs
 from ..c3d.writer import write_c3d
 from ..errors import UserError, nearest
 from ..results import netcdf
 from ..results.trials import separate
 from ..tables import study_tables
+from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
+
+FOLDER = "c3d"  # in that of a session's results
 
 
 def write_c3d_files(
@@ -30,7 +34,7 @@ def write_c3d_files(
     Raises:
         UserError: wrong settings or tables, no such session, or a session without results.
     """
-    study, problems = look_at(study_path)
+    study, problems = look_at(study_path, forced=True)
     if problems:
         raise UserError.of(problems)
     if session is not None and session not in study.sessions:
@@ -47,10 +51,12 @@ def write_c3d_files(
 
 def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list[Path], list[str]]:
     """Write the files of one session, see :func:`write_c3d_files`."""
-    folder = study.path / "derived" / session
+    derived = study.path / "derived"
+    folder = derived / session
     steps = {step: folder / f"{step}.nc" for step in ("kinematics", "kinetics", "contacts", "calibrate")}
     if absent := [path for path in steps.values() if not path.exists()]:
         raise UserError(str(absent[0]), "no such file", "run the workflow first")
+    made_from = checksums.as_written(derived, steps.values())
     calibration = netcdf.load(steps.pop("calibrate"))
     recorded = separate(netcdf.load(folder / "read.nc"))
     results = {step: separate(netcdf.load(path)) for step, path in steps.items()}
@@ -66,10 +72,21 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
             body_mass_kg=float(calibration.attrs["body_mass_kg"]),
             lab_rotation=recorded[row["trial"]].lab_rotation.values,
         )
-        target = folder / "c3d" / f"{row['trial']}.c3d"
+        target = folder / FOLDER / f"{row['trial']}.c3d"
         person = study_tables.person_of(row, study.participants)
         write_c3d(
             study.path / row["file"], target, outputs, gait_events(trial["contacts"]), **person, anonymous=anonymous
         )
+        checksums.record(derived, [target], inputs=made_from, key={"pipeline": __version__, "anonymous": anonymous})
         written.append(target)
+    for copy, _ in recorded_copies(derived, session):  # of trials that have no results any more
+        if derived / copy not in written:
+            checksums.withdraw(derived, [derived / copy])
+            (derived / copy).unlink()
     return written, left_out
+
+
+def recorded_copies(derived: Path, session: str) -> list[tuple[str, checksums.Record]]:
+    """Return the C3D copies of a session by their names below ``derived``, with their records."""
+    names = [file.relative_to(derived).as_posix() for file in sorted((derived / session / FOLDER).glob("*.c3d"))]
+    return [(name, known) for name in names if (known := checksums.recorded(derived, name))]

@@ -91,10 +91,16 @@ def changed(derived: Path, names: Iterable[str], *, cache: Path) -> tuple[list[s
             continue
         if known is None:
             without.append(name)
-        elif abs(file.stat().st_mtime - record_path(derived, name).stat().st_mtime) > DATED_WITHIN_S:
+        elif differ_in_date(derived, name):
             expected[name] = known.sha256
     digests = sha256_of_files((derived / name for name in expected), cache=cache)
     return [name for name, digest in expected.items() if digests[derived / name] != digest], without
+
+
+def differ_in_date(derived: Path, name: str) -> bool:
+    """Return whether an output has another date than its record, as one that another program has changed."""
+    dates = (path.stat().st_mtime for path in (derived / name, record_path(derived, name)))
+    return abs(next(dates) - next(dates)) > DATED_WITHIN_S
 
 
 def keep_copy(table: Path) -> Path:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.verify import REMOVE, RESTORE, RUN, verify
+from pipeline.commands.verify import REMOVE, RESTORE, RUN, STALE_C3D, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests, run_job
@@ -30,8 +31,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a study of one session, with any page as its report: only the bytes matter."""
     study = write_outputs(tmp_path_factory.mktemp("house"))
     key = json.loads(open_study(study, forced=True).key("report")(None))
-    netcdf.write_whole(study / "derived/report.html", b"<html>" * 1000)
-    checksums.record(study / "derived", [study / "derived/report.html"], inputs={}, key=key)
+    for page in ("report.html", "report/sub-01.html"):
+        netcdf.write_whole(study / "derived" / page, b"<html>" * 1000)
+        checksums.record(study / "derived", [study / "derived" / page], inputs={}, key=key)
     return study
 
 
@@ -58,7 +60,7 @@ def flip(path: Path, place: int, *, bit: int = 0) -> None:
 
 def test_a_finished_study_has_no_problem(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(finished)]) == 0
-    assert "3 recordings and 14 of 14 results were read" in capsys.readouterr().out
+    assert "3 recordings and 15 of 15 results were read" in capsys.readouterr().out
 
 
 def test_a_new_time_stamp_is_no_change(study: Path) -> None:
@@ -110,17 +112,20 @@ def test_one_flipped_bit_anywhere_in_any_result_is_found(study: Path, seed: int)
 
 
 HARM: dict[str, tuple[Callable[[Path], object], str, str]] = {
-    "a file cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "damaged", REMOVE),
-    "an empty file": (lambda path: path.write_bytes(b""), "damaged", REMOVE),
+    "a file cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "changed since", RUN),
+    "an empty file": (lambda path: path.write_bytes(b""), "changed since", RUN),
     "a file gone": (lambda path: path.unlink(), "missing", RUN),
-    "a file put in its place": (lambda path: shutil.copy(path.with_name("clean.nc"), path), "damaged", REMOVE),
+    "a file put in its place": (lambda path: shutil.copy(path.with_name("clean.nc"), path), "changed since", RUN),
 }
 
 
 @pytest.mark.parametrize("harm", HARM)
 def test_harm_to_a_result_is_named_with_its_remedy(study: Path, harm: str) -> None:
     do, what, remedy = HARM[harm]
-    do(study / "derived/sub-01/kinematics.nc")
+    path = study / "derived/sub-01/kinematics.nc"
+    do(path)
+    if path.exists():
+        os.utime(path, (time.time() + 60,) * 2)  # some time after the run
     (fault,) = faults_of(study)
     assert fault.where == "derived/sub-01/kinematics.nc"
     assert what in fault.what
@@ -132,7 +137,7 @@ def test_a_result_without_its_record_is_not_trusted(study: Path, content: str | 
     record = study / "derived/checksums/sub-01/read.nc.sha256"
     record.unlink() if content is None else record.write_text(content)
     (fault,) = faults_of(study)
-    assert fault == Problem("derived/sub-01/read.nc", "no record of what was written", REMOVE)
+    assert fault == Problem("derived/sub-01/read.nc", "no record of what was written", RUN)
 
 
 def test_a_result_of_another_run_is_found_by_later_results(study: Path) -> None:
@@ -280,5 +285,57 @@ def test_every_result_of_the_workflow_is_verified(study: Path) -> None:
     """A file forgotten here would never be verified."""
     rules = (HOUSE / "Snakefile").read_text()
     named = {part.split('"')[0] for part in rules.split('"derived/')[1:]}
-    expected = {name.replace("{session}", "sub-01") for name in named if "{step}" not in name and name != "report"}
-    assert expected == set(outputs_of(open_study(study, forced=True)))
+    expected = {name.replace("{session}", "sub-01") for name in named if "{step}" not in name}
+    assert expected | {"report/sub-01.html"} == set(outputs_of(open_study(study, forced=True)))
+
+
+# --- what is not of a run ---------------------------------------------------------------------------------------------
+
+
+def test_files_that_no_run_writes_are_listed_and_not_judged(study: Path) -> None:
+    (study / "derived/sub-01/c3d").mkdir()
+    strange = ("notes.txt", "metrics (1).csv", "sub-01/kinetics - Kopie.nc", "sub-01/c3d/mine.c3d")
+    for name in (*strange, "~$metrics.csv", ".DS_Store", "Thumbs.db", "desktop.ini", ".~lock.metrics.csv#"):
+        (study / "derived" / name).write_text("x")
+    faults, summary = verify(study)
+    assert faults == []
+    listed = summary.partition("not checked: ")[2].rstrip(".").split(", ")
+    assert sorted(listed) == sorted(f"derived/{name}" for name in strange)
+
+
+def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["write-c3d", str(study)]) == 0
+    copy = study / "derived/sub-01/c3d/comfortable_01.c3d"
+    assert verify(study) == ([], "3 recordings and 15 of 15 results were read; nothing else is there.")
+    path = study / "derived/sub-01/contacts.nc"
+    known = checksums.recorded(study / "derived", "sub-01/contacts.nc")
+    assert known
+    netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
+    key = json.loads(open_study(study, forced=True).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
+    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    stale = Problem(
+        f"derived/{copy.relative_to(study / 'derived')} and 1 more",
+        "made from an earlier derived/sub-01/contacts.nc",
+        STALE_C3D,
+    )
+    assert stale in faults_of(study)
+    capsys.readouterr()
+    assert main(["verify", str(study)]) == 1
+    assert f"  gaitlab write-c3d {study}\n" in capsys.readouterr().out
+    assert main(["write-c3d", str(study)]) == 0
+    assert stale not in faults_of(study)
+
+
+def test_a_copy_of_a_trial_that_has_left_the_study_is_removed_with_the_next_copies(study: Path) -> None:
+    assert main(["write-c3d", str(study)]) == 0
+    copy = study / "derived/sub-01/c3d/fast_01.c3d"
+    own = copy.with_name("mine.c3d")
+    shutil.copy(copy, own)
+    assert copy.exists()
+    text = (study / "trials.tsv").read_text()
+    (study / "trials.tsv").write_text(text.replace("fast_01.c3d\tgait", "fast_01.c3d\texclude"))
+    assert main(["write-c3d", str(study)]) == 0
+    assert not copy.exists()
+    assert own.exists()

@@ -1,0 +1,134 @@
+"""Results that another program has changed: made again with a line of notice, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.commands.verify import RUN_AND_KEEP, verify
+from pipeline.results import netcdf
+from pipeline.workflow import digests
+from pipeline.workflow.open_study import changed_results, open_study
+from tests.support.checkout import DEMO, copy_study, planned, snakemake
+from tests.support.outputs import write_outputs
+
+LATER_S = 60.0  # when somebody opens a table of a finished run
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study of one person that Snakemake has run."""
+    study = copy_study(DEMO, tmp_path_factory.mktemp("changed") / "study")
+    header, *rows = (study / "trials.tsv").read_text().splitlines()
+    kept = [row for row in rows if row.startswith("sub-01") and row.split("\t")[1] in ("static", "comfortable_01")]
+    (study / "trials.tsv").write_text("\n".join([header, *kept]) + "\n")
+    assert snakemake(study).returncode == 0
+    return study
+
+
+@pytest.fixture
+def study(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+
+
+def save_from_a_spreadsheet(table: Path) -> bytes:
+    """Change a table as spreadsheets of many countries do, and return it."""
+    table.write_bytes(b"\xef\xbb\xbf" + table.read_bytes().replace(b",", b";").replace(b"\n", b"\r\n"))
+    date(table)
+    return table.read_bytes()
+
+
+def date(file: Path) -> None:
+    os.utime(file, (time.time() + LATER_S,) * 2)
+
+
+def test_a_table_saved_from_a_spreadsheet_is_made_again_with_one_line_of_notice(study: Path) -> None:
+    table = study / "derived/metrics.csv"
+    before, page = table.read_bytes(), (study / "derived/report.html").read_bytes()
+    edited = save_from_a_spreadsheet(table)
+    assert planned(study) == {"study", "report"}
+    assert table.read_bytes() == edited  # of a dry run
+    (fault,) = verify(study)[0]
+    assert fault.remedy == RUN_AND_KEEP
+    result = snakemake(study)
+    assert result.returncode == 0, result.stderr
+    notice = "Changed since written, and made again: derived/metrics.csv. Copies are kept: derived/metrics.changed.csv."
+    assert result.stderr.splitlines().count(notice) == 1
+    assert table.read_bytes() == before
+    assert (study / "derived/metrics.changed.csv").read_bytes() == edited
+    assert (study / "derived/report.html").read_bytes() == page
+    assert verify(study)[0] == []
+    assert "derived/metrics.changed.csv" in verify(study)[1]
+    assert "made again" not in snakemake(study).stderr
+
+
+@pytest.mark.parametrize("edit", [save_from_a_spreadsheet, lambda _: None])
+def test_without_any_record_all_results_are_made_again(study: Path, edit: Callable[[Path], object]) -> None:
+    edit(study / "derived/metrics.csv")
+    shutil.rmtree(study / "derived/checksums")
+    result = snakemake(study)
+    assert result.returncode == 0, result.stderr
+    assert "Without a record of what was written, and made again: derived/sub-01/read.nc" in result.stderr
+    assert verify(study)[0] == []
+
+
+def test_an_edited_netcdf_file_is_made_again_with_what_follows(study: Path) -> None:
+    file = study / "derived/sub-01/kinematics.nc"
+    before = file.read_bytes()
+    netcdf.save(file, netcdf.load(file).assign_attrs(note="by hand"))
+    date(file)
+    assert planned(study) == {"kinematics:sub-01", "kinetics:sub-01", "cycles:sub-01", "study", "report"}
+    result = snakemake(study)
+    assert result.returncode == 0, result.stderr
+    assert file.read_bytes() == before
+    assert not [*file.parent.glob("*.changed*")]
+
+
+def test_the_report_stays_if_the_new_one_cannot_be_made(study: Path) -> None:
+    """Here because a result is damaged in a way that no date shows."""
+    page = study / "derived/report.html"
+    before = page.read_bytes()
+    damaged = study / "derived/quality.csv"
+    status = damaged.stat()
+    damaged.write_bytes(damaged.read_bytes()[:-2] + b"x\n")
+    os.utime(damaged, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with (study / "study.yaml").open("a") as handle:
+        handle.write("report: {title: Another}\n")
+    result = snakemake(study)
+    assert result.returncode == 1
+    assert "quality.csv: damaged" in result.stderr
+    assert page.read_bytes() == before
+    assert (study / "derived/report/sub-01.html").exists()
+    damaged.unlink()
+    assert snakemake(study).returncode == 0
+    assert b"Another" in page.read_bytes()
+
+
+def test_files_of_the_date_of_their_record_are_not_read(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a hundred sessions would take a minute at each start."""
+    opened = open_study(study)
+    monkeypatch.setattr(digests, "sha256", lambda path: pytest.fail(f"{path} was read"))
+    assert changed_results(opened, keep=True) == ([], [])
+    date(study / "derived/study.nc")
+    with pytest.raises(pytest.fail.Exception, match=r"study\.nc was read"):
+        changed_results(opened, keep=True)
+
+
+def test_every_edit_of_a_table_is_kept(tmp_path: Path) -> None:
+    study = write_outputs(tmp_path)
+    table = study / "derived/metrics.csv"
+    for text in ("first", "second", "second"):
+        table.write_text(text)
+        date(table)
+        forced, notices = changed_results(open_study(study, forced=True), keep=True)
+        assert forced == ["derived/metrics.csv"]
+        assert len(notices) == 1
+    assert {file.name: file.read_text() for file in table.parent.glob("metrics.changed*")} == {
+        "metrics.changed.csv": "first",
+        "metrics.changed2.csv": "second",
+    }
