@@ -184,18 +184,19 @@ def made(
     /,
     **column: str,
 ) -> Made:
-    """Return a study with sessions named like their participants.
+    """Return a study with trials of sessions, which are named like their participant, also with ``_`` and more.
 
     ``column`` are cells of participants.tsv that all have, ``own`` those of each participant.
     """
+    people = {session: session.partition("_")[0] for session in trials}
     sessions = {
-        person: {
+        session: {
             "participant": {"participant_id": person, "mass_kg": "70", **column, **(own or {}).get(person, {})},
-            "trials": {trial: {"condition": conditions[trial], "role": "gait"} for trial in groups},
+            "trials": {trial: {"condition": conditions[trial], "role": "gait"} for trial in trials[session]},
         }
-        for person, groups in trials.items()
+        for session, person in people.items()
     }
-    cycles = {person: as_loaded("cycles", joined(groups)) for person, groups in trials.items()}
+    cycles = {session: as_loaded("cycles", joined(groups)) for session, groups in trials.items()}
     dataset, metrics, quality = study(cycles, sessions=sessions, reference=None, gdi_features=None)
     tables = (metrics, quality, *per_participant(metrics))
     texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
@@ -208,10 +209,12 @@ def made(
         "source_sha256": json.dumps({"sub-01/walk.c3d": "ab" * 32}),
     }
     shown = {
-        person: as_loaded("representative", of_session(cycles[person], groups, conditions))
-        for person, groups in trials.items()
+        session: as_loaded("representative", of_session(cycles[session], groups, conditions))
+        for session, groups in trials.items()
     }
-    return Made(dataset, **texts, cycles=cycles, representative=shown, participants=list(trials))
+    return Made(
+        dataset, **texts, cycles=cycles, representative=shown, participants=list(dict.fromkeys(people.values()))
+    )
 
 
 def of_session(cycles: xr.Dataset, trials: dict[str, xr.Dataset], conditions: dict[str, str]) -> xr.Dataset:

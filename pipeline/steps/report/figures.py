@@ -207,7 +207,7 @@ def lines_of(cycles: Cycles, *, dashes: Mapping[str, str], over_participants: bo
     of_condition = {name: sum(condition == name for _, condition in pairs) for _, name in pairs}
     first = max(of_condition, key=lambda name: of_condition[name])
     few = len(pairs) <= MOST_LINES
-    styles = dash_styles([f"{session}, {condition}" for session, condition in pairs])
+    styles = dash_styles([session if len(of_condition) == 1 else f"{session}, {x}" for session, x in pairs])
     return [
         Line(label, session, condition, dash, shown=few or condition == first)
         for (session, condition), (label, dash) in zip(pairs, styles.items(), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,6 +125,84 @@ def test_sides_conditions_and_reference_can_be_hidden_by_keyboard(person: Tab) -
         person.evaluate(f"document.querySelector('[data-hides=\"{what}\"]').focus()")
         person.press(" ")
         person.until(f"{lines} === {left}")
+    assert person.console == []
+
+
+def plot(title: str) -> str:
+    """Return the expression of the plot of a title."""
+    captions = "[...document.querySelectorAll('figcaption')]"
+    return f"{captions}.find((c) => c.textContent === '{title}').parentElement.querySelector('.plot')"
+
+
+def test_left_has_circles_so_that_sides_differ_without_colour(person: Tab) -> None:
+    marked = f"{plot('Knee flexion')}.data.filter((t) => t.mode === 'markers' && t.marker.symbol === 'circle').length"
+    assert person.evaluate(marked) == 2  # one for each speed
+    person.evaluate("document.querySelector('[data-hides=\"side left\"]').click()")
+    person.until(f"{marked} === 0")
+    assert person.evaluate("document.querySelectorAll('.key .left circle').length") == 1
+    assert person.evaluate("document.querySelectorAll('.key .right circle').length") == 0
+
+
+def test_fixed_axes_are_those_of_all_and_a_curve_that_leaves_is_marked_until_they_fit(person: Tab) -> None:
+    axis = f"{plot('Knee flexion')}.layout.yaxis.range?.join()"
+    triangles = f"{plot('Knee flexion')}.data.filter((t) => t.marker?.symbol?.startsWith('triangle')).length"
+    words = f"{plot('Knee flexion')}.parentElement.querySelector('.beyond').textContent"
+    assert person.evaluate(axis) == "-20,80"
+    assert (
+        person.evaluate(words)
+        == "left, fast: below the axis, to \u221230 at 75 %; right, fast: below the axis, to \u221224 at 75 %"
+    )
+    assert person.evaluate(triangles) == 2
+    person.evaluate("document.querySelector('[data-hides=axes]').focus()")
+    person.press(" ")
+    person.until(f"{words} === ''")
+    assert person.evaluate(triangles) == 0
+    assert person.evaluate(f"{plot('Knee flexion')}._fullLayout.yaxis.range[0]") < -30
+    assert person.console == []
+
+
+def test_a_curve_wholly_beyond_its_axis_is_named(tab: Tab, tmp_path: Path) -> None:
+    trial = trial_cycles("sub-02", "slow", ["left", "right"])
+    trial["joint_angle"][{"cycle": trial.side.values == "left"}] -= 60
+    opened(
+        tab, written(made({"sub-02": {"walk": trial}}, {"walk": "slow"}).pages(), tmp_path) / "report" / "sub-02.html"
+    )
+    words = tab.evaluate(f"{plot('Knee flexion')}.parentElement.querySelector('.beyond').textContent")
+    assert words == "left, slow: wholly below the axis, to \u221280 at 75 %"
+    assert tab.console == []
+
+
+def test_every_cycle_is_drawn_by_a_switch_and_two_always(tab: Tab, pages: Path) -> None:
+    thin = f"{plot('Knee flexion')}.data.filter((t) => t.line?.width === 0.8)"
+    thin += ".map((t) => t.y.filter((y) => y === null).length).join()"  # one gap after each cycle
+    for name, before, after in (("sub-01", "2,2,2,2", "2,2,2,2"), ("sub-02", "", "4,4,4,4")):
+        opened(tab, pages / "report" / f"{name}.html")
+        assert tab.evaluate(thin) == before
+        tab.evaluate("document.querySelector('[data-hides=single]').focus()")
+        tab.press(" ")
+        tab.until(f"{plot('Knee flexion')}.layout.hovermode === 'closest'")
+        assert tab.evaluate(thin) == after
+    assert tab.console == []
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_a_saved_panel_has_participant_title_legend_and_light_colours(person: Tab, tmp_path: Path, form: str) -> None:
+    person("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    person.dark(True)
+    button = f"{plot('Knee flexion moment')}.querySelector('[data-title=\"Save as {form.upper()}\"]')"
+    person.evaluate(f"{button}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    file = tmp_path / f"sub-02_Knee_flexion_moment.{form}"
+    person.until(file.exists)
+    person.dark(False)
+    if form == "png":
+        assert file.read_bytes()[:4] == b"\x89PNG"
+        return
+    texts = re.findall(r">([^<>]+)</(?:text|tspan)", file.read_text())
+    assert {"Knee flexion moment", "sub-02, A study"} <= {*texts}
+    assert [text for text in texts if "(n" in text] == [
+        f"{side}, {speed} (n 4)" for speed in ("slow", "fast") for side in ("left", "right")
+    ]
+    assert "rgb(22, 22, 22)" not in file.read_text()
     assert person.console == []
 
 

@@ -83,7 +83,7 @@
     });
     const words = ([where, out]) => {
       const [value, at] = out.reduce((far, next) => (where === "above" ? next[0] > far[0] : next[0] < far[0]) ? next : far);
-      return `${curve.side}, ${curve.line}${out.length === known.length ? " wholly" : ""} ${where} the axis, to ${number(value)} at ${at} %`;
+      return `${curve.side}, ${curve.line}:${out.length === known.length ? " wholly" : ""} ${where} the axis, to ${number(value)} at ${at} %`;
     };
     return { marks: found.map(mark).map(({ edge, ...trace }) => ({ ...trace, y: trace.x.map(() => edge) })), words: found.map(words) };
   }
@@ -101,7 +101,7 @@
         x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
         hovermode: shown("single") ? "closest" : "x unified", shapes: curves.filter((curve) => curve.foot_off !== null).map(footOff),
       }),
-      note: out.flatMap(({ words }) => words).join("; "),
+      notes: out.flatMap(({ words }) => words),
     };
   };
 

@@ -11,7 +11,6 @@ const figures = (() => {
   const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const number = (value) => String(Number(value.toPrecision(3))).replace("-", "\u2212");
 
-  const IMAGE = { width: 900, height: 600 }; // pixels of a saved panel
   const saving = (format, icon) => ({
     name: `save-${format}`, title: `Save as ${format.toUpperCase()}`, icon, click: (element) => save(element, format),
   });
@@ -22,16 +21,18 @@ const figures = (() => {
 
   // Save a figure in light colours with title, owner and legend, named by owner and title.
   function save(element, format) {
-    const owner = element.closest("[data-owner]").dataset.owner;
+    const { owner, about } = element.closest("[data-owner]").dataset;
     const title = element.dataset.title ?? element.closest("figure").querySelector("figcaption").textContent;
-    const { data, layout, note } = lightly(draws.get(element));
+    const { data, layout, notes = [] } = lightly(draws.get(element));
+    const below = [[owner, about, document.getElementById("main").dataset.study].filter(Boolean).join(", "), ...notes];
+    const more = 18 * below.length; // pixels
     Object.assign(layout, {
-      title: { text: plain(title), subtitle: { text: [owner, document.getElementById("main").dataset.study, note].filter(Boolean).map(plain).join("<br>") }, x: 0.08, xanchor: "left" },
+      title: { text: plain(title), subtitle: { text: below.map(plain).join("<br>") }, x: 0.08, xanchor: "left", yref: "container", y: 1, yanchor: "top", pad: { t: 14 } },
       showlegend: true, legend: { orientation: "h", x: 0, y: -0.15, yanchor: "top" }, font: { ...layout.font, size: 14 },
-      margin: { l: 90, r: 30, t: 110, b: 120 },
+      margin: { l: 90, r: 30, t: 65 + more, b: 120 },
     });
     const filename = `${owner} ${title}`.replaceAll(/[^\p{L}\p{N}-]+/gu, "_");
-    return Plotly.downloadImage({ data, layout }, { format, filename, ...IMAGE });
+    return Plotly.downloadImage({ data, layout }, { format, filename, width: 900, height: 560 + more });
   }
 
   // Run a function in the light theme, also on a dark screen.
@@ -69,12 +70,12 @@ const figures = (() => {
 
   function draw(element) {
     stale.delete(element);
-    const { data, layout, note = "" } = draws.get(element)();
+    const { data, layout, notes = [] } = draws.get(element)();
     const render = element.classList.contains("js-plotly-plot") ? Plotly.react : Plotly.newPlot;
     if (root.classList.contains("printing")) Object.assign(layout, onPaper(element), { font: { ...layout.font, size: 9 } });
     render(element, data, layout, config());
     const beyond = element.parentElement.querySelector(".beyond");
-    if (beyond) beyond.textContent = note;
+    if (beyond) beyond.textContent = notes.join("; ");
   }
 
   // Draw one figure at a time, the topmost first, so that the page stays responsive.

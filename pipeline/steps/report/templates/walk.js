@@ -10,8 +10,8 @@
     const y = step.upward.flatMap((up) => [0, up, null]);
     const text = step.phase.map((p, i) => `${p} %: up ${number(step.upward[i])}, forward ${number(step.forward[i])} N/kg`);
     return [
-      { x, y, mode: "lines", line: { color: `${colour(side)}90`, width: 1 }, hoverinfo: "skip" },
-      { x: tips, y: step.upward, mode: "lines", line: { color: colour(side), width: 2 }, text, hovertemplate: "%{text}<extra></extra>" },
+      { x, y, mode: "lines", line: { color: `${colour(side)}90`, width: 1 }, hoverinfo: "skip", showlegend: false },
+      { x: tips, y: step.upward, mode: "lines", line: { color: colour(side), width: 2 }, text, hovertemplate: "%{text}<extra></extra>", showlegend: false },
     ];
   }
 
@@ -71,7 +71,10 @@
   for (const walk of document.querySelectorAll(".walk")) {
     whenOpen(walk, () => {
       const { steps, contributions } = JSON.parse(walk.querySelector("script").textContent);
-      for (const plot of walk.querySelectorAll("[data-step]")) show(plot, butterfly(steps[plot.dataset.step], plot.dataset.step));
+      for (const plot of walk.querySelectorAll("[data-step]")) {
+        plot.dataset.title = `Force vectors of the ${plot.dataset.step} step`;
+        show(plot, butterfly(steps[plot.dataset.step], plot.dataset.step));
+      }
       const selects = walk.querySelectorAll("select[data-do=side], select[data-do=joint], select[data-do=angle]");
       for (const select of selects) select.addEventListener("change", () => showParts(walk, contributions));
       if (selects.length) showParts(walk, contributions);

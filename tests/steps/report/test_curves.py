@@ -1,0 +1,246 @@
+"""The curves of the report: fixed axes, clinical signs, sessions, n, single curves."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.steps.report.figures import MOST_SINGLE, SMALLEST_N
+from pipeline.steps.report.panels import panels_of
+from tests.support.report_studies import (
+    CONDITION_GAIN,
+    REPEATS,
+    Made,
+    Page,
+    curve_of,
+    made,
+    mean_flexion,
+    trial_cycles,
+    with_errors,
+)
+from tests.support.report_studies import three_people as make_three_people
+
+# rounding to four digits: half a unit of the fourth digit
+ROUNDING = 5.1e-4
+BOTH = ["left", "right"]
+# panel of each published curve; the first word of the table is the positive direction, as in the panel's clinical sign
+PUBLISHED = {
+    "Pelvic Ant/Posterior Tilt": "Pelvic tilt",
+    "Pelvic Up/Down Obliquity": "Pelvic obliquity",
+    "Pelvic Int/External Rotation": "Pelvic rotation",
+    "Hip Flex/Extension": "Hip flexion",
+    "Hip Ad/Abduction": "Hip adduction",
+    "Hip Int/External Rotation": "Hip rotation",
+    "Knee Flex/Extension": "Knee flexion",
+    "Knee Ad/Abduction": "Knee adduction",
+    "Knee Int/External Rotation": "Knee rotation",
+    "Ankle Dorsi/Plantarflexion": "Ankle dorsiflexion",
+    "Foot Int/External Progression": "Foot progression",
+    "Anterior/Posterior": "Fore-aft force",
+    "Vertical": "Vertical force",
+}
+PUBLISHED_MOMENTS = {
+    "Hip Ext/Flexion": "Hip extensor moment",
+    "Hip Ab/Adduction": "Hip abductor moment",
+    "Knee Ext/Flexion": "Knee extensor moment",
+    "Knee Ab/Adduction": "Knee abductor moment",
+    "Ankle Dorsi/Plantarflexion": "Ankle plantarflexor moment",
+}
+SPEEDS = ("very_slow", "slow", "free", "fast")
+
+
+@pytest.fixture(scope="module")
+def three_people() -> Made:
+    return make_three_people()
+
+
+def published(table: Path) -> dict[str, list[tuple[float, float]]]:
+    """Return the mean - 2 SD and mean + 2 SD of children, at all phases and speeds up to fast, by panel."""
+    found = defaultdict(list)
+    with table.open(encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle):
+            sheet, name = row["sheet"], row["component"]
+            title = {"joint moments": PUBLISHED_MOMENTS.get(name), "joint power": f"{name} power"}.get(
+                sheet, PUBLISHED.get(name)
+            )
+            weight = 9.81 if sheet == "ground reaction forces" else 1.0  # share of body weight to N/kg
+            for speed in SPEEDS:
+                # the vertical force is given with negative SDs
+                mean, sd = float(row[f"{speed}_mean"]), abs(float(row[f"{speed}_sd"]))
+                found[title or "not in the report"].append((weight * (mean - 2 * sd), weight * (mean + 2 * sd)))
+    return found
+
+
+def test_fixed_axes_hold_healthy_children_from_very_slow_to_fast(shared: Path, three_people: Made) -> None:
+    """Mean +- 2 SD of Schwartz 2008; two thirds of an axis is not left empty, except by planes of little motion."""
+    ranges = published(shared / "data/normative/schwartz2008.csv")
+    panels = {panel.title: panel for panel in panels_of(three_people.study, moment_signs="clinical")}
+    shown = {title: np.array(ranges[title]) for title in panels if title in ranges}
+    assert len(shown) == len(PUBLISHED) + len(PUBLISHED_MOMENTS) + 3
+    for title, values in shown.items():
+        low, high = panels[title].limits or (0, 0)
+        # a thousandth of the unit is less than the width of a line
+        assert low - 1e-3 <= values.min(), title
+        assert values.max() <= high + 1e-3, title
+        assert high - low <= 60 or np.ptp(values) >= (high - low) / 3, title
+    assert all(panel.limits and panel.limits[0] < 0 < panel.limits[1] for panel in panels.values())
+
+
+def test_stored_and_clinical_axes_are_mirror_images(three_people: Made) -> None:
+    stored, clinical = (panels_of(three_people.study, moment_signs=signs) for signs in ("stored", "clinical"))
+    for one, other in zip(stored, clinical, strict=True):
+        if one.variable != "joint_moment_jcs":
+            assert one == other
+            continue
+        assert one.limits is not None
+        assert other.limits is not None
+        assert one.limits == (-other.limits[1], -other.limits[0])
+        assert one.sign.split(" < 0 < ") == other.sign.split(" < 0 < ")[::-1]
+        assert (one.factor, other.factor) == (1, -1)
+
+
+def test_clinical_moments_their_errors_and_their_reference_point_upwards_for_extensors(three_people: Made) -> None:
+    table = "variable,joint,angle,phase,mean,sd\n"
+    table += "".join(f"joint_moment_jcs,knee,flexion,{phase},-0.4,0.1\n" for phase in (0, 100))
+    study = with_errors(three_people.study, below=0.5, above=1.5)
+    html = three_people._replace(study=study).pages(reference=table, moment_signs="clinical")["report/sub-02.html"]
+    page = Page(html)
+    (figures,) = page.figures()
+    curve = curve_of(figures, "Knee extensor moment", "left", "slow")
+    np.testing.assert_allclose(curve["mean"], -mean_flexion("knee", "left", "slow"), rtol=ROUNDING, atol=1e-12)
+    low, high = np.array(curve["band"]) - np.array(curve["mean"])
+    # two numbers of up to 50, each rounded to four digits
+    np.testing.assert_allclose(low, -1.5, atol=0.02)
+    np.testing.assert_allclose(high, 0.5, atol=0.02)
+    (figure,) = [figure for figure in figures if figure["title"] == "Knee extensor moment"]
+    assert figure["sign"] == "flexor < 0 < extensor"
+    assert (set(figure["reference"]["mean"]), set(figure["reference"]["sd"])) == ({0.4}, {0.1})
+    assert curve_of(figures, "Knee power", "left", "slow")["mean"][25] > 0
+    assert "drawn upwards, the opposite of the signs in study.nc" in page.words
+    (walk,) = page.walks()
+    # the ground term is 70 N m about z at 70 kg, knee flexion is clockwise about z: -1 N m/kg of flexion
+    parts = walk["contributions"]["left"]["terms"]
+    knee, flexion = (
+        walk["contributions"]["left"][name].index(x) for name, x in (("joints", "knee"), ("angles", "flexion"))
+    )
+    assert parts["total"][knee][flexion][10] == pytest.approx(1)
+
+
+def visits(*conditions: str) -> Made:
+    """Return a study of one person before and after, with knees that differ by 30 degrees, in these conditions."""
+    trials: dict[str, Any] = {}
+    for session, shift in (("sub-02_before", 0.0), ("sub-02_after", 30.0)):
+        trials[session] = {}
+        for condition in conditions:
+            trials[session][condition] = trial_cycles("sub-02", condition, BOTH)
+            trials[session][condition]["joint_angle"] += shift
+    return made(trials, {condition: condition for condition in conditions})
+
+
+def test_sessions_of_a_person_are_drawn_over_each_other_and_never_averaged() -> None:
+    study = visits("slow")
+    (figures,) = Page(study.person("sub-02")).figures()
+    for session, shift in (("sub-02_before", 0.0), ("sub-02_after", 30.0)):
+        curve = curve_of(figures, "Knee flexion", "left", session)
+        expected = mean_flexion("knee", "left", "slow") + shift
+        np.testing.assert_allclose(curve["mean"], expected, rtol=ROUNDING, atol=1e-12)
+        assert curve["n"] == REPEATS["sub-02"]
+    knee = next(figure for figure in figures if figure["title"] == "Knee flexion")
+    assert [curve["line"] for curve in knee["curves"]] == [
+        f"sub-02_{when}" for when in ("before", "before", "after", "after")
+    ]
+    assert len({curve["dash"] for curve in knee["curves"]}) == 2
+
+
+def test_many_sessions_and_conditions_begin_with_one_condition_over_the_sessions() -> None:
+    boxes = {
+        a["data-hides"]: "checked" in a for a in Page(visits("slow").person("sub-02")).all("input") if "data-hides" in a
+    }
+    assert boxes["line sub-02_before"]
+    assert boxes["line sub-02_after"]
+    page = Page(visits("slow", "fast", "faster").person("sub-02"))
+    lines = {
+        (a["data-hides"] or "").removeprefix("line "): "checked" in a for a in page.all("input") if "data-hides" in a
+    }
+    assert [name for name, shown in lines.items() if "sub-02" in name and shown] == [
+        "sub-02_before, slow",
+        "sub-02_after, slow",
+    ]
+    assert len([name for name in lines if "sub-02" in name]) == 6
+
+
+def test_the_overview_names_sessions_that_it_averages() -> None:
+    trials = {
+        name: {"walk": trial_cycles(name[:6], "slow", BOTH)} for name in ("sub-01", "sub-02_before", "sub-02_after")
+    }
+    words = Page(made(trials, {"walk": "slow"}).overview()).words
+    assert "1 participant with several sessions in one condition: the sessions are averaged here" in words
+    assert "several sessions" not in Page(made({"sub-01": trials["sub-01"]}, {"walk": "slow"}).overview()).words
+
+
+def test_the_legend_gives_n_of_both_sides_and_of_kinetics(three_people: Made) -> None:
+    words = Page(three_people.person("sub-03")).words
+    assert "slow (n: left 6; right 6)" in words
+    # walk_3 has six left cycles without kinetics
+    assert "fast (n: left 12, kinetics 6; right 6)" in words
+    assert "slow (n: left 3; right 3)" in Page(three_people.overview()).words
+
+
+def test_fewer_than_three_curves_have_no_band(three_people: Made) -> None:
+    for person, repeats in REPEATS.items():
+        (figures,) = Page(three_people.person(person)).figures()
+        for figure in figures:
+            for curve in figure["curves"]:
+                assert (set(curve["sd"]) == {None}) == (curve["n"] < SMALLEST_N), (person, repeats)
+
+
+def test_single_curves_are_those_of_cycles_and_on_the_overview_of_people(three_people: Made) -> None:
+    page = Page(three_people.person("sub-02"))
+    (figures,), (singles,) = page.figures(), page.singles()
+    cycles = three_people.study.sel(cycle=(three_people.study.participant == "sub-02").values)
+    for figure, single in zip(figures, singles, strict=True):
+        assert len(single) == len(figure["curves"])
+    knee = next(i for i, figure in enumerate(figures) if figure["title"] == "Knee flexion")
+    for curve, found in zip(figures[knee]["curves"], singles[knee], strict=True):
+        mine = cycles.sel(cycle=((cycles.side == curve["side"]) & (cycles.condition == curve["line"])).values)
+        expected = mine.joint_angle.sel(joint="knee", angle="flexion").values[:, ::2]
+        np.testing.assert_allclose(np.array(found["curves"]) * found["step"], expected, atol=found["step"] / 2)
+        assert found["step"] <= 0.005 * np.abs(expected).max()
+        assert found["labels"][0] == f"{mine.trial.values[0]}, {mine.start_time.values[0]:.2f} s"
+    (singles,) = Page(three_people.overview()).singles()
+    assert singles[knee][0]["labels"] == ["sub-01", "sub-02", "sub-03"]
+
+
+def test_at_most_twenty_single_curves_are_kept_from_first_to_last() -> None:
+    many = {f"walk_{i}": trial_cycles("sub-03", "slow", BOTH) for i in range(20)}
+    page = Page(made({"sub-03": many}, dict.fromkeys(many, "slow")).person("sub-03"))
+    (figures,), (singles,) = page.figures(), page.singles()
+    assert curve_of(figures, "Hip power", "left", "slow")["n"] == 120
+    for single in singles[0]:
+        assert len(single["curves"]) == len(single["labels"]) == MOST_SINGLE
+        assert (single["labels"][0], single["labels"][-1]) == ("walk_0, 0.00 s", "walk_19, 5.00 s")
+
+
+def test_curves_of_twenty_cycles_per_side_and_condition_add_less_than_a_megabyte() -> None:
+    """The page has 2 MB already, of the library; at 27 panels, 2 sides, 2 conditions, 51 numbers of four letters."""
+    many = {f"{speed}_{i}": trial_cycles("sub-02", speed, BOTH) for speed in CONDITION_GAIN for i in range(5)}
+    html = made({"sub-02": many}, {name: name.partition("_")[0] for name in many}).person("sub-02")
+    (data,) = [
+        text for kind, text in Page(html)._scripts() if kind == "application/json" and text.startswith('{"single"')
+    ]
+    assert len(data) < 1_000_000
+
+
+def test_a_curve_beyond_its_axis_is_spoken(three_people: Made) -> None:
+    spoken = [a["aria-label"] or "" for a in Page(three_people.person("sub-02")).all("div") if "data-figure" in a]
+    (knee,) = [text for text in spoken if text.startswith("Knee flexion over")]
+    # the mean is -20 to 20 at slow speed and -30 to 30 at fast
+    assert "left, slow, n 4: from -20 at 75 % to 20 at 25 %." in knee
+    assert "left, fast, n 4: from -30 at 75 % to 30 at 25 %, in part outside the axis from -20 to 80." in knee
+    (force,) = [text for text in spoken if text.startswith("Lateral force")]
+    assert "in part outside the axis from -2 to 2" in force
