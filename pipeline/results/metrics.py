@@ -37,10 +37,11 @@ def _instant(at: float) -> str:
 
 
 WHOLE = CYCLE, STANCE, SWING = Window("gait cycle", 0, 2), Window("stance", 0, 1), Window("swing", 1, 2)
-# The first tenth of stance, 60 to 70 ms in walking, is that of the impact: a transient of 10 to 20 ms after foot strike
-# (Whittle 1999), which a low-pass filter of 6 to 10 Hz spreads over 50 ms or more.
-AFTER_IMPACT = Window("stance after the impact", 0.1, 1)
-EARLY_STANCE = Window("early stance after the impact", 0.1, 0.5)
+# The first 8 % of stance, 50 ms in walking, are those of the impact: a transient of 10 to 20 ms after foot strike
+# (Whittle 1999), whose top a low-pass filter of 10 Hz spreads over 25 ms at either side. In the published mean of the
+# hip's extensor moment it is at 2 % of the cycle, and the top of the moment itself at 8 to 12 % (Schwartz 2008).
+AFTER_IMPACT = Window("stance after the impact", 0.08, 1)
+EARLY_STANCE = Window("early stance after the impact", 0.08, 0.5)
 TERMINAL_STANCE = Window("mid-stance and late stance", 0.4, 1)
 LATE_STANCE = Window("late stance", 0.5, 1)
 
@@ -82,7 +83,8 @@ def _peak(
     return Metric(units, f"{meaning}; {window.words}", kind, window, positive, source, aliases)
 
 
-_WHITTLE, _KADABA, _BENEDETTI, _HUNT = "Whittle 2007", "Kadaba 1989", "Benedetti 1998", "Hunt 2006"
+_WHITTLE, _HUXHAM, _KADABA = "Whittle 2007", "Huxham 2006", "Kadaba 1989"
+_BENEDETTI, _HUNT = "Benedetti 1998", "Hunt 2006"
 _WINTER, _ENG, _THORP, _HOF = "Winter 1991", "Eng and Winter 1995", "Thorp 2006", "Hof 1996"
 _ANGLE, _MOMENT, _POWER, _FORCE = "degree", "N m kg-1", "W kg-1", "N kg-1"
 _EXTENSION = "extension; flexion is negative"
@@ -93,11 +95,20 @@ _METRICS = {
     "stance_time": Metric("s", "time from foot strike to foot off", window=STANCE, source=_WHITTLE),
     "stance_share": Metric("percent", "share of stance in the gait cycle", source=_WHITTLE),
     "cadence": Metric("min-1", "steps per minute, two per stride", source=_WHITTLE),
-    "stride_length": Metric("m", "distance travelled in the gait cycle, belt speed included", source=_WHITTLE),
-    "step_length": Metric(
-        "m", "forward distance of the heels at foot strike, this side minus the other side", source=_WHITTLE
+    "stride_length": Metric(
+        "m", "distance between successive placements of this foot on the ground, or on the belt", source=_HUXHAM
     ),
-    "step_width": Metric("m", "lateral distance of the heels at foot strike", source=_WHITTLE),
+    "step_length": Metric(
+        "m",
+        "distance from the other foot's placement to this foot's placement that ends the cycle, along the line of "
+        "progression, which joins this foot's placements; the steps of both sides add up to the stride",
+        positive="this foot is placed in front of the other", source=_HUXHAM,
+    ),
+    "step_width": Metric(
+        "m", "distance of the other foot's placement from the line of progression of this foot's placements", "signed",
+        positive="each foot is placed on its own side; negative if the feet cross", source=_HUXHAM,
+        aliases=("stride width", "base of support", "walking base"),
+    ),
     "walking_speed": Metric("m s-1", "stride length divided by stride time", source=_WHITTLE, aliases=("gait speed",)),
     "step_time": Metric(
         "s", "time from the other side's foot strike to the strike that ends the cycle", source=_WHITTLE
@@ -155,7 +166,7 @@ _METRICS = {
     ),
     "peak_hip_extensor_moment": _peak(
         _MOMENT, "largest internal hip extensor moment", EARLY_STANCE, "extensor", _KADABA,
-        "external hip flexion moment",
+        "external hip flexion moment", kind="size",
     ),
     "peak_hip_flexor_moment": _peak(
         _MOMENT, "largest internal hip flexor moment", LATE_STANCE, "flexor", _KADABA, "external hip extension moment"
@@ -175,7 +186,7 @@ _METRICS = {
         )
         for name, meaning, window in (
             ("a1", "absorbed at the ankle while the shank rolls over the foot", Window("mid-stance", 0.15, 0.9)),
-            ("k1", "absorbed at the knee", Window("loading response after the impact", 0.1, 0.35)),
+            ("k1", "absorbed at the knee", Window("loading response after the impact", 0.08, 0.35)),
             ("k2", "generated at the knee while it extends", Window("mid-stance", 0.15, 0.65)),
             ("k3", "absorbed at the knee", Window("late stance and early swing", 0.7, 1.4)),
             ("k4", "absorbed at the knee", Window("late swing", 1.4, 2)),

@@ -7,36 +7,54 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...conventions import SIDES
 from ...results.trials import AnyTrial
 
 Array = NDArray[np.float64]
-OTHER = {"left": "right", "right": "left"}
+Displacement = NDArray[np.complex128]  # horizontal, m: forward, and to the right times i
+AT_REST_S = 0.1  # after foot strike
+SHORTEST_STRIDE_M = 0.1  # of a shorter one the millimetres of a placement turn the direction by degrees
+# root mean square over the strides of a straight walk, aside of its line: placements scatter by 2 to 3 cm sideways
+# (Owings and Grabiner 2004), the difference of two by 1.4 times that; a turn of 10 degrees a step makes 0.2 m
+STRAIGHT_M = 0.05
 
 
 class Heels(NamedTuple):
-    """The heels of a trial: time (time,), s; position (time, 3) by side, m, or NaN.
+    """The heels of a trial.
 
-    The first coordinate is positive in the direction of travel, also in backward walking.
+    Attributes:
+        time: (time,), s.
+        position: (time, 3) by side, lab axes, m, or NaN.
+        backwards: whether the person walks backwards over the ground.
     """
 
     time: Array
     position: dict[str, Array]
+    backwards: bool
 
     @classmethod
     def of(cls, clean: AnyTrial) -> Heels:
         """Return the heels of a trial of the step ``clean``."""
         names, position = list(clean.marker.values), clean.marker_position.values
         unseen = np.full((len(position), 3), np.nan)
-        heel = {side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else unseen for side in OTHER}
-        ahead = np.array([-1.0 if clean.attrs["direction_of_travel"] == "backwards" else 1.0, 1.0, 1.0])
-        return cls(clean.time.values, {side: position * ahead for side, position in heel.items()})
+        heel = {side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else unseen for side in SIDES}
+        return cls(clean.time.values, heel, clean.attrs["direction_of_travel"] == "backwards")
 
-    def at(self, instant_s: Array) -> dict[str, Array]:
-        """Return the heels' positions (..., 3) at instants (...), linear between frames."""
-        return {
-            side: np.stack([np.interp(instant_s, self.time, column) for column in position.T], axis=-1)
-            for side, position in self.position.items()
-        }
+    def placed(self, strike_s: Array, belt_speed_m_s: float) -> dict[str, Displacement]:
+        """Return where heels that strike at instants (...) come to rest on the ground, or on the belt, by side.
+
+        A heel slides by 5 to 25 mm after the strike, of which less than 3 mm are left after 0.1 s. If it is not seen
+        until then, or the recording ends, where it was seen last; NaN if it was not seen since the strike.
+        """
+        return {side: self._placed(position, strike_s, belt_speed_m_s) for side, position in self.position.items()}
+
+    def _placed(self, position: Array, strike_s: Array, belt_speed_m_s: float) -> Displacement:
+        seen = np.where(np.isfinite(position[:, 0]), self.time, -np.inf)
+        frame = np.searchsorted(self.time, strike_s + AT_REST_S, side="right") - 1
+        instant = np.minimum(strike_s + AT_REST_S, np.maximum.accumulate(seen)[frame])
+        instant = np.where(instant < strike_s, np.nan, instant)
+        forward, right = (np.interp(instant, self.time, position[:, axis]) for axis in (0, 2))
+        return np.asarray(forward + belt_speed_m_s * instant + 1j * right)
 
 
 def belt_speed(heels: Heels, contacts: AnyTrial, direction_of_travel: str) -> float:
@@ -58,32 +76,65 @@ def belt_speed(heels: Heels, contacts: AnyTrial, direction_of_travel: str) -> fl
 
 
 def spatiotemporal(
-    heels: Heels, *, side: ArrayLike, start_s: ArrayLike, off_s: ArrayLike, end_s: ArrayLike, belt_speed_m_s: float
+    heels: Heels,
+    contacts: AnyTrial,
+    *,
+    side: ArrayLike,
+    start_s: ArrayLike,
+    off_s: ArrayLike,
+    end_s: ArrayLike,
+    belt_speed_m_s: float,
 ) -> dict[str, Array]:
     """Return times and distances (...) of cycles in s, m, m/s, percent, steps/min.
 
+    Distances are those between successive placements of the feet: this foot's at both ends of the cycle and the other
+    foot's in between. The step is the one that ends the cycle. Lengths are along the line of progression, so that the
+    steps of both sides add up to the stride. It is one line in a straight walk (Whittle 2007), in a turn that of this
+    foot's placements (Huxham 2006), from which the width is measured always. Step and width are NaN unless the other
+    foot strikes exactly once in the cycle.
+
     Args:
         heels: the trial's heels.
+        contacts: the trial's events.
         side: (...), side of the cycle.
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
-        belt_speed_m_s: speed of the treadmill, added to the speed of the heel.
+        belt_speed_m_s: speed of the treadmill, backwards.
     """
-    start, stance = np.asarray(start_s), np.subtract(off_s, start_s)
-    stride = np.subtract(end_s, start)
-    left = (np.asarray(side) == "left")[..., None]
-    at_start, at_end = heels.at(start), heels.at(np.asarray(end_s))
-    own, other = (np.where(left == (name == "left"), at_start["left"], at_start["right"]) for name in OTHER)
-    length = np.where(left, at_end["left"], at_end["right"])[..., 0] - own[..., 0] + belt_speed_m_s * stride
+    start, end, right = np.asarray(start_s), np.asarray(end_s), np.asarray(side) == "right"
+    time, stance = end - start, np.subtract(off_s, start)
+    between = _only("foot_strike", contacts, side=side, start=start, end=end)
+    at_start, at_end, other = (heels.placed(strike, belt_speed_m_s) for strike in (start, end, between))
+    last = np.where(right, at_end["right"], at_end["left"])
+    stride = last - np.where(right, at_start["right"], at_start["left"])
+    step = last - np.where(right, other["left"], other["right"])
+    own = _direction(stride)
+    line = _line_of_progression(stride)
+    length = np.where(np.isnan(line), np.abs(stride), (stride * line.conj()).real)
+    outwards = np.where(right, 1, -1) * (-1 if heels.backwards or belt_speed_m_s < 0 else 1)
     return {
-        "stride_time": stride,
+        "stride_time": time,
         "stance_time": stance,
-        "stance_share": 100 * stance / stride,
-        "cadence": 120 / stride,
+        "stance_share": 100 * stance / time,
+        "cadence": 120 / time,
         "stride_length": length,
-        "step_length": own[..., 0] - other[..., 0],
-        "step_width": np.abs(own[..., 2] - other[..., 2]),
-        "walking_speed": length / stride,
+        "step_length": (step * line.conj()).real,
+        "step_width": outwards * (step * own.conj()).imag,
+        "walking_speed": length / time,
     }
+
+
+def _line_of_progression(stride: Displacement) -> Displacement:
+    """Return the direction of progression of each stride (...): that of all in a straight walk, else its own."""
+    walk = _direction(np.asarray(np.nansum(stride)))
+    along = (stride * walk.conj())[np.isfinite(stride)]
+    straight = np.mean(along.imag**2) <= STRAIGHT_M**2 and (along.real >= 0).all() if along.size else False
+    return np.full_like(stride, walk) if straight else _direction(stride)
+
+
+def _direction(way: Displacement) -> Displacement:
+    """Return displacements divided by their length, NaN if too short."""
+    length = np.abs(way)
+    return np.divide(way, length, out=np.full_like(way, np.nan), where=length >= SHORTEST_STRIDE_M)
 
 
 def support(
@@ -101,15 +152,7 @@ def support(
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
     """
     start, off, end = (np.asarray(instant) for instant in (start_s, off_s, end_s))
-    time, kind = contacts.event_time.values, contacts.event.values
-    within = (time > start[..., None]) & (time < end[..., None])
-    within &= contacts.event_side.values != np.asarray(side)[..., None]
-
-    def only(event: str) -> Array:
-        seen = within & (kind == event)
-        return np.where(seen.sum(axis=-1) == 1, np.where(seen, time, 0).sum(axis=-1), np.nan)
-
-    strike, other_off = only("foot_strike"), only("foot_off")
+    strike, other_off = (_only(kind, contacts, side=side, start=start, end=end) for kind in ("foot_strike", "foot_off"))
     walked, ran = (other_off <= strike) & (strike <= off), (off < strike) & (strike < other_off)
     single = np.where(walked, strike - other_off, np.where(ran, off - start, np.nan))
     return {
@@ -117,3 +160,11 @@ def support(
         "single_support_share": 100 * single / (end - start),
         "double_support_share": 100 * (off - start - single) / (end - start),
     }
+
+
+def _only(kind: str, contacts: AnyTrial, *, side: ArrayLike, start: Array, end: Array) -> Array:
+    """Return when (...) the other foot has its only event of a kind in a cycle, s; NaN if it has none or several."""
+    time, seen = contacts.event_time.values, contacts.event.values == kind
+    seen = seen & (contacts.event_side.values != np.asarray(side)[..., None])
+    seen = seen & (time > start[..., None]) & (time < end[..., None])
+    return np.where(seen.sum(axis=-1) == 1, np.where(seen, time, 0).sum(axis=-1), np.nan)

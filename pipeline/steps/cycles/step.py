@@ -221,7 +221,7 @@ def _cut(
         stances,
         reasons=[by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes],
         gone=[strike in by_hand for strike in found.strikes],
-        distances=spatiotemporal(heels, **found._asdict(), belt_speed_m_s=speed),
+        distances=spatiotemporal(heels, contacts, **found._asdict(), belt_speed_m_s=speed),
         phases=support(contacts, **found._asdict()),
         frames=(
             phase_frames(time, found.start_s, found.end_s),
