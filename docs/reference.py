@@ -46,7 +46,7 @@ def settings_tables() -> str:
 
 def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for key, rule in part["properties"].items():
-        if rule.get("type") == "object":
+        if "properties" in rule:
             yield from _setting_rows(f"{name}.{key}", rule, defaults[key])
         else:
             yield f"`{name}.{key}`", f"`{_as_yaml(defaults[key])}`", _values(key, rule), rule["description"]

@@ -43,7 +43,7 @@ LETTERS = {"left": "lg", "right": "rd"}  # in a label only the English ones, as 
 
 def kind_in(label: str) -> str:
     """Return ``foot_strike``, ``foot_off``, or empty if a label names none or both."""
-    words = _words(label)
+    words = words_of(label)
     text, last = "".join(words), words[-1] if words else ""
     if OTHERS.search(text):
         return ""
@@ -56,7 +56,7 @@ def kind_in(label: str) -> str:
 
 def side_in(text: str, *, context: bool = False) -> str:
     """Return ``left``, ``right``, or empty if a label or context names none or both."""
-    words = _words(text)
+    words = words_of(text)
     ends = {word[0] for word in (*words[:1], *words[-1:]) if len(word) == 1 or word[1:] in SHORT[STRIKE] + SHORT[OFF]}
     named = [side for side, names in SIDES.items() if set(words) & set(names.split())]
     found = named or [side for side, known in LETTERS.items() if ends & set(known if context else known[0])]
@@ -78,7 +78,7 @@ def not_understood(events: Iterable[tuple[str, str]]) -> list[str]:
     return list(recognised)
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Return the lower-case words of a label, without accents and French articles."""
     apart = re.sub(r"(?<=[a-zß])(?=[A-Z])", " ", text).replace("\u2019", "'")
     plain = unicodedata.normalize("NFKD", apart.casefold()).encode("ascii", "ignore").decode()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .metrics import METRICS, OF_STANCE, SCORES
-from .trial_variables import BAND, FACTS, JCS, OF_TRIALS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
+from .trial_variables import BAND, ENVELOPE, FACTS, JCS, OF_TRIALS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
 
 # of a trial of clean.nc, passed on to the tables and the report
 REPAIRED = (
     "filled_by_spline", "filled_by_cluster", "filled_by_neighbours", "spikes_removed", "labels_put_right",
-    "labels_exchanged_back", "filled_frames", "plates_left_out",
+    "labels_exchanged_back", "filled_frames", "plates_left_out", "emg_left_out",
 )  # fmt: skip
 _CURVES = {
     "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {JCS}"),
@@ -29,6 +29,7 @@ _CURVES = {
 }
 
 CURVES = {name: variable._replace(dtype="f4") for name, variable in _CURVES.items()}
+WITH_EMG = {"emg_envelope": Variable(("cycle", "muscle", "phase"), "mV", ENVELOPE, "f4")}
 
 STANCE = "_of_stance"  # end of the names of all that study.nc has along `stance`
 # a stance from foot strike to foot off with valid kinetics, whether or not a whole gait cycle follows
@@ -90,6 +91,7 @@ ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQU
 
 CYCLES = {
     **CURVES,
+    **WITH_EMG,
     "metric_value": Variable(
         ("cycle", "metric"), "1", "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"
     ),
@@ -139,7 +141,7 @@ REPRESENTATIVE = {
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
 _SCORES = {name: score.variable for name, score in SCORES.items()}
-STUDY = CURVES | CYCLE_METRICS | _SCORES | ON_REQUEST | STANCE_CURVES | STANCE_METRICS
+STUDY = CURVES | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | STANCE_CURVES | STANCE_METRICS
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
     *("participant", "session", "trial", "condition", "side"),

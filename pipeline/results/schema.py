@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY
+from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import METRICS, SCORES
 from .trial_variables import OF_TRIALS, WITH_DRAWS, Variable
 from .trials import IN_ONE_TRIAL
@@ -105,10 +105,17 @@ COORDINATES = {
     "plate_order": ("1", "place of the plate in the trial, from 1; 0 if the trial lacks it"),
     "channel": ("", "analog channel that no plate uses, by its label in the file"),
     "channel_order": ("1", "place of the channel in the trial, from 1; 0 if the trial lacks it"),
+    "muscle": ("", "muscle"),
+    "muscle_order": ("1", "place of the muscle in the trial, from 1; 0 if the trial lacks it"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
 }
-OPTIONAL = {"kinetics": WITH_DRAWS, "cycles": ON_REQUEST, "study": {*SCORES, *ON_REQUEST}}
+OPTIONAL = {
+    "clean": {"emg_envelope", "emg_left_out"},
+    "kinetics": {*WITH_DRAWS},
+    "cycles": {*ON_REQUEST, *WITH_EMG, "emg_left_out"},
+    "study": {*SCORES, *ON_REQUEST, *WITH_EMG},
+}
 FLAGS = {
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock",

@@ -51,6 +51,7 @@ FACTS = {
     "filled_frames": Variable(("trial",), "1", "number of landmark samples that were rebuilt by filling"),
     "marker_filter_order": Variable(("trial",), "1", "order of the filter of the markers"),
     "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
+    "emg_left_out": Variable(("trial",), "", "channels of muscles that are not used, and why", "U"),
 }
 
 
@@ -67,6 +68,8 @@ WITH_DRAWS = {
     "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power", "f4"),
     "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE, "f4"),
 }
+ENVELOPE = "linear envelope of the electromyogram, high-pass, rectified, low-pass"
+WITH_EMG = {"emg_envelope": Variable(("sample", "side", "muscle"), "mV", ENVELOPE, "f4")}
 OF_TRIALS: dict[str, dict[str, Variable]] = {
     "read": {
         "marker_position": Variable(("sample", "marker", "axis"), "m", "marker position as recorded, lab axes"),
@@ -181,6 +184,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             ("trial", "plate"), "N", "largest unknown drift of the plate's force while loaded; NaN if never unloaded"
         ),
         **_EVENTS,
+        **WITH_EMG,
         **FACTS,
     },
     "contacts": {

@@ -28,7 +28,7 @@ IN_ONE_TRIAL = {
 IN_SESSION = {own: dim for dim, own in IN_ONE_TRIAL.items()}
 # dimensions along which trials may have different labels. A session has those of all trials; ``marker_order`` is the
 # place of each in a trial, from 1, or 0 if the trial lacks it
-UNITED = ("marker", "plate", "channel")
+UNITED = ("marker", "plate", "channel", "muscle")
 HELPERS = {*(f"{dim}_trial" for dim in IN_ONE_TRIAL), *(f"{dim}_order" for dim in UNITED)}
 SOURCE = ("source", "source_sha256")  # attributes of a trial that every step passes on
 

@@ -1,9 +1,10 @@
-"""Zero-lag low-pass filters; the cut-off is the -3 dB point of the whole filter."""
+"""Zero-lag low-pass and high-pass filters; the cut-off is the -3 dB point of the whole filter."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,19 +12,21 @@ from numpy.typing import NDArray
 from ..dynamics.vectors import Array
 from ..errors import UserError
 
+Kind = Literal["lowpass", "highpass"]
 Section = tuple[Array, Array, Array]  # numerator, denominator, state
 
 
-def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int) -> float:
+def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int, kind: Kind = "lowpass") -> float:
     """Return the cut-off of each pass of a forward-backward Butterworth filter.
 
     Two passes multiply their gains: for the whole to be -3 dB at ``cutoff_hz``, each pass of order n must be
-    designed at tan(pi fc / fs) / C with C = (sqrt(2) - 1)^(1 / 2n), exact with the bilinear warp.
+    designed at tan(pi fc / fs) / C (high-pass: times C) with C = (sqrt(2) - 1)^(1 / 2n), exact with the bilinear warp.
 
     Args:
         cutoff_hz: -3 dB point of the whole filter.
         rate_hz: samples per second.
         order: order of one pass.
+        kind: ``lowpass`` or ``highpass``.
 
     Raises:
         UserError: the cut-off is not below half the sampling rate.
@@ -35,10 +38,11 @@ def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int) -> float:
         what = f"cut-off {cutoff_hz:g} Hz is not below half the sampling rate ({rate_hz / 2:g} Hz)"
         raise UserError("", what, "lower it, or set it to null for no filter")
     correction = (np.sqrt(2) - 1) ** (1 / (2 * order))
-    return float(rate_hz / np.pi * np.arctan(np.tan(np.pi * cutoff_hz / rate_hz) / correction))
+    warped = np.tan(np.pi * cutoff_hz / rate_hz)
+    return float(rate_hz / np.pi * np.arctan(warped * correction if kind == "highpass" else warped / correction))
 
 
-def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: int) -> Array:
+def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: int, even_ends: bool = False) -> Array:
     """Filter each column forward and backward; missing samples stay missing.
 
     Each stretch between gaps is filtered by itself; one too short for the filter becomes NaN.
@@ -48,14 +52,31 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
         rate_hz: samples per second.
         cutoff_hz: -3 dB point of the whole filter; None returns the values unchanged.
         order: order of the whole filter, both passes together.
+        even_ends: whether a stretch goes on as its mirror image, so that its ends are means as well; otherwise turned
+            about its first and last sample, which stay where they are.
 
     Raises:
         UserError: the cut-off is not below half the sampling rate.
     """
-    if cutoff_hz is None or not values.size:
+    if cutoff_hz is None:
+        return values
+    return _zero_lag(values, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order, kind="lowpass", even_ends=even_ends)
+
+
+def high_pass(values: Array, *, rate_hz: float, cutoff_hz: float, order: int) -> Array:
+    """Filter each column as :func:`low_pass` does, and keep what is above the cut-off."""
+    return _zero_lag(values, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order, kind="highpass")
+
+
+def _zero_lag(
+    values: Array, *, rate_hz: float, cutoff_hz: float, order: int, kind: Kind, even_ends: bool = False
+) -> Array:
+    """Filter each column forward and backward; for the arguments see :func:`low_pass` and :func:`design_cutoff_hz`."""
+    if not values.size:
         return values
     per_pass = order // 2
-    sections = _sections(per_pass, design_cutoff_hz(cutoff_hz, rate_hz, order=per_pass), rate_hz)
+    each_hz = design_cutoff_hz(cutoff_hz, rate_hz, order=per_pass, kind=kind)
+    sections = _sections(per_pass, each_hz, rate_hz, kind)
     shortest = 3 * (2 * len(sections) + 1) + 1
     # the response lasts longer at a lower cut-off and a higher order: pad by whole periods if long enough
     pad = int(np.ceil((per_pass + 1) * rate_hz / cutoff_hz))
@@ -64,7 +85,9 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
         if len(stretch) < shortest:
             return np.full_like(stretch, np.nan)
         padding = min(max(pad, shortest - 1), len(stretch) - 1)
-        ends = (2 * stretch[0] - stretch[padding:0:-1], 2 * stretch[-1] - stretch[-2 : -padding - 2 : -1])  # odd
+        ends = stretch[padding:0:-1], stretch[-2 : -padding - 2 : -1]
+        if not even_ends:
+            ends = 2 * stretch[0] - ends[0], 2 * stretch[-1] - ends[1]
         padded = np.concatenate([ends[0].T, stretch.T, ends[1].T], axis=1)
         forward = _one_pass(sections, padded)
         return _one_pass(sections, forward[:, ::-1])[:, -padding - 1 : padding - 1 : -1].T
@@ -73,11 +96,11 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
 
 
 @functools.lru_cache(maxsize=64)
-def _sections(order: int, cutoff_hz: float, rate_hz: float) -> list[Section]:
+def _sections(order: int, cutoff_hz: float, rate_hz: float, kind: Kind) -> list[Section]:
     """Return the second-order sections of one pass with their state for the input 1."""
     from scipy.signal import butter, sosfilt_zi
 
-    sections = butter(order, cutoff_hz, fs=rate_hz, output="sos")
+    sections = butter(order, cutoff_hz, btype=kind, fs=rate_hz, output="sos")
     return [(part[:3], part[3:], state) for part, state in zip(sections, sosfilt_zi(sections), strict=True)]
 
 

@@ -28,11 +28,12 @@ from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
 from .marker_repair import SPIKE, repair_markers
+from .muscle_activity import muscle_activity, without_absent_muscles
 
 NEEDS = {
     "read": (
         "marker_position", "plate_force", "plate_moment", "plate_corner", "plate_fault", "event_time", "lab_rotation",
-        "zero_frames",
+        "zero_frames", "analog", "analog_units",
     )
 }  # fmt: skip  # all that is loaded of an input
 
@@ -59,6 +60,7 @@ def heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset
     return with_static
 
 
+@without_absent_muscles
 @heels_of_static
 @trial_by_trial
 def clean(
@@ -73,6 +75,9 @@ def clean(
     marker_cutoff_hz: float | str | None,
     force_cutoff_hz: float | None,
     filter_order: int,
+    emg_high_pass_hz: float,
+    emg_low_pass_hz: float,
+    emg_channels: Mapping[str, str | None],
     heels: Mapping[str, Array] | None = None,
 ) -> Trial:
     """Clean one trial.
@@ -87,6 +92,8 @@ def clean(
         marker_cutoff_hz, force_cutoff_hz: -3 dB points of the whole zero-lag filters; None switches one off;
             ``residual`` chooses one for each marker.
         filter_order: order of the whole filter.
+        emg_high_pass_hz, emg_low_pass_hz, emg_channels: see
+            :func:`pipeline.steps.clean.muscle_activity.muscle_activity`.
         heels: the place of each heel in the static trial, see :func:`pipeline.body.landmarks.with_heels`.
 
     Returns:
@@ -96,7 +103,8 @@ def clean(
         the marker instants; ``vertical_force`` and ``vertical_force_filtered`` (plate_time, plate), without baseline,
         to detect contacts;
         ``plate_baseline`` (plate, axis), its mean force; ``plate_drift`` (plate), its unknown drift; ``plate_fault``
-        (plate), the file's events and plate corners.
+        (plate), the file's events and plate corners; ``emg_envelope`` (time, side, muscle) and ``emg_left_out`` if the
+        trial has EMG.
 
     Raises:
         UserError: no marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for
@@ -128,20 +136,25 @@ def clean(
         position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
     )
     landmarks = {name: filtered[:, i] for i, name in enumerate(chosen)}
+    envelopes, muscles, emg_left_out = muscle_activity(
+        read, channels=emg_channels, high_pass_hz=emg_high_pass_hz, low_pass_hz=emg_low_pass_hz
+    )
     return Trial(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
             "fill": (("time", "marker"), fills),
             **_plates(read, landmarks, cutoff_hz=force_cutoff_hz, order=filter_order),
             "event_time": read.variables["event_time"],
+            **envelopes,
         },
-        _coordinates(read, chosen, measured, rebuilt, cutoffs_hz),
+        _coordinates(read, chosen, measured, rebuilt, cutoffs_hz) | muscles,
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
             "static_results": read.attrs.get("static_results", ""),
             "landmarks_absent": absent,
             "filled_frames": int(rebuilt.sum()),
             **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
+            "emg_left_out": emg_left_out,
             "exchanged_markers": exchanged_markers,
             "labels_exchanged_back": exchanged,
             # the smoothing spline has the response of a filter of order 2 x HALF_ORDER

@@ -24,10 +24,10 @@ from .verdicts import Stances, Strike, judged, left_out_by_hand
 from .whole_stances import of_whole_stances
 
 Array = NDArray[np.float64]
-NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
+NEEDS = {"clean": ("marker_position", "emg_envelope")}  # all that is loaded of an input
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share",)
-# variables that are needed of each trial by itself
+EMG = "emg_envelope"
 
 
 class Cycles(NamedTuple):
@@ -103,11 +103,11 @@ def cycles(
         by_trial: ``belt_speed_m_s`` and ``left_out`` of some trials, by name.
 
     Returns:
-        Curves (cycle, ..., phase) of angles in degrees and of moments, forces and powers per body mass; metrics
-        (cycle); coordinates side, start and end time, validity and reason. Along ``stance``, every stance of the
-        trial with its verdict and the checks of its side. Along ``whole_stance``, curves and metrics of those with both
-        ends and valid kinetics, whether or not a whole cycle follows. Kinetics that are not valid, and all curves of a
-        cycle left out, are NaN.
+        Curves (cycle, ..., phase) of angles in degrees, of moments, forces and powers per body mass, and of EMG
+        envelopes if the session has any; metrics (cycle); coordinates side, start and end time, validity and reason.
+        Along ``stance``, every stance of the trial with its verdict and the checks of its side. Along ``whole_stance``,
+        curves and metrics of those with both ends and valid kinetics, whether or not a whole cycle follows. Kinetics
+        that are not valid, and all curves of a cycle left out, are NaN.
 
     Raises:
         UserError: a cycle or stance to leave out does not exist.
@@ -130,7 +130,7 @@ def cycles(
         along: PhaseFrames.joined(walk.frames[i].later(span.start) for walk, span in zip(walks, spans, strict=True))
         for i, along in enumerate(("phase", "stance_phase", "stance"))
     }
-    quantities = _quantities(kinetics, kinematics, contacts, calibrate, further_curves)
+    quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
     curves = _curves(quantities, frames, found.row, reasons == "", mass_kg)
     strikes = np.concatenate([walk.strike + span.start for walk, span in zip(walks, spans, strict=True)])
@@ -163,7 +163,7 @@ def cycles(
             **{name: clean.variables[name] for name in REPAIRED if name in clean.variables},
         },
         {
-            **{dim: kinetics.variables[dim] for dim in (*dims, "segment")},
+            **{dim: (clean if dim == "muscle" else kinetics).variables[dim] for dim in (*dims, "segment")},
             **dict.fromkeys(("phase", "stance_phase"), PHASE),
             "side": ("cycle", found.side),
             "start_time": ("cycle", found.start_s),
@@ -255,6 +255,7 @@ def _quantities(
     kinetics: xr.Dataset,
     kinematics: xr.Dataset,
     contacts: xr.Dataset,
+    clean: xr.Dataset,
     calibrate: xr.Dataset,
     further_curves: Sequence[str],
 ) -> dict[str, xr.Variable]:
@@ -262,6 +263,7 @@ def _quantities(
     wanted = {name: kinematics.variables[name] for name in ANGLES}
     wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
     wanted["ground_force"] = contacts.variables["ground_force"]
+    wanted |= {EMG: clean.variables[EMG]} if EMG in clean.variables else {}
     whole_cycle = [name for name in further_curves if not name.endswith(IN_STANCE)]
     wanted |= further(whole_cycle, kinetics, kinematics, calibrate)
     return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
@@ -274,7 +276,7 @@ def _curves(
     valid: NDArray[np.bool_],
     mass_kg: float,
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return curves (cycle, ..., phase) of angles, and of kinetics per body mass.
+    """Return curves (cycle, ..., phase) of angles and envelopes, and of kinetics per body mass.
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
 
@@ -289,7 +291,7 @@ def _curves(
     for name, quantity in quantities.items():
         along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
         rows = np.ascontiguousarray(at_phases(quantity.values, frames[along], row))
-        if name.removesuffix(IN_STANCE) not in ANGLES:
+        if name.removesuffix(IN_STANCE) not in (*ANGLES, EMG):
             rows /= 1 if name in SHARES else mass_kg
             rows[~valid] = np.nan
         curves[name] = (("cycle", *map(str, quantity.dims[2:]), along), rows)

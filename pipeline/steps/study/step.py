@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...c3d.muscle_names import in_order
 from ...conventions import ANGLES, JOINTS, SAME_STRIKE_S
 from ...results.averages import participant_means, symmetry
 from ...results.cycle_variables import (
@@ -36,6 +37,7 @@ QUALITY = (
     "energy_closure_w", *REPAIRS,
 )  # fmt: skip
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
+EMG = "emg_envelope"
 NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
 
 
@@ -68,6 +70,7 @@ def study(
         UserError: the reference cannot be used.
     """
     used = {session: data for session, data in cycles.items() if "stance" in data.dims}  # else all trials are rejected
+    used = _with_muscles_of_all(used)
     columns = [name for name in next(iter(sessions.values()))["participant"] if name not in NOT_COORDINATES]
     dataset = _gathered(used, sessions, columns) if used else _empty()
     if reference is not None:
@@ -86,6 +89,18 @@ def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     names = [*METRICS, *(name for name in SCORES if name in metrics)]
     means = participant_means(metrics, names)
     return means, symmetry(means, names)
+
+
+def _with_muscles_of_all(used: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
+    """Return sessions with the EMG of the muscles of all, NaN where a session lacks one; unchanged without any."""
+    found = {session: data[EMG] for session, data in used.items() if EMG in data}
+    muscles = in_order(muscle for envelopes in found.values() for muscle in envelopes["muscle"].values.tolist())
+    result = dict(used)
+    for session, data in used.items() if muscles else ():
+        empty = xr.DataArray(np.empty((data.sizes["cycle"], 0, data.sizes["phase"])), dims=("cycle", "muscle", "phase"))
+        own = found.get(session, empty.assign_coords(muscle=np.array([], dtype=str)))
+        result[session] = data.drop_dims("muscle", errors="ignore").assign({EMG: own.reindex(muscle=muscles)})
+    return result
 
 
 def _gathered(

@@ -29,6 +29,9 @@ OFF = {
     "marker_cutoff_hz": None,
     "force_cutoff_hz": None,
     "filter_order": 4,
+    "emg_high_pass_hz": 20,
+    "emg_low_pass_hz": 6,
+    "emg_channels": {},
 }
 PLATE = Rectangle(-0.3, 0.3, -0.2, 0.2)
 TIME = np.arange(200) / MARKER_HZ

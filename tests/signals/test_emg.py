@@ -1,0 +1,138 @@
+"""Envelopes of electromyograms against known amplitudes, and the faults of channels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipeline.signals.emg import envelopes, fault, millivolts_per, without_lost
+from pipeline.signals.filters import high_pass, low_pass
+from tests.support.emg_channels import bursts, electromyogram
+
+Array = NDArray[np.float64]
+CUTOFFS = {"high_pass_hz": 20.0, "low_pass_hz": 6.0}
+RATES = (400.0, 1000.0, 2000.0)
+
+
+def seconds(rate_hz: float, duration_s: float = 6.0) -> Array:
+    return np.arange(round(duration_s * rate_hz)) / rate_hz
+
+
+def envelope(values: Array, rate_hz: float) -> Array:
+    return envelopes(values[:, None], rate_hz=rate_hz, **CUTOFFS)[:, 0]
+
+
+def fault_of(values: Array, rate_hz: float = 1000.0) -> str:
+    return fault(values, envelope(values, rate_hz), rate_hz=rate_hz)
+
+
+@pytest.mark.parametrize("rate_hz", RATES)
+def test_high_pass_and_low_pass_share_the_power_at_the_cutoff(rate_hz: float) -> None:
+    """Both are -3 dB there, without lag; far away one passes all and the other nothing."""
+    time = seconds(rate_hz)
+    middle = slice(len(time) // 4, 3 * len(time) // 4)
+    for hz, expected in ((20.0, np.sqrt(0.5)), (2.0, 0.0), (100.0, 1.0)):
+        wave = np.sin(2 * np.pi * hz * time)[:, None]
+        found = high_pass(wave, rate_hz=rate_hz, cutoff_hz=20, order=4)
+        gain = (found * wave)[middle].sum() / (wave**2)[middle].sum()
+        assert gain == pytest.approx(
+            expected, abs=0.01
+        )  # of 4th order: 1e-4 at a tenth, .998 at five times the cut-off
+        rest = found - expected * wave
+        assert np.abs(rest[middle]).max() < 0.015, "the lag"
+    constant = low_pass(np.ones((len(time), 1)), rate_hz=rate_hz, cutoff_hz=20, order=4)
+    np.testing.assert_allclose(constant, 1, atol=1e-9)
+    assert np.abs(high_pass(np.full((len(time), 1), 3.0), rate_hz=rate_hz, cutoff_hz=20, order=4)).max() < 1e-9
+
+
+@pytest.mark.parametrize("rate_hz", RATES)
+def test_the_envelope_of_a_modulated_sine_is_its_amplitude(rate_hz: float) -> None:
+    """A rectified sine has the mean 2 / pi; slow motion of the baseline and an offset do not count."""
+    time = seconds(rate_hz)
+    amplitude = 2 + np.sin(2 * np.pi * time)
+    values = amplitude * np.sin(2 * np.pi * 90 * time) + 5 * np.sin(2 * np.pi * 0.5 * time) + 1.5
+    found = envelope(values, rate_hz)
+    inner = slice(round(rate_hz / 2), -round(rate_hz / 2))
+    # 1 Hz passes 6 Hz with a gain of .9997; one sample in 4.4 of 90 Hz sums to 2 / pi within 1 %
+    np.testing.assert_allclose(found[inner], (2 / np.pi * amplitude)[inner], rtol=0.02)
+    assert np.abs(found - 2 / np.pi * amplitude).max() < 0.1 * amplitude.max(), "at the ends"
+
+
+@pytest.mark.parametrize("rate_hz", RATES)
+def test_the_envelope_of_noise_is_its_mean_size(rate_hz: float) -> None:
+    time = seconds(rate_hz, 60.0)
+    found = envelope(electromyogram(3 * np.ones(len(time)), rate_hz=rate_hz), rate_hz)
+    assert found.mean() == pytest.approx(3 * np.sqrt(2 / np.pi), rel=0.03)  # of 60 s of a band of 110 Hz: 1 %
+    assert found.min() >= 0
+
+
+def test_gaps_stay_gaps_and_lost_samples_become_gaps() -> None:
+    time = seconds(1000.0)
+    values = electromyogram(bursts(time), rate_hz=1000.0)
+    broken = values.copy()
+    broken[2000:2150], broken[4000:4060] = broken[2000], 0.0
+    known = without_lost(broken, rate_hz=1000.0)
+    assert np.isnan(known[2000:2150]).all(), "150 ms without a change"
+    assert np.isfinite(np.delete(known, slice(2000, 2150))).all(), "60 ms may be quiet"
+    found = envelope(known, 1000.0)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(known))
+    away = np.r_[0:1500, 2700:3500, 4600:6000]  # half a second from the gaps
+    np.testing.assert_allclose(found[away], envelope(values, 1000.0)[away], atol=0.02)
+    assert fault_of(known) == ""
+
+
+@pytest.mark.parametrize("rate_hz", RATES)
+@pytest.mark.parametrize("seed", range(5))
+def test_bursts_are_no_fault_whatever_the_gain_offset_and_noise(rate_hz: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    time = seconds(rate_hz, rng.uniform(2, 10))
+    values = electromyogram(bursts(time, period_s=rng.uniform(0.8, 1.6)), rate_hz=rate_hz, seed=seed)
+    values += rng.normal(scale=0.03, size=len(time)) + rng.uniform(-3, 3)
+    values += rng.uniform(0, 2) * np.sin(2 * np.pi * time)  # the cable moves
+    assert fault_of(10 ** rng.uniform(-3, 3) * values, rate_hz) == ""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_channels_without_muscle_activity_are_refused(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    time = seconds(1000.0, 3.0)
+    noise, hum = rng.normal(size=len(time)), np.sin(2 * np.pi * 50 * time + rng.uniform(0, 6))
+    for values in (noise, hum, hum + 0.2 * noise, np.round(noise)):
+        assert "no activity" in fault_of(values)
+    moved = noise * (1 + 0.9 * np.sin(2 * np.pi * time))  # noise that a cable modulates
+    assert "noise" in fault_of(moved)
+    assert fault_of(np.zeros(len(time))) == fault_of(np.full(len(time), np.nan)) == "without a signal"
+
+
+def test_clipped_and_rectified_channels_are_refused() -> None:
+    time = seconds(1000.0)
+    values = electromyogram(bursts(time), rate_hz=1000.0)
+    assert fault_of(values.clip(-2, 2)) == "", "a few peaks"
+    assert "clipped" in fault_of(values.clip(-0.5, 0.5))
+    assert "clipped" in fault_of(np.where(values > 0.4, 0.4, values)), "at one end"
+    assert "rectified" in fault_of(np.abs(values))
+    assert "rectified" in fault_of(envelope(values, 1000.0))
+    assert fault_of(values + 10) == "", "an offset makes no rectified signal"
+
+
+@pytest.mark.parametrize(
+    ("unit", "millivolts"),
+    [
+        ("V", 1e3),
+        ("Volts", 1e3),
+        (" v ", 1e3),
+        ("mV", 1),
+        ("uV", 1e-3),
+        ("µV", 1e-3),
+        ("μV", 1e-3),
+        ("microvolts", 1e-3),
+    ],
+)
+def test_units_of_voltage(unit: str, millivolts: float) -> None:
+    assert millivolts_per(unit) == millivolts
+
+
+@pytest.mark.parametrize("unit", ["", "N", "Nmm", "d.u.", "g", "deg/s", "%", "m"])
+def test_other_units_are_none(unit: str) -> None:
+    assert millivolts_per(unit) is None

@@ -1,0 +1,249 @@
+"""Envelopes of muscles from the channels of C3D files, trial by trial and over the cycles of a study."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.commands.export import long_table
+from pipeline.results.schema import described
+from pipeline.results.trials import joined, one_trial
+from pipeline.steps.clean.step import clean
+from pipeline.steps.read.step import read_trial
+from pipeline.steps.study.step import study
+from pipeline.workflow import settings
+from tests.support.checkout import DEMO, copy_study
+from tests.support.emg_channels import add_channels
+from tests.support.gathered_cycles import ALONE, sessions, stored, trial
+from tests.support.studies import run_study
+
+Array = NDArray[np.float64]
+CHOSEN, MODEL = settings.load_settings(settings.read_yaml(DEMO / "study.yaml"), where="study.yaml", study_path=DEMO)
+TIME = np.arange(2500) / 1000  # s, analog samples of comfortable_01
+# 1 Hz passes 6 Hz, and a rectified 90 Hz sine sampled at 1000 Hz has its mean 2 / pi, within 1 %; ends aside
+CLOSE: dict[str, Any] = {"rtol": 0.02}
+INNER = slice(30, -30)  # frames
+
+
+def amplitude(time: Any, *, shift_s: float = 0.0) -> Any:
+    return 1 + 0.95 * np.sin(2 * np.pi * (time - shift_s))
+
+
+def wave(volts: float, *, shift_s: float = 0.0) -> Array:
+    """Return a channel with an envelope of 2 / pi times the amplitude."""
+    return np.asarray(volts * amplitude(TIME, shift_s=shift_s) * np.sin(2 * np.pi * 90 * TIME))
+
+
+def walk(tmp_path: Path, channels: Mapping[str, tuple[str, Array]], name: str = "walk") -> xr.Dataset:
+    """Return a walk of the demonstration with these analog channels, as read."""
+    path = tmp_path / f"{name}.c3d"
+    shutil.copy(DEMO / "sub-01" / "comfortable_01.c3d", path)
+    if channels:
+        add_channels(path, channels)
+    read = read_trial(path, body_model=MODEL, **CHOSEN["read"])
+    return read.assign_attrs(role="gait", source=path.name)
+
+
+def cleaned(read: xr.Dataset, **changes: Any) -> xr.Dataset:
+    return clean(read, body_model=MODEL, **(CHOSEN["clean"] | changes))
+
+
+@cache
+def without_channels() -> xr.Dataset:
+    return cleaned(read_trial(DEMO / "sub-01" / "comfortable_01.c3d", body_model=MODEL, **CHOSEN["read"]))
+
+
+def test_envelopes_are_in_millivolts_at_the_marker_instants(tmp_path: Path) -> None:
+    channels = {"LTA": ("V", wave(0.002)), "R Soleus": ("mV", wave(3, shift_s=0.3)), "Sol L": ("uV", wave(500))}
+    found = cleaned(walk(tmp_path, channels))
+    assert set(found.muscle.values) == {"tibialis_anterior", "soleus"}
+    start_s = found.time.values[0]
+    expected = {
+        ("left", "tibialis_anterior"): 2 * amplitude(found.time.values - start_s),
+        ("right", "soleus"): 3 * amplitude(found.time.values - start_s, shift_s=0.3),
+        ("left", "soleus"): 0.5 * amplitude(found.time.values - start_s),
+    }
+    for (side, muscle), size in expected.items():
+        envelope = found.emg_envelope.sel(side=side, muscle=muscle).values
+        np.testing.assert_allclose(envelope[INNER], 2 / np.pi * size[INNER], atol=0.02 * size.max(), **CLOSE)
+    assert np.isnan(found.emg_envelope.sel(side="right", muscle="tibialis_anterior")).all()
+    assert found.attrs["emg_left_out"] == ""
+
+
+def test_a_trial_without_emg_is_cleaned_as_before(tmp_path: Path) -> None:
+    found = cleaned(walk(tmp_path, {"EMG1": ("V", wave(1)), "Trigger": ("V", wave(2))}))
+    assert not {"emg_envelope", "muscle", "side"} & {*found.variables}
+    xr.testing.assert_identical(found.drop_attrs(), without_channels().drop_attrs())
+    with_emg = cleaned(walk(tmp_path, {"LTA": ("V", wave(1)), "LRF": ("V", wave(1))}))
+    assert "emg_envelope" in with_emg
+    xr.testing.assert_identical(
+        with_emg.drop_vars(["emg_envelope", "muscle", "side"]).drop_attrs(), without_channels().drop_attrs()
+    )
+
+
+def test_trials_of_a_session_may_have_different_channels(tmp_path: Path) -> None:
+    channels: dict[str, dict[str, tuple[str, Array]]] = {
+        "two": {"LTA": ("V", wave(1)), "R VL": ("V", wave(2))},
+        "none": {},
+        "other": {"R Vast Lat": ("V", wave(3)), "R RF": ("V", wave(4))},
+        "refused": {"Left soleus": ("V", np.random.default_rng(0).normal(size=len(TIME)))},
+    }
+    session = cleaned(joined({name: walk(tmp_path, own, name) for name, own in channels.items()}))
+    stored_session = described("clean", session)
+    assert set(session.muscle.values) == {"tibialis_anterior", "vastus_lateralis", "rectus_femoris"}
+    assert stored_session.emg_envelope.attrs["units"] == "mV"
+    parts = {name: one_trial(stored_session, name) for name in channels}
+    assert list(parts["two"].muscle.values) == ["tibialis_anterior", "vastus_lateralis"]
+    assert parts["none"].sizes["muscle"] == parts["refused"].sizes["muscle"] == 0
+    for name, size in (("two", 2), ("other", 3)):
+        envelope = parts[name].emg_envelope.sel(side="right", muscle="vastus_lateralis")
+        np.testing.assert_allclose(envelope.max(), 1.95e3 * size * 2 / np.pi, **CLOSE)
+    assert parts["refused"].attrs["emg_left_out"].startswith("Left soleus: no activity")
+
+
+def test_the_settings_name_channels_and_leave_some_out(tmp_path: Path) -> None:
+    channels = {"EMG1": ("V", wave(1)), "EMG 2": ("V", wave(2)), "LTA": ("V", wave(3)), "RTA": ("V", wave(4))}
+    named = {"EMG1": "left soleus", "EMG 2": "right multifidus lumbar", "LTA": None, "EMG77": "left gracilis"}
+    found = cleaned(walk(tmp_path, channels), emg_channels=named)
+    assert list(found.muscle.values) == ["soleus", "multifidus_lumbar", "tibialis_anterior"]
+    assert np.isnan(found.emg_envelope.sel(side="left", muscle="tibialis_anterior")).all()
+    found = cleaned(walk(tmp_path, channels), emg_channels={"LTA": "right soleus"})
+    known = found.emg_envelope.dropna("muscle", how="all").max("time")
+    assert known.sel(side="right", muscle="soleus") > 1000
+    assert np.isnan(found.emg_envelope.sel(side="left")).all(), "a label that the settings name counts no more"
+
+
+def test_channels_that_cannot_be_used_are_listed_with_the_reason(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(size=len(TIME))
+    channels = {
+        "L TA": ("N", wave(1)), "L Soleus": ("V", noise), "R Soleus": ("V", noise), "R VM": ("V", wave(9).clip(-1, 1)),
+        "R RF": ("V", wave(1)), "Voltage.RRF": ("V", wave(2)), "R VL": ("V", wave(1)), "EMG9": ("g", wave(1)),
+    }  # fmt: skip
+    found = cleaned(walk(tmp_path, channels), emg_channels={"EMG9": "left gracilis"})
+    assert list(found.muscle.values) == ["vastus_lateralis"]
+    reasons = dict(part.split(": ", 1) for part in found.attrs["emg_left_out"].split("; "))
+    assert reasons == {
+        "EMG9": "its unit is 'g', not V, mV or uV",
+        "L Soleus, R Soleus": "no activity, the envelope hardly changes, as that of noise or mains hum",
+        "R VM": reasons["R VM"],
+        "R RF, Voltage.RRF": "one of 2 channels of right rectus femoris",
+    }
+    assert reasons["R VM"].startswith("clipped, ")
+    slow = walk(tmp_path, channels)
+    slow = slow.isel(plate_time=slice(None, None, 5))
+    found = cleaned(slow)
+    assert "emg_envelope" not in found
+    assert "R VL: 200 samples per second, EMG needs 400" in found.attrs["emg_left_out"]
+
+
+@pytest.fixture(scope="module")
+def with_emg(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, xr.Dataset]]:
+    """Return the steps of a walk of the demonstration by whether it has EMG."""
+    found = {}
+    for name in ("without", "with"):
+        folder = copy_study(DEMO, tmp_path_factory.mktemp("emg") / name)
+        rows = (folder / "trials.tsv").read_text().splitlines()
+        (folder / "trials.tsv").write_text("\n".join(rows[:3]) + "\n")
+        if name == "with":
+            channels = {
+                "L Tib Ant": ("V", wave(0.001)),
+                "R Tib Ant": ("V", wave(0.003)),
+                "R Soleus": ("V", wave(0.002)),
+            }
+            add_channels(folder / "sub-01" / "comfortable_01.c3d", channels)
+        (session,) = run_study(folder, {}).values()
+        found[name] = session.trials["comfortable_01"]
+    return found
+
+
+def test_cycles_have_the_envelopes_of_their_side(with_emg: dict[str, dict[str, xr.Dataset]]) -> None:
+    cycles, time = with_emg["with"]["cycles"], with_emg["with"]["clean"].time.values
+    assert cycles.emg_envelope.dims == ("cycle", "muscle", "phase")
+    assert set(cycles.side.values) == {"left", "right"}
+    for number, side in enumerate(cycles.side.values):
+        one = cycles.isel(cycle=number)
+        instants = float(one.start_time) + np.linspace(0, 1, 101) * float(one.end_time - one.start_time) - time[0]
+        size = {"left": 1, "right": 3}[side] * amplitude(instants) * 2 / np.pi
+        found = one.emg_envelope.sel(muscle="tibialis_anterior").values
+        np.testing.assert_allclose(found, size, atol=0.1)  # 2 % of the peak, and the ends of the recording
+        assert np.isnan(one.emg_envelope.sel(muscle="soleus")).all() == (side == "left")
+
+
+def test_emg_changes_no_other_result(with_emg: dict[str, dict[str, xr.Dataset]]) -> None:
+    own = ["emg_envelope", "muscle", "side"]
+    for step in ("clean", "contacts", "kinematics", "kinetics", "cycles"):
+        before, after = with_emg["without"][step], with_emg["with"][step]
+        extra = [name for name in own if name in after and name not in before]
+        assert ("emg_envelope" in extra) == (step in ("clean", "cycles"))
+        xr.testing.assert_identical(after.drop_vars(extra).drop_attrs(), before.drop_attrs())
+
+
+def with_muscles(level: float, muscles: list[str]) -> xr.Dataset:
+    """Return a trial of cycles.nc with constant envelopes: ``level`` and the place of the muscle."""
+    cut = trial(level, "rl")
+    values = np.ones((2, len(muscles), 101)) * (level + np.arange(len(muscles)))[:, None]
+    return cut.assign(emg_envelope=(("cycle", "muscle", "phase"), values)).assign_coords(muscle=muscles)
+
+
+def test_sessions_of_a_study_may_have_different_muscles() -> None:
+    cycles = {
+        "s1": {"fast_1": with_muscles(10, ["soleus", "multifidus"])},
+        "s2": {"fast_1": with_muscles(30, ["rectus_femoris", "soleus"])},
+    }
+    found = described("study", study(stored(cycles), sessions=sessions(cycles), **ALONE)[0])
+    assert list(found.muscle.values) == ["rectus_femoris", "soleus", "multifidus"], "from the hip, then others"
+    expected = [[np.nan, 10, 11]] * 2 + [[30, 31, np.nan]] * 2
+    np.testing.assert_array_equal(found.emg_envelope.isel(phase=50), expected)
+    table = long_table(found.drop_dims("stance"))
+    rows = table[(table.variable == "emg_envelope") & (table.phase == 50) & (table.muscle == "soleus")]
+    assert list(rows.value) == [10, 10, 31, 31]
+    assert set(rows.units) == {"mV"}
+
+
+def test_a_session_without_muscles_beside_one_with_them() -> None:
+    cycles = {"s1": {"fast_1": trial(10, "rl")}, "s2": {"fast_1": with_muscles(30, ["soleus"])}}
+    found = study(stored(cycles), sessions=sessions(cycles), **ALONE)[0]
+    np.testing.assert_array_equal(found.emg_envelope.isel(phase=0)[:, 0], [np.nan, np.nan, 30, 30])
+    alone = {"s1": cycles["s1"]}
+    assert "muscle" not in study(stored(alone), sessions=sessions(alone), **ALONE)[0].variables
+
+
+def test_real_gastrocnemius_and_tibialis_are_active_when_they_should_be(shared: Path) -> None:
+    """In walking the calf works in stance and the shank's front from swing to loading (Perry 1992, chapter 4)."""
+    count = 0
+    folder = shared / "studies" / "plug_in_gait"
+    for session in run_study(folder, {}).values():
+        for steps in session.trials.values():
+            cycles = steps["cycles"]
+            for muscle in cycles.muscle.values if "muscle" in cycles.dims else ():
+                curves = cycles.emg_envelope.sel(muscle=muscle).values
+                mean = curves[np.isfinite(curves).all(axis=1)].mean(axis=0) if len(curves) else np.full(101, np.nan)
+                if np.isnan(mean).any():
+                    continue
+                stance, rest = mean[20:50].mean(), np.r_[mean[65:], mean[:10]].mean()
+                if muscle.startswith("gastrocnemius"):
+                    assert stance > 2 * rest
+                    count += 1
+                elif muscle == "tibialis_anterior":
+                    assert rest > 2 * stance
+                    count += 1
+    assert count >= 8
+
+
+def test_noise_of_real_amplifiers_is_no_muscle(shared: Path) -> None:
+    """In HC040A's walk no electrode was connected: the same amplitude and a white spectrum in all channels."""
+    path = shared / "labs" / "children" / "HC040A" / "Straight" / "HC040A14.c3d"
+    model = settings.load_body_model("plug_in_gait", where="", study_path=path)
+    read = read_trial(path, body_model=model, **CHOSEN["read"])
+    found = clean(read, body_model=model, **CHOSEN["clean"])
+    assert "emg_envelope" not in found
+    assert "Voltage.L Rect" in found.attrs["emg_left_out"]
+    assert "Spare" not in found.attrs["emg_left_out"]
