@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import CURVES, ON_REQUEST
+from pipeline.results.cycle_variables import CURVES, ON_REQUEST, WITH_EMG
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
@@ -20,7 +20,7 @@ from tests.support.described_trials import UNREPAIRED, as_loaded, constant_stanc
 Array = NDArray[np.float64]
 Trials = dict[str, dict[str, xr.Dataset]]
 
-ABSENT = (*ON_REQUEST, *SCORES)
+ABSENT = (*ON_REQUEST, *SCORES, *WITH_EMG)
 ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}
 NAMES: dict[str, Any] = {
     "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),

@@ -23,6 +23,7 @@ def ragged_trial(
     shown = rng.permutation(LABELS)[:markers]
     samples = 5 * count if plates else 0
     channels = int(rng.integers(0, 4)) if plates else 0
+    muscles = rng.permutation(["soleus", "rectus_femoris", "gracilis"])[:channels]
     start_s = rng.uniform(0, 5)
     values: dict[str, Any] = {
         "marker_position": (("time", "marker", "axis"), rng.normal(size=(count, markers, 3))),
@@ -34,6 +35,7 @@ def ragged_trial(
         "plate_fault": ("plate", rng.choice(["", "channel Fx1 stays still"], plates).astype(str)),
         "analog": (("plate_time", "channel"), rng.normal(size=(samples, channels))),
         "analog_units": ("channel", rng.choice(["V", "mV"], channels).astype(str)),
+        "emg_envelope": (("time", "side", "muscle"), rng.uniform(size=(count, 2, channels))),
         "event_time": ("event", np.sort(rng.uniform(0, 1, events))),
         "contact_start": ("contact", np.sort(rng.uniform(0, 1, contacts))),
         "lab_rotation": (("axis", "file_axis"), rng.normal(size=(3, 3))),
@@ -46,6 +48,7 @@ def ragged_trial(
         "label": ("marker", np.char.add("my ", shown)),
         "cutoff_hz": ("marker", rng.uniform(5, 20, markers)),
         "channel": rng.permutation(["EMG1", "EMG2", "foot switch"])[:channels],
+        "muscle": muscles,
         "plate": 1 + rng.permutation(3)[:plates].astype(np.int32),
         "axis": list("xyz"), "file_axis": list("xyz"), "side": ["left", "right"],
         "corner": np.arange(4, dtype=np.int32),

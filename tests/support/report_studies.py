@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from pipeline.results.cycle_variables import ON_REQUEST
+from pipeline.results.cycle_variables import ON_REQUEST, WITH_EMG
 from pipeline.results.metrics import METRICS
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
@@ -24,7 +24,7 @@ PHASE = np.arange(101.0)
 CURVES = {
     name: variable.dims[1:-1]
     for name, variable in VARIABLES["study"].items()
-    if variable.dims[-1] == "phase" and name not in ON_REQUEST
+    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_EMG
 }
 JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
 SHIFT = {"sub-01": -2.0, "sub-02": 0.0, "sub-03": 2.0}  # of a participant's curves; their SD is 2

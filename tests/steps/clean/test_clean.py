@@ -20,7 +20,7 @@ from tests.support.recordings import BODY_MODEL, Rectangle
 Array = NDArray[np.float64]
 
 MARKER_HZ, ANALOG_HZ = 100, 1000
-OFF = {
+OFF: dict[str, Any] = {
     "max_gap_s": 0.1,
     "max_pattern_gap_s": 0.2,
     "spike_m": None,
