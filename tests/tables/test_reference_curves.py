@@ -16,6 +16,8 @@ from tests.support.checkout import HOUSE
 from tests.support.report_studies import Page, three_people
 
 HEADER = "variable,joint,angle,phase,mean,sd\n"
+WITH_SPEED = f"speed,{HEADER}"
+SPEEDS_AND_PHASES = ((0.2, 0), (0.2, 50), (0.4, 0), (0.4, 60))
 KNEE = "joint_angle,knee,flexion,20,10,4\njoint_angle,knee,flexion,60,50,8\n"
 
 
@@ -63,6 +65,11 @@ def test_the_band_is_in_its_panel_within_the_range_of_the_table() -> None:
         (HEADER + "joint_angle,knee,flexion,0,,1\n", "mean is ''; expected a number"),
         (HEADER + "joint_angle,knee,flexion,0,1,-1\n", "sd is '-1'; expected a number, 0 or more"),
         (HEADER + "joint_angle,knee,flexion,0,1,1\n", "joint_angle knee flexion has one phase only"),
+        (WITH_SPEED + ",joint_angle,knee,flexion,0,1,1\n", "speed is ''; expected a dimensionless speed, 0 or more"),
+        (
+            WITH_SPEED + "".join(f"{speed},joint_angle,knee,flexion,{x},1,1\n" for speed, x in SPEEDS_AND_PHASES),
+            "speed 0.4 has other curves or phases than speed 0.2; give the same curves",
+        ),
         (HEADER + "joint_angle,knee,flexion,0\n", "mean is ''; expected a number"),
     ],
 )

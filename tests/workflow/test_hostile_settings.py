@@ -50,6 +50,8 @@ YAML = (
             "report: {title: [x]}",
             "study: {reference: /dev/zero}",
             "study: {reference: ../normative/schwartz2008}",
+            "study: {reference: schwarz2008}",
+            "report: {reference: schwartz2008}",
             "study: {reference: /etc/passwd}",
             "study: {reference: derived/study.nc}",
             f"study: {{reference: {LONG}}}",

@@ -1,0 +1,162 @@
+"""The published gait that is shipped: healthy children walk in it, unless a sign or an axis is turned round."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.commands.init.command import initialise
+from pipeline.results.trials import joined
+from pipeline.steps.study.step import study
+from pipeline.tables.reference_curves import COMPONENTS, Curves, Key, Reference, at_speed, reference_file, reference_of
+from tests.support.studies import run_study
+
+Array = NDArray[np.float64]
+HEALTHY = ("HC032A", "HC036A", "HC040A", "sub-02", "sub-03")  # typically developing children of one laboratory
+SAGITTAL = [
+    ("pelvis_angle", "flexion"),
+    *(("joint_angle", joint, "flexion") for joint in ("hip", "knee", "ankle")),
+    *(("joint_moment_jcs", joint, "flexion") for joint in ("hip", "knee", "ankle")),
+    *(("joint_power", joint) for joint in ("hip", "knee", "ankle")),
+    *(("ground_force", axis) for axis in "xy"),
+]
+SHAPELESS = [  # nearly constant over the cycle, or with as much crosstalk from knee flexion as movement
+    ("pelvis_angle", "flexion"), ("foot_progression",), ("joint_angle", "hip", "rotation"),
+    ("joint_angle", "knee", "adduction"), ("joint_angle", "knee", "rotation"),
+]  # fmt: skip
+SHARE_INSIDE = 0.8  # of samples within 2 SD; 0.95 for the people of a band themselves
+ALIKE = 0.7  # correlation: half of the variance of a curve is that of the reference
+TEXTS = [reference_file(name, study_path=Path()).read_text() for name in ("schwartz2008", "pinzone2014")]
+SCHWARTZ, PINZONE = (reference_of(text, where="") for text in TEXTS)
+CurvesAt = Callable[[float], Curves]
+
+
+@pytest.fixture(scope="module")
+def walked(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
+    """Return the straight walks of all people of two folders as a study: five healthy children, a child, two adults."""
+    children = tmp_path_factory.mktemp("children")
+    for folder in (shared / "labs" / "children").glob("*/St*"):  # static and straight, without turns
+        shutil.copytree(folder, children / folder.parent.name / folder.name, copy_function=shutil.copyfile)
+    initialise(children)
+    sessions = run_study(children, {}) | run_study(shared / "studies" / "plug_in_gait", {})
+    cycles = {
+        name: joined({trial: steps["cycles"] for trial, steps in one.trials.items()}) for name, one in sessions.items()
+    }
+    about: dict[str, Any] = {
+        name: {
+            "participant": {"participant_id": name[:6]},
+            "trials": {trial: {"condition": "walk", "role": "gait"} for trial in one.trials},
+        }
+        for name, one in sessions.items()
+    }
+    return study(cycles, sessions=about, reference=TEXTS[0], gdi_features=None)[0]
+
+
+def cycles_of(walks: xr.Dataset, key: Key) -> Array:
+    """Return the cycles (cycle, 51) of a curve."""
+    labels = dict(zip(COMPONENTS[key[0]], key[1:], strict=True))
+    return np.asarray(walks[key[0]].sel(labels).transpose("cycle", "phase").values[:, ::2], dtype=float)
+
+
+class Compared(NamedTuple):
+    """Share of samples within 2 SD, and the mean curves of a person and of the reference."""
+
+    inside: float
+    own: Array
+    normal: Array
+
+
+def compared(walks: xr.Dataset, curves_at: CurvesAt) -> dict[Key, dict[str, Compared]]:
+    """Compare each curve of each person."""
+    found: dict[Key, dict[str, Compared]] = {}
+    for person, mine in walks.groupby("participant"):
+        for key, (_, mean, sd) in curves_at(float(np.median(mine.reference_speed))).items():
+            cycles = cycles_of(mine, key)
+            cycles = cycles[np.isfinite(cycles).all(axis=1)]
+            inside = np.abs(cycles - mean) <= 2 * np.array(sd)
+            if len(cycles):  # one of the adults has no cycle with kinetics
+                found.setdefault(key, {})[str(person)] = Compared(inside.mean(), cycles.mean(axis=0), np.array(mean))
+    return found
+
+
+def faults(found: dict[Key, dict[str, Compared]]) -> Iterator[str]:
+    """Yield the curves in which the healthy children do not walk as the reference does.
+
+    Sagittal curves must be inside the band. Many others are so turned round, too, as their bands are wide and about
+    zero: those with a shape must have the shape of the reference.
+    """
+    for key, of_people in found.items():
+        inside, own, normal = zip(*(of_people[person] for person in HEALTHY), strict=True)
+        if key in SAGITTAL and np.mean(inside) < SHARE_INSIDE:
+            yield f"{' '.join(key)}: {np.mean(inside):.0%} inside"
+        alike = np.corrcoef(np.mean(own, axis=0), np.mean(normal, axis=0))[0, 1]
+        if key not in SHAPELESS and alike < ALIKE:
+            yield f"{' '.join(key)}: r {alike:.2f}"
+
+
+def schwartz(speed: float) -> Curves:
+    return at_speed(SCHWARTZ, speed)
+
+
+def pinzone(_: float) -> Curves:
+    return PINZONE[None]
+
+
+@pytest.mark.parametrize("curves_at", [schwartz, pinzone])
+def test_healthy_children_walk_in_the_band(walked: xr.Dataset, curves_at: CurvesAt) -> None:
+    """Print the share of samples within 2 SD of each person and curve, in percent."""
+    found = compared(walked, curves_at)
+    people = [*HEALTHY, *sorted({*walked.participant.values.tolist()} - {*HEALTHY})]
+    print(f"\n{'':34}{'healthy':>8}", *(f"{person:>7}" for person in people))  # noqa: T201
+    for key, of_people in found.items():
+        shares = {person: 100 * each.inside for person, each in of_people.items()}
+        cells = [np.mean([shares[person] for person in HEALTHY]), *(shares.get(person, np.nan) for person in people)]
+        print(f"{' '.join(key):34}", *(f"{cell:7.0f}" for cell in cells))  # noqa: T201
+    assert [*faults(found)] == []
+
+
+def turned(curves: Curves, key: Key) -> Curves:
+    """Return the curves with one of another sign."""
+    phase, mean, sd = curves[key]
+    return curves | {key: Reference(phase, [-value for value in mean], sd)}
+
+
+def exchanged(curves: Curves, one: Key, other: Key) -> Curves:
+    """Return the curves with two exchanged."""
+    return curves | {one: curves[other], other: curves[one]}
+
+
+@pytest.mark.parametrize(
+    ("curves_at", "key"),
+    [
+        *((schwartz, key) for key in schwartz(0.43) if key not in SHAPELESS or key in SAGITTAL),
+        (pinzone, ("joint_moment_jcs", "ankle", "rotation")),
+    ],
+)
+def test_a_sign_turned_round_is_found(walked: xr.Dataset, curves_at: CurvesAt, key: Key) -> None:
+    found = [*faults(compared(walked, lambda speed: turned(curves_at(speed), key)))]
+    assert any(fault.startswith(" ".join(key)) for fault in found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("ground_force", "x"), ("ground_force", "y")),
+        (("pelvis_angle", "flexion"), ("pelvis_angle", "adduction")),
+        (("pelvis_angle", "adduction"), ("pelvis_angle", "rotation")),
+        (("joint_angle", "hip", "flexion"), ("joint_angle", "hip", "adduction")),
+        (("joint_moment_jcs", "hip", "flexion"), ("joint_moment_jcs", "hip", "adduction")),
+        (("joint_moment_jcs", "knee", "flexion"), ("joint_moment_jcs", "knee", "adduction")),
+        (("joint_angle", "knee", "flexion"), ("joint_angle", "ankle", "flexion")),
+        (("joint_power", "hip"), ("joint_power", "knee")),
+    ],
+)
+def test_two_axes_or_joints_exchanged_are_found(walked: xr.Dataset, one: Key, other: Key) -> None:
+    assert [*faults(compared(walked, lambda speed: exchanged(schwartz(speed), one, other)))]
