@@ -12,8 +12,10 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
+from pipeline.results.gait_profile import typical_scores
+from pipeline.results.metrics import GAIT_ANGLES
 from pipeline.results.schema import described
-from pipeline.results.study_file import differences, table_of
+from pipeline.results.study_file import differences, differences_from_conventional, table_of
 from pipeline.results.trials import joined
 from pipeline.steps.study.gait_scores import reference_gait, scored, scores
 from pipeline.steps.study.step import per_participant, study
@@ -73,6 +75,80 @@ def test_an_unusable_reference_is_reported() -> None:
     other = {"settings": json.dumps(settings[0] | {"body_model": "ior"})}
     (words,) = differences(there, other)
     assert words.startswith("the reference has the body model cast, this study ior: constant differences")
+
+
+def at_speeds(gait: xr.Dataset, speed: list[float], stance: float = 60.0) -> xr.Dataset:
+    """Return cycles of one condition with dimensionless speeds and a share of stance."""
+    count = gait.sizes["cycle"]
+    return gait.assign(
+        walking_speed_dimensionless=("cycle", speed), stance_share=("cycle", np.full(count, stance))
+    ).assign_coords(condition=("cycle", np.full(count, "walk")))
+
+
+def by_speed(*tables: tuple[float, xr.Dataset]) -> str:
+    """Return one table of the means of several groups, each at its speed."""
+    rows = [(speed, table_of_means(gait).replace("\t", ",").splitlines()) for speed, gait in tables]
+    return "\n".join([f"speed,{rows[0][1][0]}", *(f"{speed},{line}" for speed, table in rows for line in table[1:])])
+
+
+def test_scores_are_from_the_reference_at_the_median_speed_of_participant_session_and_condition() -> None:
+    """The same as from a table of the curves at that speed, for both sides and every cycle."""
+    other = changed(CONTROLS, PLACES[6], 12.0)
+    gait = at_speeds(walked(["p", "q"], "lrlr", seed=9), [0.2, 0.31, 0.29, 0.3, 0.4, 0.41, np.nan, 0.6])
+    found, remarks = scored(gait, by_speed((0.2, CONTROLS), (0.4, other)), gdi_features=None)
+    assert remarks == []
+    np.testing.assert_allclose(found["reference_speed"], [0.295] * 4 + [0.4] * 4)  # 0.41 is above the reference
+    for share, rows in ((0.475, slice(4)), (1.0, slice(4, 8))):
+        between = changed(CONTROLS, PLACES[6], 12.0 * share)
+        expected = scores(gait.isel(cycle=rows), reference_gait(between), gdi_features=None)
+        for name in PROFILE:
+            # digits of the table
+            np.testing.assert_allclose(found[name][rows], expected[name], atol=1e-4, err_msg=name)
+
+
+def test_an_unknown_speed_has_the_middle_of_the_reference_and_running_none() -> None:
+    gait = walked(["p"], "lr", seed=9)
+    table = by_speed((0.2, CONTROLS), (0.4, CONTROLS), (0.5, CONTROLS))
+    unknown = scored(at_speeds(gait, [np.nan, np.nan]), table, gdi_features=None)[0]
+    np.testing.assert_array_equal(unknown["reference_speed"], 0.4)
+    running = scored(at_speeds(gait, [0.9, 0.9], stance=42.0), table, gdi_features=None)[0]
+    assert all(np.isnan(values).all() for values in running.values())
+    # own controls are whom the user compares with, at any speed
+    assert np.isfinite(
+        scored(at_speeds(gait, [0.9, 0.9], 42.0), CONTROLS, gdi_features=None)[0]["gait_profile_score"]
+    ).all()
+
+
+def test_a_typical_score_is_the_root_mean_square_among_the_people_of_the_reference() -> None:
+    """One cycle each, so that the table has the deviation of the same curves; with n - 1 in it, against n."""
+    people = walked([f"c{i}" for i in range(30)], "l")
+    typical = typical_scores(reference_of(table_of_means(people), where="")[None])
+    found = scores(people, reference_gait(people), gdi_features=None)
+    names = [name for name in PROFILE if name != "gait_profile_score_overall"]
+    assert {*typical} == {*PROFILE}
+    for name in names:
+        assert typical[name] == pytest.approx(np.sqrt(np.sum(found[name] ** 2) / 29), rel=1e-4), name
+    squares = [typical[f"gait_variable_score_{name}"] ** 2 for name in GAIT_ANGLES]
+    assert typical["gait_profile_score_overall"] == pytest.approx(np.sqrt((sum(squares) + sum(squares[3:])) / 15))
+
+
+@pytest.mark.parametrize(
+    ("kinematics", "words"),
+    [
+        ({"angle_convention": "plug_in_gait", "static_offset": "keep"}, []),
+        (
+            {"angle_convention": "isb", "static_offset": "keep"},
+            ["conventional gait model, this study the body model x"],
+        ),
+        ({"angle_convention": "plug_in_gait", "static_offset": "subtract"}, ["static_offset removes the angles"]),
+    ],
+)
+def test_another_kind_of_body_model_than_that_of_the_published_gait_is_said(
+    kinematics: dict[str, str], words: list[str]
+) -> None:
+    found = differences_from_conventional({"settings": json.dumps({"body_model": "x", "kinematics": kinematics})})
+    assert len(found) == len(words)
+    assert all(part in remark for part, remark in zip(words, found, strict=True))
 
 
 def real_study(shared: Path) -> tuple[xr.Dataset, xr.Dataset, pd.DataFrame]:
