@@ -32,7 +32,9 @@ CODE = [
     *(path for folder in FOLDERS for path in (HOUSE / folder).rglob("*.*")),
 ]
 FILES = {f"{step}.nc" for step in schema.VARIABLES} | {"study.yaml", "participants.tsv", "trials.tsv"}
-FILES |= {"segments.tsv", "cycles.tsv", "study.csv", "report.html", "checksums"} | {f"{name}.csv" for name in TABLES}
+FILES |= {"segments.tsv", "cycles.tsv", "study.csv", "report.html", "checksums"} | {
+    f"{name}{kind}.csv" for name in TABLES for kind in ("", ".changed")
+}
 WORDS = {
     word
     for path in CODE
@@ -184,7 +186,7 @@ def is_attribute(name: str) -> bool:
 def test_names_with_points_are_settings_files_or_attributes(page: Path) -> None:
     text = page.read_text()
     names = quoted(text, r"[a-z_]\w*(\.[a-z_*]\w*)+")
-    files = {name for name in names if re.fullmatch(rf"\w+\.{EXTENSIONS}", name)}
+    files = {name for name in names if re.fullmatch(rf"[\w.]+\.{EXTENSIONS}", name)}
     known = FILES | {path.name for path in CODE} | set(re.findall(r"\w+\.\w+", "".join(FENCED.findall(text))))
     assert sorted(files - known - OTHERS) == []
     assert [name for name in sorted(names - files - OTHERS) if not (is_setting(name) or is_attribute(name))] == []
