@@ -237,10 +237,10 @@ rule study:
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
     output:
         study="derived/study.nc",
-        metrics="derived/metrics.csv",
-        quality="derived/quality.csv",
-        participants="derived/participants.csv",
-        symmetry="derived/symmetry.csv",
+        metrics=["derived/metrics.csv", "derived/metrics.json"],
+        quality=["derived/quality.csv", "derived/quality.json"],
+        participants=["derived/participants.csv", "derived/participants.json"],
+        symmetry=["derived/symmetry.csv", "derived/symmetry.json"],
     log:
         "logs/study.log",
     resources:

@@ -1,4 +1,18 @@
-"""Averages of gait cycles, over cycles and over participants; the symmetry index."""
+"""Averages of gait cycles, over cycles and over participants; the differences between the sides.
+
+Phases, such as the time of a peak in percent of the gait cycle, are directions: 99 % and 1 % lie 2 % apart, and their
+mean is 0 %, not 50 %. Their mean is the circular one, the direction of the sum of unit vectors, and their standard
+deviation is
+
+    sqrt(-2 ln R) sqrt(n / (n - 1)) / (2 pi) of a cycle
+
+with the mean length R of that sum (Mardia & Jupp 2000, Directional statistics, section 2.3; Fisher 1993, Statistical
+analysis of circular data, section 2.3.1). The second factor is not in these books: with it the value of phases that lie
+close together is that of the usual standard deviation with n - 1, which all other metrics have.
+
+Robinson RO et al. (1987) Use of force platform variables to quantify the effects of chiropractic manipulation on gait
+symmetry. J Manipulative Physiol Ther 10:172-176.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +26,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import SIDES
+from .metrics import METRICS, SCORES
 
 Array = NDArray[np.float64]
 Text = NDArray[np.str_]
 SESSION = ["participant", "session", "condition"]
 UNIT_OF_MEANS = ("participant", "side", "condition")
 ROWS = ("cycle", "stance")  # dimensions with one entry per cycle, or per stance
+NUMBERS = METRICS | SCORES
+PHASES = frozenset(name for name, metric in NUMBERS.items() if metric.kind == "phase")
+RADIANS = 2 * np.pi / 100  # per percent of the gait cycle
+NO_DIRECTION = 1e-9  # length of a mean vector that rounding alone can leave of vectors that cancel each other
 
 
 class Average(NamedTuple):
@@ -28,29 +47,78 @@ class Average(NamedTuple):
     n: NDArray[np.int64]
 
 
-def average(values: Array, participant: Text | None = None) -> Average:
+def average(values: Array, participant: Text | None = None, *, phase: NDArray[np.bool_] | bool = False) -> Average:
     """Average cycles, or the participants' means, so that all people weigh the same.
 
     Args:
         values: (cycle, ...); values that are not finite are left out.
         participant: (cycle,), participant of each cycle; None averages over cycles.
+        phase: (...), which of the values are phases in percent of the gait cycle, to be averaged on the circle.
 
     Returns:
-        Arrays of shape (...).
+        Arrays of shape (...). Phases are from 0 to 100; they have no mean where the directions cancel each other.
     """
     known = np.isfinite(values)
     if participant is not None:
-        means = _means(np.where(known, values, np.nan), [participant]).to_numpy()
-        return average(means.reshape(len(means), *values.shape[1:]))
+        means = _means(np.where(known, values, np.nan), [participant], phase).to_numpy()
+        return average(means.reshape(len(means), *values.shape[1:]), phase=phase)
     n = known.sum(axis=0)
+    circular = np.broadcast_to(phase, values.shape[1:])
     mean = np.where(n > 0, np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
-    squares = np.where(known, (np.where(known, values, 0) - np.nan_to_num(mean)) ** 2, 0).sum(axis=0)
-    return Average(mean, np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan), n)
+    if circular.any():
+        mean = np.where(circular, _direction(*(_mean_or_0(part, known) for part in _vectors(values))), mean)
+    away = np.where(known, values - mean, 0)
+    squares = np.where(known, away**2, 0).sum(axis=0)
+    sd = np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
+    if circular.any():
+        sd = np.where(circular, _circular_sd(np.where(known, away, np.nan), n), sd)
+    return Average(mean, sd, n)
 
 
-def _means(values: Array, by: Sequence[Text]) -> pd.DataFrame:
-    """Return the means (group, ...) of values (cycle, ...) as a table, without NaN."""
-    return pd.DataFrame(values.reshape(len(values), math.prod(values.shape[1:]))).groupby([*by]).mean()
+def _mean_or_0(values: Array, known: NDArray[np.bool_]) -> Array:
+    return np.asarray(np.where(known, values, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+
+
+def _vectors(phase: Array) -> tuple[Array, Array]:
+    """Return cosine and sine of phases in percent of the gait cycle."""
+    return np.cos(phase * RADIANS), np.sin(phase * RADIANS)
+
+
+def _direction(cosine: Array, sine: Array) -> Array:
+    """Return the phase, 0 to 100 %, of mean vectors; NaN where they are shorter than rounding."""
+    found = np.arctan2(sine, cosine) / RADIANS
+    return np.where(np.hypot(cosine, sine) > NO_DIRECTION, found % 100 % 100, np.nan)  # twice: -1e-20 % 100 is 100
+
+
+def _circular_sd(away: Array, n: NDArray[np.int64]) -> Array:
+    """Return the circular standard deviation, in percent, of phases (cycle, ...) less their mean; NaN if n < 2.
+
+    The mean length is 1 less the mean of 2 sin^2 of half the deviations, which keeps the digits of small ones.
+    """
+    several = np.maximum(n, 2)
+    short = np.nansum(2 * np.sin(away * RADIANS / 2) ** 2, axis=0) / several
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sd = np.sqrt(-2 * np.log1p(-short) * several / (several - 1)) / RADIANS
+    return np.where((n > 1) & np.isfinite(sd), sd, np.nan)
+
+
+def shortest_way(difference: Array) -> Array:
+    """Return differences of phases, percent of the gait cycle, as the shorter way round: from -50 up to 50."""
+    return (difference + 50) % 100 - 50
+
+
+def _means(values: Array, by: Sequence[Text], phase: NDArray[np.bool_] | bool = False) -> pd.DataFrame:
+    """Return the means (group, ...) of values (cycle, ...) as a table, without NaN; ``phase`` as of :func:`average`."""
+    flat = values.reshape(len(values), math.prod(values.shape[1:]))
+
+    def means(of: Array) -> pd.DataFrame:
+        return pd.DataFrame(of).groupby([*by]).mean()
+
+    result, circular = means(flat), np.broadcast_to(phase, values.shape[1:]).ravel()
+    if circular.any():
+        vectors = (means(part).to_numpy() for part in _vectors(flat[:, circular]))
+        result.loc[:, circular] = _direction(*vectors)
+    return result
 
 
 def mean_curves(curve: xr.DataArray) -> xr.DataArray:
@@ -60,10 +128,11 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
     with more cycles should have no more weight.
 
     Args:
-        curve: ``(cycle, ...)`` or ``(stance, ...)`` with the coordinates that :func:`load_study` gives.
+        curve: ``(cycle, ...)`` or ``(stance, ...)``, also a metric, with the coordinates that :func:`load_study` gives.
 
     Returns:
-        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is none.
+        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is none. Means of metrics
+        that are phases, ``phase_of_...``, are circular.
 
     Example:
         >>> from gaitlab import load_study
@@ -77,7 +146,8 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
     curve = curve.transpose(row, ...)
     by = [curve[name].values for name in UNIT_OF_MEANS]
     labels = [np.unique(names) for names in by]
-    means = _means(curve.values, by).reindex(pd.MultiIndex.from_product(labels)).to_numpy()
+    phase = str(curve.name) in PHASES
+    means = _means(curve.values, by, phase).reindex(pd.MultiIndex.from_product(labels)).to_numpy()
     coordinates = {name: c for name, c in curve.coords.items() if row not in c.dims}
     return xr.DataArray(
         means.reshape(*map(len, labels), *curve.shape[1:]),
@@ -87,43 +157,67 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
     )
 
 
-def participant_means(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def participant_means(metrics: pd.DataFrame, names: Sequence[str], about: Sequence[str] = ()) -> pd.DataFrame:
     """Return means of metrics by participant, session, condition and side.
 
     Args:
         metrics: metrics.csv.
         names: the metrics.
+        about: columns of participants.tsv in metrics.csv.
 
     Returns:
-        ``cycles``, their number, and ``stances_alone``, that of stances without a whole cycle; then for each metric its
-        mean over the cycles and, as ``..._n``, the number of cycles in which it is known.
+        The columns ``about``; ``cycles``, their number, and ``stances_alone``, that of stances without a whole cycle;
+        then for each metric its mean over the cycles, as ``..._sd`` the standard deviation of :func:`average`, and as
+        ``..._n`` the number of cycles in which it is known.
     """
-    whole = metrics.part == "cycle"
-    metrics = metrics.assign(cycles=whole, stances_alone=~whole)
-    metrics.loc[~whole, [*names]] = np.nan
-    groups = metrics.groupby([*SESSION, "side"], sort=False, observed=True)
-    mean, known = groups[[*names]].mean(), groups[[*names]].count()
-    columns = {name: groups[name].sum() for name in ("cycles", "stances_alone")}
-    for name in names:
-        columns |= {name: mean[name], f"{name}_n": known[name]}
-    return pd.DataFrame(columns).reset_index()
+    keys, whole = [*SESSION, "side"], (metrics.part == "cycle").to_numpy()
+    values = np.where(whole[:, None], metrics[[*names]].to_numpy(dtype=float), np.nan)
+    groups = metrics.groupby(keys, sort=False, observed=True)
+    rows = [groups.indices[key] for key in groups.size().index]
+    phase = np.array([name in PHASES for name in names])
+    found = [average(values[row], phase=phase) for row in rows]
+    columns = {name: metrics[name].to_numpy()[[row[0] for row in rows]] for name in (*keys, *about)}
+    columns |= {"cycles": np.array([whole[row].sum() for row in rows], dtype=int)}
+    columns |= {"stances_alone": np.array([(~whole[row]).sum() for row in rows], dtype=int)}
+    for i, name in enumerate(names):
+        for ending, part in zip(("", "_sd", "_n"), range(3), strict=True):
+            columns[name + ending] = np.array([average[part][i] for average in found], dtype=int if part == 2 else float)
+    return pd.DataFrame(columns)
 
 
-def symmetry(means: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return symmetry indices of metrics by participant, session and condition, %.
-
-    100 (R - L) / ((|R| + |L|) / 2) of the means of the sides (Robinson et al. 1987): 0 where the sides are equal,
-    positive where the right side is larger, 200 in size where one side is 0 or the signs differ. NaN where a side is
-    not known or both are 0.
+def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = ()) -> pd.DataFrame:
+    """Return right and left side of metrics by participant, session and condition, one row per metric.
 
     Args:
         means: from :func:`participant_means`.
         names: the metrics.
+        about: columns of participants.tsv in ``means``.
+
+    Returns:
+        The columns ``about``, ``metric``, its ``kind``, the means ``left`` and ``right``, and ``difference``, right
+        minus left in the metric's ``units``, of phases the shorter way round. ``symmetry_index`` is 100 (R - L) /
+        ((R + L) / 2) of the sizes, percent (Robinson et al. 1987): 0 where the sides are equal, positive where the
+        right side is larger in size, 200 where the left one is 0. Only a metric of kind "size" has one: where a
+        quantity may cross zero the mean in the denominator may vanish, and the zero of a phase is arbitrary. NaN where
+        a side is not known, and where both are 0.
     """
-    first = means[SESSION].drop_duplicates()
+    first = means.drop_duplicates(SESSION)[[*SESSION, *about]].reset_index(drop=True)
     left, right = (
-        first.merge(means[means.side == side], on=SESSION, how="left")[[*names]].to_numpy(dtype=float) for side in SIDES
+        first[SESSION].merge(means[means.side == side], on=SESSION, how="left")[[*names]].to_numpy(dtype=float)
+        for side in SIDES
     )
+    kinds = np.array([NUMBERS[name].kind for name in names], dtype=str)
+    difference = np.where(kinds == "phase", shortest_way(right - left), right - left)
     with np.errstate(invalid="ignore", divide="ignore"):
-        index = 200 * (right - left) / (np.abs(right) + np.abs(left))
-    return first.reset_index(drop=True).join(pd.DataFrame(index, columns=[*names]))
+        sizes = np.abs(right), np.abs(left)
+        index = np.where(kinds == "size", 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)
+    table = first.loc[first.index.repeat(len(names))].reset_index(drop=True)
+    return table.assign(
+        metric=np.tile([*names], len(first)),
+        kind=np.tile(kinds, len(first)),
+        left=left.ravel(),
+        right=right.ravel(),
+        difference=difference.ravel(),
+        units=np.tile([NUMBERS[name].units for name in names], len(first)),
+        symmetry_index=index.ravel(),
+    )

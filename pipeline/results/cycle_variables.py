@@ -149,10 +149,3 @@ IDENTITY = (
 )
 # coordinates of study.nc along `stance`, without the end of their names
 STANCE_IDENTITY = (*IDENTITY[:-2], "plates", "cycle")
-# names that a column of participants.tsv cannot have, because study.nc or metrics.csv has them
-RESERVED = frozenset(
-    (
-        *(*STUDY, *IDENTITY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
-        *(dim for variable in STUDY.values() for dim in variable.dims),
-    )
-)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
-from ..results.cycle_variables import RESERVED
+from ..results.data_dictionary import RESERVED
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference, reference_file
 from . import checksums, settings

@@ -9,10 +9,13 @@ from typing import Any
 import xarray as xr
 
 from ..results import netcdf, schema
+from ..results.data_dictionary import as_json, data_dictionary
 from ..results.study_file import differences, differences_from_conventional
-from ..steps.study.step import per_participant
+from ..steps.study.step import participants_columns, per_participant
 from ..tables.csv_files import csv_of
 from .run_job import Files, load_reference, provenance
+
+EXACT = ("start_time", "end_time")  # rounded to 0.1 ms, less than a sample, whatever the length of the recording
 
 log = logging.getLogger("pipeline")
 
@@ -33,8 +36,11 @@ def run(
     netcdf.save(outputs["study"][0], dataset)
     means, symmetry = per_participant(metrics)
     tables = {"metrics": metrics, "quality": quality, "participants": means, "symmetry": symmetry}
+    exact = [*EXACT, *participants_columns(metrics)]
     for name, table in tables.items():
-        netcdf.write_whole(outputs[name][0], csv_of(table))
+        file, dictionary = outputs[name]
+        netcdf.write_whole(file, csv_of(table, exact=exact))
+        netcdf.write_whole(dictionary, as_json(data_dictionary(name, table.columns)))
 
 
 def _about(

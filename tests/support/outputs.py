@@ -79,7 +79,10 @@ def _run(opened: Study) -> None:
             key = opened.key(step)(SimpleNamespace(session=session))
             outputs = {name: f"derived/{session}/{name}.nc" for name in (step, *FURTHER_OUTPUTS.get(step, ()))}
             run_job.run(key, paths_of(inputs), paths_of(outputs))
-    tables = {name: f"derived/{name}.csv" for name in ("metrics", "quality", "participants", "symmetry")}
+    tables: dict[str, Any] = {
+        name: [f"derived/{name}.csv", f"derived/{name}.json"]
+        for name in ("metrics", "quality", "participants", "symmetry")
+    }
     cycles = [f"derived/{session}/cycles.nc" for session in opened.sessions]
     tables["study"] = "derived/study.nc"
     run_job.run(opened.key("study")(None), paths_of({"cycles": cycles}), paths_of(tables))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import UserError
-from pipeline.results.cycle_variables import RESERVED
+from pipeline.results.data_dictionary import RESERVED
 from pipeline.results.schema import VARIABLES
 from pipeline.tables import study_tables
 from tests.support.hostile_texts import LONG, SEEN, write

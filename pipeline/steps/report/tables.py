@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import SIDES
-from ...results.averages import Average, average
+from ...results.averages import PHASES, Average, average, shortest_way
 from ...results.metrics import METRICS, OF_STANCE, SCORES
 from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 from .panels import Panel, plain_unit
@@ -146,8 +146,9 @@ def participants(people: Iterable[str], metrics: list[Row], quality: list[Row], 
 def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) -> dict[str, Table]:
     """Return the tables of metrics by group, one row per metric.
 
-    Columns are mean (standard deviation) per condition and side, with n in the header, and the symmetry index per
-    condition in percent: over participants, or over the sessions of a participant.
+    Columns are mean (standard deviation) per condition and side, with n in the header, and per condition the difference
+    of the sides in the metric's unit and, of metrics that never change their sign, the symmetry index in percent: over
+    participants, or over the sessions of a participant.
 
     Args:
         cycles: rows of metrics.csv.
@@ -162,10 +163,16 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
             if mine := [row for row in cycles if (row["condition"], row["side"]) == (condition, side)]:
                 column = _averaged(mine, shown, over_participants=over_participants)
                 columns.append((f"{condition}, {side} (n {column.n.max()})", _means_sds(column, by_unit)))
-        if mine := [row for row in symmetry if row["condition"] == condition]:
-            column = _averaged(mine, shown, over_participants=over_participants)
+        both = [row for row in symmetry if row["condition"] == condition]
+        for value, title, places in (
+            ("difference", "right minus left", by_unit),
+            ("symmetry_index", "symmetry index, %", [1] * len(shown)),
+        ):
+            column = _averaged(_wide(both, value), shown, over_participants=over_participants)
             if column.n.any():
-                columns.append((f"{condition}, symmetry, %", _means_sds(column, [1] * len(shown))))
+                if value == "difference":
+                    column = column._replace(mean=np.where(_phases(shown), shortest_way(column.mean), column.mean))
+                columns.append((f"{condition}, {title}", _means_sds(column, places)))
     header = ["Metric", "Unit", *(title for title, _ in columns), "Meaning"]
     result = {OTHERS: Table(header, [])}
     for i, name in enumerate(shown):
@@ -196,13 +203,23 @@ def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
 
 
 def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return the main indices of symmetry.csv, row by row."""
-    shown = [name for name in ONE_SIDED if rows and name in rows[0]]
+    """Return the main indices of symmetry.csv by participant, session and condition."""
+    wide = _wide(rows, "symmetry_index")
+    shown = [name for name in ONE_SIDED if wide and name in wide[0]]
     cells = [
         [row["participant"], row["session"], row["condition"], *(_number(row[name], 1) for name in shown)]
-        for row in rows
+        for row in wide
     ]
     return Table(["Participant", "Session", "Condition", *map(_title, shown)], cells, links)
+
+
+def _wide(symmetry: list[Row], value: str) -> list[Row]:
+    """Return a row by participant, session and condition of symmetry.csv, with a column of each metric's ``value``."""
+    found: dict[tuple[str, ...], Row] = {}
+    for row in symmetry:
+        own = {name: row[name] for name in ("participant", "session", "condition")}
+        found.setdefault((*own.values(),), own)[row["metric"]] = row[value]
+    return [*found.values()]
 
 
 def rejected_trials(quality: list[Row]) -> list[Row]:
@@ -216,8 +233,13 @@ def has_kinetics(cycle: Row) -> bool:
 
 
 def _averaged(rows: list[Row], shown: list[str], *, over_participants: bool) -> Average:
-    values = np.array([[float(row[name] or "nan") for name in shown] for row in rows])
-    return average(values, np.array([row["participant"] for row in rows]) if over_participants else None)
+    values = np.array([[float(row[name] or "nan") for name in shown] for row in rows]).reshape(-1, len(shown))
+    people = np.array([row["participant"] for row in rows]) if over_participants else None
+    return average(values, people, phase=_phases(shown))
+
+
+def _phases(shown: list[str]) -> NDArray[np.bool_]:
+    return np.array([name in PHASES for name in shown], dtype=bool)
 
 
 def _units(shown: list[str]) -> list[tuple[str, str]]:

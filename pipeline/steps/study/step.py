@@ -24,6 +24,7 @@ from ...results.cycle_variables import (
     STANCE_METRICS,
     STUDY,
 )
+from ...results.data_dictionary import QUALITY as QUALITY_COLUMNS
 from ...results.metrics import METRICS, OF_STANCE, SCORES
 from ...results.schema import REPAIRS, separate_metrics
 from ...results.stance_verdicts import REFUSED, verdict_of
@@ -31,11 +32,7 @@ from ...results.trials import spans_of
 from ...tables.tsv import ABSENT
 from .gait_scores import scored
 
-QUALITY = (
-    "participant", "session", "trial", "condition", "side", "start_s", "end_s", "plates", "verdict", "reason",
-    "disagreement_n_m", "forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg",
-    "energy_closure_w", *REPAIRS,
-)  # fmt: skip
+QUALITY = tuple(QUALITY_COLUMNS)
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 EMG = "emg_envelope"
 NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
@@ -87,8 +84,15 @@ def study(
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables participants.csv and symmetry.csv from metrics.csv."""
     names = [*METRICS, *(name for name in SCORES if name in metrics)]
-    means = participant_means(metrics, names)
-    return means, symmetry(means, names)
+    about = participants_columns(metrics)
+    means = participant_means(metrics, names, about)
+    return means, symmetry(means, names, about)
+
+
+def participants_columns(metrics: pd.DataFrame) -> list[str]:
+    """Return the columns of participants.tsv in metrics.csv."""
+    columns = [*map(str, metrics.columns)]
+    return columns[columns.index(IDENTITY[-1]) + 1 : columns.index(next(iter(METRICS)))]
 
 
 def _with_muscles_of_all(used: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:

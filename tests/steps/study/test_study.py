@@ -12,7 +12,8 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.cycle_variables import IDENTITY, RESERVED
+from pipeline.results.cycle_variables import IDENTITY
+from pipeline.results.data_dictionary import RESERVED
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, described
 from pipeline.results.trials import rejection

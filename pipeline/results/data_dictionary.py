@@ -1,0 +1,191 @@
+"""Data dictionaries of the tables, as BIDS has them, and the search for a metric by the name that the field uses.
+
+``metrics.json`` describes each column of ``metrics.csv``, ``participants.json`` those of ``participants.csv``, and so
+on: the file next to a table that has its name. Units are there and not in the names of columns, so that a metric has
+one name in tables, study.nc and scripts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..conventions import SIDES
+from ..errors import UserError, nearest
+from .cycle_variables import IDENTITY, STANCE, STANCE_IDENTITY, STUDY
+from .metrics import METRICS, SCORES, Metric
+from .schema import COLUMN_UNITS, COORDINATES, REPAIRS
+from .trial_variables import FACTS
+
+NUMBERS = METRICS | SCORES
+KINDS = {
+    "size": "never changes its sign, has a symmetry index",
+    "signed": "may cross zero, has no symmetry index",
+    "phase": "percent of the gait cycle, where 0 and 100 are the same; averaged on the circle, has no symmetry index",
+}
+STATISTICS = {
+    "_sd": "standard deviation (n - 1; of phases the circular one) over the cycles: ",
+    "_n": "number of cycles with a known value: ",
+}
+
+
+class Column(NamedTuple):
+    """Description, units and, of categories, the meaning of each value of a column."""
+
+    description: str
+    units: str = ""
+    levels: Mapping[str, str] = {}
+
+
+_CLOSURE = "largest angle, root mean square, by which moments integrated forwards miss the measured motion of the"
+QUALITY = {
+    **{name: Column(COORDINATES[name][1]) for name in ("participant", "session", "trial", "condition")},
+    "side": Column("side of the stance; empty for a trial as a whole", "", {side: f"{side} foot" for side in SIDES}),
+    "start_s": Column("start of the stance, on the file's own time axis", "s"),
+    "end_s": Column("end of the stance, on the file's own time axis", "s"),
+    "plates": Column("plates under the foot"),
+    "verdict": Column(
+        "whether the ground reaction of the stance, or the trial, is used", "", {"used": "used", "rejected": "not used"}
+    ),
+    "reason": Column("why it is not used; empty if it is"),
+    "disagreement_n_m": Column("largest difference of the trial's joint moments between four formulations", "N m"),
+    **{
+        f"forward_closure_{joint}_deg": Column(f"{_CLOSURE} {joint}, of trial and side", "degree")
+        for joint in ("ankle", "knee", "hip")
+    },
+    "energy_closure_w": Column("largest error of the energy balance of a segment, of trial and side", "W"),
+    **{name: Column(f"{FACTS[name].long_name}, in the trial", "1") for name in REPAIRS},
+}
+_OF_METRICS = {
+    "cycle": Column("number of the gait cycle in study.nc; empty for a stance without one"),
+    "part": Column(
+        "what the row is", "", {"cycle": "a gait cycle", "stance": "a stance without a whole gait cycle, in no mean"}
+    ),
+    "side": Column(COORDINATES["side"][1], "", dict.fromkeys(SIDES, "")),
+    "kinetics_valid": Column(COORDINATES["kinetics_valid"][1], "", {"True": "used", "False": "not used, see reason"}),
+    "sex": Column("column sex of participants.tsv", "", {"M": "male", "F": "female"}),
+}
+_OF_MEANS = {
+    "cycles": Column("number of gait cycles", "1"),
+    "stances_alone": Column("number of stances without a whole gait cycle, rows of metrics.csv, in no mean", "1"),
+}
+_OF_SYMMETRY = {
+    "metric": Column("metric, as in metrics.csv", "", {name: metric.long_name for name, metric in NUMBERS.items()}),
+    "kind": Column("what the metric is compared by", "", KINDS),
+    **{side: Column(f"mean of the {side} side, in the row's units") for side in SIDES},
+    "difference": Column("right minus left, in the row's units; of phases the shorter way round, -50 to 50"),
+    "units": Column("units of the metric"),
+    "symmetry_index": Column(
+        "100 (R - L) / ((R + L) / 2) of the sizes of the means of the sides (Robinson et al. 1987): 0 if equal, "
+        "positive if the right side is larger; empty unless kind is size",
+        "percent",
+    ),
+}
+OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
+    "metrics": _OF_METRICS,
+    "participants": _OF_METRICS | _OF_MEANS,
+    "symmetry": _OF_METRICS | _OF_SYMMETRY,
+    "quality": QUALITY,
+}
+# names that a column of participants.tsv cannot have, because study.nc or a table has them
+RESERVED = frozenset(
+    (
+        *(*STUDY, *IDENTITY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
+        *(dim for variable in STUDY.values() for dim in variable.dims),
+        *(*_OF_MEANS, *_OF_SYMMETRY, *(f"{name}{ending}" for name in NUMBERS for ending in STATISTICS)),
+    )
+)
+
+
+def data_dictionary(table: str, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what each column of a table means: LongName, Description, Units, Levels; of metrics more.
+
+    Args:
+        table: name of the table, without ``.csv``.
+        columns: its columns.
+    """
+    return {name: _column(table, name) for name in columns}
+
+
+def as_json(dictionary: Mapping[str, Any]) -> bytes:
+    """Return a data dictionary as JSON."""
+    return (json.dumps(dictionary, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _column(table: str, name: str) -> dict[str, Any]:
+    own = OWN_COLUMNS[table]
+    if name in own:
+        return _entry(name, own[name])
+    if name in NUMBERS:
+        return _metric(name, NUMBERS[name], "mean over the cycles: " if table == "participants" else "")
+    for ending, statistic in STATISTICS.items():
+        metric = name.removesuffix(ending)
+        if metric != name and metric in NUMBERS:
+            units = NUMBERS[metric].units if ending == "_sd" else "1"
+            return _entry(name, Column(statistic + NUMBERS[metric].long_name, units))
+    if name in COORDINATES:
+        units, description = COORDINATES[name]
+        return _entry(name, Column(description, units))
+    units = next((unit for ending, unit in COLUMN_UNITS.items() if name.endswith(ending)), "")
+    return _entry(name, Column(f"column {name} of participants.tsv", units))
+
+
+def _entry(name: str, column: Column) -> dict[str, Any]:
+    entry = {"LongName": name.replace("_", " ").capitalize(), "Description": column.description}
+    more = {"Units": column.units, "Levels": dict(column.levels)}
+    return entry | {key: value for key, value in more.items() if value}
+
+
+def _metric(name: str, metric: Metric, statistic: str) -> dict[str, Any]:
+    more = {
+        "Kind": metric.kind,
+        "Window": metric.window.words,
+        "Positive": metric.positive,
+        "Source": metric.source,
+        "Aliases": [*metric.aliases],
+    }
+    entry = _entry(name, Column(statistic + metric.long_name, metric.units))
+    return entry | {key: value for key, value in more.items() if value}
+
+
+def find_metric(text: str) -> list[str]:
+    """Return the names of the metrics that a text means, best first: ``find_metric("KAM")``.
+
+    Each name is a variable of study.nc and a column of metrics.csv, so ``study[find_metric("KAM")]`` opens them all.
+
+    Args:
+        text: a name, an alias that the field uses (KAM, A2, "gait speed"), or words of the meaning; capitals, "_" and
+            "-" do not matter.
+
+    Raises:
+        UserError: no metric is known by it.
+    """
+    wanted = _plain(text)
+    ranks = {name: _rank(wanted, name, metric) for name, metric in NUMBERS.items()}
+    found = sorted((rank, i, name) for i, (name, rank) in enumerate(ranks.items()) if rank is not None)
+    if not wanted or not found:
+        known = [*NUMBERS, *(alias for metric in NUMBERS.values() for alias in metric.aliases)]
+        remedy = nearest(text, known) or "see derived/metrics.json, or outputs.md"
+        raise UserError("find_metric", f"no metric is known as {text!r}", remedy)
+    return [name for _, _, name in found]
+
+
+def _rank(wanted: str, name: str, metric: Metric) -> int | None:
+    """Return how well a metric fits, 0 best; None if it does not.
+
+    All words are begun by words of the name and the aliases, so that KAM finds KAM1 and KAM2, or of the meaning.
+    """
+    names = [_plain(name), *map(_plain, metric.aliases)]
+    if wanted in names:
+        return 0
+    for rank, within in enumerate((names, [" ".join([*names, _plain(metric.long_name)])]), start=1):
+        if any(all(f" {word}" in f" {one}" for word in wanted.split()) for one in within):
+            return rank
+    return None
+
+
+def _plain(text: str) -> str:
+    """Return a text in lower case, its words separated by one blank."""
+    return " ".join(re.split(r"[\W_]+", text.lower())).strip()
