@@ -63,20 +63,26 @@ def average(values: Array, participant: Text | None = None, *, phase: NDArray[np
         means = _means(np.where(known, values, np.nan), [participant], phase).to_numpy()
         return average(means.reshape(len(means), *values.shape[1:]), phase=phase)
     n = known.sum(axis=0)
-    circular = np.broadcast_to(phase, values.shape[1:])
     mean = np.where(n > 0, np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
-    if circular.any():
-        mean = np.where(circular, _direction(*(_mean_or_0(part, known) for part in _vectors(values))), mean)
-    away = np.where(known, values - mean, 0)
-    squares = np.where(known, away**2, 0).sum(axis=0)
-    sd = np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
-    if circular.any():
-        sd = np.where(circular, _circular_sd(np.where(known, away, np.nan), n), sd)
-    return Average(mean, sd, n)
+    squares = np.where(known, (np.where(known, values, 0) - np.nan_to_num(mean)) ** 2, 0).sum(axis=0)
+    plain = Average(mean, np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan), n)
+    if not np.any(phase):
+        return plain
+    mean, sd = _on_circle(np.where(known, values, np.nan), n)
+    return Average(np.where(phase, mean, plain.mean), np.where(phase, sd, plain.sd), n)
 
 
-def _mean_or_0(values: Array, known: NDArray[np.bool_]) -> Array:
-    return np.asarray(np.where(known, values, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+def _on_circle(values: Array, n: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Return the circular mean and standard deviation of n known phases (cycle, ...); see the module.
+
+    The mean length is 1 less the mean of 2 sin^2 of half the deviations, which keeps the digits of small ones.
+    """
+    many = np.maximum(n, 1)
+    mean = _direction(*(np.nansum(part, axis=0) / many for part in _vectors(values)))
+    short = np.nansum(2 * np.sin((values - mean) * RADIANS / 2) ** 2, axis=0) / many
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sd = np.sqrt(-2 * np.log1p(-short) * many / (many - 1)) / RADIANS
+    return mean, np.where((n > 1) & np.isfinite(mean), sd, np.nan)
 
 
 def _vectors(phase: Array) -> tuple[Array, Array]:
@@ -88,18 +94,6 @@ def _direction(cosine: Array, sine: Array) -> Array:
     """Return the phase, 0 to 100 %, of mean vectors; NaN where they are shorter than rounding."""
     found = np.arctan2(sine, cosine) / RADIANS
     return np.where(np.hypot(cosine, sine) > NO_DIRECTION, found % 100 % 100, np.nan)  # twice: -1e-20 % 100 is 100
-
-
-def _circular_sd(away: Array, n: NDArray[np.int64]) -> Array:
-    """Return the circular standard deviation, in percent, of phases (cycle, ...) less their mean; NaN if n < 2.
-
-    The mean length is 1 less the mean of 2 sin^2 of half the deviations, which keeps the digits of small ones.
-    """
-    several = np.maximum(n, 2)
-    short = np.nansum(2 * np.sin(away * RADIANS / 2) ** 2, axis=0) / several
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sd = np.sqrt(-2 * np.log1p(-short) * several / (several - 1)) / RADIANS
-    return np.where((n > 1) & np.isfinite(sd), sd, np.nan)
 
 
 def shortest_way(difference: Array) -> Array:

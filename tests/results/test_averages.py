@@ -1,4 +1,4 @@
-"""Averages: means of participants over cycles, and the symmetry index."""
+"""Averages: means over cycles and people, of phases on the circle; the differences between the sides."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
-from pipeline.results.averages import participant_means, symmetry
+from scipy import stats
+
+from pipeline.results.averages import average, mean_curves, participant_means, shortest_way, symmetry
+from pipeline.results.metrics import METRICS as DEFINED
 
 NAMES = ["step_length", "work_a1"]
 ROWS = [  # participant, session, condition, side, step_length, work_a1; the last one is a stance without a cycle
@@ -24,41 +28,133 @@ ROWS = [  # participant, session, condition, side, step_length, work_a1; the las
 ]
 METRICS = pd.DataFrame(ROWS, columns=["participant", "session", "condition", "side", *NAMES])
 METRICS["part"] = [*["cycle"] * 8, "stance"]
+METRICS["group"] = METRICS.participant.map({"p1": "control", "p2": "patient"})
+PHASE = "phase_of_peak_hip_flexion"
+OF_USERS = [87.0, 99, 81, 1, 84]  # percent of the cycle, cycles of one walker: a plain mean is 70.4 (SD 39.4)
 
 
-def test_means_and_counts_of_known_values() -> None:
-    means = participant_means(METRICS, NAMES)
+def test_means_sds_and_counts_of_known_values() -> None:
+    means = participant_means(METRICS, NAMES, ["group"])
     assert list(means.columns) == [
-        "participant", "session", "condition", "side", "cycles", "stances_alone",
-        "step_length", "step_length_n", "work_a1", "work_a1_n",
+        "participant", "session", "condition", "side", "group", "cycles", "stances_alone",
+        "step_length", "step_length_sd", "step_length_n", "work_a1", "work_a1_sd", "work_a1_n",
     ]  # fmt: skip
-    assert means.iloc[0, :4].tolist() == ["p2", "s2", "slow", "left"]
-    assert means.iloc[0, 4:].tolist() == pytest.approx([2, 1, 0.65, 2, -0.2, 1])
+    assert means.iloc[0, :5].tolist() == ["p2", "s2", "slow", "left", "patient"]
+    assert means.iloc[0, 5:-2].tolist() == pytest.approx([2, 1, 0.65, 0.1 / np.sqrt(2), 2, -0.2])
+    assert np.isnan(means.work_a1_sd[0]), "one cycle has no standard deviation"
     assert means.work_a1_n.tolist() == [1, 1, 0, 1, 1, 1, 1]
     assert np.isnan(means.work_a1[2])
     assert len(means) == 7, "sessions, conditions and sides are kept apart"
+    assert means.groupby("group").step_length.mean().to_dict() == pytest.approx(
+        {"control": (0.5 + 0.5 + 0.4 + 0.4) / 4, "patient": (0.65 + 0.75 + 0.9) / 3}
+    )
 
 
-def test_the_symmetry_index() -> None:
-    """Positive if the right side is larger, 0 if equal, NaN if a side is missing or both are 0."""
-    table: Any = symmetry(participant_means(METRICS, NAMES), NAMES).set_index(["session", "condition"])
-    assert len(table) == 4
-    slow = table.loc[("s2", "slow")]
-    assert slow.step_length == pytest.approx(100 * 0.1 / 0.7)
-    assert slow.work_a1 == pytest.approx(100 * 0.1 / 0.15)
-    assert np.isnan([*table.loc[("s2", "fast")][NAMES]]).all()
-    assert table.loc[("s1", "slow")].step_length == 0
-    assert table.loc[("s1", "slow")].work_a1 == pytest.approx(-200)
-    assert np.isnan(table.loc[("s0", "slow")].work_a1)
+def test_sizes_have_an_index_of_symmetry() -> None:
+    """Positive if the right side is larger in size, 0 if equal, empty if a side is missing or both are 0."""
+    table: Any = symmetry(participant_means(METRICS, NAMES), NAMES).set_index(["session", "condition", "metric"])
+    table = table.sort_index()
+    assert len(table) == 4 * len(NAMES)
+    step = table.loc[("s2", "slow", "step_length")]
+    assert step[["left", "right", "difference", "symmetry_index"]].tolist() == pytest.approx(
+        [0.65, 0.75, 0.1, 100 * 0.1 / 0.7]
+    )
+    assert (step.kind, step.units) == ("size", "m")
+    work = table.loc[("s2", "slow", "work_a1")]
+    assert work.difference == pytest.approx(0.1)
+    assert work.symmetry_index == pytest.approx(-100 * 0.1 / 0.15), "less work is absorbed on the right"
+    assert np.isnan([*table.loc[("s2", "fast")][["difference", "symmetry_index"]].values.ravel()]).all()
+    assert table.loc[("s1", "slow", "step_length")].symmetry_index == 0
+    assert np.isnan(table.loc[("s0", "slow", "work_a1")].symmetry_index)
+
+
+def test_what_crosses_zero_and_phases_have_differences_only() -> None:
+    """No index of +-200 % of a moment of both signs; 98 % and 2 % of the cycle are 4 % apart."""
+    names = ["peak_knee_extensor_moment", PHASE]
+    assert [DEFINED[name].kind for name in names] == ["signed", "phase"]
+    rows = pd.DataFrame([("left", -0.1, 98.0), ("right", 0.1, 2.0)], columns=["side", *names])
+    rows = rows.assign(participant="p", session="s", condition="slow", part="cycle", group="a")
+    moment, phase = symmetry(participant_means(rows, names, ["group"]), names, ["group"]).itertuples()
+    assert (moment.kind, moment.units, moment.group) == ("signed", "N m kg-1", "a")
+    assert moment.difference == pytest.approx(0.2)
+    assert (phase.kind, phase.units) == ("phase", "percent")
+    assert phase.difference == pytest.approx(4)
+    assert np.isnan([moment.symmetry_index, phase.symmetry_index]).all()
 
 
 def test_swapped_sides_change_the_sign() -> None:
     other = METRICS.assign(side=METRICS.side.map({"left": "right", "right": "left"}))
-    here, there = (symmetry(participant_means(table, NAMES), NAMES)[NAMES] for table in (METRICS, other))
-    pd.testing.assert_frame_equal(here, -there)
+    here, there = (symmetry(participant_means(table, NAMES), NAMES) for table in (METRICS, other))
+    for column in ("difference", "symmetry_index"):
+        np.testing.assert_allclose(here[column], -there[column])
+    np.testing.assert_array_equal(here.left, there.right)
 
 
 def test_no_cycles_give_empty_tables() -> None:
-    means = participant_means(METRICS.iloc[:0], NAMES)
+    means = participant_means(METRICS.iloc[:0], NAMES, ["group"])
     assert means.empty
-    assert list(symmetry(means, NAMES).columns) == ["participant", "session", "condition", *NAMES]
+    table = symmetry(means, NAMES, ["group"])
+    assert table.empty
+    assert list(table.columns) == [
+        "participant", "session", "condition", "group",
+        "metric", "kind", "left", "right", "difference", "units", "symmetry_index",
+    ]  # fmt: skip
+
+
+# --- phases -----------------------------------------------------------------------------------------------------------
+
+
+def test_phases_are_averaged_on_the_circle() -> None:
+    """Against SciPy, whose standard deviation has the divisor n."""
+    values = np.array([[phase, 0.0] for phase in OF_USERS])
+    mean, sd, n = average(values, phase=np.array([True, False]))
+    angles = np.array(OF_USERS) * 2 * np.pi / 100
+    assert mean[0] == pytest.approx(stats.circmean(angles) * 100 / (2 * np.pi))
+    assert mean[0] == pytest.approx(90.3, abs=0.05)
+    assert sd[0] == pytest.approx(stats.circstd(angles) * np.sqrt(5 / 4) * 100 / (2 * np.pi))
+    assert sd[0] == pytest.approx(8.8, abs=0.05)
+    assert n.tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("turn", [0, 30, 49.5, 99])
+def test_turned_phases_turn_the_mean_and_keep_the_spread(turn: float) -> None:
+    values = np.array([*OF_USERS, np.nan])
+    mean, sd, n = average(values, phase=True)
+    turned = average((values + turn) % 100, phase=True)
+    assert shortest_way(turned.mean - mean - turn) == pytest.approx(0, abs=1e-9)
+    assert turned.sd == pytest.approx(sd)
+    assert turned.n == n == 5
+    assert 0 <= turned.mean < 100
+
+
+def test_phases_close_together_have_the_usual_mean_and_sd() -> None:
+    values = np.array([48.0, 48.2, 48.1, 47.9])
+    circular, plain = average(values, phase=True), average(values)
+    assert circular.mean == pytest.approx(plain.mean)
+    assert circular.sd == pytest.approx(plain.sd, rel=1e-4)  # the next order is the square of the spread in radians
+    assert average(np.full(3, 48.1), phase=True).sd == pytest.approx(0, abs=1e-9)
+
+
+def test_opposite_phases_have_no_mean() -> None:
+    mean, sd, n = average(np.array([10.0, 60.0]), phase=True)
+    assert np.isnan([mean, sd]).all()
+    assert n == 2
+    alone = average(np.array([10.0, np.nan]), phase=True)
+    assert alone.mean == pytest.approx(10)
+    assert np.isnan(alone.sd)
+
+
+def test_means_of_people_and_of_tables_are_circular_too() -> None:
+    """Over people, in participants.csv and by mean_curves; a person counts once."""
+    person = np.array(["a", "a", "b"])
+    values = np.array([98.0, 0.0, 3.0])
+    mean, _, n = average(values, person, phase=True)
+    assert mean == pytest.approx(1)
+    assert n == 2
+    table = METRICS.iloc[:3].assign(**{PHASE: values}, side="left")
+    means = participant_means(table, [PHASE])
+    assert means[PHASE].tolist() == pytest.approx([float(average(values, phase=True).mean)])
+    assert means[f"{PHASE}_sd"].tolist() == pytest.approx([float(average(values, phase=True).sd)])
+    labels = {"participant": person, "side": ["left"] * 3, "condition": ["slow"] * 3}
+    curve = xr.DataArray(values, dims="cycle", coords={key: ("cycle", of) for key, of in labels.items()}, name=PHASE)
+    assert mean_curves(curve).values.ravel().tolist() == pytest.approx([99, 3])

@@ -11,7 +11,8 @@ import pytest
 from pipeline.results.cycle_variables import IDENTITY
 from pipeline.results.metrics import METRICS, OF_STANCE
 from pipeline.results.schema import REPAIRS
-from pipeline.steps.study.step import QUALITY, per_participant, study
+from pipeline.steps.study.step import QUALITY, participants_columns, per_participant, study
+from pipeline.tables.csv_files import csv_of
 from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, stored, trial
 
 
@@ -48,7 +49,7 @@ def test_a_stance_without_a_cycle_has_a_row_and_counts_in_no_mean() -> None:
         ["p2", "right", 0, 1, 0],
     ]
     assert means.peak_ankle_power.tolist()[:2] == [10, 11]
-    assert symmetry.peak_ankle_power.isna().tolist() == [False, True]
+    assert symmetry[symmetry.metric == "peak_ankle_power"].difference.isna().tolist() == [False, True]
 
 
 def test_a_table_read_back_is_the_same(tmp_path: Path) -> None:
@@ -108,5 +109,20 @@ def test_participants_have_the_means_of_their_cycles() -> None:
     assert rows.loc[("p1", "slow", "right"), ["cycles", "stride_time", "stride_time_n"]].tolist() == [2, 21, 2]
     assert rows.loc[("p1", "slow", "left"), ["stride_time", "peak_ankle_power_n"]].tolist() == [21, 1]
     assert set(METRICS) <= set(means.columns)
-    assert list(symmetry.columns) == ["participant", "session", "condition", *METRICS]
-    assert symmetry.stride_time.tolist() == pytest.approx([100 * -1 / 10.5, 0, 100 * 1 / 30.5])
+    stride = symmetry[symmetry.metric == "stride_time"]
+    assert stride.symmetry_index.tolist() == pytest.approx([100 * -1 / 10.5, 0, 100 * 1 / 30.5])
+    assert list(symmetry.metric) == [*METRICS] * 3
+
+
+def test_tables_of_participants_are_grouped_by_the_columns_of_participants_tsv(tmp_path: Path) -> None:
+    """A fresh reader: group, sex and age are there as they were given, in all tables of metrics."""
+    metrics = gathered()[1]
+    for i, table in enumerate((metrics, *per_participant(metrics))):
+        (tmp_path / f"{i}.csv").write_bytes(csv_of(table, exact=participants_columns(metrics)))
+        read = pd.read_csv(tmp_path / f"{i}.csv")
+        assert read.groupby("group").size().index.tolist() == ["7", "a"]
+        people = read.groupby("participant").first()
+        assert people[["mass_kg", "sex"]].values.tolist() == [[70.5, "M"], [60.0, "F"]]
+        assert people.age_years.isna().tolist() == [False, True]
+    means = pd.read_csv(tmp_path / "1.csv")
+    assert means.groupby("group").walking_speed.mean().to_dict() == {"7": 30.5, "a": (10 + 11 + 21 + 21) / 4}
