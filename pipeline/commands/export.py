@@ -1,7 +1,12 @@
-"""``gaitlab export``: ``study.nc`` as one long table, for programs that do not read NetCDF."""
+"""``gaitlab export``: ``study.nc`` as one long table, for programs that do not read NetCDF.
+
+The file ``study.csv.json`` next to ``study.csv`` is its data dictionary and names the study.nc that it was made from, so
+that a table of an earlier study can be recognised; ``study.parquet`` has one of its own.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,11 +16,15 @@ import pandas as pd
 import xarray as xr
 
 from ..errors import UserError
+from ..results.data_dictionary import as_json, data_dictionary
+from ..results.netcdf import write_whole
 from ..results.study_file import load_study, study_path
-from ..tables.csv_files import guarded
+from ..tables.csv_files import DIGITS, guarded
+from ..workflow.digests import sha256
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid")
 IN_METRICS = ("start_time", "end_time", "reason")  # columns of metrics.csv, a row per cycle
+MADE_FROM = "SourceSHA256"
 
 
 def export(path: Path, *, form: str, output: Path | None = None) -> Path:
@@ -24,18 +33,43 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     Raises:
         UserError: no study, the table cannot be written, or pyarrow is not installed.
     """
-    table = long_table(load_study(path), load_study(path, part="stance"))
-    output = output or study_path(path).with_suffix(f".{form}")
+    study, stances = load_study(path), load_study(path, part="stance")
+    table, source = long_table(study, stances), study_path(path)
+    output = output or source.with_suffix(f".{form}")
+    about = data_dictionary("study", map(str, table.columns))
+    known = {str(name): data[name].attrs.get("long_name", "") for data in (stances, study) for name in data.data_vars}
+    about["variable"]["Levels"] = {name: known[name] for name in table.variable.cat.categories}
     try:
+        _sidecar(output).unlink(missing_ok=True)
         if form == "parquet":
             table.to_parquet(output, index=False, engine="pyarrow")
         else:
-            guarded(table).to_csv(output, index=False)
+            guarded(_as_given(table)).to_csv(output, index=False, float_format=DIGITS)
+        write_whole(_sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
     except ImportError:
         raise UserError("--format parquet", "needs pyarrow", "pip install pyarrow, or take --format csv") from None
     except OSError as error:
         raise UserError(str(output), f"cannot be written ({error.strerror})", "choose another --output") from None
     return output
+
+
+def exported_from(table: Path) -> str | None:
+    """Return the SHA-256 of the study.nc that an exported table was made from; None if that is not known."""
+    try:
+        return str(json.loads(_sidecar(table).read_text(encoding="utf-8"))[MADE_FROM]["study.nc"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _sidecar(table: Path) -> Path:
+    return table.with_name(f"{table.name}.json")
+
+
+def _as_given(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the numbers of participants.tsv as text, which is not rounded."""
+    of_rows = table.columns[: table.columns.get_loc("variable")]
+    given = [name for name in of_rows if table[name].dtype == float]
+    return table.assign(**{name: table[name].astype("category").cat.rename_categories(repr) for name in given})
 
 
 def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataFrame:

@@ -83,11 +83,20 @@ _OF_SYMMETRY = {
         "percent",
     ),
 }
+_OF_EXPORT = {
+    **{name: _OF_METRICS[name] for name in ("side", "kinetics_valid", "sex")},
+    "cycle": Column("number of the gait cycle in study.nc; empty for a stance"),
+    "stance": Column("number of the stance in study.nc; empty for a gait cycle"),
+    "variable": Column("variable of study.nc"),
+    "value": Column("value of the variable, in the row's units; empty if missing"),
+    "units": Column("units of the value"),
+}
 OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "metrics": _OF_METRICS,
     "participants": _OF_METRICS | _OF_MEANS,
     "symmetry": _OF_METRICS | _OF_SYMMETRY,
     "quality": QUALITY,
+    "study": _OF_EXPORT,
 }
 # names that a column of participants.tsv cannot have, because study.nc or a table has them
 RESERVED = frozenset(

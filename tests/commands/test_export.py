@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import shutil
 import subprocess
@@ -19,12 +21,14 @@ import pipeline
 from docs.examples import compare_curves, group_means, peaks_mixed_model
 from gaitlab.pipeline.errors import UserError as ErrorOfExamples
 from pipeline.__main__ import main
-from pipeline.commands.export import long_table
+from pipeline.commands.export import export, exported_from, long_table
 from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.averages import mean_curves
+from pipeline.results.cycle_variables import STANCE
 from pipeline.results.study_file import load_study
+from pipeline.workflow.digests import sha256
 from tests.support.checkout import HOUSE
 from tests.support.geometry import close
 
@@ -160,6 +164,32 @@ def test_export_writes_the_same_table_in_both_forms(stored: Path, capsys: pytest
     binary = pd.read_parquet(stored / "derived" / "study.parquet")
     pd.testing.assert_frame_equal(text, binary, check_dtype=False, check_categorical=False)
     assert text.value.isna().sum() == 3 * (101 + 3 * 101)  # three cycles without kinetics
+
+
+def test_an_export_names_the_study_that_it_was_made_from(stored: Path) -> None:
+    """So that it is seen to be stale after the study has changed; the file next to it describes each column."""
+    for form in ("csv", "parquet"):
+        table = export(stored, form=form)
+        assert exported_from(table) == sha256(stored / "derived" / "study.nc")
+        about = json.loads(table.with_name(f"{table.name}.json").read_text())
+        assert {*pd.read_csv(stored / "derived" / "study.csv").columns} == {*about} - {"SourceSHA256"}
+        assert about["variable"]["Levels"]["joint_moment_jcs"]
+    netcdf.save(stored / "derived" / "study.nc", load_study(stored).isel(cycle=slice(4)))
+    assert exported_from(table) != sha256(stored / "derived" / "study.nc")
+    table.with_name(f"{table.name}.json").unlink()
+    assert exported_from(table) is None
+
+
+def test_an_export_has_six_digits_of_results_and_all_of_given_numbers(stored: Path) -> None:
+    study = netcdf.load(stored / "derived" / "study.nc")
+    mass = {
+        f"mass_kg{of}": (dim, np.full(study.sizes[dim], 70.1234567)) for dim, of in (("cycle", ""), ("stance", STANCE))
+    }
+    netcdf.save(stored / "derived" / "study.nc", study.assign_coords(mass))
+    text = export(stored, form="csv").read_text()
+    assert text.count(",70.1234567,") == len(text.splitlines()) - 1
+    cells = pd.read_csv(io.StringIO(text), dtype=str).value.dropna()
+    assert max(len(cell.partition("e")[0].lstrip("-0.").replace(".", "")) for cell in cells) == 6
 
 
 def test_export_reports_mistakes(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
