@@ -10,6 +10,7 @@ from .pipeline import __getattr__ as __getattr__
 from .pipeline import __version__ as __version__
 
 if TYPE_CHECKING:
+    from .pipeline import find_metric as find_metric
     from .pipeline import load_study as load_study
     from .pipeline import load_trial as load_trial
     from .pipeline import mean_curves as mean_curves

@@ -18,7 +18,7 @@ mediolateral axes, positive towards dorsiflexion and towards extension.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +152,8 @@ def main(output: Path, study: Path = DEMO) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE / "docs" / "images" / "ankle_and_knee.svg"
-    for name, value in main(target).items():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = HOUSE / "docs" / "images" / "ankle_and_knee.svg"
+    parser.add_argument("output", nargs="?", type=Path, default=default, help=f"the figure; default: {default}")
+    for name, value in main(parser.parse_args().output).items():
         print(name, value)  # noqa: T201

@@ -12,12 +12,15 @@ gait Pataky 2010) uses as threshold the largest t that curves of this smoothness
 3. The simulated study of 12 people has a difference between 40 and 60 % only; the test finds it there.
 4. Each further curve increases the risk of a false result: for k curves divide ALPHA by k (Bonferroni).
 
-``python docs/examples/compare_curves.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours.
+``python docs/examples/compare_curves.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours:
+
+    python docs/examples/compare_curves.py knee.svg path/to/study --joint knee --conditions barefoot shoes
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +36,22 @@ from gaitlab.pipeline.errors import UserError
 
 HOUSE = Path(__file__).resolve().parents[2]
 
-# change these for your study
 VARIABLE, JOINT, ANGLE = "joint_moment_jcs", "ankle", "flexion"
-CONDITIONS = ("comfortable", "fast")
 ALPHA = 0.05
+
+
+def two_conditions(study: xr.Dataset, names: Sequence[str] | None) -> tuple[str, str]:
+    """Return the names, or the two conditions of a study in order of its trials.
+
+    Raises:
+        UserError: the study has more or fewer than two and none are named, or it lacks one that is named.
+    """
+    known = [*dict.fromkeys(study.condition.values.tolist())]
+    wanted = [*(names or known)]
+    if len({*wanted}) != 2 or not {*wanted} <= {*known}:
+        what = f"the study's conditions are {', '.join(known)}" + (f", not {' and '.join(wanted)}" if names else "")
+        raise UserError("--conditions", what, "name two of them")
+    return wanted[0], wanted[1]
 
 
 def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
@@ -54,24 +69,33 @@ def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
         if means.sizes["participant"] >= 3:
             return means.transpose("condition", "participant", "phase")
     what = f"fewer than 3 participants walked {' and '.join(conditions)} with valid cycles of one side"
-    raise UserError("study.nc", what, "choose other CONDITIONS")
+    raise UserError("--conditions", what, "choose others, or record more people")
 
 
-def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
+def main(
+    output: Path,
+    study: xr.Dataset | None = None,
+    *,
+    conditions: Sequence[str] | None = None,
+    variable: str = VARIABLE,
+    joint: str = JOINT,
+    angle: str = ANGLE,
+) -> dict[str, Any]:
     """Draw the figure and return participants, threshold and clusters above it."""
     study = group_study() if study is None else study
-    curve = study[VARIABLE].sel(joint=JOINT, angle=ANGLE)
-    means = paired(curve, CONDITIONS)
+    compared = two_conditions(study, conditions)
+    curve = study[variable].sel(joint=joint, angle=angle)
+    means = paired(curve, compared)
     before, after = means.values
     test = spm1d.stats.ttest_paired(after, before).inference(ALPHA, two_tailed=True, interp=True)
 
     phase = means.phase.values
     figure = Figure((9, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for values, name, colour in zip((before, after), CONDITIONS, ("0.4", "C0"), strict=True):
+    for values, name, colour in zip((before, after), compared, ("0.4", "C0"), strict=True):
         left.plot(phase, values.T, color=colour, linewidth=0.5, alpha=0.5)
         left.plot(phase, values.mean(axis=0), color=colour, linewidth=2, label=name)
-    left.set(title=f"{JOINT} {ANGLE}, {before.shape[0]} people", ylabel=curve.attrs["units"])
+    left.set(title=f"{joint} {angle}, {before.shape[0]} people", ylabel=curve.attrs["units"])
     left.legend(fontsize="small")
     right.plot(phase, test.z, "k")
     for side in (-1, 1):
@@ -93,8 +117,37 @@ def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
     }
 
 
+def arguments() -> argparse.Namespace:
+    """Return the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = HOUSE / "docs" / "images" / "compare_curves.svg"
+    parser.add_argument("output", nargs="?", type=Path, default=default, help=f"the figure; default: {default}")
+    parser.add_argument("study", nargs="?", help="a study's directory, or its study.nc; default: a simulated study")
+    parser.add_argument("--variable", default=VARIABLE, choices=["joint_moment_jcs", "joint_angle"], help="the curve")
+    parser.add_argument("--joint", default=JOINT, choices=["ankle", "knee", "hip"])
+    parser.add_argument("--angle", default=ANGLE, choices=["flexion", "adduction", "rotation"])
+    parser.add_argument("--conditions", nargs=2, metavar="NAME", help="two of the study; default: its two")
+    given = parser.parse_args()
+    if given.output.is_dir() or given.output.suffix == ".nc":
+        parser.error("give the name of the figure first, then the study")
+    if not given.study and (given.variable, given.joint, given.angle) != (VARIABLE, JOINT, ANGLE):
+        parser.error("the simulated study has the ankle's flexion moment alone, give a study")
+    return given
+
+
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE / "docs" / "images" / "compare_curves.svg"
-    own = load_study(sys.argv[2], kinetics_only=True) if len(sys.argv) > 2 else None
-    for name, value in main(target, own).items():
+    given = arguments()
+    try:
+        own = load_study(given.study, kinetics_only=True) if given.study else None
+        found = main(
+            given.output,
+            own,
+            conditions=given.conditions,
+            variable=given.variable,
+            joint=given.joint,
+            angle=given.angle,
+        )
+    except UserError as error:
+        raise SystemExit(f"error: {error}") from None
+    for name, value in found.items():
         print(name, value)  # noqa: T201

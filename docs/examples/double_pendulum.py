@@ -15,7 +15,7 @@ Two point masses of 1 kg hang one below the other on massless links of half a me
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,8 @@ def main(output: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE / "docs" / "images" / "double_pendulum.svg"
-    for name, value in main(target).items():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = HOUSE / "docs" / "images" / "double_pendulum.svg"
+    parser.add_argument("output", nargs="?", type=Path, default=default, help=f"the figure; default: {default}")
+    for name, value in main(parser.parse_args().output).items():
         print(name, value)  # noqa: T201

@@ -8,12 +8,14 @@
    random field theory (Pataky 2010) over that of t.
 4. Overlapping bands are not a test if the same people walked under both conditions; use compare_curves.py.
 
-``python docs/examples/group_means.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours.
+``python docs/examples/group_means.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours:
+
+    python docs/examples/group_means.py knee.svg path/to/study --joint knee
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,11 +29,11 @@ from scipy import stats
 
 from gaitlab import load_study, mean_curves
 from gaitlab.pipeline.demo.group import group_study
+from gaitlab.pipeline.errors import UserError
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]
 
-# change these for your study
 VARIABLE, JOINT, ANGLE = "joint_moment_jcs", "ankle", "flexion"
 LEVEL = 0.95
 
@@ -54,10 +56,17 @@ def band(curves: Array) -> Band:
     return Band(curves.mean(axis=0), each * error, whole * error, people)
 
 
-def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Band]:
+def main(
+    output: Path,
+    study: xr.Dataset | None = None,
+    *,
+    variable: str = VARIABLE,
+    joint: str = JOINT,
+    angle: str = ANGLE,
+) -> dict[str, Band]:
     """Draw the figure and return the band of each condition with three people or more."""
     study = group_study() if study is None else study
-    curve = study[VARIABLE].sel(joint=JOINT, angle=ANGLE)
+    curve = study[variable].sel(joint=joint, angle=angle)
     means = mean_curves(curve).mean("side")
     people = {str(name): means.sel(condition=name).dropna("participant") for name in means.condition.values}
     bands = {name: band(curves.values) for name, curves in people.items() if curves.sizes["participant"] > 2}
@@ -69,7 +78,7 @@ def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Band]:
         panel.plot(phase, mean, color=f"C{i}", label=f"{name}, {count} people")
         for half in (each, whole):
             panel.fill_between(phase, mean - half, mean + half, color=f"C{i}", alpha=0.2, linewidth=0)
-    panel.set(title=f"{JOINT} {ANGLE}", xlabel="% of the gait cycle", ylabel=curve.attrs["units"], xlim=(0, 100))
+    panel.set(title=f"{joint} {angle}", xlabel="% of the gait cycle", ylabel=curve.attrs["units"], xlim=(0, 100))
     if bands:
         panel.legend(fontsize="small")
     with mpl.rc_context({"svg.hashsalt": "group_means"}):
@@ -77,8 +86,31 @@ def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Band]:
     return bands
 
 
+def arguments() -> argparse.Namespace:
+    """Return the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = HOUSE / "docs" / "images" / "group_means.svg"
+    parser.add_argument("output", nargs="?", type=Path, default=default, help=f"the figure; default: {default}")
+    parser.add_argument("study", nargs="?", help="a study's directory, or its study.nc; default: a simulated study")
+    parser.add_argument("--variable", default=VARIABLE, choices=["joint_moment_jcs", "joint_angle"], help="the curve")
+    parser.add_argument("--joint", default=JOINT, choices=["ankle", "knee", "hip"])
+    parser.add_argument("--angle", default=ANGLE, choices=["flexion", "adduction", "rotation"])
+    given = parser.parse_args()
+    if given.output.is_dir() or given.output.suffix == ".nc":
+        parser.error("give the name of the figure first, then the study")
+    if not given.study and (given.variable, given.joint, given.angle) != (VARIABLE, JOINT, ANGLE):
+        parser.error("the simulated study has the ankle's flexion moment alone, give a study")
+    return given
+
+
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE / "docs" / "images" / "group_means.svg"
-    own = load_study(sys.argv[2], kinetics_only=True) if len(sys.argv) > 2 else None
-    for name, found in main(target, own).items():
-        print(name, found.people, "people; largest half width", found.at_each.max(), found.of_all.max())  # noqa: T201
+    given = arguments()
+    try:
+        own = load_study(given.study, kinetics_only=True) if given.study else None
+        found = main(given.output, own, variable=given.variable, joint=given.joint, angle=given.angle)
+    except UserError as error:
+        raise SystemExit(f"error: {error}") from None
+    for name, one in found.items():
+        print(name, one.people, "people; largest half width", one.at_each.max(), one.of_all.max())  # noqa: T201
+    if not found:
+        print("no condition has three people or more: no band")  # noqa: T201

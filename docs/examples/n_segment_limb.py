@@ -27,7 +27,7 @@ mielke-bio.info/falk.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,8 @@ def main(output: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE / "docs" / "images" / "n_segment_limb.svg"
-    for name, value in main(target).items():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = HOUSE / "docs" / "images" / "n_segment_limb.svg"
+    parser.add_argument("output", nargs="?", type=Path, default=default, help=f"the figure; default: {default}")
+    for name, value in main(parser.parse_args().output).items():
         print(name, value)  # noqa: T201

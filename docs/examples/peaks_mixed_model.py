@@ -12,12 +12,15 @@ variation between cycles.
    with one degree of freedom less than people, not the normal distribution that is printed by default. If all have
    equally many cycles this is the paired t test on the people's means.
 
-``python docs/examples/peaks_mixed_model.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours.
+``python docs/examples/peaks_mixed_model.py [output.svg] [STUDY]`` draws the figure, of a simulated study or of yours:
+
+    python docs/examples/peaks_mixed_model.py knee.svg path/to/study --metric KAM1 --conditions barefoot shoes
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,48 +31,65 @@ import xarray as xr
 from matplotlib.figure import Figure
 from scipy import stats
 
-from gaitlab import load_study
+from gaitlab import find_metric, load_study
 from gaitlab.pipeline.demo.group import group_study
 from gaitlab.pipeline.errors import UserError
 
 HOUSE = Path(__file__).resolve().parents[2]
 
-# change these for your study
 METRIC = "peak_ankle_plantarflexor_moment"
-CONDITIONS = ("comfortable", "fast")
 
 
-def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
+def two_conditions(study: xr.Dataset, names: Sequence[str] | None) -> tuple[str, str]:
+    """Return the names, or the two conditions of a study in order of its trials.
+
+    Raises:
+        UserError: the study has more or fewer than two and none are named, or it lacks one that is named.
+    """
+    known = [*dict.fromkeys(study.condition.values.tolist())]
+    wanted = [*(names or known)]
+    if len({*wanted}) != 2 or not {*wanted} <= {*known}:
+        what = f"the study's conditions are {', '.join(known)}" + (f", not {' and '.join(wanted)}" if names else "")
+        raise UserError("--conditions", what, "name two of them")
+    return wanted[0], wanted[1]
+
+
+def main(
+    output: Path, study: xr.Dataset | None = None, *, conditions: Sequence[str] | None = None, metric: str = METRIC
+) -> dict[str, Any]:
     """Draw the figure and return the effect, its interval and p, and the spreads.
 
     Raises:
-        UserError: fewer than three people have both conditions.
+        UserError: fewer than three people have both conditions; the metric is a phase, which lies on a circle.
     """
     study = group_study() if study is None else study
-    rows = study[[METRIC]].reset_coords()[[METRIC, "participant", "condition"]].to_dataframe().dropna()
-    rows = rows[rows.condition.isin(CONDITIONS)]
-    rows["second"] = (rows.condition == CONDITIONS[1]).astype(float)
+    first, second = two_conditions(study, conditions)
+    if metric.startswith("phase_of_"):
+        raise UserError("--metric", f"{metric} is a phase, where 0 and 100 % are the same", "choose another metric")
+    rows = study[[metric]].reset_coords()[[metric, "participant", "condition"]].to_dataframe().dropna()
+    rows = rows[rows.condition.isin([first, second])]
+    rows["second"] = (rows.condition == second).astype(float)
     people = int((rows.groupby("participant").condition.nunique() == 2).sum())
     if people < 3:
-        what = f"fewer than 3 participants have {METRIC} in {' and '.join(CONDITIONS)}"
-        raise UserError("study.nc", what, "choose other CONDITIONS")
+        what = f"fewer than 3 participants have {metric} in {first} and {second}"
+        raise UserError("--conditions", what, "choose others, or record more people")
 
     # in units of the standard deviation, which suits the optimiser
-    scale = rows[METRIC].std()
-    rows["scaled"] = (rows[METRIC] - rows[METRIC].mean()) / scale
+    scale = rows[metric].std()
+    rows["scaled"] = (rows[metric] - rows[metric].mean()) / scale
     fit = smf.mixedlm("scaled ~ second", rows, groups="participant", re_formula="~second").fit()
     effect, error = (float(part["second"]) * scale for part in (fit.params, fit.bse))
     reach = stats.t.ppf(0.975, people - 1) * error
 
     figure = Figure((5, 3.6), layout="constrained")
     panel = figure.subplots()
-    for _, means in rows.groupby(["participant", "condition"])[METRIC].mean().unstack().iterrows():
-        panel.plot([0, 1], means[[*CONDITIONS]], "o-", color="0.7", markersize=3)
-    middle = float(fit.params["Intercept"]) * scale + rows[METRIC].mean()
+    for _, means in rows.groupby(["participant", "condition"])[metric].mean().unstack().iterrows():
+        panel.plot([0, 1], means[[first, second]], "o-", color="0.7", markersize=3)
+    middle = float(fit.params["Intercept"]) * scale + rows[metric].mean()
     panel.plot([0, 1], [middle, middle + effect], color="C0", linewidth=2)
     panel.errorbar(1.1, middle + effect, reach, color="C0", capsize=4, fmt="o")
-    panel.set(xticks=[0, 1], xticklabels=CONDITIONS, ylabel=study[METRIC].attrs["units"])
-    panel.set(title=METRIC.replace("_", " "))
+    panel.set(xticks=[0, 1], xticklabels=[first, second], ylabel=study[metric].attrs["units"])
+    panel.set(title=metric.replace("_", " "))
     with mpl.rc_context({"svg.hashsalt": "peaks_mixed_model"}):
         figure.savefig(output, metadata={"Date": None})
 
@@ -83,8 +103,30 @@ def main(output: Path, study: xr.Dataset | None = None) -> dict[str, Any]:
     }
 
 
+def arguments() -> argparse.Namespace:
+    """Return the arguments of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = HOUSE / "docs" / "images" / "peaks_mixed_model.svg"
+    parser.add_argument("output", nargs="?", type=Path, default=default, help=f"the figure; default: {default}")
+    parser.add_argument("study", nargs="?", help="a study's directory, or its study.nc; default: a simulated study")
+    parser.add_argument(
+        "--metric", default=METRIC, help="name or alias of the metric, such as KAM1; default: %(default)s"
+    )
+    parser.add_argument("--conditions", nargs=2, metavar="NAME", help="two of the study; default: its two")
+    given = parser.parse_args()
+    if given.output.is_dir() or given.output.suffix == ".nc":
+        parser.error("give the name of the figure first, then the study")
+    if not given.study and given.metric != METRIC:
+        parser.error("the simulated study has the ankle's flexion moment alone, give a study")
+    return given
+
+
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else HOUSE / "docs" / "images" / "peaks_mixed_model.svg"
-    own = load_study(sys.argv[2]) if len(sys.argv) > 2 else None
-    for name, value in main(target, own).items():
+    given = arguments()
+    try:
+        own = load_study(given.study) if given.study else None
+        found = main(given.output, own, conditions=given.conditions, metric=find_metric(given.metric)[0])
+    except UserError as error:
+        raise SystemExit(f"error: {error}") from None
+    for name, value in found.items():
         print(name, value)  # noqa: T201

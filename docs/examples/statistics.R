@@ -1,15 +1,21 @@
 # Compare peaks, group means and whole curves between two conditions, in R; needs the package ncdf4.
 #
-#   Rscript docs/examples/statistics.R path/to/study.nc
+#   Rscript docs/examples/statistics.R path/to/study.nc [CONDITION CONDITION]
+#
+# Without conditions, the study's two are compared.
 #
 # A person is one sample: cycles are averaged by participant, side and condition first. A side counts if the person
 # has it under both conditions.
 
 library(ncdf4)
 
-conditions <- c("comfortable", "fast")
 arguments <- commandArgs(trailingOnly = TRUE)
 file <- if (length(arguments)) arguments[1] else "data/demo/derived/study.nc"
+if (file %in% c("-h", "--help") || !file.exists(file)) {
+  if (!file %in% c("-h", "--help")) cat("error: no such file:", file, "\n")
+  cat("usage: Rscript docs/examples/statistics.R path/to/study.nc [CONDITION CONDITION]\n")
+  quit(status = if (file %in% c("-h", "--help")) 0 else 1)
+}
 
 # --- the file: dimensions are in the opposite order of Python's, labels are text --------------------------------------
 study <- nc_open(file)
@@ -26,6 +32,12 @@ curves <- t(moment[, flexion, ankle, ])                                         
 units <- ncatt_get(study, "joint_moment_jcs", "units")$value
 nc_close(study)
 
+conditions <- if (length(arguments) > 1) arguments[-1] else unique(cycles$condition)
+if (length(conditions) != 2 || !all(conditions %in% cycles$condition)) {
+  cat("error: the study's conditions are ", paste(unique(cycles$condition), collapse = ", "), "; name two of them after ",
+      "the file\n", sep = "")
+  quit(status = 1)
+}
 known <- cycles$condition %in% conditions & rowSums(is.na(curves)) == 0 & !is.na(cycles$peak)
 cycles <- cycles[known, ]
 curves <- curves[known, , drop = FALSE]
@@ -40,7 +52,10 @@ means <- means[order(means$condition, means$participant), ]
 first <- as.matrix(means[means$condition == conditions[1], -(1:2)])
 second <- as.matrix(means[means$condition == conditions[2], -(1:2)])
 people <- nrow(first)
-if (people < 3) stop("fewer than 3 participants walked ", paste(conditions, collapse = " and "))
+if (people < 3) {
+  cat("error: fewer than 3 participants walked", paste(conditions, collapse = " and "), "\n")
+  quit(status = 1)
+}
 cat("participants", people, "\n")
 
 # --- a peak: paired t test on the participants' means; with nlme a mixed model of every cycle -------------------------

@@ -207,7 +207,10 @@ def test_a_changed_cell_is_named_by_its_table(study: Path) -> None:
     assert "participants.tsv" in by_file["derived/sub-01/calibrate.nc"]
 
 
-TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
+TABLES = (
+    *("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv"),
+    *("metrics.json", "quality.json", "participants.json", "symmetry.json"),
+)
 
 
 def test_changed_code_and_libraries_are_named(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
