@@ -1,7 +1,7 @@
 """``gaitlab export``: ``study.nc`` as one long table, for programs that do not read NetCDF.
 
-The file ``study.csv.json`` next to ``study.csv`` is its data dictionary and names the study.nc that it was made from, so
-that a table of an earlier study can be recognised; ``study.parquet`` has one of its own.
+The file ``study.csv.json`` next to ``study.csv`` is its data dictionary and has the digest of the study.nc that it was
+made from, so that a table of an earlier study can be recognised; ``study.parquet`` has one of its own.
 """
 
 from __future__ import annotations

@@ -162,23 +162,35 @@ def _metric(name: str, metric: Metric, statistic: str) -> dict[str, Any]:
 def find_metric(text: str) -> list[str]:
     """Return the names of the metrics that a text means, best first: ``find_metric("KAM")``.
 
-    Each name is a variable of study.nc and a column of metrics.csv, so ``study[find_metric("KAM")]`` opens them all.
+    Each name is a variable of study.nc and a column of metrics.csv.
 
     Args:
         text: a name, an alias that the field uses (KAM, A2, "gait speed"), or words of the meaning; capitals, "_" and
             "-" do not matter.
 
+    Returns:
+        The names, those that are known by just this text first.
+
     Raises:
         UserError: no metric is known by it.
+
+    Example:
+        >>> from gaitlab import load_study
+        >>> find_metric("KAM")[0]
+        'peak_knee_abductor_moment'
+        >>> study = load_study("data/demo")
+        >>> [study[name].units for name in find_metric("first peak knee adduction moment")]
+        ['N m kg-1']
+        >>> peaks = study[find_metric("knee adduction moment")]  # all of them, along ``cycle``
     """
     wanted = _plain(text)
     ranks = {name: _rank(wanted, name, metric) for name, metric in NUMBERS.items()}
-    found = sorted((rank, i, name) for i, (name, rank) in enumerate(ranks.items()) if rank is not None)
+    found = [name for name, rank in ranks.items() if rank is not None]
     if not wanted or not found:
         known = [*NUMBERS, *(alias for metric in NUMBERS.values() for alias in metric.aliases)]
         remedy = nearest(text, known) or "see derived/metrics.json, or outputs.md"
         raise UserError("find_metric", f"no metric is known as {text!r}", remedy)
-    return [name for _, _, name in found]
+    return sorted(found, key=lambda name: (ranks[name], NUMBERS[name].kind == "phase"))
 
 
 def _rank(wanted: str, name: str, metric: Metric) -> int | None:

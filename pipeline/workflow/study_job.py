@@ -15,7 +15,7 @@ from ..steps.study.step import participants_columns, per_participant
 from ..tables.csv_files import csv_of
 from .run_job import Files, load_reference, provenance
 
-EXACT = ("start_time", "end_time")  # rounded to 0.1 ms, less than a sample, whatever the length of the recording
+TIMES = ("start_time", "end_time")  # rounded, whatever the length of the recording
 
 log = logging.getLogger("pipeline")
 
@@ -36,7 +36,7 @@ def run(
     netcdf.save(outputs["study"][0], dataset)
     means, symmetry = per_participant(metrics)
     tables = {"metrics": metrics, "quality": quality, "participants": means, "symmetry": symmetry}
-    exact = [*EXACT, *participants_columns(metrics)]
+    exact = [*TIMES, *participants_columns(metrics)]
     for name, table in tables.items():
         file, dictionary = outputs[name]
         netcdf.write_whole(file, csv_of(table, exact=exact))

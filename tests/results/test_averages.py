@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-
 from scipy import stats
 
 from pipeline.results.averages import average, mean_curves, participant_means, shortest_way, symmetry
@@ -63,7 +62,7 @@ def test_sizes_have_an_index_of_symmetry() -> None:
     work = table.loc[("s2", "slow", "work_a1")]
     assert work.difference == pytest.approx(0.1)
     assert work.symmetry_index == pytest.approx(-100 * 0.1 / 0.15), "less work is absorbed on the right"
-    assert np.isnan([*table.loc[("s2", "fast")][["difference", "symmetry_index"]].values.ravel()]).all()
+    assert table.loc[("s2", "fast")][["difference", "symmetry_index"]].isna().to_numpy().all()
     assert table.loc[("s1", "slow", "step_length")].symmetry_index == 0
     assert np.isnan(table.loc[("s0", "slow", "work_a1")].symmetry_index)
 
@@ -74,7 +73,8 @@ def test_what_crosses_zero_and_phases_have_differences_only() -> None:
     assert [DEFINED[name].kind for name in names] == ["signed", "phase"]
     rows = pd.DataFrame([("left", -0.1, 98.0), ("right", 0.1, 2.0)], columns=["side", *names])
     rows = rows.assign(participant="p", session="s", condition="slow", part="cycle", group="a")
-    moment, phase = symmetry(participant_means(rows, names, ["group"]), names, ["group"]).itertuples()
+    sides: Any = symmetry(participant_means(rows, names, ["group"]), names, ["group"])
+    moment, phase = sides.itertuples()
     assert (moment.kind, moment.units, moment.group) == ("signed", "N m kg-1", "a")
     assert moment.difference == pytest.approx(0.2)
     assert (phase.kind, phase.units) == ("phase", "percent")

@@ -42,7 +42,8 @@ def test_every_number_has_units(dictionaries: dict[str, dict[str, dict[str, obje
             assert dictionaries[table][name]["Units"] == metric.units
             assert dictionaries[table][name]["Kind"] == metric.kind
             assert dictionaries[table][name]["Window"] == metric.window.words
-        assert [dictionaries[table][name]["Units"] for name in ("mass_kg", "height_m", "age_years")] == ["kg", "m", "year"]
+        given = {"mass_kg": "kg", "height_m": "m", "age_years": "year"}
+        assert {name: dictionaries[table][name]["Units"] for name in given} == given
     means = dictionaries["participants"]
     assert means["peak_hip_flexion_sd"]["Units"] == "degree"
     assert "circular" in str(means["phase_of_peak_hip_flexion_sd"]["Description"])
@@ -59,7 +60,7 @@ def test_categories_have_levels(dictionaries: dict[str, dict[str, dict[str, obje
         for column, about in dictionaries[name].items():
             if "Levels" in about:
                 assert {*map(str, table[column])} <= {*about["Levels"], ""}, f"{name}: {column}"  # type: ignore[misc]
-    with_levels = {column for columns in dictionaries.values() for column, about in columns.items() if "Levels" in about}
+    with_levels = {name for columns in dictionaries.values() for name, about in columns.items() if "Levels" in about}
     assert with_levels >= {"part", "side", "sex", "kinetics_valid", "verdict", "metric", "kind"}
 
 
@@ -68,7 +69,7 @@ def test_the_knee_adduction_moment_is_found_by_the_names_of_the_field(text: str)
     found = gaitlab.find_metric(text)
     assert found[0] == "peak_knee_abductor_moment"
     assert {"peak_knee_abductor_moment_first", "peak_knee_abductor_moment_second"} <= {*found}
-    assert all(name.startswith(("peak_knee_abductor", "impulse_of_knee_abductor", "phase_of_peak_knee")) for name in found)
+    assert all("knee_abductor" in name for name in found)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,8 @@ def test_the_knee_adduction_moment_is_found_by_the_names_of_the_field(text: str)
     [
         ("KAM1", "peak_knee_abductor_moment_first"),
         ("second peak knee adduction moment", "peak_knee_abductor_moment_second"),
-        ("H3", "work_h3"),
+        ("H3", "peak_power_h3"),
+        ("work H3", "work_h3"),
         ("gait speed", "walking_speed"),
         ("GDI", "gait_deviation_index"),
         ("GPS", "gait_profile_score"),

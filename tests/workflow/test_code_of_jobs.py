@@ -50,8 +50,8 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
     tables = {name: [f"derived/{name}.csv"] for name in ("metrics", "quality", "participants", "symmetry")}
     results = {"study": ["derived/study.nc"], **tables}
     if step == "study":
-        written = results | {name: [csv, csv.replace(".csv", ".json")] for name, (csv,) in tables.items()}
-        return {"cycles": [f"derived/{session}/cycles.nc" for session in study.sessions]}, written
+        files = results | {name: [csv, csv.replace(".csv", ".json")] for name, (csv,) in tables.items()}
+        return {"cycles": [f"derived/{session}/cycles.nc" for session in study.sessions]}, files
     shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative")}
     return {**results, **shown, "means": tables["participants"]}, {"report": ["derived/report.html"]}
 

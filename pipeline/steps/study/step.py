@@ -203,7 +203,8 @@ def _rows(study: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
         own = {name: known[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in known}
         stances = pd.DataFrame(own).assign(part="stance", cycle=None, kinetics_valid=True, reason="")
         cycles = pd.concat([cycles, stances], ignore_index=True) if len(cycles) else stances
-    return cycles.astype({"cycle": "Int64"}).reindex(columns=[*columns])
+    decimals = {name: 4 for name in ("start_time", "end_time") if name in cycles}  # 0.1 ms, less than a sample
+    return cycles.astype({"cycle": "Int64"}).round(decimals).reindex(columns=[*columns])
 
 
 def _typed(cells: list[str]) -> Any:
