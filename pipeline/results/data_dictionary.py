@@ -17,6 +17,7 @@ from ..errors import UserError, nearest
 from .cycle_variables import IDENTITY, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import METRICS, SCORES, Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS
+from .stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 from .trial_variables import FACTS
 
 NUMBERS = METRICS | SCORES
@@ -39,6 +40,11 @@ class Column(NamedTuple):
     levels: Mapping[str, str] = {}
 
 
+VERDICTS = {
+    USED: "the kinetics are in the results",
+    NOT_ON_A_PLATE: "no plate measured the stance, so nothing is lost",
+    REFUSED: "a plate measured, but the kinetics cannot be used, or the trial cannot be read",
+}
 _CLOSURE = "largest angle, root mean square, by which moments integrated forwards miss the measured motion of the"
 QUALITY = {
     **{name: Column(COORDINATES[name][1]) for name in ("participant", "session", "trial", "condition")},
@@ -46,10 +52,8 @@ QUALITY = {
     "start_s": Column("start of the stance, on the file's own time axis", "s"),
     "end_s": Column("end of the stance, on the file's own time axis", "s"),
     "plates": Column("plates under the foot"),
-    "verdict": Column(
-        "whether the ground reaction of the stance, or the trial, is used", "", {"used": "used", "rejected": "not used"}
-    ),
-    "reason": Column("why it is not used; empty if it is"),
+    "verdict": Column("whether the kinetics of the stance, or the trial, are used", "", VERDICTS),
+    "reason": Column("why they are not used; empty if they are"),
     "disagreement_n_m": Column("largest difference of the trial's joint moments between four formulations", "N m"),
     **{
         f"forward_closure_{joint}_deg": Column(f"{_CLOSURE} {joint}, of trial and side", "degree")

@@ -61,12 +61,15 @@ def run_steps(study: Path, *, report: bool = False) -> None:
         os.chdir(before)
 
 
+REPORT = {"report": "derived/report.html", "pages": "derived/report"}
+
+
 def _report(opened: Study) -> None:
     files = ("cycles", "representative")
     inputs: dict[str, Any] = {name: [f"derived/{session}/{name}.nc" for session in opened.sessions] for name in files}
     tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
     inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}
-    run_job.run(opened.key("report")(None), paths_of(inputs), paths_of({"report": "derived/report.html"}))
+    run_job.run(opened.key("report")(None), paths_of(inputs), paths_of(REPORT))
 
 
 def _run(opened: Study) -> None:
