@@ -21,7 +21,9 @@ from .job_keys import Study
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
 FURTHER_OUTPUTS = {"cycles": ("representative",)}
 STEPS = (*SESSION_STEPS, "study", "report")
-TABLES = ("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv")
+TABLES = tuple(
+    f"{name}.{end}" for name in ("metrics", "quality", "participants", "symmetry") for end in ("csv", "json")
+)
 MOST_LISTED = 3  # results in a notice
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
