@@ -60,7 +60,7 @@ def flip(path: Path, place: int, *, bit: int = 0) -> None:
 
 def test_a_finished_study_has_no_problem(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(finished)]) == 0
-    assert "3 recordings and 15 of 15 results were read" in capsys.readouterr().out
+    assert "3 recordings and 19 of 19 results were read" in capsys.readouterr().out
 
 
 def test_a_new_time_stamp_is_no_change(study: Path) -> None:
@@ -311,7 +311,7 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
 ) -> None:
     assert main(["write-c3d", str(study)]) == 0
     copy = study / "derived/sub-01/c3d/comfortable_01.c3d"
-    assert verify(study) == ([], "3 recordings and 15 of 15 results were read; nothing else is there.")
+    assert verify(study) == ([], "3 recordings and 19 of 19 results were read; nothing else is there.")
     path = study / "derived/sub-01/contacts.nc"
     known = checksums.recorded(study / "derived", "sub-01/contacts.nc")
     assert known
