@@ -148,10 +148,8 @@ def test_fixed_axes_are_those_of_all_and_a_curve_that_leaves_is_marked_until_the
     triangles = f"{plot('Knee flexion')}.data.filter((t) => t.marker?.symbol?.startsWith('triangle')).length"
     words = f"{plot('Knee flexion')}.parentElement.querySelector('.beyond').textContent"
     assert person.evaluate(axis) == "-20,80"
-    assert (
-        person.evaluate(words)
-        == "left, fast: below the axis, to \u221230 at 75 %; right, fast: below the axis, to \u221224 at 75 %"
-    )
+    expected = "Beyond the axis: left, fast to \u221230 at 75 %; right, fast to \u221224 at 75 %"
+    assert person.evaluate(words) == expected
     assert person.evaluate(triangles) == 2
     person.evaluate("document.querySelector('[data-hides=axes]').focus()")
     person.press(" ")
@@ -168,7 +166,7 @@ def test_a_curve_wholly_beyond_its_axis_is_named(tab: Tab, tmp_path: Path) -> No
         tab, written(made({"sub-02": {"walk": trial}}, {"walk": "slow"}).pages(), tmp_path) / "report" / "sub-02.html"
     )
     words = tab.evaluate(f"{plot('Knee flexion')}.parentElement.querySelector('.beyond').textContent")
-    assert words == "left, slow: wholly below the axis, to \u221280 at 75 %"
+    assert words == "Beyond the axis: left, slow wholly, to \u221280 at 75 %"
     assert tab.console == []
 
 

@@ -72,6 +72,10 @@
     line: { color: colour(curve.side), dash: curve.dash || "solid", width: 1 },
   });
 
+  const circleOnTop = (curve) => ({
+    x: curve.foot_off, y: 1, yref: "paper", text: "\u25cb", showarrow: false, font: { color: colour(curve.side), size: 9 },
+  });
+
   // Triangles where a mean is beyond its axis, and words with its farthest value.
   function beyond(curve, [low, high]) {
     const known = curve.mean.map((value, at) => [value, at]).filter(([value]) => value !== null);
@@ -83,7 +87,7 @@
     });
     const words = ([where, out]) => {
       const [value, at] = out.reduce((far, next) => (where === "above" ? next[0] > far[0] : next[0] < far[0]) ? next : far);
-      return `${curve.side}, ${curve.line}:${out.length === known.length ? " wholly" : ""} ${where} the axis, to ${number(value)} at ${at} %`;
+      return `${curve.side}, ${curve.line}${out.length === known.length ? " wholly," : ""} to ${number(value)} at ${at} %`;
     };
     return { marks: found.map(mark).map(({ edge, ...trace }) => ({ ...trace, y: trace.x.map(() => edge) })), words: found.map(words) };
   }
@@ -94,12 +98,14 @@
     const drawn = figure.curves.map((curve, i) => (visible(curve) ? traces(curve, shown("single") || curve.n === 2 ? single()[i] : null) : []));
     const grey = figure.reference && shown("reference") ? reference(figure.reference) : [];
     const limits = shown("axes") && figure.limits;
+    const off = curves.filter((curve) => curve.foot_off !== null);
     const out = limits ? curves.map((curve) => beyond(curve, limits)) : [];
     return {
       data: [...grey, ...drawn.flat(), ...out.flatMap(({ marks }) => marks)],
       layout: layout({
         x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
-        hovermode: shown("single") ? "closest" : "x unified", shapes: curves.filter((curve) => curve.foot_off !== null).map(footOff),
+        hovermode: shown("single") ? "closest" : "x unified",
+        shapes: off.map(footOff), annotations: off.filter((curve) => curve.side === "left").map(circleOnTop),
       }),
       notes: out.flatMap(({ words }) => words),
     };

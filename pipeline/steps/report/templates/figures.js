@@ -11,6 +11,7 @@ const figures = (() => {
   const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const number = (value) => String(Number(value.toPrecision(3))).replace("-", "\u2212");
 
+  const BEYOND = "Beyond the axis";
   const saving = (format, icon) => ({
     name: `save-${format}`, title: `Save as ${format.toUpperCase()}`, icon, click: (element) => save(element, format),
   });
@@ -24,7 +25,7 @@ const figures = (() => {
     const { owner, about } = element.closest("[data-owner]").dataset;
     const title = element.dataset.title ?? element.closest("figure").querySelector("figcaption").textContent;
     const { data, layout, notes = [] } = lightly(draws.get(element));
-    const below = [[owner, about, document.getElementById("main").dataset.study].filter(Boolean).join(", "), ...notes];
+    const below = [[owner, about, document.getElementById("main").dataset.study].filter(Boolean).join(", "), ...notes.map((note) => `${BEYOND}: ${note}`)];
     const more = 18 * below.length; // pixels
     Object.assign(layout, {
       title: { text: plain(title), subtitle: { text: below.map(plain).join("<br>") }, x: 0.08, xanchor: "left", yref: "container", y: 1, yanchor: "top", pad: { t: 14 } },
@@ -61,21 +62,28 @@ const figures = (() => {
 
   const percentOf = (title) => ({ title, range: [0, 100], dtick: 20, tickangle: 0, ticksuffix: " %", showticksuffix: "last", zeroline: false });
 
-  // The size of a figure on paper, in pixels, from the style sheet.
-  function onPaper(element) {
+  // Fit a figure to the size on paper, which the style sheet has in pixels: small letters, thin lines, narrow margins.
+  function fitPaper(element, data, layout) {
     const style = getComputedStyle(element);
-    const [width, height] = ["width", "height"].map((name) => Number(style.getPropertyValue(`--paper-${name}`)));
-    return { width, height };
+    for (const name of ["width", "height"]) layout[name] = Number(style.getPropertyValue(`--paper-${name}`));
+    layout.font.size = 9;
+    for (const axis of [layout.xaxis, layout.yaxis]) axis.title.font = { size: 8 };
+    Object.assign(layout.margin, { l: 48, b: 32 });
+    for (const shape of layout.shapes ?? []) shape.line.width *= 0.7;
+    for (const trace of data) {
+      if (trace.line?.width) trace.line = { ...trace.line, width: 0.7 * trace.line.width };
+      if (trace.marker) trace.marker = { ...trace.marker, size: 0.7 * trace.marker.size };
+    }
   }
 
   function draw(element) {
     stale.delete(element);
     const { data, layout, notes = [] } = draws.get(element)();
     const render = element.classList.contains("js-plotly-plot") ? Plotly.react : Plotly.newPlot;
-    if (root.classList.contains("printing")) Object.assign(layout, onPaper(element), { font: { ...layout.font, size: 9 } });
+    if (root.classList.contains("printing")) fitPaper(element, data, layout);
     render(element, data, layout, config());
     const beyond = element.parentElement.querySelector(".beyond");
-    if (beyond) beyond.textContent = notes.join("; ");
+    if (beyond) beyond.textContent = notes.length ? `${BEYOND}: ${notes.join("; ")}` : "";
   }
 
   // Draw one figure at a time, the topmost first, so that the page stays responsive.
