@@ -47,9 +47,11 @@ def _about(
     name: str, reference: xr.Dataset | str, shipped: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what study.nc says of a reference: name, title, citation, people, and how it differs from this study."""
-    remarks = differences_from_conventional(own) if shipped else []
+    remarks, people = differences_from_conventional(own) if shipped else [], ""
     if isinstance(reference, xr.Dataset):
         remarks = differences(reference.attrs, own)
+        if "participant" in reference.coords:  # else it is no study.nc, and the step refuses it
+            people = f"the {len(set(reference.participant.values.tolist()))} people of {name}"
         for remark in remarks:
             log.warning("study.reference: %s", remark)
-    return {"name": name, "title": name, "citation": "", **shipped, "remarks": remarks}
+    return {"name": name, "title": name, "citation": "", "people": people, **shipped, "remarks": remarks}

@@ -115,7 +115,6 @@ def report(
         "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
         "axes": axes,
         "moment_signs": moment_signs,
-        "has_reference": bool(content.reference),
         "band_percent": band_percent(study),
     }
     pages = {OVERVIEW: render("overview.html", **common, **_overview(content, links))}
@@ -131,6 +130,7 @@ def _overview(content: Content, links: Mapping[str, str]) -> dict[str, Any]:
     drawn = _drawn(content.cycles, content, single="participant")
     return {
         "key": key_of(drawn, single="participant"),
+        "reference": _about_reference(content, content.cycles.participant),
         "totals": tables.totals(content.metrics, content.quality),
         "figures": drawn if several and len(content.cycles.side) else None,
         "people_with_sessions": people_with_sessions(content.cycles),
@@ -156,6 +156,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
     sessions = tables.names([*judged, *rows], "session")
     return {
         "key": key_of(shown if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
+        "reference": _about_reference(content, mine.participant),
         "name": name,
         "totals": tables.totals(rows, judged),
         "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
@@ -183,11 +184,26 @@ def _reference(content: Content, participant: NDArray[np.str_]) -> Curves:
     """Return the reference at the median of the speeds that study.nc compares the participants' cycles with."""
     if not content.reference:
         return {}
-    known = np.empty(0)
-    if "reference_speed" in content.study:
-        speed = select(content.study, "reference_speed", "cycle")[np.isin(content.cycles.participant, participant)]
-        known = speed[np.isfinite(speed)]
-    return at_speed(content.reference, float(np.median(known)) if known.size else np.nan)
+    speeds = _reference_speeds(content, participant)
+    return at_speed(content.reference, float(np.median(speeds)) if speeds.size else np.nan)
+
+
+def _reference_speeds(content: Content, participant: NDArray[np.str_]) -> NDArray[np.float64]:
+    """Return the known speeds that study.nc compares the participants' cycles with; none without a table by speed."""
+    if "reference_speed" not in content.study:
+        return np.empty(0)
+    speed = select(content.study, "reference_speed", "cycle")[np.isin(content.cycles.participant, participant)]
+    return np.asarray(speed[np.isfinite(speed)])
+
+
+def _about_reference(content: Content, participant: NDArray[np.str_]) -> dict[str, Any] | None:
+    """Return what the reader needs to know of the participants' reference, None if they have none."""
+    if not _reference(content, participant):
+        return None
+    about = dict.fromkeys(("people", "citation"), "") | {"title": "reference", "remarks": []}
+    about |= json.loads(content.study.attrs.get("reference", "{}"))
+    speeds = _reference_speeds(content, participant)
+    return about | {"speeds": [f"{of(speeds):.2f}" for of in (np.median, np.min, np.max) if speeds.size]}
 
 
 def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[str, Shown]:
