@@ -27,7 +27,12 @@ GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL
 UNITS = {"_m_s2": "m s-2", "_n_m": "N m", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
 UNITS |= {"_mm": "mm", "_percent": "percent"}
 TYPES = {"f8": "double", "f4": "single", "i1": "int8", "i4": "int32", "U": "text"}
-KINDS = {"boolean": "`true`, `false`", "string": "text", "integer": "whole number"}
+KINDS = {
+    "boolean": "`true`, `false`",
+    "string": "text",
+    "integer": "whole number",
+    "object": "`name: value`, any number",
+}
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 

@@ -49,7 +49,7 @@ WORDS = {
 def leaves(rules: dict[str, Any], above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the path and the rule of every setting of the schema."""
     for key, rule in rules["properties"].items():
-        if rule.get("type") == "object":
+        if "properties" in rule:
             yield from leaves(rule, f"{above}{key}.")
         else:
             yield f"{above}{key}", rule
@@ -69,6 +69,7 @@ def row_of(path: str) -> list[str]:
 def test_row_of_a_setting_has_everything_that_the_schema_allows(path: str) -> None:
     rule = SETTINGS[path]
     _, _, values, meaning = row_of(path)
+    assert values.strip()
     allowed = [*rule.get("enum", ()), *rule.get("items", {}).get("enum", ())]
     allowed += ["null"] if "null" in rule.get("type", ()) else []
     allowed += [rule["pattern"].strip("^$")] if "pattern" in rule else []
