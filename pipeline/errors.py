@@ -28,6 +28,18 @@ class Problem(NamedTuple):
         return self._replace(where=f"{place}: {self.where}" if self.where else place)
 
 
+class Finding(NamedTuple):
+    """A problem of a study with its severity.
+
+    An ``error`` loses a trial, a session or the run; a ``warning`` loses a part of the results or makes them doubtful.
+    """
+
+    severity: str
+    where: str
+    what: str
+    remedy: str
+
+
 class UserError(Exception):
     """A problem that the user can fix. Any other exception is a defect and keeps its traceback.
 

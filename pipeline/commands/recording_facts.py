@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import re
 import traceback
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +18,11 @@ from ..c3d.event_names import not_understood
 from ..c3d.reader import Recording, anthropometry, read_c3d, static_results
 from ..conventions import SIDES
 from ..errors import Problem, UserError
-from ..plates import body_weight
+from ..plates.body_weight import vertical_forces
+from ..plates.shown_sizes import STANDING_M, quietly
 from ..steps.read import step as read
 from ..steps.read.lab_axes import to_isb
 
-STANDING_M = 0.05
 SOME_FRAMES = 50
 
 
@@ -40,7 +38,7 @@ class Facts:
         seen: landmarks of the study's body model that are visible at least once.
         some_frames: the markers (time, marker, 3) in some frames, ISB axes, m.
         duration_s: length of the recording.
-        extent_m: travel of the markers, see :func:`pipeline.commands.recording_facts.extent_m`.
+        extent_m: travel of the markers, see :func:`pipeline.plates.shown_sizes.extent_m`.
         leg_m: median distance from heel to ASIS; NaN if they are never visible together.
         leg_lengths_m: by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`.
         stride_m: largest distance between the heels in the heading; NaN if the heading is unknown.
@@ -142,20 +140,16 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         heading_problem = error.problems[0]
     plates = read.plate_wrenches(recording, rotation)
     force, corners, numbers = plates.force, plates.corners, plates.numbers
-    vertical = body_weight.vertical_forces(force, corners)
-    extent = extent_m(recording.markers)
-    stands = extent < STANDING_M and not heading_problem
+    vertical = vertical_forces(force, corners)
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    alone = not recording.subjects  # which of several people makes a step is unknown
-    moves = alone and extent >= STANDING_M and recording.analog_rate_hz > 0
-    sound = vertical[:, [not fault for fault in plates.faults]]
+    shown = read.sizes_in(recording, points, None if heading_problem else rotation, plates)
     return Facts(
         labels=recording.labels,
         seen=frozenset(points),
         some_frames=recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ rotation.T,
         duration_s=len(recording.markers) / recording.marker_rate_hz,
-        extent_m=extent,
-        leg_m=_leg_m(points),
+        extent_m=shown.extent_m,
+        leg_m=shown.leg_m,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if heading_problem else _stride_m(points, rotation),
         length_unit_m=recording.length_unit_m,
@@ -167,8 +161,8 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         plate_problems=plates.problems,
         event_count=len(recording.events),
         strange_events=not_understood((event.label, event.side) for event in recording.events),
-        weight_n=body_weight.standing_weight_n(points, rotation, force, corners) if stands else float("nan"),
-        walking_weights_n=body_weight.walking_weights_n(sound, recording.analog_rate_hz) if moves else [],
+        weight_n=shown.standing_weight_n,
+        walking_weights_n=shown.walking_weights_n,
         stated=bool(static_results(recording.processing)),
         sizes=anthropometry(recording.processing),
         label_notes=recording.label_notes,
@@ -179,16 +173,6 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
             for word in words_of(text)
         ),
     )
-
-
-def _leg_m(points: Points) -> float:
-    """Return the median distance from heel to ASIS over both sides, m."""
-    legs = [
-        np.linalg.norm(points[f"asis_{side}"] - points[f"heel_{side}"], axis=1)
-        for side in SIDES
-        if {f"asis_{side}", f"heel_{side}"} <= points.keys()
-    ]
-    return _quietly(np.nanmedian, legs) if legs else float("nan")
 
 
 def _leg_lengths_m(points: Points) -> dict[str, float]:
@@ -205,7 +189,7 @@ def _leg_lengths_m(points: Points) -> dict[str, float]:
         )
         if asis is not None and knee is not None and ankle is not None:
             long = np.linalg.norm(asis - knee, axis=1) + np.linalg.norm(knee - ankle, axis=1)
-            lengths[side] = _quietly(lambda values: np.nanpercentile(values, 95), long)
+            lengths[side] = quietly(lambda values: np.nanpercentile(values, 95), long)
     return {side: length for side, length in lengths.items() if np.isfinite(length)}
 
 
@@ -214,13 +198,7 @@ def _stride_m(points: Points, rotation: Array) -> float:
     if not {"heel_left", "heel_right"} <= points.keys():
         return float("nan")
     ahead = (points["heel_left"] - points["heel_right"]) @ rotation[0]
-    return _quietly(lambda values: np.subtract(*np.nanpercentile(values, [95, 5])), ahead)
-
-
-def _quietly(function: Any, values: Any) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # markers never visible together give NaN
-        return float(function(values))
+    return quietly(lambda values: np.subtract(*np.nanpercentile(values, [95, 5])), ahead)
 
 
 def words_of(text: str) -> list[str]:
@@ -270,19 +248,3 @@ def c3d_files(folder: Path) -> list[str]:
 def seen_landmarks(body_model: BodyModel, recording: Recording) -> set[str]:
     """Return the landmarks that are visible at least once in a file."""
     return set(chosen_labels(body_model, seen_labels(recording.labels, recording.markers)))
-
-
-def extent_m(markers: Array) -> float:
-    """Return the travel of markers (time, marker, 3), m.
-
-    Nine in ten markers stay within it for nine tenths of the time.
-
-    It is below :data:`STANDING_M` for a person standing still; other people and stray markers do not count.
-    """
-    some = np.sort(markers[:: max(1, len(markers) // 200)], axis=0)  # NaN last
-    last = np.isfinite(some).sum(axis=0, keepdims=True) - 1
-    some, last = some[:, (last >= 0).all(axis=-1)[0]], last[:, (last >= 0).all(axis=-1)[0]]
-    if not some.size:
-        return float("nan")
-    low, high = (np.take_along_axis(some, np.rint(share * last).astype(int), axis=0)[0] for share in (0.05, 0.95))
-    return float(np.percentile(np.linalg.norm(high - low, axis=-1), 90))

@@ -88,6 +88,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results"),
         "label_notes": Variable(("trial",), "", "labels that were changed on reading, and why", "U"),
         "anthropometry": Variable(("trial",), "", "sizes of the person in the file, JSON, m and kg", "U"),
+        "shown_sizes": Variable(
+            ("trial",), "", "weight on the plates, leg and travel that the recording shows, JSON, N and m", "U"
+        ),
     },
     "calibrate": {
         "segment_mass": Variable(("side", "segment"), "kg", "segment mass"),

@@ -20,9 +20,8 @@ import xarray as xr
 
 from pipeline.body.requirements import SOURCE, width_of_mass
 from pipeline.commands.check.command import check
-from pipeline.commands.check.findings import Finding
 from pipeline.commands.init.command import initialise
-from pipeline.errors import UserError
+from pipeline.errors import Finding, UserError
 from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean

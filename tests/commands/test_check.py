@@ -10,8 +10,7 @@ import pytest
 
 from pipeline import __main__ as command_line
 from pipeline.commands.check.command import as_text, check
-from pipeline.commands.check.findings import Finding
-from pipeline.errors import UserError
+from pipeline.errors import Finding, UserError
 from tests.support.changed_files import edit, relabel, rewrite
 from tests.support.checked import about
 from tests.support.checkout import HOUSE, copy_study

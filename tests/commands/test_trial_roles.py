@@ -10,7 +10,7 @@ import pytest
 from pipeline.commands.init import trial_roles
 from pipeline.commands.init.people import people_and_sessions
 from pipeline.commands.init.trial_roles import File
-from pipeline.commands.recording_facts import STANDING_M, extent_m
+from pipeline.plates.shown_sizes import STANDING_M, extent_m
 from pipeline.tables.tsv import IDENTIFIER
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.commands.check.command import check
-from pipeline.commands.check.findings import Finding
+from pipeline.errors import Finding
 
 
 def found(study: Path) -> set[tuple[str, str, str]]:

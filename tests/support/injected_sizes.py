@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
-from pipeline.commands.check.size_findings import POUNDS_PER_KG, of_sizes
+from pipeline.commands.check.sizes import of_person
 from pipeline.commands.recording_facts import Facts, facts_of, opened
 from pipeline.tables import study_tables, tsv
+from pipeline.tables.size_findings import POUNDS_PER_KG
 from pipeline.workflow import settings
 from tests.support.generated_walks import BODY_MODEL, any_walk, own_plates, written
 from tests.support.outcomes import ALL, FLAGGED, MISSED, Row
@@ -32,7 +33,7 @@ class Weighed(NamedTuple):
         """Return the findings on sizes if the table has the mass times a factor."""
         row = {**self.person, "mass_kg": f"{factor * float(self.person['mass_kg']):.4g}"}
         participants = {self.rows[0]["participant_id"]: row}
-        findings = of_sizes(self.rows, self.facts, participants, self.chosen, self.model)
+        findings = of_person(self.rows, self.facts, participants, self.chosen, self.model)
         return "; ".join(f"{one.what}: {one.remedy}" for one in findings)
 
 

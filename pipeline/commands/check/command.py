@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ...errors import UserError
+from ...errors import Finding, UserError
 from ...tables import study_tables, tsv
 from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ..recording_facts import Facts, c3d_files, facts_in
-from .findings import Finding, of_file, of_functional, of_session
+from .findings import of_file, of_functional, of_session
 from .leg_findings import of_legs
-from .size_findings import of_sizes
+from .sizes import of_person
 
 MOST_LISTED = 4
 
@@ -44,7 +44,7 @@ def check(folder: Path) -> list[Finding]:
                 findings += [Finding("error", row["file"], what, remedy) for _, what, remedy in error.problems]
         findings += of_session(session, rows, facts, study.body_model)
         findings += of_functional(session, rows, study.settings)
-        findings += of_sizes(rows, facts, study.participants, study.settings, study.body_model)
+        findings += of_person(rows, facts, study.participants, study.settings, study.body_model)
         findings += of_legs(session, facts, study)
     for (file, *_), own in known.items():
         findings += of_file(file, own, study.settings)

@@ -1,21 +1,19 @@
-"""Problems of the files and sessions of a study.
-
-An ``error`` loses a trial, a session or the run; a ``warning`` loses a part of the results or makes them doubtful.
-"""
+"""Problems of the files and sessions of a study."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...body import requirements
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
 from ...conventions import SIDES
-from ...errors import UserError, nearest
+from ...errors import Finding, UserError, nearest
 from ...plates.body_weight import LOADED_N
+from ...plates.shown_sizes import moving_static
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
 from ...tables import study_tables, tsv
@@ -28,15 +26,6 @@ PLATE_SIDES_M = (0.1, 8.0)
 SHORTEST_WALK_S = 0.8
 SHORTEST_STRIDE_M = 0.15
 MOST_LISTED = 4
-
-
-class Finding(NamedTuple):
-    """A problem with its ``severity``, error or warning."""
-
-    severity: str
-    where: str
-    what: str
-    remedy: str
 
 
 def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
@@ -126,9 +115,7 @@ def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool) ->
     elif model and facts.heading_problem:
         yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
     if not facts.stands:
-        what = f"static trial in which markers move by {facts.extent_m:.2g} m"
-        remedy = "keep it only if no static was recorded: axes and centres are means over the walk"
-        yield Finding("warning", file, what, remedy if walks else "use a file in which the person stands still")
+        yield moving_static(file, facts.extent_m, walks=walks)
 
 
 def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:

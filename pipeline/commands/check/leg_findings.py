@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ...body.plausibility import REMEDY
+from ...errors import Finding
 from ...results.trials import Trial, joined
 from ...steps.calibrate.step import calibrate
 from ...workflow.job_keys import Study
 from ..recording_facts import Facts, failure_of
-from .findings import Finding
 
 WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
 

@@ -24,11 +24,12 @@ from ...c3d.labels import SeveralSubjectsError
 from ...c3d.reader import Recording, anthropometry, static_results
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, hidden_in
+from ...plates.shown_sizes import extent_m
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
-from ..recording_facts import Facts, c3d_files, extent_m, facts_in, failure_of, opened, seen_landmarks
+from ..recording_facts import Facts, c3d_files, facts_in, failure_of, opened, seen_landmarks
 from . import body_model_fit
 from .body_model_fit import Fit
 from .people import people_and_sessions

@@ -14,7 +14,7 @@ from ...body import requirements
 from ...body.body_model import BodyModel
 from ...conventions import FROM_HIP, SIDES
 from ...errors import Problem
-from ..recording_facts import STANDING_M
+from ...plates.shown_sizes import STANDING_M
 
 Key = TypeVar("Key")
 
@@ -42,7 +42,7 @@ class File:
         name: path relative to the study.
         problem: why it cannot be read, or None.
         frame_count: marker frames.
-        extent_m: travel of its markers, see :func:`pipeline.commands.recording_facts.extent_m`.
+        extent_m: travel of its markers, see :func:`pipeline.plates.shown_sizes.extent_m`.
         labels: labels of its visible markers.
         seen: visible landmarks by body model.
         stated: whether the file states the static results of Plug-in Gait.

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import UserError
+from ...errors import Finding, UserError
+from ...plates.shown_sizes import STANDING_M, ShownSizes, moving_static
 from ...results.trials import AnyTrial
+from ...tables.size_findings import ESTIMATE, Shown, of_sizes
 from ...tables.study_tables import ANTHROPOMETRY
 from ...tables.tsv import number
 
@@ -52,6 +54,33 @@ def sizes_of(
     return sizes, origin
 
 
+def findings_on_sizes(
+    participant: Mapping[str, str], trials: Mapping[str, AnyTrial], *, segment_table: str
+) -> tuple[list[Finding], list[str]]:
+    """Return what ``check`` finds about the sizes and the static trial of a session, and the masses that others show.
+
+    Args:
+        participant: cells of participants.tsv.
+        trials: the session's trials.
+        segment_table: setting ``calibrate.segment_parameters``.
+    """
+    roles: dict[str, list[AnyTrial]] = {"static": [], "gait": []}
+    for trial in (trial for trial in trials.values() if "rejected" not in trial.attrs):
+        roles.setdefault(str(trial.attrs.get("role", "gait")), []).append(trial)
+    shown = {role: [ShownSizes.of(str(one.attrs.get("shown_sizes", ""))) for one in of] for role, of in roles.items()}
+    static = next(iter(shown["static"]), ShownSizes.of(""))
+    others = [trial for of in (roles["gait"], roles["static"]) for trial in of]  # the static wins, as in sizes_of
+    stated = {k: v for trial in others for k, v in json.loads(str(trial.attrs.get("anthropometry", "{}"))).items()}
+    weights_n = [weight_n for walk in shown["gait"] for weight_n in walk.walking_weights_n]
+    all_shown = Shown(stated, static.standing_weight_n, weights_n, static.leg_m if static.stands else float("nan"))
+    found = [*of_sizes(participant, all_shown, segment_table=segment_table)]
+    if static.extent_m >= STANDING_M:
+        file = str(roles["static"][0].attrs.get("source", ""))
+        walks = file in [trial.attrs.get("source") for trial in roles["gait"]]
+        found.append(moving_static(file, static.extent_m, walks=walks))
+    return found, [f"{source} {mass_kg:.1f} kg" for source, mass_kg, _ in all_shown.masses()]
+
+
 def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, Any]:
     """Return sizes and their sources as attributes of calibrate.nc."""
     return {
@@ -71,4 +100,4 @@ def note_on_estimates(participant: Mapping[str, str]) -> str:
 
 def _guessed(source: str) -> bool:
     """Return whether mass_source, width_source or leg_length_source marks an estimate, as ``init`` writes it."""
-    return source.startswith("estimate")
+    return source.startswith(ESTIMATE)

@@ -5,6 +5,7 @@ It holds joint centres, marker clusters and body-segment parameters in segment a
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -30,7 +31,7 @@ from ...body.static_skeleton import (
 from ...conventions import CHAIN, SIDES
 from ...errors import Problem, UserError
 from ...results.trials import AnyTrial, trials_of
-from .anthropometry import note_on_estimates, size_attributes, sizes_of
+from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
@@ -123,8 +124,11 @@ def calibrate(
         _note_on_sex(sex, segment_table, measured),
         *(found.note for found in sides.values()),
     ]
+    findings, masses = findings_on_sizes(participant, trials, segment_table=segment_parameters)
     dataset.attrs = {
         **size_attributes(sizes, origin),
+        "body_mass_shown": "; ".join(masses),
+        "findings": json.dumps([finding._asdict() for finding in findings]),
         "static_trial": name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_parameters,
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(participant)]))),

@@ -14,11 +14,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import positions
+from ...body.landmarks import Points, positions
 from ...c3d.reader import Recording, anthropometry, read_c3d, static_results
 from ...errors import Problem, UserError
 from ...plates.channel_faults import channel_fault
 from ...plates.parameters import plates_from_parameters, zero_frames
+from ...plates.shown_sizes import ShownSizes, shown_sizes
 from ...plates.wrench import decode, moment_unit_n_m
 from ...results.session_steps import attempt
 from ...results.trials import Trial, joined, rejection
@@ -87,7 +88,8 @@ def _read_trial(
         (plate), what is wrong with its channels; ``analog`` (plate_time, channel), the channels that no plate uses, and
         ``analog_units`` (channel); ``event_time`` (event), with the file's labels; ``lab_rotation`` and
         ``zero_frames``, see :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes:
-        anthropometry and static results in the file, direction of travel, plates left out and why.
+        anthropometry and static results in the file, sizes that the recording shows, direction of travel, plates left
+        out and why.
 
     Raises:
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.
@@ -139,10 +141,26 @@ def _read_trial(
             "direction_of_travel": travel,
             "plates_left_out": "; ".join(map(str, plates.problems)),
             "label_notes": "; ".join(recording.label_notes),
+            "shown_sizes": sizes_in(recording, landmarks, rotation, plates).text(),
             "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
             "static_results": json.dumps(stated, sort_keys=True) if stated else "",
         },
     )
+
+
+def sizes_in(recording: Recording, points: Points, rotation: Array | None, plates: PlateWrenches) -> ShownSizes:
+    """Return what a recording shows of the person's size.
+
+    Args:
+        recording: the recording.
+        points: its landmarks (time, 3), axes of the file, m.
+        rotation: (3, 3) from these to lab axes; None if they are unknown.
+        plates: its plates, lab axes.
+    """
+    return shown_sizes(
+        recording.markers, points, rotation, plates.force, plates.corners, plates.faults,
+        rate_hz=recording.analog_rate_hz, alone=not recording.subjects,
+    )  # fmt: skip
 
 
 class PlateWrenches(NamedTuple):

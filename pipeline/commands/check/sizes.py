@@ -1,0 +1,67 @@
+"""Problems of the sizes of a person: missing, estimated, in another unit, or contradicted by recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...body import requirements
+from ...body.body_model import BodyModel
+from ...body.requirements import width_of_mass
+from ...errors import Finding
+from ...tables import tsv
+from ...tables.size_findings import Shown, numbers_in, of_sizes
+from ..recording_facts import Facts
+
+
+def of_person(
+    rows: Sequence[tsv.Row],
+    facts: Mapping[str, Facts],
+    participants: Mapping[str, tsv.Row],
+    chosen: Mapping[str, Any],
+    model: BodyModel | None,
+) -> Iterator[Finding]:
+    """Find missing and implausible sizes of a session's person.
+
+    Args:
+        rows: the session's rows of trials.tsv.
+        facts: by file, for the files that can be read.
+        participants: rows of participants.tsv; a cell that is not a number counts as empty.
+        chosen, model: settings and body model; empty and None if they cannot be read.
+    """
+    person = rows[0]["participant_id"]
+    row = participants.get(person, {})
+    stated = stated_sizes(rows, facts)
+    static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
+    if static and chosen and model:
+        yield from _missing(person, {**stated, **numbers_in(row)}, static, chosen, model)
+    walks = [facts[row["file"]] for row in rows if row["role"] == "gait" and row["file"] in facts]
+    shown = Shown(
+        stated,
+        static.weight_n if static else float("nan"),
+        [weight_n for walk in walks for weight_n in walk.walking_weights_n],
+        static.leg_m if static and static.stands else float("nan"),
+    )
+    table = str(chosen.get("calibrate", {}).get("segment_parameters"))
+    yield from of_sizes({**row, "participant_id": person}, shown, segment_table=table)
+
+
+def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> dict[str, float]:
+    """Return the sizes in a session's files; the static wins, as in ``calibrate``."""
+    ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
+    return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}
+
+
+def _missing(
+    person: str, sizes: Mapping[str, float], static: Facts, chosen: Mapping[str, Any], model: BodyModel
+) -> Iterator[Finding]:
+    needed = requirements.needed_sizes(model, static.seen, hip_centre=chosen["calibrate"]["hip_centre"])
+    if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
+        needed = [name for name in needed if not name.startswith("leg_length")]
+    if absent := [name for name in needed if name not in sizes]:
+        what = f"no {', '.join(absent)}, needed by the body model or the hip centre"
+        mass_kg = sizes.get("mass_kg", 0.0)
+        by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
+        hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
+        hint = f" (by body mass {', '.join(hints)})" if hints else ""
+        yield Finding("error", person, what, f"measure and add to participants.tsv{hint}")

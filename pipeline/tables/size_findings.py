@@ -1,0 +1,129 @@
+"""Sizes of a participant that are estimates, or that recordings contradict; for ``check`` and for each run.
+
+Sizes that are missing are found elsewhere: they lose the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..conventions import SIDES, STANDARD_GRAVITY_M_S2
+from ..errors import Finding, UserError
+from . import study_tables, tsv
+
+TABLES_BY_SEX = ("de_leva", "dumas")
+ESTIMATE = "estimate"  # start of the cells mass_source, width_source and leg_length_source for what init has estimated
+POUNDS_PER_KG = 2.2046
+# Measured on 14 sessions: plates under a static show the stated mass within 4 %, a walk within 6 %; clothes, shoes
+# and the time since it was asked make more.
+STANDING_MASS_ERROR, WALKING_MASS_ERROR = 0.10, 0.12
+# Standing, 12 people of 1.45 to 1.83 m: heel to ASIS is 0.54 to 0.60 of the height, 1.03 to 1.13 leg lengths.
+LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
+
+
+class Shown(NamedTuple):
+    """What a session's recordings show of a person.
+
+    Attributes:
+        stated: sizes in its C3D files, kg and m, by column of participants.tsv.
+        standing_weight_n: vertical force on the plates under the static trial, or NaN.
+        walking_weights_n: estimates of body weight from the steps of its walks.
+        standing_leg_m: from heel to ASIS in a static trial in which the person stands, or NaN.
+    """
+
+    stated: Mapping[str, float]
+    standing_weight_n: float
+    walking_weights_n: Sequence[float]
+    standing_leg_m: float
+
+    def masses(self) -> list[tuple[str, float, float]]:
+        """Return who shows which body mass, kg, and how far the true one may be from it, as a share."""
+        if self.standing_weight_n > 0:
+            standing_kg = self.standing_weight_n / STANDARD_GRAVITY_M_S2
+            return [("the plates under the static trial show", standing_kg, STANDING_MASS_ERROR)]
+        found = (
+            [("the C3D files state", self.stated["mass_kg"], STANDING_MASS_ERROR)] if "mass_kg" in self.stated else []
+        )
+        if len(self.walking_weights_n):
+            walking_kg = float(np.median(self.walking_weights_n)) / STANDARD_GRAVITY_M_S2
+            found.append(("steps on the plates show about", walking_kg, WALKING_MASS_ERROR))
+        return found
+
+
+def of_sizes(row: Mapping[str, str], shown: Shown, *, segment_table: str) -> Iterator[Finding]:
+    """Find estimated and implausible sizes of a session's person.
+
+    Args:
+        row: the person's row of participants.tsv; a cell that is not a number counts as empty.
+        shown: what the recordings show.
+        segment_table: setting ``calibrate.segment_parameters``.
+    """
+    person, cells = row.get("participant_id", ""), numbers_in(row)
+    sizes = {**shown.stated, **cells}
+    if segment_table in TABLES_BY_SEX and row.get("sex") not in ("M", "F"):
+        what = f"no sex, which the table {segment_table} needs"
+        yield Finding("warning", person, what, "give M or F; otherwise the mean of both is used")
+    yield from _estimates(person, row, cells)
+    low, high = study_tables.SIZE_RANGES["height_m"]
+    if "height_m" not in cells and not low <= shown.stated.get("height_m", 1.0) <= high:
+        what = f"the C3D files state a height of {shown.stated['height_m']:g} m"
+        yield Finding("warning", person, what, "give height_m in participants.tsv")
+    yield from _unlike_the_markers(person, sizes, shown.standing_leg_m)
+    yield from _mass(person, sizes, shown)
+
+
+def numbers_in(row: Mapping[str, str]) -> dict[str, float]:
+    """Return the sizes in a row of participants.tsv; a cell that is not a number counts as empty."""
+    found = {}
+    for column in ("mass_kg", "height_m", *study_tables.ANTHROPOMETRY):
+        try:
+            value = tsv.number(row, column, where="")
+        except UserError:
+            continue
+        if value:
+            found[column] = value
+    return found
+
+
+def _estimates(person: str, row: Mapping[str, str], cells: Mapping[str, float]) -> Iterator[Finding]:
+    """Find sizes that ``init`` has estimated."""
+    measures = {
+        "mass_source": ("mass_kg", "mass_kg is", "weigh the person or ask"),
+        "width_source": ("_width_", "joint widths are", "measure knees and ankles"),
+        "leg_length_source": ("leg_length_", "leg lengths are", "measure ASIS to medial malleolus"),
+    }
+    for column, (part, what, remedy) in measures.items():
+        if row.get(column, "").startswith(ESTIMATE) and any(part in name for name in cells):
+            yield Finding("warning", person, f"{what} an {row[column]}", f"{remedy}, then clear the cell {column}")
+
+
+def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -> Iterator[Finding]:
+    """Find a height or leg length that contradicts heel and ASIS in the static."""
+    ranges = {"height_m": LEG_PER_HEIGHT, **{f"leg_length_{side}_m": LEG_PER_LEG_LENGTH for side in SIDES}}
+    for column, (low, high) in ranges.items():
+        if column in sizes and (leg_m / sizes[column] < low or leg_m / sizes[column] > high):
+            what = f"{column} is {sizes[column]:g}, but heel and ASIS of the static trial are {leg_m:.2f} m apart"
+            remedy = f"expected {leg_m / high:.2f} to {leg_m / low:.2f}; correct it"
+            yield Finding("warning", person, what, remedy)
+
+
+def _mass(person: str, sizes: Mapping[str, float], shown: Shown) -> Iterator[Finding]:
+    """Find a body mass that is missing or contradicted by plates or files."""
+    masses = shown.masses()
+    if "mass_kg" not in sizes:
+        hint = f": {masses[0][0]} {masses[0][1]:.0f} kg" if masses else ""
+        what = "no body mass, neither in participants.tsv nor in the C3D files"
+        yield Finding("error", person, what, f"give mass_kg{hint}")
+        return
+    mass_kg = sizes["mass_kg"]
+    for source, other_kg, tolerance in masses:
+        ratio = mass_kg / other_kg
+        if abs(ratio - 1) > tolerance:
+            pounds = abs(ratio / POUNDS_PER_KG - 1) <= tolerance
+            remedy = f"pounds? {mass_kg / POUNDS_PER_KG:.4g} kg" if pounds else "correct the one that is wrong"
+            what = f"mass_kg is {mass_kg:g}, but {source} {other_kg:.1f}"
+            yield Finding("error" if pounds else "warning", person, what, remedy)
+            return
