@@ -261,6 +261,7 @@ rule report:
         symmetry="derived/symmetry.csv",
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
         representative=expand("derived/{session}/representative.nc", session=STUDY.sessions),
+        calibrate=expand("derived/{session}/calibrate.nc", session=STUDY.sessions),
     output:
         # update: the earlier report stays until the new one is whole, as its other pages do, which are no outputs
         report=update("derived/report.html"),

@@ -28,7 +28,7 @@ from pipeline.workflow import report_job
 TITLE = "The report"
 MOST_TIMES_WRITING = 1.0
 SESSIONS = [f"sub-{i:02d}" for i in range(40)]
-FILES = ("cycles", "representative")
+FILES = ("cycles", "representative", "calibrate")
 
 
 def measure() -> list[Figure]:

@@ -26,11 +26,12 @@ def run(
     study = netcdf.load(inputs["study"][0])
     cycles = {file.parent.name: netcdf.load(file, ()) for file in inputs["cycles"]}
     trials = {file.parent.name: netcdf.load(file) for file in inputs["representative"]}
+    models = {file.parent.name: netcdf.load(file, ("leg_refused",)) for file in inputs["calibrate"]}
     texts = {name: inputs[name][0].read_text(encoding="utf-8") for name in TABLES}
     if arguments["reference"]:
         reference = load_reference(arguments["reference"])
         arguments["reference"] = reference if isinstance(reference, str) else table_of(reference)
-    pages = function(study, **texts, cycles=cycles, representative=trials, **arguments)
+    pages = function(study, **texts, cycles=cycles, representative=trials, calibrate=models, **arguments)
     shutil.rmtree(DERIVED / PAGES, ignore_errors=True)  # pages of participants who have left the study
     checksums.withdraw(DERIVED, [DERIVED / PAGES])
     for name, page in pages.items():

@@ -65,7 +65,7 @@ REPORT = {"report": "derived/report.html", "pages": "derived/report"}
 
 
 def _report(opened: Study) -> None:
-    files = ("cycles", "representative")
+    files = ("cycles", "representative", "calibrate")
     inputs: dict[str, Any] = {name: [f"derived/{session}/{name}.nc" for session in opened.sessions] for name in files}
     tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
     inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}

@@ -62,6 +62,7 @@ class Made(NamedTuple):
     symmetry: str
     cycles: dict[str, xr.Dataset]
     representative: dict[str, xr.Dataset]
+    calibrate: dict[str, xr.Dataset]
     participants: list[str]
 
     def pages(
@@ -70,6 +71,7 @@ class Made(NamedTuple):
         """Return all pages."""
         return report(
             self.study, self.metrics, self.quality, self.means, self.symmetry, self.cycles, self.representative,
+            self.calibrate,
             title=title, reference=reference, moment_signs=moment_signs, axes=axes, participants=self.participants,
         )  # fmt: skip
 
@@ -213,8 +215,20 @@ def made(
         for session, groups in trials.items()
     }
     return Made(
-        dataset, **texts, cycles=cycles, representative=shown, participants=list(dict.fromkeys(people.values()))
+        dataset,
+        **texts,
+        cycles=cycles,
+        representative=shown,
+        calibrate={session: calibrated() for session in trials},
+        participants=list(dict.fromkeys(people.values())),
     )
+
+
+def calibrated(**facts: Any) -> xr.Dataset:
+    """Return what the report takes from calibrate.nc: a person of 70 kg, whom the plates confirm."""
+    about = {"body_mass_kg": 70.0, "body_mass_source": "participants.tsv", "note": "", "findings": "[]"}
+    shown = {"body_mass_shown": "the plates under the static trial show 70.4 kg"}
+    return xr.Dataset({"leg_refused": ("side", ["", ""])}, {"side": ["left", "right"]}, about | shown | facts)
 
 
 def of_session(cycles: xr.Dataset, trials: dict[str, xr.Dataset], conditions: dict[str, str]) -> xr.Dataset:

@@ -52,7 +52,7 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
     if step == "study":
         files = results | {name: [csv, csv.replace(".csv", ".json")] for name, (csv,) in tables.items()}
         return {"cycles": [f"derived/{session}/cycles.nc" for session in study.sessions]}, files
-    shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative")}
+    shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative", "calibrate")}
     return {**results, **shown, "means": tables["participants"]}, {"report": ["derived/report.html"]}
 
 

@@ -65,8 +65,8 @@ def checks(quality: list[Row], clean: Trials) -> Table:
 
 def reasons(quality: list[Row]) -> Table:
     """Return counts of rejected trials and refused contacts by reason, without its numbers."""
-    trials = Counter(_kind(row) for row in rejected_trials(quality))
-    contacts = Counter(_kind(row) for row in quality if row["verdict"] == REFUSED and row["side"])
+    trials = Counter(kind_of(row) for row in rejected_trials(quality))
+    contacts = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
     order = (trials + contacts).most_common()
     return Table(
         ["Reason", "Trials", "Plate contacts"],
@@ -117,5 +117,6 @@ def _worst(column: Iterable[float]) -> str:
     return f"{max(known):.1g}" if known else ABSENT
 
 
-def _kind(row: Row) -> str:
+def kind_of(row: Row) -> str:
+    """Return the reason of a row of quality.csv without its numbers."""
     return NUMBER.sub("…", row["reason"])

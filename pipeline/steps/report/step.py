@@ -17,6 +17,7 @@ from ...tables.csv_files import rows_of
 from ...tables.reference_curves import BySpeed, Curves, at_speed, reference_of
 from . import quality as checked
 from . import tables
+from .data_check import DataCheck, data_check
 from .figures import Cycles, Drawn, cycles_of, dash_styles, figures, key_of, lines_of, people_with_sessions, stances_of
 from .html_page import render
 from .json_numbers import select
@@ -53,6 +54,7 @@ class Content(NamedTuple):
     people: tables.Table
     own: tuple[dict[str, list[tsv.Row]], ...]
     trials: dict[str, dict[str, dict[str, Any]]]
+    data: Mapping[str, DataCheck]
 
 
 def report(
@@ -63,6 +65,7 @@ def report(
     symmetry: str,
     cycles: Mapping[str, xr.Dataset],
     representative: Mapping[str, xr.Dataset],
+    calibrate: Mapping[str, xr.Dataset],
     *,
     title: str,
     reference: str | None,
@@ -79,6 +82,7 @@ def report(
         metrics, quality, means, symmetry: text of metrics.csv, quality.csv, participants.csv and symmetry.csv.
         cycles: by session, at least what cycles.nc holds of each trial as a whole.
         representative: by session, the trial to show.
+        calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
         title: heading of the pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.panels.panels_of`.
@@ -92,6 +96,12 @@ def report(
     curves, stances = cycles_of(study, panels), stances_of(study, panels)
     links = own_pages(participants)
     rows = [rows_of(text) for text in (metrics, quality, symmetry)]
+    own = tuple(map(tables.by_participant, rows))
+    trials = {name: facts_of_trials(data) for name, data in cycles.items()}
+    checked_data = {
+        name: data_check(own[0].get(name, []), own[1].get(name, []), trials, calibrate) for name in participants
+    }
+    states = {name: found.state for name, found in checked_data.items()}
     content = Content(
         study=study,
         cycles=curves,
@@ -102,9 +112,10 @@ def report(
         quality=rows[1],
         means=rows_of(means),
         symmetry=rows[2],
-        people=tables.participants(participants, rows[0], rows[1], links=links),
-        own=tuple(map(tables.by_participant, rows)),
-        trials={name: facts_of_trials(data) for name, data in cycles.items()},
+        people=tables.participants(participants, rows[0], rows[1], states=states, links=links),
+        own=own,
+        trials=trials,
+        data=checked_data,
     )
     shown = _shown(study, representative)
     walks = {name: _walk(study, shown[name], moment_signs=moment_signs) for name in participants if name in shown}
@@ -159,6 +170,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "reference": _about_reference(content, mine.participant),
         "name": name,
         "totals": tables.totals(rows, judged),
+        "data_check": content.data[name],
         "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
         "figures": shown if len(mine.side) else None,
         "figures_of_stances": stances if alone else None,

@@ -43,7 +43,7 @@ ONE_SIDED = (
 
 
 PARTICIPANTS = (
-    "Participant", "Sessions", "Trials used", "Plate contacts used", "Gait cycles", "with kinetics",
+    "Participant", "Data", "Sessions", "Trials used", "Plate contacts used", "Gait cycles", "with kinetics",
     "Stances without a whole cycle",
 )  # fmt: skip
 
@@ -118,8 +118,15 @@ def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def participants(people: Iterable[str], metrics: list[Row], quality: list[Row], *, links: Mapping[str, str]) -> Table:
-    """Return sessions, counts and columns of participants.tsv by participant."""
+def participants(
+    people: Iterable[str],
+    metrics: list[Row],
+    quality: list[Row],
+    *,
+    states: Mapping[str, str],
+    links: Mapping[str, str],
+) -> Table:
+    """Return the state of the data, sessions, counts and columns of participants.tsv by participant."""
     header = list(metrics[0]) if metrics else []
     own = header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if metrics else []
     metrics_of, quality_of = by_participant(metrics), by_participant(quality)
@@ -131,6 +138,7 @@ def participants(people: Iterable[str], metrics: list[Row], quality: list[Row], 
         rows.append(
             [
                 name,
+                states[name],
                 ", ".join(names([*judged, *mine], "session")),
                 f"{count.trials_used} of {count.trials}",
                 f"{count.contacts_used} of {count.contacts}",

@@ -121,6 +121,7 @@ def test_sides_conditions_and_reference_can_be_hidden_by_keyboard(person: Tab) -
     lines = "document.querySelectorAll('[data-figure=\"6\"] .js-line').length"
     # a line and the edge of its band for two sides at two speeds and for the reference
     assert person.evaluate(lines) == 10
+    person.evaluate("document.querySelector('[data-figure=\"6\"]').scrollIntoView({block: 'center'})")
     for what, left in (("side left", 6), ("line fast", 4), ("reference", 2)):
         person.evaluate(f"document.querySelector('[data-hides=\"{what}\"]').focus()")
         person.press(" ")

@@ -1,0 +1,155 @@
+"""Is the data good? The first box of a participant's page, in plain words, with the findings of ``gaitlab check``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from ...conventions import SIDES
+from ...results.stance_verdicts import REFUSED
+from .quality import kind_of
+from .tables import Row, Totals, has_kinetics, names, of_part, rejected_trials, totals
+
+FEWEST_CYCLES = 3  # of fewer the curves have no band: a standard deviation of two says next to nothing
+GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
+ANSWERS = {
+    GOOD: "Yes: nothing was found against it.",
+    LOOK: "Mostly: look at {points}.",
+    BAD: "No: results are wrong or missing; see {points}.",
+}
+Facts = Mapping[str, Any]
+
+
+class Point(NamedTuple):
+    """One line of the box: one of :data:`STATES`, what it is about, and what was found."""
+
+    state: str
+    title: str
+    texts: list[str]
+
+
+class DataCheck(NamedTuple):
+    """The answer in a sentence, its state, and its points."""
+
+    state: str
+    answer: str
+    points: list[Point]
+
+
+def data_check(
+    rows: Sequence[Row],
+    quality: list[Row],
+    trials: Mapping[str, Mapping[str, Facts]],
+    calibrations: Mapping[str, xr.Dataset],
+) -> DataCheck:
+    """Return whether a participant's data is good.
+
+    Args:
+        rows, quality: the participant's rows of metrics.csv and quality.csv.
+        trials: facts about each trial as a whole, by session.
+        calibrations: calibrate.nc, by session.
+    """
+    sessions = names([*quality, *rows], "session")
+    of_trials = {trial: facts for name in sessions for trial, facts in trials.get(name, {}).items()}
+    count = totals([*rows], quality)
+    points = [
+        _person({name: calibrations[name] for name in sessions}),
+        _trials(count, quality),
+        _contacts(count, quality, of_trials),
+        _repairs(of_trials),
+        _mechanics(quality),
+        _repeats(of_part(rows, "cycle")),
+    ]
+    state = _worst(point.state for point in points)
+    worst = [point.title.lower() for point in points if point.state == state]
+    return DataCheck(state, ANSWERS[state].format(points=", ".join(worst)), points)
+
+
+def _worst(states: Iterable[str]) -> str:
+    """Return the worst state; what was not checked is no fault."""
+    return max([GOOD, *(state for state in states if state != UNKNOWN)], key=STATES.index)
+
+
+def _person(calibrations: Mapping[str, xr.Dataset]) -> Point:
+    """Return the point on mass, sizes and legs; all moments are divided by the mass."""
+    states, texts = [], []
+    for session, data in calibrations.items():
+        about, place = data.attrs, f"{session}: " if len(calibrations) > 1 else ""
+        if "rejected" in about:
+            states.append(BAD)
+            texts.append(f"{place}no model of the person: {about['rejected']}")
+            continue
+        shown = about.get("body_mass_shown", "")
+        states.append(GOOD if shown else UNKNOWN)
+        mass = f"body mass {about['body_mass_kg']:.1f} kg ({about['body_mass_source']})"
+        texts.append(f"{place}{mass}; {shown or 'no plate and no file shows it'}")
+        for finding in json.loads(about.get("findings", "[]")):
+            states.append(BAD if finding["severity"] == "error" else LOOK)
+            texts.append(f"{place}{finding['what']}: {finding['remedy']}")
+        for reason in data["leg_refused"].values.tolist() if "leg_refused" in data else ():
+            if reason:
+                states.append(BAD)
+                texts.append(f"{place}{reason}")
+        texts += [f"{place}{note}" for note in about.get("note", "").split("; ") if note]
+    state = UNKNOWN if UNKNOWN in states and _worst(states) == GOOD else _worst(states)
+    return Point(state, "Body size and model", texts)
+
+
+def _trials(count: Totals, quality: list[Row]) -> Point:
+    lost = [f"{row['trial']} of {row['session']}: {row['reason']}" for row in rejected_trials(quality)]
+    state = GOOD if not lost else LOOK if count.trials_used else BAD
+    return Point(state, "Trials", [f"{count.trials_used} of {count.trials} used", *lost])
+
+
+def _contacts(count: Totals, quality: list[Row], trials: Mapping[str, Facts]) -> Point:
+    """Return the point on contacts with plates: used, refused and why; a side without any has no kinetics."""
+    used = {row["side"] for row in quality if row["verdict"] == "used"}
+    bare = [side for side in SIDES if side not in used]
+    reasons = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
+    refused = [f"{number} refused: {reason}" for reason, number in reasons.most_common()]
+    out = Counter(str(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
+    texts = [f"{count.contacts_used} of {count.contacts} used", *refused]
+    texts += [f"no {side} contact is used: no moments and powers of this side" for side in bare]
+    texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]
+    if count.not_on_a_plate:
+        texts.append(f"{count.not_on_a_plate} more stances were not on a plate, which is no fault")
+    state = BAD if count.contacts and not count.contacts_used else LOOK if refused or bare or out else GOOD
+    return Point(state, "Plate contacts", texts)
+
+
+def _repairs(trials: Mapping[str, Facts]) -> Point:
+    """Return the point on what was changed in the recordings."""
+    filled = [facts["filled_frames"] for facts in trials.values() if facts.get("filled_frames")]
+    spikes = sum(facts.get("spikes_removed", 0) for facts in trials.values())
+    exchanged = {trial: facts.get("labels_exchanged_back") for trial, facts in trials.items()}
+    texts = [f"{sum(filled):g} marker samples filled in {len(filled)} of {len(trials)} trials"] if filled else []
+    texts += [f"spikes removed from {spikes:g} marker samples"] if spikes else []
+    texts += [f"exchanged labels corrected in {trial}: {which}" for trial, which in exchanged.items() if which]
+    return Point(LOOK if any(exchanged.values()) else GOOD, "Repairs", texts or ["none was needed"])
+
+
+def _mechanics(quality: list[Row]) -> Point:
+    """Return the point on the check that needs no other data: four formulations of the same mechanics."""
+    differences = [float(row["disagreement_n_m"]) for row in quality if row["disagreement_n_m"]]
+    if not differences:
+        return Point(UNKNOWN, "Computation", ["no moments to check"])
+    return Point(
+        GOOD, "Computation", [f"four formulations of the moments differ by at most {max(differences):.0e} N m"]
+    )
+
+
+def _repeats(cycles: list[Row]) -> Point:
+    """Return the point on the number of gait cycles with kinetics: of one or two nobody knows how typical they are."""
+    sessions = names(cycles, "session")
+    counts: dict[str, Counter[str]] = {}
+    for row in cycles:
+        what = f"{row['session']}, {row['condition']}" if sessions[1:] else row["condition"]
+        counts.setdefault(what, Counter(dict.fromkeys(SIDES, 0)))[row["side"]] += has_kinetics(row)
+    texts = [f"{what}: {', '.join(f'{side} {of[side]}' for side in SIDES)}" for what, of in counts.items()]
+    few = not counts or min(n for of in counts.values() for n in of.values()) < FEWEST_CYCLES
+    more = [f"fewer than {FEWEST_CYCLES} show no spread"] if few else []
+    return Point(LOOK if few else GOOD, "Gait cycles with kinetics", [*(texts or ["none"]), *more])

@@ -1,0 +1,99 @@
+"""Is the data good? The findings of ``check`` reach the report, which agrees with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline.commands.check.command import check
+from pipeline.results import netcdf
+from pipeline.steps.report.data_check import BAD, GOOD, LOOK, UNKNOWN, DataCheck, data_check
+from tests.support.changed_files import edit
+from tests.support.checkout import DEMO, copy_study
+from tests.support.outputs import run_steps
+from tests.support.report_studies import Page, calibrated
+
+ROW = {
+    "participant": "p1", "session": "s1", "trial": "walk", "condition": "slow", "plates": "1",
+    "disagreement_n_m": "2e-13",
+}  # fmt: skip
+USED = [{**ROW, "side": side, "verdict": "used", "reason": ""} for side in ("left", "right")]
+CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True"} for row in USED for _ in range(3)]
+
+
+def judged(quality: list[dict[str, str]], **facts: object) -> DataCheck:
+    return data_check(CYCLES, quality, {"s1": {"walk": facts}}, {"s1": calibrated()})
+
+
+def state_of(found: DataCheck, title: str) -> str:
+    (state,) = [point.state for point in found.points if point.title == title]
+    return state
+
+
+def test_nothing_against_the_data_is_said_in_one_sentence() -> None:
+    found = judged(USED)
+    assert (found.state, found.answer) == (GOOD, "Yes: nothing was found against it.")
+    assert {point.state for point in found.points} == {GOOD}
+    assert "body mass 70.0 kg (participants.tsv); the plates under the static trial show 70.4 kg" in str(found.points)
+
+
+def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None:
+    bare = {**ROW, "side": "left", "verdict": "not on a plate", "reason": "no plate"}
+    refused = {**ROW, "side": "left", "verdict": "refused", "reason": "two feet on plate 1"}
+    assert judged([*USED, *[bare] * 9]).state == GOOD
+    found = judged([*USED, bare, refused])
+    assert (found.state, state_of(found, "Plate contacts")) == (LOOK, LOOK)
+    assert "['2 of 3 used', '1 refused: two feet on plate …', '1 more" in str(found.points)
+    assert state_of(judged([refused]), "Plate contacts") == BAD
+    assert "no left contact is used" in str(judged(USED[1:]).points)
+
+
+@pytest.mark.parametrize(
+    ("facts", "state", "text"),
+    [
+        ({"filled_frames": 17.0, "spikes_removed": 2.0}, GOOD, "17 marker samples filled in 1 of 1 trials"),
+        ({"labels_exchanged_back": "LKNE and RKNE"}, LOOK, "exchanged labels corrected in walk: LKNE and RKNE"),
+    ],
+)
+def test_repairs_are_named(facts: dict[str, object], state: str, text: str) -> None:
+    found = judged(USED, **facts)
+    assert state_of(found, "Repairs") == state
+    assert text in str(found.points)
+
+
+def test_plates_left_out_a_leg_and_a_lost_session_are_named() -> None:
+    assert "plates left out: plate 2: type 7" in str(judged(USED, plates_left_out="plate 2: type 7").points)
+    lame = calibrated()
+    lame["leg_refused"][0] = "left leg: the knee is wide"
+    for model in (lame, calibrated(rejected="no static trial")):
+        found = data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
+        assert found.answer == "No: results are wrong or missing; see body size and model."
+
+
+def test_a_mass_that_nothing_shows_is_no_fault_but_said() -> None:
+    found = data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": calibrated(body_mass_shown="")})
+    assert (found.state, state_of(found, "Body size and model")) == (GOOD, UNKNOWN)
+
+
+def test_few_cycles_are_said() -> None:
+    found = data_check(CYCLES[1:], USED, {"s1": {"walk": {}}}, {"s1": calibrated()})
+    assert state_of(found, "Gait cycles with kinetics") == LOOK
+    assert "'slow: left 2, right 3', 'fewer than 3 show no spread'" in str(found.points)
+
+
+def test_what_check_finds_about_sizes_is_in_the_report(tmp_path: Path) -> None:
+    """A mass of 90 kg instead of 74.6 made every moment 17 % too small in silence; the plates know."""
+    study = copy_study(DEMO, tmp_path / "study")
+    edit(study / "participants.tsv", "74.6", "90")
+    found = [finding for finding in check(study) if finding.where == "sub-01"]
+    assert found
+    run_steps(study, report=True)
+    stored = json.loads(netcdf.load(study / "derived/sub-01/calibrate.nc").attrs["findings"])
+    assert [tuple(finding.values()) for finding in stored] == [tuple(finding) for finding in found]
+    words = Page((study / "derived/report/sub-01.html").read_text()).words
+    for finding in found:
+        assert f"{finding.what}: {finding.remedy}" in words
+    assert "Body size and model  look" in words
+    assert json.loads(netcdf.load(study / "derived/sub-02/calibrate.nc").attrs["findings"]) == []
