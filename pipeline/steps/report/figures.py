@@ -20,7 +20,7 @@ from ...results.schema import VARIABLES
 from ...signals.time_normalisation import PHASE
 from ...tables import reference_curves
 from .json_numbers import select, shortened, whole
-from .panels import MOMENTS, Limits, Panel, plain_unit
+from .panels import MOMENTS, MUSCLES, Limits, Panel, plain_unit
 
 # line styles of the conditions, as SVG dashes
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
@@ -143,7 +143,16 @@ class Drawn(NamedTuple):
 
     def with_curves(self) -> Drawn:
         """Return the figures that have curves."""
-        found = [i for i, figure in enumerate(self.figures) if figure["curves"]]
+        return self._only([bool(figure["curves"]) for figure in self.figures])
+
+    def with_own_muscles(self, *, any_muscle: bool) -> Drawn:
+        """Return the figures without muscles that have no curves, or without any."""
+        muscle = [figure["group"] == MUSCLES for figure in self.figures]
+        known = [any_muscle and bool(figure["curves"]) for figure in self.figures]
+        return self._only([own or not of for own, of in zip(known, muscle, strict=True)])
+
+    def _only(self, kept: Sequence[bool]) -> Drawn:
+        found = [i for i, keep in enumerate(kept) if keep]
         return self._replace(figures=[self.figures[i] for i in found], single=[self.single[i] for i in found])
 
 
@@ -238,7 +247,8 @@ def figures(
 
     Returns:
         One figure per panel, without curves that have no known sample; the single curves are of cycles, or of
-        participants.
+        participants. None of a muscle without EMG, and of participants none at all: amplitudes in mV depend on
+        electrodes and skin.
     """
     empty = [_empty(panel, reference, cycles.over) for panel in cycles.panels]
     result = Drawn(lines, empty, [[] for _ in empty])
@@ -249,7 +259,7 @@ def figures(
                 mine &= cycles.session == line.session
             if mine.any():
                 _add(result, cycles.at(mine), side, line, over_participants=over_participants)
-    return result
+    return result.with_own_muscles(any_muscle=not over_participants)
 
 
 def _add(result: Drawn, mine: Cycles, side: str, line: Line, *, over_participants: bool) -> None:
@@ -285,6 +295,8 @@ def _single(values: Array, labels: NDArray[np.str_]) -> Single:
 
 def _empty(panel: Panel, reference: Mapping[reference_curves.Key, reference_curves.Reference], over: str) -> Figure:
     """Return a figure without curves."""
+    known = panel.variable in reference_curves.COMPONENTS
+    curve = reference.get(reference_curves.key_of(panel.variable, panel.component)) if known else None
     return Figure(
         group=panel.group,
         title=panel.title,
@@ -293,7 +305,7 @@ def _empty(panel: Panel, reference: Mapping[reference_curves.Key, reference_curv
         over=over,
         limits=panel.limits,
         curves=[],
-        reference=_band(reference.get(reference_curves.key_of(panel.variable, panel.component)), panel.factor),
+        reference=_band(curve, panel.factor),
     )
 
 

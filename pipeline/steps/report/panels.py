@@ -79,6 +79,7 @@ FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
     "z": ("Lateral force", "to the left < 0 < right", (-2, 2)),
 }
 MOMENTS = "Internal moments"
+MUSCLES = "Muscle activity (EMG)"
 
 
 def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
@@ -90,7 +91,7 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
             and the published normative curves do; ``stored`` draws the signs of study.nc, flexor and adductor upwards.
     """
     every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
-    return tuple(panel for panel in every if panel.variable in study)
+    return (*(panel for panel in every if panel.variable in study), *_muscles(study))
 
 
 def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
@@ -120,3 +121,10 @@ def _powers_and_forces() -> Iterator[Panel]:
         yield Panel("Powers", title, "joint_power", {"joint": joint}, sign, POWER_LIMITS[joint])
     for axis, (title, sign, limits) in FORCE_PANELS.items():
         yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign, limits)
+
+
+def _muscles(study: xr.Dataset) -> Iterator[Panel]:
+    """Yield the panels of the muscles of a study; amplitudes of EMG have no usual range."""
+    for muscle in study["muscle"].values.tolist() if "muscle" in study.dims else ():
+        title = muscle.replace("_", " ").capitalize()
+        yield Panel(MUSCLES, title, "emg_envelope", {"muscle": muscle}, "linear envelope")

@@ -63,6 +63,17 @@ def checks(quality: list[Row], clean: Trials) -> Table:
     return Table(["Session", "Trial", "Marker samples filled", "Other repairs", *CHECKS.values()], rows)
 
 
+def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
+    """Return the EMG channels of some sessions that are not used, the reason, and the trials of which it is true."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for session in sessions:
+        for trial, about in clean.get(session, {}).items():
+            for part in filter(None, str(about.get("emg_left_out", "")).split("; ")):
+                found.setdefault((session, part), []).append(trial)
+    rows = [[session, *part.rpartition(": ")[::2], ", ".join(trials)] for (session, part), trials in found.items()]
+    return Table(["Session", "Channels", "Reason", "Trials"], rows)
+
+
 def reasons(quality: list[Row]) -> Table:
     """Return counts of rejected trials and refused contacts by reason, without its numbers."""
     trials = Counter(kind_of(row) for row in rejected_trials(quality))

@@ -180,6 +180,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "shares": shares(content.study, content.cycles.panels, content.cycles.participant == name),
         "rejected": checked.rejected(judged),
         "checks": checked.checks(judged, content.trials),
+        "muscles_left_out": checked.muscles_left_out(content.trials, sessions),
         "sources": checked.sources(content.trials, sessions),
     }
 

@@ -1,0 +1,76 @@
+"""Panels of EMG envelopes: on the pages of those who have them, with channels that are not used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.steps.report.panels import MUSCLES
+from tests.support.report_studies import Made, Page, curve_of, three_people
+
+HAS = {"sub-01": ["soleus", "biceps_femoris"], "sub-03": ["rectus_femoris"]}
+MUSCLE_ORDER = ["rectus_femoris", "biceps_femoris", "soleus"]
+LEFT_OUT = "L TA, R TA: no activity; Voltage.L Gast: its unit is 'N', not V, mV or uV"
+
+
+def with_muscles(made: Made) -> Made:
+    """Return a study with constant envelopes, mV: .1 for a left cycle, .2 for a right one, and .01 times its number."""
+    study = made.study
+    level = np.where(study.side == "left", 0.1, 0.2) + 0.01 * np.arange(study.sizes["cycle"])
+    values = np.full((study.sizes["cycle"], len(MUSCLE_ORDER), 101), np.nan)
+    for person, muscles in HAS.items():
+        for muscle in muscles:
+            mine = study.participant.values == person
+            values[mine, MUSCLE_ORDER.index(muscle)] = level[mine, None]
+    study = study.assign(emg_envelope=(("cycle", "muscle", "phase"), values)).assign_coords(muscle=MUSCLE_ORDER)
+    trials = made.cycles["sub-01"].trial.values
+    notes = xr.Variable("trial", np.array([LEFT_OUT if name == "walk_1" else "" for name in trials]))
+    return made._replace(study=study, cycles=made.cycles | {"sub-01": made.cycles["sub-01"].assign(emg_left_out=notes)})
+
+
+@pytest.fixture(scope="module")
+def study() -> Made:
+    return with_muscles(three_people())
+
+
+def test_each_person_has_the_panels_of_the_own_muscles(study: Made) -> None:
+    for person in study.participants:
+        page = Page(study.person(person))
+        titles = [figure["title"] for figure in page.figures()[0] if figure["group"] == MUSCLES]
+        expected = [name.replace("_", " ").capitalize() for name in MUSCLE_ORDER if name in HAS.get(person, [])]
+        assert titles == expected
+        assert (MUSCLES in page.words) == (person in HAS), "no word on EMG for those without"
+        others = {"Soleus", "Biceps femoris", "Rectus femoris"} - {*expected}
+        assert not any(other in study.person(person) for other in others), "nothing of another's muscles"
+
+
+def test_curves_are_means_of_the_side_in_millivolts(study: Made) -> None:
+    figures, data = Page(study.person("sub-01")).figures()[0], study.study
+    for side in ("left", "right"):
+        curve = curve_of(figures, "Soleus", side, "slow")
+        mine = (data.participant == "sub-01") & (data.side == side) & (data.condition == "slow")
+        expected = float(data.emg_envelope.sel(muscle="soleus").isel(phase=0).where(mine).mean())
+        np.testing.assert_allclose(curve["mean"], expected, rtol=5.1e-4)  # four digits
+        assert curve["n"] == 2
+    (figure,) = [figure for figure in figures if figure["title"] == "Soleus"]
+    assert (figure["unit"], figure["limits"], figure["reference"]) == ("mV", None, None)
+
+
+def test_millivolts_are_not_averaged_over_people(study: Made) -> None:
+    page = Page(study.overview())
+    assert all(figure["group"] != MUSCLES for figure in page.figures()[0])
+    assert "EMG" not in page.words
+
+
+def test_channels_that_are_not_used_are_listed_with_reason_and_trials(study: Made) -> None:
+    words = Page(study.person("sub-01")).words
+    table = words[words.index("EMG channels that are not used") :]
+    for part in ("L TA, R TA", "no activity", "Voltage.L Gast", "its unit is 'N', not V, mV or uV", "walk_1"):
+        assert part in table
+    assert "EMG channels" not in Page(study.person("sub-03")).words
+
+
+def test_a_study_without_emg_has_the_same_pages_as_before() -> None:
+    for page in three_people().pages().values():
+        assert "EMG" not in Page(page).words
