@@ -25,8 +25,12 @@ class Window(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return the name and the limits in words: ``late stance, 50 % of stance to foot off``."""
-        return self.name if self in WHOLE else f"{self.name}, {_instant(self.start)} to {_instant(self.end)}"
+        """Return the name and the limits in words: ``early stance, 8 to 50 % of stance``."""
+        if self in WHOLE:
+            return self.name
+        start, end = _instant(self.start), _instant(self.end)
+        of = start.partition(" % ")[2]
+        return f"{self.name}, {start.removesuffix(f' % {of}') if of and end.endswith(of) else start} to {end}"
 
 
 def _instant(at: float) -> str:
@@ -39,7 +43,7 @@ def _instant(at: float) -> str:
 WHOLE = CYCLE, STANCE, SWING = Window("gait cycle", 0, 2), Window("stance", 0, 1), Window("swing", 1, 2)
 # The first 8 % of stance, 50 ms in walking, are those of the impact: a transient of 10 to 20 ms after foot strike
 # (Whittle 1999), whose top a low-pass filter of 10 Hz spreads over 25 ms at either side. In the published mean of the
-# hip's extensor moment it is at 2 % of the cycle, and the top of the moment itself at 8 to 12 % (Schwartz 2008).
+# hip's extensor moment in slow walking it is at 2 % of the cycle, and the extensors' own at 12 % (Schwartz 2008).
 AFTER_IMPACT = Window("stance after the impact", 0.08, 1)
 EARLY_STANCE = Window("early stance after the impact", 0.08, 0.5)
 TERMINAL_STANCE = Window("mid-stance and late stance", 0.4, 1)
@@ -96,16 +100,17 @@ _METRICS = {
     "stance_share": Metric("percent", "share of stance in the gait cycle", source=_WHITTLE),
     "cadence": Metric("min-1", "steps per minute, two per stride", source=_WHITTLE),
     "stride_length": Metric(
-        "m", "distance between successive placements of this foot on the ground, or on the belt", source=_HUXHAM
+        "m", "distance between successive placements of this foot on the ground, or on the belt, along the line of "
+        "progression", source=_HUXHAM,
     ),
     "step_length": Metric(
         "m",
         "distance from the other foot's placement to this foot's placement that ends the cycle, along the line of "
-        "progression, which joins this foot's placements; the steps of both sides add up to the stride",
+        "progression; with the other foot's step before it, it is the stride",
         positive="this foot is placed in front of the other", source=_HUXHAM,
     ),
     "step_width": Metric(
-        "m", "distance of the other foot's placement from the line of progression of this foot's placements", "signed",
+        "m", "distance of the other foot's placement from the line between this foot's placements", "signed",
         positive="each foot is placed on its own side; negative if the feet cross", source=_HUXHAM,
         aliases=("stride width", "base of support", "walking base"),
     ),
@@ -113,13 +118,17 @@ _METRICS = {
     "step_time": Metric(
         "s", "time from the other side's foot strike to the strike that ends the cycle", source=_WHITTLE
     ),
-    "single_support_share": Metric("percent", "share of the gait cycle with only this foot on the ground"),
-    "double_support_share": Metric("percent", "share of the gait cycle with both feet on the ground"),
+    "single_support_share": Metric(
+        "percent", "share of the gait cycle with only this foot on the ground", source=_WHITTLE
+    ),
+    "double_support_share": Metric(
+        "percent", "share of the gait cycle with both feet on the ground", source=_WHITTLE
+    ),
     "peak_ankle_dorsiflexion": _peak(
-        _ANGLE, "largest ankle dorsiflexion in stance", AFTER_IMPACT, "dorsiflexion", _BENEDETTI
+        _ANGLE, "largest ankle dorsiflexion", AFTER_IMPACT, "dorsiflexion", _BENEDETTI
     ),
     "peak_ankle_dorsiflexion_swing": _peak(
-        _ANGLE, "largest ankle dorsiflexion in swing", SWING, "dorsiflexion", _BENEDETTI
+        _ANGLE, "largest ankle dorsiflexion", SWING, "dorsiflexion", _BENEDETTI
     ),
     "peak_ankle_plantarflexion": _peak(
         _ANGLE, "largest ankle plantarflexion", Window("around foot off", 0.8, 1.4), "plantarflexion", _KADABA

@@ -92,7 +92,7 @@ def test_the_peak_hip_extensor_moment_is_a_top_of_its_curve_in_stance_after_the_
                 tops = [i for i in range(2, len(inside) - 2) if inside[i] == inside[i - 2 : i + 3].max() > 0]
                 assert not tops
     for study, phases in by_study.items():
-        print(f"{study}: {np.isfinite(phases).sum()} of {len(phases)} cycles, at {described(np.array(phases))}")
+        print(f"{study}: {np.isfinite(phases).sum()} of {len(phases)} cycles, at {described(np.array(phases))}")  # noqa: T201
     count = sum(map(len, by_study.values()))
     assert found >= 0.75 * count
     assert np.isfinite(by_study["demo"]).all()
@@ -106,19 +106,16 @@ def test_every_peak_of_a_walk_lies_in_its_window(real: list[Cut], made: list[Cut
         for cut in (*real, *made):
             cycles = cut.steps["cycles"].isel(cycle=cut.steps["cycles"].kinetics_valid.values)
             off, place = cycles.stance_share.values, cycles[f"phase_of_{name}"].values
-            first, last = (
-                np.interp(at, (0, 1, 2, 3), (0, 1, 2, 3)) for at in (start, end)
-            )  # in stance and swing, as the window has it
             low, high = (
                 np.where(at <= 1, at * off, np.where(at <= 2, off + (at - 1) * (100 - off), 100 + (at - 2) * off))
-                for at in (first, last)
+                for at in (start, end)
             )
             wrapped = np.where(place < low, place + 100, place)
             seen = np.isfinite(place)
             assert ((wrapped > low) & (wrapped < high) | ~seen).all(), name
             known += seen.tolist()
             phases += place.tolist()
-        print(f"{name}: {np.mean(known):.0%} of {len(known)} cycles, at {described(np.array(phases))}")
+        print(f"{name}: {np.mean(known):.0%} of {len(known)} cycles, at {described(np.array(phases))}")  # noqa: T201
         assert np.mean(known) > (0.5 if name in ("peak_power_h1", "peak_power_k4") else 0.75), name
 
 
@@ -142,7 +139,7 @@ def test_left_and_right_steps_add_up_to_the_stride(real: list[Cut], made: list[C
                 if np.isfinite(away):
                     worst.setdefault(cut.study, []).append(abs(away))
     for study, values in worst.items():
-        print(f"{study}: {len(values)} strides, largest difference {1000 * max(values):.1f} mm")
+        print(f"{study}: {len(values)} strides, largest difference {1000 * max(values):.1f} mm")  # noqa: T201
         assert max(values) < 0.01, study
     assert sum(map(len, worst.values())) > 50
 
@@ -196,11 +193,8 @@ def test_steps_of_two_children_are_those_of_the_raw_markers(real: list[Cut], chi
     for row in by_hand(cut):
         for number in np.flatnonzero(np.abs(cycles.start_time.values - row.pop("start_time")) < 1e-6):
             ours = {name: float(cycles[name][number]) for name in row}
-            print(
-                child,
-                str(cycles.side.values[number]),
-                {name: (round(row[name], 4), round(ours[name], 4)) for name in row},
-            )
+            both = {name: (round(row[name], 4), round(ours[name], 4)) for name in row}
+            print(child, str(cycles.side.values[number]), both)  # noqa: T201
             assert ours == pytest.approx(row, abs=0.006)
             compared += 1
     assert compared == cycles.sizes["cycle"] >= 2
