@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from docs.examples import ankle_and_knee, double_pendulum, n_segment_limb, reaching
+from docs.examples import ankle_and_knee, double_pendulum, n_segment_limb, peaks_mixed_model, reaching
+from gaitlab.pipeline.errors import UserError
+from pipeline.demo.group import group_study
 from pipeline.results import netcdf
 from pipeline.results.trials import joined
 from tests.support.checkout import HOUSE
@@ -86,6 +89,72 @@ def test_ankle_and_knee_reads_stored_results(tmp_path: Path) -> None:
         close(found[name], value)
 
 
+def run_script(name: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run an example as a script from another folder."""
+    command = [sys.executable, str(HOUSE / "docs" / "examples" / name), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(HOUSE)}  # this checkout, even if another one is installed
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_prints_help_and_writes_nothing(example: Path, tmp_path: Path) -> None:
+    result = run_script(example.name, "--help", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "usage: " in result.stdout
+    assert "output" in result.stdout
+    assert not any(tmp_path.iterdir())
+
+
+def walked(conditions: dict[str, str], folder: Path, **options: Any) -> Path:
+    """Store a simulated study with other names of its conditions; return the file."""
+    study = group_study(**options)
+    names = [conditions[name] for name in study.condition.values.tolist()]
+    netcdf.save(folder / "study.nc", study.assign_coords(condition=("cycle", names)))
+    return folder / "study.nc"
+
+
+@pytest.mark.parametrize("example", ["compare_curves.py", "peaks_mixed_model.py"])
+def test_conditions_are_those_of_the_study(example: str, tmp_path: Path) -> None:
+    """Not those of the demonstration; with others than two a message names them, without a traceback."""
+    study = str(walked({"comfortable": "barefoot", "fast": "shoes"}, tmp_path))
+    result = run_script(example, "x.svg", study, folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "x.svg").exists()
+    wrong = run_script(example, "x.svg", study, "--conditions", "barefoot", "stairs", folder=tmp_path)
+    assert wrong.returncode == 1
+    assert wrong.stderr == (
+        "error: --conditions: the study's conditions are barefoot, shoes, not barefoot and stairs; name two of them\n"
+    )
+    alone = str(walked({"comfortable": "barefoot", "fast": "barefoot"}, tmp_path))
+    result = run_script(example, "x.svg", alone, folder=tmp_path)
+    assert result.stderr == "error: --conditions: the study's conditions are barefoot; name two of them\n"
+
+
+def test_too_few_people_a_missing_study_and_wrong_order_are_named(tmp_path: Path) -> None:
+    few = str(walked({"comfortable": "a", "fast": "b"}, tmp_path, participants=2))
+    for arguments, words in (
+        (("x.svg", few), "fewer than 3 participants walked a and b"),
+        (("x.svg", "nowhere"), "nowhere: no such file"),
+        ((few,), "give the name of the figure first, then the study"),
+        (("x.svg", "--joint", "knee"), "the simulated study has the ankle's flexion moment alone"),
+    ):
+        result = run_script("compare_curves.py", *arguments, folder=tmp_path)
+        assert result.returncode > 0
+        assert words in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_a_metric_is_chosen_by_its_alias(tmp_path: Path) -> None:
+    study = str(walked({"comfortable": "a", "fast": "b"}, tmp_path))
+    result = run_script("peaks_mixed_model.py", "x.svg", study, "--metric", "KAMM", folder=tmp_path)
+    assert "no metric is known as 'KAMM'; did you mean 'KAM'?" in result.stderr
+    alias = "external dorsiflexion moment"  # of the one metric that the simulated study has
+    result = run_script("peaks_mixed_model.py", "x.svg", study, "--metric", alias, folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    with pytest.raises(UserError, match="is a phase"):
+        peaks_mixed_model.main(tmp_path / "x.svg", metric="phase_of_peak_hip_flexion")
+
+
 def test_figures_are_reproducible(tmp_path: Path) -> None:
     for example in (n_segment_limb, reaching):
         once, twice = tmp_path / "once.svg", tmp_path / "twice.svg"
@@ -96,10 +165,7 @@ def test_figures_are_reproducible(tmp_path: Path) -> None:
 
 
 def test_example_runs_from_anywhere_as_a_script(tmp_path: Path) -> None:
-    script = HOUSE / "docs" / "examples" / "n_segment_limb.py"
-    command = [sys.executable, str(script), "limb.svg"]
-    environment = {**os.environ, "PYTHONPATH": str(HOUSE)}  # this checkout, even if another one is installed
-    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    result = run_script("n_segment_limb.py", "limb.svg", folder=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "block matrix" in result.stdout
     assert (tmp_path / "limb.svg").exists()
