@@ -18,6 +18,7 @@ from typing import Any
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.results import schema
+from gaitlab.pipeline.results.cycle_variables import ON_REQUEST
 from gaitlab.pipeline.results.metrics import METRICS, SCORES
 from gaitlab.pipeline.steps.report.tables import GROUPS, OTHERS
 from gaitlab.pipeline.workflow import settings
@@ -73,8 +74,9 @@ def _variables(step: str) -> str:
         remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
         remark += "with the scores if `study.reference` is set"
         variables = {name: variable for name, variable in variables.items() if cycles.get(name) != variable}
+    asked = "; only if `cycles.further_curves` names it" if step == "cycles" else ""
     rows = [
-        (f"`{name}`", f"`({', '.join(dims)})`", units, TYPES[dtype], meaning)
+        (f"`{name}`", f"`({', '.join(dims)})`", units, TYPES[dtype], meaning + asked * (name in ON_REQUEST))
         for name, (dims, units, meaning, dtype) in variables.items()
     ]
     return f"{heading}{remark}.\n\n" + _table(("variable", "dimensions", "units", "stored as", "meaning"), rows)

@@ -40,12 +40,12 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     known = {str(name): data[name].attrs.get("long_name", "") for data in (stances, study) for name in data.data_vars}
     about["variable"]["Levels"] = {name: known[name] for name in table.variable.cat.categories}
     try:
-        _sidecar(output).unlink(missing_ok=True)
+        sidecar(output).unlink(missing_ok=True)
         if form == "parquet":
             table.to_parquet(output, index=False, engine="pyarrow")
         else:
             guarded(_as_given(table)).to_csv(output, index=False, float_format=DIGITS)
-        write_whole(_sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
+        write_whole(sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
     except ImportError:
         raise UserError("--format parquet", "needs pyarrow", "pip install pyarrow, or take --format csv") from None
     except OSError as error:
@@ -56,12 +56,19 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
 def exported_from(table: Path) -> str | None:
     """Return the SHA-256 of the study.nc that an exported table was made from; None if that is not known."""
     try:
-        return str(json.loads(_sidecar(table).read_text(encoding="utf-8"))[MADE_FROM]["study.nc"])
+        return str(json.loads(sidecar(table).read_text(encoding="utf-8"))[MADE_FROM]["study.nc"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _sidecar(table: Path) -> Path:
+def exports_in(folder: Path) -> dict[Path, str]:
+    """Return the exported tables in a folder, with the SHA-256 of the study.nc that each was made from."""
+    tables = (file.with_suffix("") for file in sorted(folder.glob("*.*.json")))
+    return {table: digest for table in tables if table.is_file() and (digest := exported_from(table))}
+
+
+def sidecar(table: Path) -> Path:
+    """Return the path of the data dictionary of an exported table."""
     return table.with_name(f"{table.name}.json")
 
 

@@ -25,13 +25,14 @@ from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
 from ..workflow.settings import is_file
+from .export import exports_in, sidecar
 from .write_c3d import FOLDER as C3D_COPIES
 from .write_c3d import recorded_copies
 
 CHANGED = "changed since it was written"
 RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
 RUN_AND_KEEP = "run again; the changed table is kept"
-STALE_C3D = "write the copies again"
+STALE_C3D, STALE_EXPORT = "write the copies again", "export it again"
 OF_RESULTS = (RUN, REMOVE, RESTORE, RUN_AND_KEEP)
 OF_THE_SYSTEM = re.compile(
     r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE
@@ -87,7 +88,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
-    faults += _stale_copies(study, derived)
+    faults += [*_stale_copies(study, derived), *_stale_exports(derived)]
     return [*changed, *faults], f"{summary}; {_strangers(study, derived)}"
 
 
@@ -98,6 +99,7 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     commands = [f"rm {shlex.quote(str(folder / fault.where))}" for fault in faults if fault.remedy == REMOVE]
     commands += [_command(folder)] if any(fault.remedy in OF_RESULTS for fault in faults) else []
     commands += [f"gaitlab write-c3d {shlex.quote(str(folder))}"] * any(fault.remedy == STALE_C3D for fault in faults)
+    commands += [_export(folder, fault.where) for fault in faults if fault.remedy == STALE_EXPORT]
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
     return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), solution, summary])
 
@@ -255,6 +257,20 @@ def _stale_copies(study: Study, derived: Path) -> Iterator[Problem]:
             yield Problem(_several(copies[0], len(copies)), what, STALE_C3D)
 
 
+def _stale_exports(derived: Path) -> Iterator[Problem]:
+    """Yield the exported tables that were made from another study.nc than the one there, by its record."""
+    now = checksums.recorded(derived, "study.nc")
+    for table, digest in exports_in(derived).items():
+        if now and now.sha256 != digest:
+            yield Problem(f"derived/{table.name}", "made from an earlier derived/study.nc", STALE_EXPORT)
+
+
+def _export(folder: Path, table: str) -> str:
+    """Return the command that exports a table again."""
+    form = "parquet" if table.endswith(".parquet") else "csv"
+    return f"gaitlab export {shlex.quote(str(folder))} --format {form} --output {shlex.quote(str(folder / table))}"
+
+
 def _strangers(study: Study, derived: Path) -> str:
     """Return the files and folders that no run and no command writes for this study, as text."""
     known = {*study.sessions, checksums.FOLDER, PAGES}
@@ -262,6 +278,7 @@ def _strangers(study: Study, derived: Path) -> str:
     found = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
     own = {derived / name for name in outputs_of(study)}
     own |= {derived / copy for session in study.sessions for copy, _ in recorded_copies(derived, session)}
+    own |= {file for table in exports_in(derived) for file in (table, sidecar(table))}
     places = [derived, derived / PAGES]
     places += [derived / session / place for session in study.sessions for place in ("", C3D_COPIES)]
     for folder in places:

@@ -346,6 +346,7 @@ SCORES = {  # if a reference is given
     "gait_deviation_index": Metric(
         "1",
         "Gait Deviation Index: 100 is the reference mean, every 10 below it is one standard deviation",
+        "signed",  # its zero is arbitrary
         source=_SCHWARTZ,
         aliases=("GDI",),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.verify import REMOVE, RESTORE, RUN, STALE_C3D, verify
+from pipeline.commands.verify import REMOVE, RESTORE, RUN, STALE_C3D, STALE_EXPORT, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests, run_job
@@ -328,6 +329,28 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
     assert main(["verify", str(study)]) == 1
     assert f"  gaitlab write-c3d {study}\n" in capsys.readouterr().out
     assert main(["write-c3d", str(study)]) == 0
+    assert stale not in faults_of(study)
+
+
+@pytest.mark.parametrize("name", ["study.csv", "study.parquet", "for Ann.csv"])
+def test_exports_of_an_earlier_study_are_named_until_they_are_written_again(
+    study: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, form = study / "derived" / name, name.rpartition(".")[2]
+    export = ["export", str(study), "--format", form, "--output", str(table)]
+    assert main(export) == 0
+    assert verify(study) == ([], "3 recordings and 19 of 19 results were read; nothing else is there.")
+    path, known = study / "derived/study.nc", checksums.recorded(study / "derived", "study.nc")
+    assert known
+    netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
+    key = json.loads(open_study(study, forced=True).key("study")(None))
+    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    stale = Problem(f"derived/{name}", "made from an earlier derived/study.nc", STALE_EXPORT)
+    assert stale in faults_of(study)
+    capsys.readouterr()
+    assert main(["verify", str(study)]) == 1
+    assert f"  gaitlab {shlex.join(export)}\n" in capsys.readouterr().out
+    assert main(export) == 0
     assert stale not in faults_of(study)
 
 

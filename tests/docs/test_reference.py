@@ -33,8 +33,9 @@ CODE = [
 ]
 FILES = {f"{step}.nc" for step in schema.VARIABLES} | {"study.yaml", "participants.tsv", "trials.tsv"}
 FILES |= {"segments.tsv", "cycles.tsv", "study.csv", "report.html", "checksums"} | {
-    f"{name}{kind}.csv" for name in TABLES for kind in ("", ".changed")
+    f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")
 }
+FILES |= {"study.parquet", "study.csv.json", "study.parquet.json"}
 WORDS = {
     word
     for path in CODE
