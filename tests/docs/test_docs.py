@@ -129,7 +129,7 @@ def test_quoted_messages_occur_in_the_code(page: str, heading: str, count: int) 
     code = "".join(file.read_text() for file in (HOUSE / "pipeline").rglob("*.py"))
     joined = re.sub(r'"\s+f?"', "", code)  # strings that are written in parts
     assert len(quoted) >= count
-    assert [part for text in quoted for part in re.split(r'"? \.\.\. "?', text) if part not in joined] == []
+    assert [part for text in quoted for part in re.split(r" ?\.\.\. ?", text) if part not in joined] == []
 
 
 def test_version_is_the_same_everywhere() -> None:
