@@ -285,6 +285,7 @@ def _add(result: Drawn, mine: Cycles, side: str, line: Line, *, over_participant
 
 def _single(values: Array, labels: NDArray[np.str_]) -> Single:
     """Return at most 20 of the curves (n, phase) that are known, evenly chosen."""
+    values = np.where(np.isfinite(values), values, np.nan)
     known = np.flatnonzero(np.isfinite(values).any(axis=1))
     chosen = known[np.unique(np.linspace(0, len(known) - 1, min(len(known), MOST_SINGLE)).round().astype(int))]
     curves = values[chosen, ::EVERY]

@@ -76,32 +76,40 @@
     x: curve.foot_off, y: 1, yref: "paper", text: "\u25cb", showarrow: false, font: { color: colour(curve.side), size: 9 },
   });
 
-  // Triangles where a mean is beyond its axis, and words with its farthest value.
-  function beyond(curve, [low, high]) {
-    const known = curve.mean.map((value, at) => [value, at]).filter(([value]) => value !== null);
-    const sides = [["above", known.filter(([value]) => value > high), high], ["below", known.filter(([value]) => value < low), low]];
-    const found = sides.filter(([, out]) => out.length);
-    const mark = ([where, out, edge]) => ({
-      x: out.filter((_, i) => i % 8 === Math.min(4, out.length >> 1)).map(([, at]) => at), mode: "markers", hoverinfo: "skip", showlegend: false, cliponaxis: false,
-      marker: { symbol: `triangle-${where === "above" ? "up" : "down"}`, size: 8, color: colour(curve.side) }, edge,
+  // Triangles where a mean is beyond its axis, and words with its farthest value, or that of its band or single curves.
+  function beyond(curve, single, [low, high]) {
+    const excess = ([value]) => Math.max(value - high, low - value);
+    const outside = (points) => points.filter((point) => excess(point) > 0);
+    const farthest = (points) => points.reduce((far, next) => (excess(next) > excess(far) ? next : far));
+    const to = (points) => { const [value, at] = farthest(points); return `to ${number(value)} at ${number(at)} %`; };
+    const triangles = (points, edge, direction) => ({
+      x: points.map(([, at]) => at), y: points.map(() => edge), mode: "markers", hoverinfo: "skip", showlegend: false, cliponaxis: false,
+      marker: { symbol: `triangle-${direction}`, size: 8, color: colour(curve.side), maxdisplayed: 12 },
     });
-    const words = ([where, out]) => {
-      const [value, at] = out.reduce((far, next) => (where === "above" ? next[0] > far[0] : next[0] < far[0]) ? next : far);
-      return `${curve.side}, ${curve.line}${out.length === known.length ? " wholly," : ""} to ${number(value)} at ${at} %`;
-    };
-    return { marks: found.map(mark).map(({ edge, ...trace }) => ({ ...trace, y: trace.x.map(() => edge) })), words: found.map(words) };
+    const name = `${curve.side}, ${curve.line}`;
+    const known = curve.mean.map((value, at) => [value, at]).filter(([value]) => value !== null);
+    const mean = outside(known);
+    if (mean.length) {
+      const [above, below] = [mean.filter(([value]) => value > high), mean.filter(([value]) => value < low)];
+      const marks = [[above, high, "up"], [below, low, "down"]].filter(([points]) => points.length).map((args) => triangles(...args));
+      return { marks, words: [`${name}${mean.length === known.length ? " wholly," : ""} ${to(mean)}`] };
+    }
+    const band = outside(known.flatMap(([value, at]) => [[value + curve.sd[at], at], [value - curve.sd[at], at]]));
+    const { x, y } = single ? singles(curve, single) : { y: [] };
+    const cycles = outside(y.map((value, i) => [value, x[i]]).filter(([value]) => value !== null));
+    const parts = [["band", band], ["single", cycles]].filter(([, points]) => points.length);
+    return { marks: [], words: parts.map(([what, points]) => `${name}, ${what} ${to(points)}`) };
   }
 
   const content = (figure, single) => () => {
-    const visible = (curve) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`);
-    const curves = figure.curves.filter(visible);
-    const drawn = figure.curves.map((curve, i) => (visible(curve) ? traces(curve, shown("single") || curve.n === 2 ? single()[i] : null) : []));
+    const curves = figure.curves.map((curve, i) => ({ curve, single: shown("single") || curve.n === 2 ? single()[i] : null }))
+      .filter(({ curve }) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`));
     const grey = figure.reference && shown("reference") ? reference(figure.reference) : [];
     const limits = shown("axes") && figure.limits;
-    const off = curves.filter((curve) => curve.foot_off !== null);
-    const out = limits ? curves.map((curve) => beyond(curve, limits)) : [];
+    const off = curves.map(({ curve }) => curve).filter((curve) => curve.foot_off !== null);
+    const out = limits ? curves.map(({ curve, single }) => beyond(curve, single, limits)) : [];
     return {
-      data: [...grey, ...drawn.flat(), ...out.flatMap(({ marks }) => marks)],
+      data: [...grey, ...curves.flatMap(({ curve, single }) => traces(curve, single)), ...out.flatMap(({ marks }) => marks)],
       layout: layout({
         x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
         hovermode: shown("single") ? "closest" : "x unified",
