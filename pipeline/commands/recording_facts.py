@@ -49,6 +49,7 @@ class Facts:
         plate_sides_m: longest side of each of these plates.
         plate_problems: problems of the other plates, and of the channels of these.
         event_count: gait events in the file.
+        channels: labels of the analog channels that no plate uses.
         strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
         walking_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
@@ -74,6 +75,7 @@ class Facts:
     plate_sides_m: Mapping[int, float]
     plate_problems: list[Problem]
     event_count: int
+    channels: list[str]
     strange_events: list[str]
     weight_n: float
     walking_weights_n: list[float]
@@ -160,6 +162,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         plate_sides_m=dict(zip(numbers.tolist(), sides.tolist(), strict=True)),
         plate_problems=plates.problems,
         event_count=len(recording.events),
+        channels=read.other_channels(recording)[1].tolist(),
         strange_events=not_understood((event.label, event.side) for event in recording.events),
         weight_n=shown.standing_weight_n,
         walking_weights_n=shown.walking_weights_n,

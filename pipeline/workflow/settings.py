@@ -131,10 +131,11 @@ def _remedy(value: str, schema: Mapping[str, Any]) -> str:
         return nearest(value, allowed) or f"expected one of {', '.join(allowed)}"
     limits = " and ".join(words.format(schema[name]) for name, words in LIMITS.items() if name in schema)
     length = f" of at most {schema['maxLength']} characters" if "maxLength" in schema else ""
+    text = f"text such as '{schema['examples'][0]}'" if "examples" in schema else schema.get("pattern", "text")
     words = {
         "number": f"a number {limits}".strip(),
         "integer": f"a whole number {limits}".strip(),
-        "string": f"{schema.get('pattern', 'text').strip('^$')}{length}",
+        "string": f"{text.strip('^$')}{length}",
         "boolean": "true or false",
         "array": "a list",
         "object": "'key: value' lines",

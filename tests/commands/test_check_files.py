@@ -17,6 +17,7 @@ from pipeline.workflow.open_study import open_study
 from tests.support.changed_files import edit, relabel, rewrite, set_parameter
 from tests.support.checked import about, found
 from tests.support.checkout import DEMO
+from tests.support.emg_channels import add_channels
 
 
 def test_rows_without_files_and_files_without_rows(demo: Path) -> None:
@@ -177,3 +178,24 @@ def test_unknown_events_are_named(demo: Path) -> None:
     rewrite(demo / "sub-01" / "fast_01.c3d", add_events)
     what = "gait events not understood, and not used: 'Schritt', 'Foot Off'"
     assert found(demo) == {("warning", "sub-01/fast_01.c3d", what)}
+
+
+def test_emg_channels_without_a_muscle_and_wrong_labels_in_the_setting_are_named(demo: Path) -> None:
+    wave = np.sin(np.arange(2500))
+    names = ("EMG1", "EMG2", "L Tib Ant", "Trigger")
+    add_channels(demo / "sub-01" / "comfortable_01.c3d", dict.fromkeys(names, ("V", wave)))
+    finding = about(check(demo), "sub-01/comfortable_01.c3d")
+    assert finding.severity == "warning"
+    assert finding.what.endswith("not used: EMG1, EMG2")
+    with (demo / "study.yaml").open("a") as file:
+        file.write("clean:\n  emg_channels: {EMG1: left soleus, EMG2: null, EMG3: right soleus}\n")
+    assert found(demo) == {("warning", "study.yaml", "clean.emg_channels: no file has a channel 'EMG3'")}
+
+
+def test_a_muscle_without_a_side_is_refused_by_the_settings(demo: Path) -> None:
+    with (demo / "study.yaml").open("a") as file:
+        file.write("clean:\n  emg_channels: {EMG1: soleus}\n")
+    finding = about(check(demo), "study.yaml")
+    assert finding.severity == "error"
+    assert 'clean.emg_channels.EMG1 is "soleus"' in finding.what
+    assert "left soleus" in finding.remedy

@@ -14,7 +14,7 @@ from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ..recording_facts import Facts, c3d_files, facts_in
-from .findings import of_file, of_functional, of_session
+from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .sizes import of_person
 
@@ -48,6 +48,7 @@ def check(folder: Path) -> list[Finding]:
         findings += of_legs(session, facts, study)
     for (file, *_), own in known.items():
         findings += of_file(file, own, study.settings)
+    findings += of_emg_channels(study.settings, known.values())
     findings += _unlisted(study)
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...body import requirements
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
+from ...c3d.muscle_names import muscles_in
 from ...conventions import SIDES
 from ...errors import Finding, UserError, nearest
 from ...plates.body_weight import LOADED_N
@@ -46,6 +47,7 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
         what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
         yield Finding("warning", file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE")
     yield from _wrong_units(file, facts)
+    yield from _unnamed_emg(file, facts, chosen)
     if facts.label_notes:
         more = f" (and {len(facts.label_notes) - 1} more labels)" if facts.label_notes[1:] else ""
         yield Finding("warning", file, facts.label_notes[0] + more, "give every marker a label of its own")
@@ -55,6 +57,26 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
     if facts.name_words & {*words_of(file)}:
         what = "the path contains a name from SUBJECTS:NAMES"
         yield Finding("warning", file, what, "rename it, also in trials.tsv: outputs contain the path")
+
+
+def _unnamed_emg(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
+    """Find channels that are EMG by their label, but of no known muscle."""
+    named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
+    if unnamed := [label for label in facts.channels if "emg" in label.casefold() and label not in named]:
+        listed = ", ".join(unnamed[:MOST_LISTED]) + " and more" * (len(unnamed) > MOST_LISTED)
+        remedy = f"name side and muscle in study.yaml, or null: clean: emg_channels: {{{unnamed[0]}: left soleus}}"
+        yield Finding("warning", file, f"EMG channels that name no side and muscle, and are not used: {listed}", remedy)
+
+
+def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Facts]) -> Iterator[Finding]:
+    """Find labels in the setting ``clean.emg_channels`` that no file has."""
+    present = {label for each in facts for label in each.channels}
+    for label in chosen.get("clean", {}).get("emg_channels", {}):
+        if label not in present:
+            remedy = (
+                nearest(str(label), present) or f"the files have {', '.join(sorted(present)) or 'no such channels'}"
+            )
+            yield Finding("warning", "study.yaml", f"clean.emg_channels: no file has a channel '{label}'", remedy)
 
 
 def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
