@@ -195,7 +195,8 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
         ((R + L) / 2) of the sizes, percent (Robinson et al. 1987): 0 where the sides are equal, positive where the
         right side is larger in size, 200 where the left one is 0. Only a metric of kind "size" has one: where a
         quantity may cross zero the mean in the denominator may vanish, and the zero of a phase is arbitrary. NaN where
-        a side is not known, and where both are 0.
+        a side is not known, where both are 0, and where the sides have different signs after all, such as the steps of
+        a person who always leads with one foot.
     """
     first = means.drop_duplicates(SESSION)[[*SESSION, *about]].reset_index(drop=True)
     left, right = (
@@ -206,7 +207,8 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
     difference = np.where(kinds == "phase", shortest_way(right - left), right - left)
     with np.errstate(invalid="ignore", divide="ignore"):
         sizes = np.abs(right), np.abs(left)
-        index = np.where(kinds == "size", 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)
+        of_sizes = (kinds == "size") & (left * right >= 0)
+        index = np.where(of_sizes, 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)
     table = first.loc[first.index.repeat(len(names))].reset_index(drop=True)
     return table.assign(
         metric=np.tile([*names], len(first)),

@@ -281,7 +281,7 @@ _METRICS = {
     },
     "leg_length": Metric("m", "leg length, hip centre to knee centre to ankle centre, median over the trial"),
     **{
-        name: Metric("1", meaning, source=_HOF)
+        name: Metric("1", meaning, "signed" if name.startswith("step_width") else "size", source=_HOF)
         for name, meaning in (
             ("walking_speed_dimensionless", "walking speed divided by sqrt(gravity * leg length)"),
             ("stride_length_dimensionless", "stride length divided by leg length"),

@@ -82,6 +82,17 @@ def test_what_crosses_zero_and_phases_have_differences_only() -> None:
     assert np.isnan([moment.symmetry_index, phase.symmetry_index]).all()
 
 
+def test_steps_of_which_one_goes_backwards_have_no_index() -> None:
+    """A person who always leads with the left foot and ends with the right one behind it; 0 is no other sign."""
+    rows = pd.DataFrame([("left", 0.3), ("right", -0.05)], columns=["side", "step_length"])
+    rows = rows.assign(participant="p", session="s", condition="slow", part="cycle")
+    for right, expected in ((-0.05, np.nan), (0.0, -200.0), (0.3, 0.0)):
+        rows.loc[1, "step_length"] = right
+        (row,) = symmetry(participant_means(rows, ["step_length"]), ["step_length"]).itertuples()
+        assert row.symmetry_index == pytest.approx(expected, nan_ok=True)
+        assert row.difference == pytest.approx(right - 0.3)
+
+
 def test_swapped_sides_change_the_sign() -> None:
     other = METRICS.assign(side=METRICS.side.map({"left": "right", "right": "left"}))
     here, there = (symmetry(participant_means(table, NAMES), NAMES) for table in (METRICS, other))

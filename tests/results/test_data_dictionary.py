@@ -12,6 +12,8 @@ from pipeline.errors import UserError
 from pipeline.results.data_dictionary import as_json, data_dictionary, find_metric
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.steps.study.step import per_participant
+from pipeline.workflow import settings
+from tests.support.checkout import HOUSE
 from tests.support.gathered_cycles import gathered
 
 NUMBERS = METRICS | SCORES
@@ -101,3 +103,16 @@ def test_every_alias_finds_its_metric_first_or_among_those_that_share_it() -> No
 def test_an_unknown_metric_is_refused_with_a_remedy(text: str) -> None:
     with pytest.raises(UserError, match=re.escape(f"no metric is known as {text!r}; ")):
         find_metric(text)
+
+
+def test_every_further_curve_is_described_on_the_page_of_outputs() -> None:
+    """The values of cycles.further_curves: dimensions, units, meaning, and that they are there on request only."""
+    text = (HOUSE / "docs" / "outputs.md").read_text(encoding="utf-8")
+    curves = settings.schema("settings")["properties"]["cycles"]["properties"]["further_curves"]["items"]["enum"]
+    assert len(curves) >= 18
+    for name in curves:
+        (row,) = re.findall(rf"^\| `{name}` \|.*only if `cycles\.further_curves` names it \|$", text, re.MULTILINE)
+        *_, dims, units, _, meaning, _ = row.split("|")
+        assert "(cycle, " in dims
+        assert units.strip()
+        assert len(meaning) > len("; only if `cycles.further_curves` names it")
