@@ -28,6 +28,7 @@ BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_ba
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
 MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mass, and the page grows
 EVERY = 2  # percent between the samples of single curves
+ONE_SPEED = 0.065  # half the distance of two groups of Schwartz et al. (2008): their curves differ by .1 to .4 SD
 MOST_LINES = 4  # conditions and sessions to show before a reader chooses
 
 
@@ -47,6 +48,7 @@ class Cycles(NamedTuple):
     side: Text
     label: Text
     band: Array | None
+    reference_speed: Array
     over: str = "gait cycle"
 
     def of(self, participant: str) -> Cycles:
@@ -69,6 +71,19 @@ class Line(NamedTuple):
     condition: str
     dash: str
     shown: bool = True
+
+    def drawn_from(self, cycles: Cycles) -> NDArray[np.bool_]:
+        """Return which cycles (cycle,) the line stands for."""
+        mine: NDArray[np.bool_] = cycles.condition == self.condition
+        return mine if self.session is None else mine & (cycles.session == self.session)
+
+
+class Normal(NamedTuple):
+    """Curves of the reference at a dimensionless speed, None if it is for any, and the lines that they are for."""
+
+    curves: Mapping[reference_curves.Key, reference_curves.Reference]
+    lines: list[str]
+    speed: float | None = None
 
 
 class Curve(TypedDict):
@@ -97,8 +112,10 @@ class Single(TypedDict):
 
 
 class Band(TypedDict):
-    """Mean and standard deviation of the reference, None outside its range."""
+    """Mean and standard deviation of the reference, None outside its range; the lines that it is for."""
 
+    name: str
+    lines: list[str]
     mean: list[float | None]
     sd: list[float | None]
 
@@ -122,7 +139,7 @@ class Key(TypedDict):
 
 
 class Figure(TypedDict):
-    """A panel with its curves, the reference and the fixed range of its axis, ready for JSON."""
+    """A panel with its curves, the bands of the reference and the fixed range of its axis, ready for JSON."""
 
     group: str
     title: str
@@ -131,7 +148,7 @@ class Figure(TypedDict):
     over: str
     limits: Limits | None
     curves: list[Curve]
-    reference: Band | None
+    reference: list[Band]
 
 
 class Drawn(NamedTuple):
@@ -161,7 +178,10 @@ def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
     curves = [p.factor * select(study, p.variable, "cycle", "phase", **p.component) for p in panels]
     curve = np.stack(curves, axis=1).astype(float)
     foot_off = select(study, "stance_share", "cycle").astype(float)
-    return Cycles(panels, curve, foot_off, **_labels(study, "cycle", ""), band=_bands(study, panels))
+    speed = select(study, "reference_speed", "cycle") if "reference_speed" in study else np.full(len(curve), np.nan)
+    return Cycles(
+        panels, curve, foot_off, **_labels(study, "cycle", ""), band=_bands(study, panels), reference_speed=speed
+    )
 
 
 def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
@@ -171,7 +191,7 @@ def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
         if f"{p.variable}{STANCE}" in STANCE_CURVES:
             curve[:, i] = p.factor * select(study, f"{p.variable}{STANCE}", "stance", "stance_phase", **p.component)
     off = np.full(len(curve), np.nan)
-    return Cycles(panels, curve, off, **_labels(study, "stance", STANCE), band=None, over="stance")
+    return Cycles(panels, curve, off, **_labels(study, "stance", STANCE), band=None, reference_speed=off, over="stance")
 
 
 def _labels(study: xr.Dataset, row: str, ending: str) -> dict[str, Any]:
@@ -223,6 +243,24 @@ def lines_of(cycles: Cycles, *, dashes: Mapping[str, str], over_participants: bo
     ]
 
 
+def normal_of(cycles: Cycles, lines: Sequence[Line], reference: reference_curves.BySpeed) -> list[Normal]:
+    """Return the reference for the lines: at the median of the speeds that study.nc compares their cycles with.
+
+    Lines of nearly the same speed have one, at the mean of their speeds. A line without a speed, of running, has none.
+    """
+    if not reference_curves.speeds_of(reference):
+        return [Normal(curves, [line.label for line in lines]) for curves in reference.values()]
+    known = [(cycles.reference_speed[line.drawn_from(cycles)], line.label) for line in lines]
+    medians = [(float(np.nanmedian(speed)), label) for speed, label in known if np.isfinite(speed).any()]
+    groups: list[list[tuple[float, str]]] = []
+    for speed, label in sorted(medians):
+        if not groups or speed - groups[-1][0][0] > ONE_SPEED:
+            groups.append([])
+        groups[-1].append((speed, label))
+    means = [(float(np.mean([speed for speed, _ in group])), [label for _, label in group]) for group in groups]
+    return [Normal(reference_curves.at_speed(reference, speed), labels, speed) for speed, labels in means]
+
+
 def people_with_sessions(cycles: Cycles) -> int:
     """Return the number of participants with several sessions in one condition."""
     visits = {*zip(*(x.tolist() for x in (cycles.participant, cycles.condition, cycles.session)), strict=True)}
@@ -234,7 +272,7 @@ def figures(
     cycles: Cycles,
     *,
     lines: Sequence[Line],
-    reference: Mapping[reference_curves.Key, reference_curves.Reference],
+    normal: Sequence[Normal],
     over_participants: bool,
 ) -> Drawn:
     """Average the cycles per side and line.
@@ -242,7 +280,7 @@ def figures(
     Args:
         cycles: the cycles to average, of a study or of one participant.
         lines: of :func:`lines_of`.
-        reference: reference curves.
+        normal: the reference for these lines, of :func:`normal_of`.
         over_participants: whether to average the participants' means instead of the cycles.
 
     Returns:
@@ -250,13 +288,11 @@ def figures(
         participants. None of a muscle without EMG, and of participants none at all: amplitudes in mV depend on
         electrodes and skin.
     """
-    empty = [_empty(panel, reference, cycles.over) for panel in cycles.panels]
+    empty = [_empty(panel, normal, cycles.over) for panel in cycles.panels]
     result = Drawn(lines, empty, [[] for _ in empty])
     for line in lines:
         for side in SIDES:
-            mine = (cycles.condition == line.condition) & (cycles.side == side)
-            if line.session is not None:
-                mine &= cycles.session == line.session
+            mine = line.drawn_from(cycles) & (cycles.side == side)
             if mine.any():
                 _add(result, cycles.at(mine), side, line, over_participants=over_participants)
     return result.with_own_muscles(any_muscle=not over_participants)
@@ -294,10 +330,10 @@ def _single(values: Array, labels: NDArray[np.str_]) -> Single:
     return Single(step=float(step), labels=labels[chosen].tolist(), curves=whole(curves / step))
 
 
-def _empty(panel: Panel, reference: Mapping[reference_curves.Key, reference_curves.Reference], over: str) -> Figure:
+def _empty(panel: Panel, normal: Sequence[Normal], over: str) -> Figure:
     """Return a figure without curves."""
     known = panel.variable in reference_curves.COMPONENTS
-    curve = reference.get(reference_curves.key_of(panel.variable, panel.component)) if known else None
+    key = reference_curves.key_of(panel.variable, panel.component) if known else ()
     return Figure(
         group=panel.group,
         title=panel.title,
@@ -306,15 +342,14 @@ def _empty(panel: Panel, reference: Mapping[reference_curves.Key, reference_curv
         over=over,
         limits=panel.limits,
         curves=[],
-        reference=_band(curve, panel.factor),
+        reference=[_band(each, each.curves[key], panel.factor) for each in normal if key in each.curves],
     )
 
 
-def _band(curve: reference_curves.Reference | None, factor: int) -> Band | None:
-    if curve is None:
-        return None
+def _band(normal: Normal, curve: reference_curves.Reference, factor: int) -> Band:
+    name = "normal" if normal.speed is None else f"normal, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
-    return Band(mean=shortened(factor * mean), sd=shortened(sd))
+    return Band(name=name, lines=normal.lines, mean=shortened(factor * mean), sd=shortened(sd))
 
 
 def key_of(drawn: Drawn, *, single: str) -> Key:

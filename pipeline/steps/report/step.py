@@ -8,17 +8,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...results.trials import facts_of_trials
 from ...tables import tsv
 from ...tables.csv_files import rows_of
-from ...tables.reference_curves import BySpeed, Curves, at_speed, reference_of
+from ...tables.reference_curves import BySpeed, reference_of
 from . import quality as checked
 from . import tables
 from .data_check import DataCheck, data_check
-from .figures import Cycles, Drawn, cycles_of, dash_styles, figures, key_of, lines_of, people_with_sessions, stances_of
+from .figures import (
+    Cycles,
+    Drawn,
+    cycles_of,
+    dash_styles,
+    figures,
+    key_of,
+    lines_of,
+    normal_of,
+    people_with_sessions,
+    stances_of,
+)
 from .html_page import render
 from .json_numbers import select
 from .moment_parts import contributions
@@ -141,7 +151,7 @@ def _overview(content: Content, links: Mapping[str, str]) -> dict[str, Any]:
     drawn = _drawn(content.cycles, content, single="participant")
     return {
         "key": key_of(drawn, single="participant"),
-        "reference": _about_reference(content, content.cycles.participant),
+        "reference": _about_reference(content, drawn),
         "totals": tables.totals(content.metrics, content.quality),
         "figures": drawn if several and len(content.cycles.side) else None,
         "people_with_sessions": people_with_sessions(content.cycles),
@@ -167,7 +177,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
     sessions = tables.names([*judged, *rows], "session")
     return {
         "key": key_of(shown if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
-        "reference": _about_reference(content, mine.participant),
+        "reference": _about_reference(content, shown),
         "name": name,
         "totals": tables.totals(rows, judged),
         "data_check": content.data[name],
@@ -189,34 +199,17 @@ def _drawn(cycles: Cycles, content: Content, *, single: str = "cycle") -> Drawn:
     """Return the figures of cycles; averages of participants if a ``participant`` is a single curve."""
     over_participants = single == "participant"
     lines = lines_of(cycles, dashes=content.dashes, over_participants=over_participants)
-    reference = _reference(content, cycles.participant)
-    return figures(cycles, lines=lines, reference=reference, over_participants=over_participants)
+    normal = normal_of(cycles, lines, content.reference)
+    return figures(cycles, lines=lines, normal=normal, over_participants=over_participants)
 
 
-def _reference(content: Content, participant: NDArray[np.str_]) -> Curves:
-    """Return the reference at the median of the speeds that study.nc compares the participants' cycles with."""
-    if not content.reference:
-        return {}
-    speeds = _reference_speeds(content, participant)
-    return at_speed(content.reference, float(np.median(speeds)) if speeds.size else np.nan)
-
-
-def _reference_speeds(content: Content, participant: NDArray[np.str_]) -> NDArray[np.float64]:
-    """Return the known speeds that study.nc compares the participants' cycles with; none without a table by speed."""
-    if "reference_speed" not in content.study:
-        return np.empty(0)
-    speed = select(content.study, "reference_speed", "cycle")[np.isin(content.cycles.participant, participant)]
-    return np.asarray(speed[np.isfinite(speed)])
-
-
-def _about_reference(content: Content, participant: NDArray[np.str_]) -> dict[str, Any] | None:
-    """Return what the reader needs to know of the participants' reference, None if they have none."""
-    if not _reference(content, participant):
+def _about_reference(content: Content, drawn: Drawn) -> dict[str, Any] | None:
+    """Return what the reader needs to know of the reference in the figures, None if there is none."""
+    bands = {band["name"]: band["lines"] for figure in drawn.figures for band in figure["reference"]}
+    if not bands:
         return None
-    about = dict.fromkeys(("people", "citation"), "") | {"title": "reference", "remarks": []}
-    about |= json.loads(content.study.attrs.get("reference", "{}"))
-    speeds = _reference_speeds(content, participant)
-    return about | {"speeds": [f"{of(speeds):.2f}" for of in (np.median, np.min, np.max) if speeds.size]}
+    known = json.loads(content.study.attrs.get("reference", "{}"))
+    return {"title": "reference", "people": "", "citation": "", "remarks": [], **known, "bands": bands}
 
 
 def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[str, Shown]:

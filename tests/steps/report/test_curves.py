@@ -119,7 +119,8 @@ def test_clinical_moments_their_errors_and_their_reference_point_upwards_for_ext
     np.testing.assert_allclose(high, 0.5, atol=0.02)
     (figure,) = [figure for figure in figures if figure["title"] == "Knee extensor moment"]
     assert figure["sign"] == "flexor < 0 < extensor"
-    assert (set(figure["reference"]["mean"]), set(figure["reference"]["sd"])) == ({0.4}, {0.1})
+    (band,) = figure["reference"]
+    assert (set(band["mean"]), set(band["sd"])) == ({0.4}, {0.1})
     assert curve_of(figures, "Knee power", "left", "slow")["mean"][25] > 0
     assert "drawn upwards, the opposite of the signs in study.nc" in page.words
     (walk,) = page.walks()

@@ -34,7 +34,7 @@
 
   function reference(curve) {
     const line = { color: colour("quiet"), width: 1 };
-    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: "reference", text: readings(curve, ""), hovertemplate: "%{text}" };
+    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: curve.name, text: readings(curve, ""), hovertemplate: "%{text}" };
     return [...band(curve, `${colour("quiet")}3a`), mean];
   }
 
@@ -104,7 +104,7 @@
   const content = (figure, single) => () => {
     const curves = figure.curves.map((curve, i) => ({ curve, single: shown("single") || curve.n === 2 ? single()[i] : null }))
       .filter(({ curve }) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`));
-    const grey = figure.reference && shown("reference") ? reference(figure.reference) : [];
+    const grey = shown("reference") ? figure.reference.filter(({ lines }) => lines.some((line) => shown(`line ${line}`))).flatMap(reference) : [];
     const limits = shown("axes") && figure.limits;
     const off = curves.map(({ curve }) => curve).filter((curve) => curve.foot_off !== null);
     const out = limits ? curves.map(({ curve, single }) => beyond(curve, single, limits)) : [];
