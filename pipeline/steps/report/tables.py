@@ -22,6 +22,7 @@ DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s k
 # groups of metrics by beginning or end of their names; all others are times and distances
 GROUPS = {
     "peak_": "Peaks",
+    "lowest_": "Peaks",
     "range_of_": "Ranges of motion",
     "impulse_of_": "Impulses",
     "work_": "Work by phase of power",
