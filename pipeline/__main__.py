@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .errors import UserError, printable
+from .errors import INTERRUPTED, UserError, printable
 
 Answer = tuple[str, int]  # text to print, exit code
+OPTIONS: dict[str, Any] = {
+    "metavar": "...",
+    "nargs": argparse.REMAINDER,
+    "help": "options of Snakemake (default: --cores all)",
+}
 EXAMPLES = """\
 examples:
   gaitlab demo my_demo && gaitlab run my_demo    write a small study, compute it and report on it
@@ -27,18 +32,21 @@ examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 1 if the user has something to correct, else 0."""
-    parser = command_line_parser()
-    chosen, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        after = "; give options of Snakemake after STUDY" if "options" in chosen else ""
-        parser.error(f"unknown: {' '.join(unknown)}{after}")
-    function: Callable[[Namespace], Answer] = chosen.function
+    """Run one command and return its exit code: 1 if the user has something to correct, 130 after Ctrl-C, else 0."""
     try:
+        parser = command_line_parser()
+        chosen, unknown = parser.parse_known_args(arguments)
+        if unknown:
+            after = "; give options of Snakemake after STUDY" if "options" in chosen else ""
+            parser.error(f"unknown: {' '.join(unknown)}{after}")
+        function: Callable[[Namespace], Answer] = chosen.function
         text, code = function(chosen)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped by Ctrl-C.\n")
+        return INTERRUPTED
     sys.stdout.write(f"{printable(text)}\n")
     return code
 
@@ -53,73 +61,87 @@ def command_line_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gaitlab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_steps_of_a_study(commands)
+    _add_looks_at_results(commands)
+    _add_copies_of_results(commands)
+    _add_further_commands(commands)
+    return parser
 
-    def add(
-        name: str, function: Callable[[Namespace], Answer], text: str, *examples: str, place: str = "STUDY"
-    ) -> argparse.ArgumentParser:
-        command = commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            epilog="\n".join(["examples:", *(f"  gaitlab {name} {example}" for example in examples)]),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.set_defaults(function=function)
-        command.add_argument("path", metavar=place, type=Path)
-        return command
 
-    options: dict[str, Any] = {
-        "metavar": "...",
-        "nargs": argparse.REMAINDER,
-        "help": "options of Snakemake (default: --cores all)",
-    }
-    results = "my_study/derived/study.nc"
+def _add(
+    commands: Any,
+    name: str,
+    function: Callable[[Namespace], Answer],
+    text: str,
+    *examples: str,
+    place: str = "STUDY",
+) -> argparse.ArgumentParser:
+    """Add a command with its examples and its first argument, a place, and return its parser."""
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog="\n".join(["examples:", *(f"  gaitlab {name} {example}" for example in examples)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(function=function)
+    command.add_argument("path", metavar=place, type=Path)
+    return command
 
-    add("init", _init, "write the tables of a folder of C3D files; existing ones are kept", "my_study", place="DIR")
-    add("check", _check, "list everything that is wrong with a study, before anything runs", "my_study")
 
+def _add_steps_of_a_study(commands: Any) -> None:
+    text = "write the tables of a folder of C3D files; existing ones are kept"
+    _add(commands, "init", _init, text, "my_study", place="DIR")
+    _add(commands, "check", _check, "list everything that is wrong with a study, before anything runs", "my_study")
     text = "compute what is missing or out of date, and write the report"
     changed = "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"
-    command = add("run", _run, text, "my_study", "my_study --cores 2", "my_study --profile slurm", changed)
-    command.add_argument("options", **options)
+    command = _add(commands, "run", _run, text, "my_study", "my_study --cores 2", "my_study --profile slurm", changed)
+    command.add_argument("options", **OPTIONS)
 
+
+def _add_looks_at_results(commands: Any) -> None:
     text = "list the content of an output file, or the numbers of one variable"
-    walk = "my_study/derived/sub-01/kinetics.nc --trial fast_01"
-    command = add("show", _show, text, results, f"{results} --variable joint_angle", walk, place="NC")
+    results, walk = "my_study/derived/study.nc", "my_study/derived/sub-01/kinetics.nc --trial fast_01"
+    angles = f"{results} --variable joint_angle"
+    command = _add(commands, "show", _show, text, results, angles, walk, place="NC")
     command.add_argument("--trial", metavar="T", help="one trial only")
     command.add_argument("--variable", metavar="V", help="print the numbers of this variable")
 
     text = "trace one gait cycle back to the frames and plates of its recording"
-    command = add("explain", _explain, text, "my_study", "my_study --cycle 2")
+    command = _add(commands, "explain", _explain, text, "my_study", "my_study --cycle 2")
     either = command.add_mutually_exclusive_group()
     either.add_argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)")
     either.add_argument("--stance", metavar="N", type=int, help="number of a stance instead, as in the list")
 
-    add("verify", _verify, "check that recordings and results are still those of the last run", "my_study")
+    text = "check that recordings and results are still those of the last run"
+    _add(commands, "verify", _verify, text, "my_study")
 
+
+def _add_copies_of_results(commands: Any) -> None:
     text = "write study.nc as one long table, a row per cycle or stance, variable, joint, angle and percent"
-    command = add("export", _export, text, "my_study", "my_study --format parquet --output my_study.parquet")
+    command = _add(commands, "export", _export, text, "my_study", "my_study --format parquet --output my_study.parquet")
     command.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
     command.add_argument("--output", metavar="FILE", type=Path, help="the table to write (default: next to study.nc)")
 
     text = "write angles, moments, powers, forces and events of a computed study into copies of its C3D files"
-    command = add("write-c3d", _write_c3d, text, "my_study", "my_study --session sub-01 --anonymous")
+    command = _add(commands, "write-c3d", _write_c3d, text, "my_study", "my_study --session sub-01 --anonymous")
     command.add_argument("--session", metavar="S", help="one session only")
     text = "leave out the recordings' free text, which may contain names and birth dates"
     command.add_argument("--anonymous", action="store_true", help=text)
 
+
+def _add_further_commands(commands: Any) -> None:
     text = "list the labels that a body model looks for; draw it on a static trial"
     own = "my_model.yaml static.c3d --output my_model.html"
-    command = add("body-model", _body_model, text, "plug_in_gait", own, place="NAME|YAML")
+    command = _add(commands, "body-model", _body_model, text, "plug_in_gait", own, place="NAME|YAML")
     command.add_argument("file", metavar="C3D", type=Path, nargs="?", help="a static trial")
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
 
     text = "continue a run that was killed or that filled the disk: unlock the study, then run it"
-    add("recover", _recover, text, "my_study").add_argument("options", **options)
+    _add(commands, "recover", _recover, text, "my_study").add_argument("options", **OPTIONS)
 
     text = "write a small study with known joint moments"
-    add("demo", _demo, text, "my_demo && gaitlab run my_demo", place="DIR")
-    return parser
+    _add(commands, "demo", _demo, text, "my_demo && gaitlab run my_demo", place="DIR")
 
 
 def _init(chosen: Namespace) -> Answer:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 
 DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
 INVISIBLE_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it
 LONGEST_LINE, LONGEST_END = 1000, 150  # characters
 
 
@@ -101,6 +102,12 @@ def _shortened(line: str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ``"did you mean 'x'?"`` for the most similar known name, or nothing."""
+    close = most_similar(name, known)
+    return f"did you mean '{close}'?" if close else ""
+
+
+def most_similar(name: str, known: Iterable[str]) -> str:
+    """Return the most similar known name, or nothing if none is similar."""
     by_lower = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"did you mean '{by_lower[close[0]]}'?" if close else ""
+    return by_lower[close[0]] if close else ""

@@ -20,6 +20,7 @@ from .body_model import BodyModel, Names
 Array = NDArray[np.float64]
 SIDE_WORDS = {"l": "left", "left": "left", "lft": "left", "r": "right", "right": "right", "rgt": "right"}
 Points = dict[str, Array]
+MOST_PROBLEMS, MOST_LISTED = 2, 4  # landmarks with a problem of their own; landmarks that one problem of many names
 
 
 def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Names]:
@@ -82,10 +83,18 @@ def seen_labels(labels: list[str], markers: Array) -> list[str]:
 
 
 def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str]) -> list[Problem]:
-    """Return one problem for each landmark that a file with these labels lacks or never shows."""
+    """Return one problem for each landmark that a file with these labels lacks or never shows; one for all of many."""
     present, known = chosen_labels(body_model, labels), body_model.landmarks
     free = sorted({*labels} - {label for groups in known.values() for group in groups for label in group})
     problems = []
+    absent = [*absent]
+    if len(unknown := [name for name in absent if name not in present]) > MOST_PROBLEMS:
+        first = {name: " + ".join(known[name][0]) for name in unknown[:MOST_LISTED]}
+        listed = ", ".join(f"{name.replace('_', ' ')} ({label})" for name, label in first.items())
+        more = f" and {len(unknown) - MOST_LISTED} more" if len(unknown) > MOST_LISTED else ""
+        what = f"no markers for {listed}{more} of body model {body_model.name}"
+        problems.append(Problem("", what, "choose the body_model with this lab's labels, or name these in one"))
+        absent = [name for name in absent if name in present]
     for name in absent:
         spoken = name.replace("_", " ")
         if name in present:

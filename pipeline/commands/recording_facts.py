@@ -240,7 +240,9 @@ def c3d_files(folder: Path) -> list[str]:
         shown = (name for name in folders if not name.startswith(".") and name not in skipped)
         folders[:] = sorted(shown, key=lambda name: ((folder / within / name).is_symlink(), name))
         names += [
-            (within / name).as_posix() for name in files if name.lower().endswith(".c3d") and not name.startswith(".")
+            (within / name).as_posix()
+            for name in files
+            if name.lower().endswith(".c3d") and not name.startswith((".", "~$"))
         ]
     if not names:
         what = "no C3D files there or in folders below"

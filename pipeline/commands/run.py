@@ -8,9 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ..errors import UserError
+from ..tables.study_tables import refuse_no_study
 
 HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
+# Until the Snakefile sets its own handler, this one ends Snakemake at Ctrl-C with one line instead of a traceback.
+START = """
+import os, runpy, signal
+def stop(*_):
+    os.write(2, b"Stopped by Ctrl-C.\\n")
+    os._exit(130)
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, stop)
+runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
+"""
 CHOOSES_CORES = ("-c", "--cores", "-j", "--jobs", "-e", "--executor", "--profile")
 
 
@@ -34,9 +44,8 @@ def snakemake_command(study: Path, options: Sequence[str]) -> list[str]:
     Raises:
         UserError: the directory is no study.
     """
-    if not (study / "study.yaml").is_file():
-        raise UserError(str(study), "no study.yaml there", "give a study's folder; 'gaitlab init' writes one")
-    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(HOUSE / "Snakefile")]
+    refuse_no_study(study)
+    command = [sys.executable, "-P", "-c", START, "--snakefile", str(HOUSE / "Snakefile")]
     command += ["--workflow-profile", str(HOUSE / "profiles" / "default"), "--directory", str(study.resolve())]
     if not any(option.startswith(CHOOSES_CORES) for option in options):
         command += ["--cores", "all"]

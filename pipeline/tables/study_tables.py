@@ -47,6 +47,23 @@ SEGMENT_COLUMNS = (
 )
 
 
+def refuse_no_study(path: Path) -> None:
+    """Refuse a folder without study.yaml.
+
+    Raises:
+        UserError: no such folder, no such file in it, or it has another name.
+    """
+    if (path / "study.yaml").is_file():
+        return
+    if path.is_file():
+        raise UserError(str(path), "is a file", f"give the study's folder: {path.parent}")
+    if not path.is_dir():
+        raise UserError(str(path), "no such folder", "give the folder of a study")
+    similar = [file.name for file in sorted(path.iterdir()) if file.name.lower().startswith("study.y")]
+    remedy = f"rename {similar[0]}" if similar else "give a study's folder; 'gaitlab init' writes one"
+    raise UserError(str(path), "no study.yaml there", remedy)
+
+
 def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str, Row]:
     """Return :func:`participants_of` a table; raise UserError with every problem."""
     return _without_problems(participants_of(path, reserved=reserved))
@@ -66,6 +83,7 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
     for row in rows:
         name = row["participant_id"]
         where = f"{path.name}: {name}"
+        row["sex"] = row["sex"].upper() if row["sex"] in ("m", "f") else row["sex"]
         problems += bad_identifier(name, "participant_id", path.name)
         if name in participants:
             problems.append(Problem(where, "two rows", "keep one"))
@@ -99,6 +117,7 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
     sessions: dict[str, list[Row]] = {}
     for row in rows:
         row["session"] = session = row.get("session") or row["participant_id"]
+        row |= {"role": row["role"].lower(), "file": row["file"].replace("\\", "/")}
         others = sessions.setdefault(session, [])
         problems += _trial_problems(row, others, participants, path)
         others.append(row)
@@ -165,8 +184,6 @@ def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row]
         problems.append(Problem(where, what, nearest(row["participant_id"], participants) or "add a row there"))
     if row["role"] not in ROLES:
         problems.append(Problem(where, f"role is '{row['role']}'", f"expected one of {', '.join(ROLES)}"))
-    if "\\" in row["file"]:
-        problems.append(Problem(where, f"file '{row['file']}' has a backslash", "write / between folders"))
     if leaves_study(row["file"]):
         what = f"file '{row['file']}' is not inside the study"
         problems.append(Problem(where, what, "give its path relative to the study"))

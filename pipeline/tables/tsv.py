@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import math
 import os
 import re
@@ -11,11 +12,17 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import Problem, UserError, hidden_in, nearest
+from ..errors import Problem, UserError, hidden_in, most_similar, nearest
 
 ABSENT = ("", "n/a", "na", "nan")
 LARGEST_FILE_BYTES = 50_000_000
-SAVE_AS = "save it as tab-separated UTF-8"
+SAVE_AS = "save it as tab-separated text in UTF-8 (Excel: 'Unicode Text')"
+OF_SPREADSHEETS = (".tsv", ".csv", ".txt", ".xlsx", ".xls", ".ods", ".numbers")
+ARCHIVE, UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
+OF_NUMBERS = re.compile(
+    r".*_(kg|m|cm|mm|s|m_s|kg_m2|years|months|deg|n|hz|percent)"
+)  # columns, by the unit in the name
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
 Row = dict[str, str]
 
@@ -43,8 +50,16 @@ def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -
         if len(line) != len(header):
             what = f"line {number} has {len(line)} cells, the header {len(header)}"
             problems.append(Problem(path.name, what, "give each line a cell for each column"))
-        rows.append(dict.fromkeys(header, "") | dict(zip(header, line, strict=False)))
+        rows.append(dict.fromkeys(header, "") | _with_points(dict(zip(header, line, strict=False))))
     return rows, problems
+
+
+def _with_points(row: Row) -> Row:
+    """Return a row with decimal points for decimal commas, in columns whose name ends in a unit."""
+    return {
+        name: cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) and OF_NUMBERS.fullmatch(name) else cell
+        for name, cell in row.items()
+    }
 
 
 def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -> list[Row]:
@@ -115,14 +130,15 @@ def _lines(path: Path) -> list[list[str]]:
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise UserError(path.name, f"larger than {LARGEST_FILE_BYTES // 1_000_000} MB", "is this the table?")
-        with path.open(encoding="utf-8-sig", newline="") as handle:
-            lines = [[cell.strip() for cell in line] for line in csv.reader(handle, delimiter="\t")]
+        content = path.read_bytes()
+        lines = _cells(decoded(content))
     except FileNotFoundError:
-        raise UserError(path.name, f"missing from {path.parent}", "'gaitlab init' writes one") from None
+        raise _missing(path) from None
     except OSError as error:
         raise UserError(path.name, f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:
-        raise UserError(path.name, "not UTF-8 text", SAVE_AS) from None
+        what = "a workbook or archive" if content.startswith(ARCHIVE) else "not UTF-8 text"
+        raise UserError(path.name, what, SAVE_AS) from None
     except csv.Error as error:
         raise UserError(path.name, f"not tab-separated text ({error})", SAVE_AS) from None
     if not lines or not any(lines[0]):
@@ -130,13 +146,53 @@ def _lines(path: Path) -> list[list[str]]:
     return lines
 
 
+def decoded(content: bytes) -> str:
+    """Return the text of a file in UTF-8 or, as Excel writes "Unicode text", in UTF-16 with its mark.
+
+    Raises:
+        UnicodeDecodeError: neither.
+    """
+    return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
+
+
+def _cells(text: str) -> list[list[str]]:
+    """Return the cells of each line without surrounding blanks, and without empty columns.
+
+    A header without tabs may separate its names by semicolons or commas, as CSV files do; ids contain neither.
+    """
+    header = text.partition("\n")[0]
+    delimiter = next((sign for sign in "\t;," if sign in header), "\t")
+    lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)]
+    header_cells, used = (lines[0] if lines else []), {i for line in lines for i, cell in enumerate(line) if cell}
+    width = len(header_cells)
+    return [[cell for i, cell in enumerate(line) if i in used or (i < width and header_cells[i])] for line in lines]
+
+
+def namesakes(path: Path) -> list[str]:
+    """Return files next to a table that may be meant for it: other formats, copies, other letter case."""
+    if not path.parent.is_dir():
+        return []
+    similar = (file for file in sorted(path.parent.iterdir()) if file.suffix.lower() in OF_SPREADSHEETS)
+    return [file.name for file in similar if file.name != path.name and file.name.lower().startswith(path.stem)]
+
+
+def _missing(path: Path) -> UserError:
+    if others := namesakes(path):
+        remedy = f"this program reads {path.name}: {SAVE_AS} under this name"
+        return UserError(path.name, f"missing from {path.parent}, where {', '.join(others)} is", remedy)
+    return UserError(path.name, f"missing from {path.parent}", "'gaitlab init' writes one")
+
+
 def _header_problems(where: str, header: list[str], required: tuple[str, ...], known: tuple[str, ...]) -> list[Problem]:
     strange = [column for column in header if column not in (known or required)]
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     problems = [Problem(where, f"two columns '{name}'", "keep one") for name in twice]
     missing = [name for name in required if name not in header]
-    problems += [Problem(where, f"column '{name}' is missing", nearest(name, strange) or "add it") for name in missing]
-    if missing and len(header) == 1 and any(sign in header[0] for sign in ",; "):
+    for name in missing:
+        close = most_similar(name, strange)
+        remedy = f"rename the column '{close}'" if close else "add it"
+        problems.append(Problem(where, f"column '{name}' is missing", remedy))
+    if missing and len(header) == 1 and " " in header[0]:
         problems.append(Problem(where, "the first line has no tab", "separate the columns by tabs"))
     if known:
         remedy = f"expected {', '.join(known)}"

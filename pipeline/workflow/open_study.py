@@ -60,10 +60,7 @@ def look_at(
     Raises:
         UserError: no study.yaml.
     """
-    if not (path / "study.yaml").is_file():
-        if not path.is_dir():
-            raise UserError(str(path), "no such folder", "give the folder of a study")
-        raise UserError(str(path), "no study.yaml there", "give a study's folder; 'gaitlab init' writes one")
+    study_tables.refuse_no_study(path)
     problems: list[Problem] = []
 
     def collect(result: tuple[Any, list[Problem]]) -> Any:
@@ -106,8 +103,10 @@ def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
     derived = study.path / "derived"
     names = outputs_of(study)
     changed, without = checksums.changed(derived, names, cache=study.path / ".snakemake" / "result_sha256.json")
-    if (derived / "report.html").exists():  # Snakemake knows nothing of the pages
-        changed += [name for name in study.report_pages if not (derived / name).exists()]
+    gone = (
+        name for name in study.report_pages if not (derived / name).exists()
+    )  # Snakemake knows nothing of the pages
+    changed += [name for name in gone if checksums.recorded(derived, name)]
     notices = []
     for found, what in ((changed, "Changed since written"), (without, "Without a record of what was written")):
         if found:

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import csv
 import logging
+import re
+import shlex
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from ..errors import INTERRUPTED
 from ..results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 
 LONGEST_REASON = 8  # lines
+LONGEST_REJECTION = 400  # characters
+FILE = re.compile(r"\S+\.c3d: ", re.IGNORECASE)
 NOTHING_TO_DO = "Nothing to do, all results are up to date."
 DRY_RUN = "Dry run: nothing was run."
 SOME_FAILED = (
@@ -92,11 +97,13 @@ class Progress:
         """Print the last lines of a run.
 
         Raises:
-            SystemExit: the run had no failure, but counts as failed.
+            SystemExit: the user has stopped the run, or it had no failure, but counts as failed.
         """
         for remark in filter(None, self.remarks):
             _say(remark)
-        if self.interrupted() or not self.started:
+        if self.interrupted():
+            raise SystemExit(INTERRUPTED)
+        if not self.started:
             return
         if self.job_failed:
             _say(SOME_FAILED)
@@ -219,7 +226,8 @@ def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
 
     Args:
         derived: the output directory of the study.
-        fail: whether rejected trials end the run with exit code 1.
+        fail: whether rejected trials end the run with exit code 1; without any used trial it always does, as its
+            results are empty.
     """
     if not (derived / "report.html").is_file() or not (derived / "quality.csv").is_file():
         return "Done; the report was not requested.", False
@@ -232,13 +240,28 @@ def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
     stances = Counter(row["verdict"] for row in rows if row["side"])
     lines = [
         f"{len(trials) - len(lost)} of {len(trials)} trials used, {_stances(stances)}",
-        *(f"  rejected: {session} {trial}: {reason}" for (session, trial), reason in sorted(lost.items())),
+        *_rejections(lost),
         f"Report: {(derived / 'report.html').resolve()}",
     ]
-    failed = bool(lost) and fail
-    if failed:
+    if len(lost) == len(trials):
+        study = shlex.quote(str(derived.resolve().parent))
+        lines.append(f"Exit code 1, because no trial could be used: 'gaitlab check {study}' says what to correct.")
+    elif lost and fail:
         lines.append("Exit code 1, because trials were rejected (run.fail_on_rejection).")
-    return "\n".join(lines), failed
+    return "\n".join(lines), len(lost) == len(trials) or (bool(lost) and fail)
+
+
+def _rejections(lost: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """Yield a line for each reason, with the trials that were rejected for it; the file before it may differ."""
+    alike: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for trial, reason in sorted(lost.items()):
+        alike[FILE.sub("", reason)].append(trial)
+    for trials in alike.values():
+        reason = lost[trials[0]]
+        short = reason if len(reason) <= LONGEST_REJECTION else f"{reason[:LONGEST_REJECTION]} ... (quality.csv)"
+        first = " ".join(trials[0])
+        who = first if len(trials) == 1 else f"{len(trials)} trials ({first} and {len(trials) - 1} more)"
+        yield f"  rejected: {who}: {short}"
 
 
 def _stances(verdicts: Counter[str]) -> str:

@@ -17,6 +17,7 @@ import yaml
 
 from ..body.body_model import BodyModel, loose_ends
 from ..errors import Problem, UserError, hidden_in, nearest
+from ..tables.tsv import decoded
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
@@ -78,15 +79,17 @@ def read_yaml(path: Path) -> dict[str, Any]:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             what = f"larger than {LARGEST_FILE_BYTES // 1000} kB"
             raise UserError(str(path), what, "give a file of settings; these are short")
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+        content = yaml.load(decoded(path.read_bytes()), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
     except FileNotFoundError:
         raise UserError(str(path), "no such file", "correct the path or restore the file") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(str(path), f"not valid YAML: {' '.join(str(error).split())}", "correct it") from None
+        remedy = "indent by blanks, not by tabs" if "'\\t'" in str(error) else "correct it"
+        raise UserError(str(path), f"not valid YAML: {' '.join(str(error).split())}", remedy) from None
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise UserError(str(path), f"holds a {type(content).__name__}", "expected 'key: value' lines")
+        what = f"holds a {type(content).__name__}"
+        raise UserError(str(path), what, "expected 'key: value' lines, with a blank after the colon")
     return content
 
 

@@ -27,7 +27,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import UserError
+from ..errors import INTERRUPTED, UserError
 from .activity_lock import hold
 
 Files = Mapping[str, list[Path]]
@@ -45,8 +45,7 @@ ENVIRONMENT = {
     "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker",
 }
 DIED = "the process of this job was killed, or ran out of memory"
-INTERRUPTED = b"Stopped by Ctrl-C. The same command continues the run.\n"
-INTERRUPTED_CODE = 130  # as shells report it
+STOPPED = b"Stopped by Ctrl-C. The same command continues the run.\n"
 
 _idle: queue.LifoQueue[ProcessPoolExecutor] = queue.LifoQueue()
 _one_start_at_a_time = threading.Lock()
@@ -204,7 +203,7 @@ def _logged_to(path: Path) -> Iterator[None]:
 
 def stop_on_interrupt() -> None:
     """Let Ctrl-C end the run and its workers at once, with one line; for the main thread."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored, as by nohup
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as by nohup
         signal.signal(signal.SIGINT, _interrupt)
 
 
@@ -216,9 +215,9 @@ def was_interrupted() -> bool:
 def _interrupt(*_: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _interrupted.set()
-    os.write(2, INTERRUPTED)
+    os.write(2, STOPPED)
     _kill_workers()
-    raise SystemExit(INTERRUPTED_CODE)
+    raise SystemExit(INTERRUPTED)
 
 
 def _kill_workers() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.run import HOUSE, snakemake_command
-from pipeline.errors import UserError
+from pipeline.commands.run import HOUSE, START, snakemake_command
+from pipeline.errors import INTERRUPTED, UserError
 from tests.support.checkout import DEMO
 
 COMMANDS = ["init", "check", "run", "show", "explain", "verify", "export", "write-c3d", "body-model", "recover", "demo"]
@@ -61,7 +64,7 @@ def test_options_before_the_study_are_refused(command: str, capsys: pytest.Captu
 def test_run_starts_snakemake_with_the_snakefile_and_profile_of_this_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DEMO.parent)
     command = snakemake_command(Path("demo"), [])
-    assert command[:4] == [sys.executable, "-P", "-m", "snakemake"]
+    assert command[:4] == [sys.executable, "-P", "-c", START]
     assert command[command.index("--snakefile") + 1] == str(HOUSE / "Snakefile")
     assert command[command.index("--workflow-profile") + 1] == str(HOUSE / "profiles" / "default")
     assert command[command.index("--directory") + 1] == str(DEMO)
@@ -87,7 +90,38 @@ def test_a_profile_of_this_project_is_found_by_its_name() -> None:
 def test_a_folder_without_a_study_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match=r"no study.yaml there.*gaitlab init"):
         snakemake_command(tmp_path, [])
+    (tmp_path / "study.yaml.txt").write_text("body_model: isb_clusters\n")  # as Windows hides it
+    with pytest.raises(UserError, match=r"no study.yaml there; rename study.yaml.txt"):
+        snakemake_command(tmp_path, [])
+    with pytest.raises(UserError, match=rf"is a file; give the study's folder: {tmp_path}"):
+        snakemake_command(tmp_path / "study.yaml.txt", [])
     for command in WITH_OPTIONS:
         assert main([command, str(tmp_path / "nowhere")]) == 1
-        assert "no study.yaml there" in capsys.readouterr().err
+        assert "no such folder" in capsys.readouterr().err
     assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("command", ["init", "check", "verify", "export", "write-c3d", "demo", "run"])
+def test_ctrl_c_ends_a_command_with_one_line(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def stopped(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"pipeline.__main__._{command.replace('-', '_')}", stopped)
+    assert main([command, str(tmp_path)]) == INTERRUPTED
+    assert capsys.readouterr() == ("", "Stopped by Ctrl-C.\n")
+
+
+def test_ctrl_c_while_snakemake_is_imported_prints_one_line(tmp_path: Path) -> None:
+    """Its imports take a second; the Snakefile, which has a handler of its own, is read after them."""
+    (tmp_path / "snakemake.py").write_text("print('begun', flush=True)\nimport time\ntime.sleep(60)\n")
+    command = [sys.executable, "-c", START]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "begun\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.communicate(timeout=60) == ("", "Stopped by Ctrl-C.\n")
+    assert process.returncode == INTERRUPTED

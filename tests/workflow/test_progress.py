@@ -14,6 +14,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
+from pipeline.errors import INTERRUPTED
 from pipeline.workflow.progress import DRY_RUN, LOCKED, NOTHING_TO_DO, SOME_FAILED, Progress, closing_lines, failure
 from snakemake_logger_plugin_gaitlab import LogHandler
 from tests.support.checkout import HOUSE
@@ -154,7 +155,9 @@ def test_an_interrupted_run_prints_no_more(capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     stopped.append(True)
     log(printer, "At least one job failed", level=logging.ERROR, event=LogEvent.ERROR, exception="WorkflowError")
-    printer.close()
+    with pytest.raises(SystemExit) as end:
+        printer.close()
+    assert end.value.code == INTERRUPTED
     assert capsys.readouterr() == ("", "")
 
 
@@ -244,6 +247,42 @@ def test_the_last_lines_say_what_was_used_and_what_was_lost(tmp_path: Path, fail
         f"Report: {tmp_path}/report.html",
     ]
     assert failed == fail == ("run.fail_on_rejection" in text)
+
+
+def quality_of(study: Path, reasons: dict[str, str], *, used: int = 0) -> Path:
+    """Write a quality.csv with rejected trials, and others of which a stance is used; return the folder of results."""
+    derived = study / "derived"
+    derived.mkdir(parents=True, exist_ok=True)
+    rows = [f'{name.replace(" ", ",")},,refused,"{reason}"' for name, reason in reasons.items()]
+    rows += [f"s9,walk_{i},left,used," for i in range(used)]
+    (derived / "quality.csv").write_text("\n".join(["session,trial,side,verdict,reason", *rows]) + "\n")
+    (derived / "report.html").touch()
+    return derived
+
+
+def test_a_run_without_any_used_trial_fails_and_names_the_next_command(tmp_path: Path) -> None:
+    """For every setting: its results are empty, so that nobody should take it for done."""
+    study = tmp_path / "my study"
+    lost = {f"{session} w{i}": f"{session}/static.c3d: no markers for heel left" for session in "ab" for i in range(6)}
+    text, failed = closing_lines(quality_of(study, lost), fail=False)
+    assert failed
+    first, rejected, _, last = text.splitlines()
+    assert first.startswith("0 of 12 trials used")
+    assert rejected == "  rejected: 12 trials (a w0 and 11 more): a/static.c3d: no markers for heel left"
+    assert last == f"Exit code 1, because no trial could be used: 'gaitlab check '{study}'' says what to correct."
+    text, failed = closing_lines(quality_of(study, lost, used=1), fail=False)
+    assert not failed
+    assert "Exit code" not in text
+
+
+def test_rejections_of_one_reason_are_one_line_and_long_ones_are_cut(tmp_path: Path) -> None:
+    reasons = {"a w1": "x.c3d: no plate", "a w2": "y.c3d: no plate", "a w3": "no markers " * 100}
+    text, _ = closing_lines(quality_of(tmp_path, reasons, used=1), fail=False)
+    same, long = text.splitlines()[1:3]
+    assert same == "  rejected: 2 trials (a w1 and 1 more): x.c3d: no plate"
+    assert long.startswith("  rejected: a w3: no markers")
+    assert long.endswith("... (quality.csv)")
+    assert len(long) < 500
 
 
 class TestPlugin(TestLogHandlerBase):

@@ -119,7 +119,7 @@ def test_participants_are_read_as_text_with_free_columns(tmp_path: Path) -> None
     ("row", "expected"),
     [
         ("../x\t70\t1.7\tM\t1", "use letters"),
-        ("a\t70,5\t1.7\tM\t1", "write a point, not a comma"),
+        ("a\t1.070,5\t1.7\tM\t1", "write a point, not a comma"),
         ("a\t7000\t1.7\tM\t1", "mass_kg is 7000; expected 2 to 400"),
         ("a\t70\t170\tM\t1", "height_m is 170; give metres: 1.7 m"),
         ("a\t70\t1.7\tmale\t1", "sex is 'male'"),

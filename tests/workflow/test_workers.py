@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.workflow.workers import ENVIRONMENT, INTERRUPTED
+from pipeline.workflow.workers import ENVIRONMENT, STOPPED
 from tests.campaigns.interruptions import (
     Run,
     descendants,
@@ -138,7 +138,7 @@ def test_ctrl_c_ends_a_run_with_one_line(tmp_path: Path, whole_group: bool) -> N
     (os.killpg if whole_group else os.kill)(run.pid, signal.SIGINT)
     lines = said_by(run).splitlines()
     assert run.returncode not in (0, None)
-    assert lines[-1] == INTERRUPTED.decode().strip()
+    assert lines[-1] == STOPPED.decode().strip()
     assert not [line for line in lines if "Traceback" in line or "failed" in line]
     assert not survivors(below, longest_s=LONGEST_LIFE_S)
     assert not [*(study / ".snakemake/locks").glob("*")]

@@ -153,7 +153,7 @@ def test_misspelt_names_stop_the_run_with_the_nearest_known_one(study: Path) -> 
     replace_in(study / "participants.tsv", "mass_kg", "mas_kg")
     text = stopped(study)
     assert "unknown key 'clean.marker_cutof_hz'; did you mean 'marker_cutoff_hz'?" in text
-    assert "column 'mass_kg' is missing; did you mean 'mas_kg'?" in text
+    assert "column 'mass_kg' is missing; rename the column 'mas_kg'" in text
 
 
 def test_an_unknown_body_model_is_refused(study: Path) -> None:

@@ -18,6 +18,7 @@ from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .sizes import of_person
 
+TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", "cycles.tsv")
 MOST_LISTED = 4
 
 
@@ -49,7 +50,7 @@ def check(folder: Path) -> list[Finding]:
     for (file, *_), own in known.items():
         findings += of_file(file, own, study.settings)
     findings += of_emg_channels(study.settings, known.values())
-    findings += _unlisted(study)
+    findings += [*_unlisted(study), *_newer_namesakes(folder)]
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
 
 
@@ -72,6 +73,15 @@ def as_text(findings: Sequence[Finding], folder: Path) -> str:
     return "\n".join(lines)
 
 
+def _newer_namesakes(folder: Path) -> Iterator[Finding]:
+    """Find spreadsheets and copies that were saved after the table that is read."""
+    for table in (folder / name for name in TABLES if (folder / name).is_file()):
+        for name in tsv.namesakes(table):
+            if (folder / name).stat().st_mtime > table.stat().st_mtime + 1:
+                what = f"newer than {table.name}, which is the file that is read"
+                yield Finding("warning", name, what, f"if it is meant, {tsv.SAVE_AS} as {table.name}")
+
+
 def _unlisted(study: Study) -> Iterator[Finding]:
     """Find participants without trials and C3D files without a row."""
     with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
@@ -79,7 +89,10 @@ def _unlisted(study: Study) -> Iterator[Finding]:
         if name not in with_trials:
             yield Finding("warning", name, "no trials to use in trials.tsv", "list some, or remove the participant")
     with suppress(UserError):  # already a finding: no table, or no files
-        listed = {Path(row["file"]) for row in tsv.read_table(study.path / "trials.tsv", required=("file",))}
+        listed = {
+            Path(row["file"].replace("\\", "/"))
+            for row in tsv.read_table(study.path / "trials.tsv", required=("file",))
+        }
         for name in c3d_files(study.path):
             if Path(name) not in listed:
                 yield Finding("warning", name, "in no row of trials.tsv", "add one; role 'exclude' leaves the file out")

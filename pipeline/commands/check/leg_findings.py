@@ -27,7 +27,8 @@ def of_legs(session: str, facts: Mapping[str, Facts], study: Study) -> Iterator[
         study: the study.
     """
     rows = [row for row in study.sessions[session] if row["role"] in ("static", "gait") and row["file"] in facts]
-    if study.body_model is None or not study.settings:
+    known = study.sessions[session][0]["participant_id"] in study.participants
+    if study.body_model is None or not study.settings or not known:
         return
     chosen = dict(study.settings["calibrate"])
     if chosen["hip_centre"] == "functional":
