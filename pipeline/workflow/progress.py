@@ -245,7 +245,7 @@ def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
     ]
     if len(lost) == len(trials):
         study = shlex.quote(str(derived.resolve().parent))
-        lines.append(f"Exit code 1, because no trial could be used: 'gaitlab check {study}' says what to correct.")
+        lines.append(f"Exit code 1, because no trial could be used. What to correct: gaitlab check {study}")
     elif lost and fail:
         lines.append("Exit code 1, because trials were rejected (run.fail_on_rejection).")
     return "\n".join(lines), len(lost) == len(trials) or (bool(lost) and fail)

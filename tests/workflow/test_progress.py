@@ -269,7 +269,7 @@ def test_a_run_without_any_used_trial_fails_and_names_the_next_command(tmp_path:
     first, rejected, _, last = text.splitlines()
     assert first.startswith("0 of 12 trials used")
     assert rejected == "  rejected: 12 trials (a w0 and 11 more): a/static.c3d: no markers for heel left"
-    assert last == f"Exit code 1, because no trial could be used: 'gaitlab check '{study}'' says what to correct."
+    assert last == f"Exit code 1, because no trial could be used. What to correct: gaitlab check '{study}'"
     text, failed = closing_lines(quality_of(study, lost, used=1), fail=False)
     assert not failed
     assert "Exit code" not in text

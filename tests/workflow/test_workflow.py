@@ -187,7 +187,8 @@ def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
     for path in study.glob("sub-02/*.c3d"):
         _change(path, "PROCESSING", "Bodymass", lambda mass: mass * 0)
     result = snakemake(study)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "Exit code 1, because no trial could be used." in result.stdout
     reasons = {(row["session"], row["trial"]): row["reason"] for row in quality(study) if not row["side"]}
     assert "cut off" in reasons["sub-01", "comfortable_01"]
     assert "no such file" in reasons["sub-01", "fast_01"]
