@@ -11,6 +11,7 @@ import importlib
 import inspect
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,7 @@ def _call(name: str, function: Callable[..., Any]) -> str:
 
 def _as_markdown(docstring: str) -> str:
     """Return a docstring in Google's style as Markdown."""
-    text = SECTION.sub(lambda match: f"{_section(match[1], inspect.cleandoc(match[2]))}\n", f"{docstring}\n")
+    text = SECTION.sub(lambda match: f"{_section(match[1], textwrap.dedent(match[2]).strip())}\n", f"{docstring}\n")
     return QUOTED.sub(r"`\1`", ROLE.sub(r"`\1`", text)).strip()
 
 

@@ -132,6 +132,13 @@ def test_quoted_messages_occur_in_the_code(page: str, heading: str, count: int) 
     assert [part for text in quoted for part in re.split(r" ?\.\.\. ?", text) if part not in joined] == []
 
 
+def test_lines_of_the_first_box_are_those_of_the_report() -> None:
+    section = text_of("reading_the_report.md").split("## Is the data good?")[1].partition("\n### ")[0]
+    described = re.findall(r"^\| ([A-Z][^|]*) \|", section, re.MULTILINE)
+    code = (HOUSE / "pipeline" / "steps" / "report" / "data_check.py").read_text()
+    assert {*described} == {*re.findall(r'return Point\([^"]*"([^"]+)"', code)}
+
+
 def test_version_is_the_same_everywhere() -> None:
     assert yaml.safe_load((HOUSE / "CITATION.cff").read_text())["version"] == __version__
     assert f"## [{__version__}]" in (HOUSE / "CHANGELOG.md").read_text()
