@@ -28,7 +28,7 @@ BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_ba
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
 MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mass, and the page grows
 EVERY = 2  # percent between the samples of single curves
-ONE_SPEED = 0.065  # half the distance of two groups of Schwartz et al. (2008): their curves differ by .1 to .4 SD
+ONE_SPEED = 0.13  # of two groups of Schwartz et al. (2008); half of it, to the mean, is .1 to .4 SD of the angles
 MOST_LINES = 4  # conditions and sessions to show before a reader chooses
 
 

@@ -104,6 +104,23 @@ def test_stored_and_clinical_axes_are_mirror_images(three_people: Made) -> None:
         assert (one.factor, other.factor) == (1, -1)
 
 
+def test_each_walking_speed_has_its_band_of_normal_gait(three_people: Made) -> None:
+    """Lines of nearly one speed share a band at their mean; a line without a speed, of running, has none."""
+    table = "speed,variable,joint,angle,phase,mean,sd\n"
+    table += "".join(f"{v},joint_angle,knee,flexion,{x},{100 * v},5\n" for v in (0.2, 0.6) for x in (0, 100))
+    slow = (three_people.study.condition == "slow").values
+    cases: list[tuple[float, float, dict[str, float]]] = [
+        (0.2, 0.5, {"slow": 20, "fast": 50}), (0.3, 0.4, {"fast, slow": 35}), (0.3, np.nan, {"slow": 30}),
+    ]  # fmt: skip
+    for at_slow, at_fast, expected in cases:
+        speed = ("cycle", np.where(slow, at_slow, at_fast))
+        study = three_people.study.assign(reference_speed=speed)
+        html = three_people._replace(study=study).person("sub-02", reference=table)
+        (bands,) = [f["reference"] for f in Page(html).figures()[0] if f["title"] == "Knee flexion"]
+        assert {", ".join(sorted(band["lines"])): band["mean"][50] for band in bands} == pytest.approx(expected)
+        assert all(f"{value / 100:.2f}" in html for value in expected.values())
+
+
 def test_clinical_moments_their_errors_and_their_reference_point_upwards_for_extensors(three_people: Made) -> None:
     table = "variable,joint,angle,phase,mean,sd\n"
     table += "".join(f"joint_moment_jcs,knee,flexion,{phase},-0.4,0.1\n" for phase in (0, 100))

@@ -54,7 +54,7 @@ def test_curves_are_means_of_the_side_in_millivolts(study: Made) -> None:
         np.testing.assert_allclose(curve["mean"], expected, rtol=5.1e-4)  # four digits
         assert curve["n"] == 2
     (figure,) = [figure for figure in figures if figure["title"] == "Soleus"]
-    assert (figure["unit"], figure["limits"], figure["reference"]) == ("mV", None, None)
+    assert (figure["unit"], figure["limits"], figure["reference"]) == ("mV", None, [])
 
 
 def test_millivolts_are_not_averaged_over_people(study: Made) -> None:
