@@ -83,7 +83,7 @@ MUSCLES = {
     "soleus": ("soleus", ""),
     "peroneus_longus": ("peroneus long", "pl fl perl"),
     "peroneus_brevis": ("peroneus brevis", "perb"),
-    "peroneus": ("peroneus", ""),
+    "peroneus": ("peroneus", "pe"),
     "tibialis_anterior": ("tibialis anterior, tibialis", "ta"),
     "tibialis_posterior": ("tibialis posterior", ""),
     "extensor_digitorum_longus": ("extensor digitorum, extensor digitorum long", "edl"),

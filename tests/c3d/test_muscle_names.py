@@ -24,6 +24,7 @@ WRITTEN = {
     "gastrocnemius_medialis": ("MG", "GASM", "Gast Med", "Gastrocnemius Medialis", "MED. GASTRO", "medial gastroc"),
     "gastrocnemius_lateralis": ("GL", "Gast Lat", "Gastrocnemius Lateralis", "LAT. GASTROC"),
     "soleus": ("SOL", "Soleus", "Soleo", "Soléaire"),
+    "peroneus": ("PE", "Peroneus", "Peroneal", "PER"),
     "peroneus_longus": ("Per Long", "Peroneus Longus", "PERONEUS LONG."),
     "gluteus_maximus": ("GMax", "GMAX", "Gluteus Maximus", "GLUT. MAX.", "GlutMax", "Glúteo mayor"),
     "gluteus_medius": ("GMed", "Gluteus Medius", "GLUT MED", "Gluteo medio"),
