@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import traceback
@@ -53,7 +54,7 @@ class Facts:
         strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
         weight_n: vertical force under both feet of a person standing on plates, else NaN.
         walking_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
-        stated: whether the file states the static results of Plug-in Gait.
+        static_results: those of Plug-in Gait that the file states, as step ``read`` gives them; empty without any.
         sizes: anthropometry in the file, kg and m, by participants.tsv column.
         label_notes: remarks about the labels, such as which of two equal labels is used.
         name_words: words of subjects that look like a name rather than a code; never print or store them.
@@ -79,10 +80,15 @@ class Facts:
     strange_events: list[str]
     weight_n: float
     walking_weights_n: list[float]
-    stated: bool
+    static_results: str
     sizes: Mapping[str, float]
     label_notes: list[str]
     name_words: frozenset[str]
+
+    @property
+    def stated(self) -> bool:
+        """Whether the file states the static results of Plug-in Gait."""
+        return bool(self.static_results)
 
     @property
     def stands(self) -> bool:
@@ -145,6 +151,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
     vertical = vertical_forces(force, corners)
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
     shown = read.sizes_in(recording, points, None if heading_problem else rotation, plates)
+    stated = static_results(recording.processing)
     return Facts(
         labels=recording.labels,
         seen=frozenset(points),
@@ -166,7 +173,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         strange_events=not_understood((event.label, event.side) for event in recording.events),
         weight_n=shown.standing_weight_n,
         walking_weights_n=shown.walking_weights_n,
-        stated=bool(static_results(recording.processing)),
+        static_results=json.dumps(stated, sort_keys=True) if stated else "",
         sizes=anthropometry(recording.processing),
         label_notes=recording.label_notes,
         name_words=frozenset(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,33 @@ def test_a_defect_keeps_its_traceback(demo: Path, monkeypatch: pytest.MonkeyPatc
 def test_help_needs_no_heavy_import() -> None:
     code = "import pipeline.__main__, sys; sys.exit(bool({'numpy', 'xarray', 'ezc3d', 'scipy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=HOUSE, check=False).returncode == 0
+
+
+def test_a_wrong_body_model_is_one_finding_with_the_model_that_fits(
+    demo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (demo / "study.yaml").read_text()
+    (demo / "study.yaml").write_text(text.replace("isb_clusters", "plug_in_gait"))
+    (finding,) = check(demo)
+    assert (finding.severity, finding.where) == ("error", "study.yaml")
+    assert "body model plug_in_gait finds 33% of its markers" in finding.what
+    assert finding.remedy == "did you mean 'body_model: isb_clusters'? It finds 100%"
+    assert command_line.main(["check", str(demo)]) == 1
+    assert len(capsys.readouterr().out) < 1000
+
+
+def test_tables_that_cannot_be_read_end_in_findings(demo: Path) -> None:
+    """Not in a traceback: whose sizes they are is unknown then."""
+    (demo / "participants.tsv").rename(demo / "participants.xlsx")
+    (finding,) = check(demo)
+    assert "where participants.xlsx is" in finding.what
+
+
+def test_a_copy_saved_after_the_table_is_mentioned(demo: Path) -> None:
+    for name in ("trials - Kopie.tsv", "participants.xlsx", "~$participants.xlsx", "sub-01/~$walk.c3d"):
+        (demo / name).write_text("x")
+        os.utime(demo / name, (time.time() + 60,) * 2)
+    assert {finding.where for finding in check(demo)} == {"trials - Kopie.tsv", "participants.xlsx"}
+    for name in ("trials - Kopie.tsv", "participants.xlsx"):
+        os.utime(demo / name, (0, 0))
+    assert check(demo) == []

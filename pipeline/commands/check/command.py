@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from ...errors import Finding, UserError
@@ -16,6 +17,7 @@ from ...workflow.open_study import look_at
 from ..recording_facts import Facts, c3d_files, facts_in
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
+from .model_findings import of_body_model
 from .sizes import of_person
 
 TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", "cycles.tsv")
@@ -33,8 +35,9 @@ def check(folder: Path) -> list[Finding]:
     if not study.sessions:
         findings.append(Finding("error", "C3D files", "not checked", "correct the tables and check again"))
     known: dict[tuple[str, ...], Facts] = {}
+    by_session: dict[str, dict[str, Facts]] = {}
     for session, rows in study.sessions.items():
-        facts = {}
+        facts = by_session[session] = {}
         for row in rows:
             person = study_tables.person_of(row, study.participants)
             key = (row["file"], *person.values())
@@ -43,6 +46,11 @@ def check(folder: Path) -> list[Finding]:
                 facts[row["file"]] = known[key]
             except UserError as error:
                 findings += [Finding("error", row["file"], what, remedy) for _, what, remedy in error.problems]
+    if wrong_model := of_body_model(study.body_model, by_session.values()):
+        findings.append(wrong_model)  # instead of all that its markers and sizes lack
+        study = replace(study, body_model=None)
+    for session, rows in study.sessions.items():
+        facts = by_session[session]
         findings += of_session(session, rows, facts, study.body_model)
         findings += of_functional(session, rows, study.settings)
         findings += of_person(rows, facts, study.participants, study.settings, study.body_model)

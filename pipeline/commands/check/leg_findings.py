@@ -34,7 +34,7 @@ def of_legs(session: str, facts: Mapping[str, Facts], study: Study) -> Iterator[
     if chosen["hip_centre"] == "functional":
         chosen["hip_centre"] = WITHOUT_MOTION
     given = {**study.calibration_of(session), "functional": {}, "body_model": study.body_model}
-    trials = {row["trial"]: _trial(facts[row["file"]], row["role"], row["file"]) for row in rows}
+    trials = {row["trial"]: trial_of(facts[row["file"]], row["role"], row["file"]) for row in rows}
     static = next((row["file"] for row in rows if row["role"] == "static"), session)
     try:
         found = calibrate(joined(trials), **given, **chosen)
@@ -46,7 +46,7 @@ def of_legs(session: str, facts: Mapping[str, Facts], study: Study) -> Iterator[
             yield Finding(severity, static, reason.removesuffix(f"; {REMEDY}").removeprefix(f"{static}: "), REMEDY)
 
 
-def _trial(facts: Facts, role: str, file: str) -> Trial:
+def trial_of(facts: Facts, role: str, file: str) -> Trial:
     """Return a trial as step ``read`` gives it, as far as step ``calibrate`` needs it."""
     return Trial(
         {"marker_position": (("time", "marker", "axis"), facts.some_frames)},
@@ -55,5 +55,10 @@ def _trial(facts: Facts, role: str, file: str) -> Trial:
             "marker": np.array(facts.labels, dtype=str),
             "axis": list("xyz"),
         },
-        {"role": role, "source": file, "anthropometry": json.dumps(facts.sizes)},
+        {
+            "role": role,
+            "source": file,
+            "anthropometry": json.dumps(facts.sizes),
+            "static_results": facts.static_results,
+        },
     )
