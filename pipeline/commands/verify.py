@@ -52,6 +52,7 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
     "arguments.segment_table": "the table of segment parameters",
     "arguments.body_model": "the body model",
     "arguments.reference": "the reference",
+    "arguments.about_reference": "the reference",
     "reference": "the reference",
     "templates": "the code of this step",
 }

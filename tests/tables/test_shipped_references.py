@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +12,9 @@ import numpy as np
 import pytest
 
 from pipeline.tables.reference_curves import Key, Reference, at_speed, reference_file, reference_of, speeds_of
+from pipeline.workflow.open_study import look_at
 from pipeline.workflow.settings import shipped_references
+from tests.support.checkout import HOUSE
 
 GRAVITY_M_S2 = 9.80665
 # by the heading in the publication: the curve of study.nc and the factor. The published moments are positive in
@@ -116,6 +120,17 @@ def test_each_shipped_reference_has_its_table_and_citation(name: str) -> None:
     assert {*about} == {"title", "citation", "people", "model"}
     assert name[-4:] in about["title"]
     assert name[-4:] in about["citation"]
+
+
+def test_jobs_that_compare_with_a_shipped_reference_depend_on_its_content() -> None:
+    """And on what is said of it, which study.nc holds."""
+    made, problems = look_at(HOUSE / "data" / "demo")
+    assert problems == []
+    file = reference_file("schwartz2008", study_path=Path())
+    for step in ("study", "report"):
+        key = json.loads(made.key(step)(None))
+        assert key["reference"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert json.loads(made.key("study")(None))["arguments"]["about_reference"] == shipped_references()["schwartz2008"]
 
 
 def test_a_reference_by_speed_is_linear_between_its_speeds_and_ends_with_them() -> None:

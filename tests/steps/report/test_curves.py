@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,25 @@ def test_stored_and_clinical_axes_are_mirror_images(three_people: Made) -> None:
         assert one.limits == (-other.limits[1], -other.limits[0])
         assert one.sign.split(" < 0 < ") == other.sign.split(" < 0 < ")[::-1]
         assert (one.factor, other.factor) == (1, -1)
+
+
+def test_the_source_of_normal_gait_and_what_makes_it_differ_stand_beside_the_curves(three_people: Made) -> None:
+    table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,5,5\njoint_angle,knee,flexion,100,5,5\n"
+    about = {
+        "title": "children (Doe 2001)",
+        "people": "9 children",
+        "citation": "Doe J (2001) <A & B>",
+        "remarks": ["another model"],
+    }
+    study = three_people.study.assign_attrs(reference=json.dumps(about))
+    words = Page(three_people._replace(study=study).person("sub-02", reference=table)).words
+    for expected in (
+        "children (Doe 2001)",
+        "of 9 children (normal). Doe J (2001) <A & B>.",
+        "Normal gait: another model.",
+    ):
+        assert expected in words
+    assert "Doe" not in Page(three_people._replace(study=study).person("sub-02")).words
 
 
 def test_each_walking_speed_has_its_band_of_normal_gait(three_people: Made) -> None:
