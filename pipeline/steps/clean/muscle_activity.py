@@ -57,7 +57,7 @@ def muscle_activity(
         column = labels.index(label)
         found = _envelope(read.analog.values[:, column], instants, units[column], high_pass_hz, low_pass_hz)
         if (count := [*named.values()].count(place)) > 1:
-            found = f"one of {count} channels of {' '.join(place).replace('_', ' ')}"
+            found = f"one of {count} channels of {' '.join(place).replace('_', ' ')}, see clean.emg_channels"
         if isinstance(found, str):
             reasons.setdefault(found, []).append(label)
         else:

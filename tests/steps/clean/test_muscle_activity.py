@@ -134,7 +134,7 @@ def test_channels_that_cannot_be_used_are_listed_with_the_reason(tmp_path: Path)
         "EMG9": "its unit is 'g', not V, mV or uV",
         "L Soleus, R Soleus": "no activity, the envelope hardly changes, as that of noise or mains hum",
         "R VM": reasons["R VM"],
-        "R RF, Voltage.RRF": "one of 2 channels of right rectus femoris",
+        "R RF, Voltage.RRF": "one of 2 channels of right rectus femoris, see clean.emg_channels",
     }
     assert reasons["R VM"].startswith("clipped, ")
     slow = walk(tmp_path, channels)
