@@ -111,12 +111,13 @@ def _report(derived: Path) -> None:
     inputs = {name: [derived / f"{name}.csv"] for name in ("metrics", "quality", "means", "symmetry")}
     inputs["study"] = [derived / "study.nc"]
     inputs |= {name: [derived / session / f"{name}.nc" for session in SESSIONS] for name in FILES}
-    settings = {
+    settings: dict[str, Any] = {
         "title": "Forty",
         "reference": None,
         "moment_signs": "clinical",
         "axes": "fixed",
         "participants": SESSIONS,
+        "recorded": {},
     }
     with chdir(derived.parent):
         report_job.run({}, report, settings, inputs, {})

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,6 +36,7 @@ TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "role", "condition"),
     *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
 )
+DATE_COLUMNS = ("acq_time", "date")
 CYCLE_COLUMNS = ("session", "trial", "side", "start_s", "reason")
 SEGMENT_COLUMNS = (
     "participant_id",
@@ -141,6 +142,18 @@ def person_of(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[s
     person = row["participant_id"]
     named = (cells.get("subject", "") for cells in (row, participants.get(person, {})))
     return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
+
+
+def recorded_on(rows: Iterable[Row], participant: Row) -> str:
+    """Return the days on which a session was recorded, as trials.tsv, else participants.tsv, states them; else empty.
+
+    They are in the column ``acq_time``, the date and time of BIDS (``2024-05-12T09:30:00``), or ``date``.
+    """
+    for cells in ([row.get(name, "") for row in table for name in DATE_COLUMNS] for table in (rows, [participant])):
+        days = dict.fromkeys(cell.partition("T")[0] for cell in cells if cell.lower() not in ABSENT)
+        if days:
+            return ", ".join(days)
+    return ""
 
 
 def without_subject(participant: Row) -> Row:

@@ -118,7 +118,7 @@ class Study:
 
     def calibration_of(self, session: str) -> dict[str, Any]:
         """Return the arguments of step ``calibrate`` that come from the tables."""
-        row = self.participants[self.sessions[session][0]["participant_id"]]
+        row = self._person(self.sessions[session])
         columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source", "leg_length_source")
         participant = {name: row[name] for name in columns if row.get(name)}
         segments = self.segments.get(row["participant_id"], [])
@@ -157,8 +157,18 @@ class Study:
         return {
             "templates": {path.name: digests.sha256(path) for path in templates},
             "reference": self._reference_sha256,
-            "arguments": {"participants": self.people, "reference": self.settings["study"]["reference"]},
+            "arguments": {
+                "participants": self.people,
+                "recorded": {
+                    name: study_tables.recorded_on(rows, self._person(rows)) for name, rows in self.sessions.items()
+                },
+                "reference": self.settings["study"]["reference"],
+            },
         }
+
+    def _person(self, rows: Sequence[tsv.Row]) -> tsv.Row:
+        """Return the row of participants.tsv of a session's rows of trials.tsv."""
+        return self.participants[rows[0]["participant_id"]]
 
     @property
     def _reference_sha256(self) -> str | None:
@@ -168,7 +178,7 @@ class Study:
     def _study_needs(self, _: None) -> dict[str, Any]:
         sessions = {
             name: {
-                "participant": study_tables.without_subject(self.participants[rows[0]["participant_id"]]),
+                "participant": study_tables.without_subject(self._person(rows)),
                 "trials": {row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in rows},
             }
             for name, rows in self.sessions.items()

@@ -73,6 +73,7 @@ class Made(NamedTuple):
             self.study, self.metrics, self.quality, self.means, self.symmetry, self.cycles, self.representative,
             self.calibrate,
             title=title, reference=reference, moment_signs=moment_signs, axes=axes, participants=self.participants,
+            recorded=dict.fromkeys(self.cycles, "2024-05-12"),
         )  # fmt: skip
 
     def overview(self, title: str = "A study") -> str:

@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs
 from .figures import spoken
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js")
+SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js", "contents.js")
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
@@ -30,7 +30,7 @@ def render(template: str, **content: object) -> str:
         f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
         f"script-src {' '.join(map(_hash, (get_library(), *scripts)))}; style-src {_hash(style)} {_hash('')}"
     )
-    page = _environment().get_template(template)
+    page = environment().get_template(template)
     return page.render(
         policy=policy,
         library=_packed_library(),
@@ -63,7 +63,8 @@ def _library_styles() -> list[str]:
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Return the templates with what they may use."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,

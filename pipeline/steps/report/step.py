@@ -32,6 +32,7 @@ from .figures import (
 from .html_page import render
 from .json_numbers import select
 from .moment_parts import contributions
+from .movement_profile import movement_profiles
 from .page_names import OVERVIEW, own_pages
 from .panels import panels_of
 from .stick_figure import scene, step
@@ -65,6 +66,7 @@ class Content(NamedTuple):
     own: tuple[dict[str, list[tsv.Row]], ...]
     trials: dict[str, dict[str, dict[str, Any]]]
     data: Mapping[str, DataCheck]
+    recorded: Mapping[str, str]
 
 
 def report(
@@ -82,6 +84,7 @@ def report(
     moment_signs: str,
     axes: str,
     participants: Sequence[str],
+    recorded: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the report of a study as HTML pages, by file name: an overview, and a page for each participant.
 
@@ -98,6 +101,7 @@ def report(
         moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.panels.panels_of`.
         axes: ``fixed`` or ``fitted``, the vertical axes until a reader chooses.
         participants: the participants in order.
+        recorded: by session, the day of recording; empty if it is not stated.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -126,6 +130,7 @@ def report(
         own=own,
         trials=trials,
         data=checked_data,
+        recorded=recorded,
     )
     shown = _shown(study, representative)
     walks = {name: _walk(study, shown[name], moment_signs=moment_signs) for name in participants if name in shown}
@@ -179,8 +184,10 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "key": key_of(shown if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
         "reference": _about_reference(content, shown),
         "name": name,
+        "recorded": {session: day for session in sessions if (day := content.recorded.get(session))},
         "totals": tables.totals(rows, judged),
         "data_check": content.data[name],
+        "profiles": movement_profiles(cycles, content.reference),
         "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
         "figures": shown if len(mine.side) else None,
         "figures_of_stances": stances if alone else None,

@@ -32,6 +32,16 @@ GROUPS = {
     "gait_": "Gait scores",
 }
 OTHERS = "Times and distances"
+CLINICAL = "Main numbers"
+# what clinics read first, in the order of the body
+MAIN_NUMBERS = (
+    "walking_speed", "walking_speed_dimensionless", "cadence", "stride_length", "step_length", "step_width",
+    "stance_share", "double_support_share", "gait_profile_score", "gait_deviation_index", "peak_hip_extension",
+    "peak_knee_flexion_stance", "peak_knee_flexion", "peak_ankle_dorsiflexion", "peak_hip_extensor_moment",
+    "peak_hip_abductor_moment", "peak_knee_extensor_moment", "peak_knee_abductor_moment_first",
+    "peak_ankle_plantarflexor_moment", "peak_power_h3", "peak_ankle_power", "peak_vertical_force_first",
+    "peak_vertical_force_second",
+)  # fmt: skip
 NUMBERS = METRICS | SCORES
 MAIN = (
     "walking_speed", "cadence", "stride_length", "step_length", "step_width", "stance_share", "double_support_share",
@@ -153,7 +163,7 @@ def participants(
 
 
 def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) -> dict[str, Table]:
-    """Return the tables of metrics by group, one row per metric.
+    """Return the tables of metrics by group, one row per metric: those that clinics read first, then the others.
 
     Columns are mean (standard deviation) per condition and side, with n in the header, and per condition the difference
     of the sides in the metric's unit and, of metrics that never change their sign, the symmetry index in percent: over
@@ -183,20 +193,22 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
                     column = column._replace(mean=np.where(_phases(shown), shortest_way(column.mean), column.mean))
                 columns.append((f"{condition}, {title}", _means_sds(column, places)))
     header = ["Metric", "Unit", *(title for title, _ in columns), "Meaning"]
-    result = {OTHERS: Table(header, [])}
+    result = {title: Table(header, []) for title in (CLINICAL, OTHERS)}
+    of_name = {}
     for i, name in enumerate(shown):
-        row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for _, cells in columns)]
+        of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for _, cells in columns)]
         row.append(NUMBERS[name].long_name)
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
-        result.setdefault(group, Table(header, [])).rows.append(row)
-    return result
+        if name not in MAIN_NUMBERS:
+            result.setdefault(group, Table(header, [])).rows.append(row)
+    result[CLINICAL].rows.extend(of_name[name] for name in MAIN_NUMBERS if name in of_name)
+    return {title: table for title, table in result.items() if table.rows}
 
 
 def metrics_of_stances(rows: list[Row]) -> dict[str, Table]:
     """Return the tables of the metrics that are defined in stance alone, of rows that are stances."""
     left_out = NUMBERS.keys() - {*OF_STANCE}
-    tables = metrics([{k: v for k, v in row.items() if k not in left_out} for row in rows], [], over_participants=False)
-    return {title: table for title, table in tables.items() if table.rows}
+    return metrics([{k: v for k, v in row.items() if k not in left_out} for row in rows], [], over_participants=False)
 
 
 def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:

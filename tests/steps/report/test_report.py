@@ -114,6 +114,21 @@ def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) ->
         assert name.replace("_", " ").capitalize() in words
 
 
+def test_what_clinics_read_first_is_the_first_table_and_stands_nowhere_else(three_people: Made) -> None:
+    words = Page(three_people.person()).words
+    first, _, rest = words.partition("Main numbers: mean")[2].partition("Times and distances")
+    for name in ("Walking speed", "Step width", "Peak knee abductor moment first", "Peak ankle power"):
+        assert f" {name} " in first
+        assert not re.search(rf" {name}\s+(m|m/s|W/kg|N m/kg) ", rest)
+    assert " Stride time " in rest
+
+
+def test_the_day_of_recording_is_at_the_top_or_said_to_be_unknown(three_people: Made) -> None:
+    assert "Recorded 2024-05-12" in Page(three_people.person()).words
+    unknown = three_people._replace(cycles={f"other_{name}": data for name, data in three_people.cycles.items()})
+    assert "Date of recording not stated" in Page(unknown.person()).words
+
+
 def test_only_moments_and_powers_have_error_bands(three_people: Made) -> None:
     assert "errors" not in Page(three_people.overview()).words
     study = with_errors(three_people.study, below=0.5, above=1.5)

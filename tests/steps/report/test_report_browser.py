@@ -207,6 +207,27 @@ def test_a_saved_panel_has_participant_title_legend_and_light_colours(person: Ta
     assert person.console == []
 
 
+@pytest.mark.parametrize(("width", "phone"), [(1300, False), (390, True)])
+def test_the_contents_stay_in_view_and_mark_the_section_that_is_read(
+    tab: Tab, pages: Path, width: int, phone: bool
+) -> None:
+    opened(tab, pages / "report" / "sub-02.html")
+    tab.size(width, 844, phone=phone)
+    for section in ("metrics", "quality", "curves"):
+        tab.evaluate(f"document.querySelector('.contents [href=\"#{section}\"]').click()")
+        tab.until(f"document.querySelector('.contents [aria-current]').hash === '#{section}'")
+        box = "document.querySelector('.contents').getBoundingClientRect()"
+        assert tab.evaluate(f"{box}.top >= 0 && {box}.top < 50")
+        marked = "document.querySelector('.contents [aria-current]').getBoundingClientRect()"
+        tab.until(f"{marked}.left >= 0 && {marked}.right <= {width}")
+        assert tab.evaluate(f"document.getElementById('{section}').getBoundingClientRect().top >= 0")
+    tab.press("ArrowRight")  # also sections too short to reach the top of the window
+    tab.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    tab.until("document.querySelector('.contents [aria-current]').hash === '#provenance'")
+    assert tab.evaluate(f"document.documentElement.scrollWidth === {width}")
+    assert tab.console == []
+
+
 def test_the_stick_figure_is_scrubbed_by_keyboard(person: Tab) -> None:
     person.evaluate(f"{TIME}.focus()")
     before, said = stick(person), person.evaluate(f"{TIME}.getAttribute('aria-valuetext')")

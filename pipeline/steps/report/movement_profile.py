@@ -1,0 +1,126 @@
+"""How a person differs from normal: the Movement Analysis Profile as bars, with what a typical person has.
+
+Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait Posture 30:265-269. A difference of
+1.6 degrees of the Gait Profile Score is the smallest of clinical importance: Baker R et al. (2012) The minimal
+clinically important difference for the Gait Profile Score. Gait Posture 35:612-615.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...conventions import SIDES
+from ...results.gait_profile import typical_scores
+from ...results.metrics import GAIT_ANGLES
+from ...tables.reference_curves import BySpeed, at_speed
+from .tables import ABSENT, Row, Table, names
+
+AXIS_DEGREES = 30.0  # so that charts can be compared by eye; longer if a score is larger
+STEP_DEGREES = 10
+MOST_NAMED = 3
+GPS, OVERALL, GVS = "gait_profile_score", "gait_profile_score_overall", "gait_variable_score_"
+
+
+class Bars(NamedTuple):
+    """One angle, or the Gait Profile Score: scores in degrees by side or ``both``, and that of a typical person."""
+
+    title: str
+    scores: dict[str, float]
+    typical: float | None
+
+
+class Profile(NamedTuple):
+    """The chart of a session and condition: its bars, the ticks of its axis and its text in words."""
+
+    title: str
+    bars: list[Bars]
+    ticks: list[int]
+    words: str
+    table: Table
+
+
+def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile]:
+    """Return the Movement Analysis Profile of each session and condition; none without scores.
+
+    Args:
+        cycles: a participant's rows of metrics.csv that are cycles; scores are averaged over them.
+        reference: curves that the scores compare with, by speed.
+    """
+    if not reference or not cycles or GPS not in cycles[0]:
+        return []
+    several = len(names(cycles, "session")) > 1
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in cycles:
+        groups.setdefault((row["session"], row["condition"]), []).append(row)
+    titles = {key: f"{key[1]}, {key[0]}" if several else key[1] for key in groups}
+    found = ((titles[key], _bars(rows, _typical(rows, reference))) for key, rows in groups.items())
+    return [_profile(title, bars) for title, bars in found if any(one.scores for one in bars)]
+
+
+def _typical(rows: Iterable[Row], reference: BySpeed) -> dict[str, float]:
+    """Return the scores of a typical person of the reference at the speed that the rows are compared with."""
+    curves = at_speed(reference, _mean(rows, "reference_speed"))
+    return typical_scores(curves) if curves else {}
+
+
+def _bars(rows: Sequence[Row], typical: dict[str, float]) -> list[Bars]:
+    """Return the bars of the nine angles and the score of all. The pelvis is one body: it is that of the left cycles.
+
+    Without left cycles, it is that of the right ones (the overall score of Baker 2009 takes the left).
+    """
+    of = {side: [row for row in rows if row["side"] == side] for side in SIDES}
+    result = []
+    for name in (*GAIT_ANGLES, ""):
+        score = f"{GVS}{name}" if name else GPS
+        scores = {side: _mean(mine, score) for side, mine in of.items()}
+        if name.startswith("pelvis"):
+            scores = {"both": next((value for value in scores.values() if np.isfinite(value)), float("nan"))}
+        elif not name:
+            scores["both"] = _mean(rows, OVERALL)
+        expected = typical.get(score, float("nan"))
+        known = {side: value for side, value in scores.items() if np.isfinite(value)}
+        title = name.replace("_", " ").capitalize() or "Gait Profile Score"
+        result.append(Bars(title, known, expected if np.isfinite(expected) else None))
+    return result
+
+
+def _mean(rows: Iterable[Row], name: str) -> float:
+    """Return the mean of the known cells of a column, NaN if there is none."""
+    known = [float(row[name]) for row in rows if row.get(name)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _profile(title: str, bars: list[Bars]) -> Profile:
+    values = [value for one in bars for value in (*one.scores.values(), one.typical or 0.0)]
+    end = max(AXIS_DEGREES, STEP_DEGREES * np.ceil(max(values) / STEP_DEGREES))
+    header = ["Angle", "Left", "Right", "Both", "Typical person"]
+    rows = [
+        [one.title, *(_degrees(one.scores.get(side)) for side in (*SIDES, "both")), _degrees(one.typical)]
+        for one in bars
+    ]
+    return Profile(title, bars, [*range(0, int(end) + 1, STEP_DEGREES)], _words(bars), Table(header, rows))
+
+
+def _words(bars: list[Bars]) -> str:
+    """Return the scores that are largest beside those of a typical person, in words."""
+    ratios = [
+        (value / one.typical, f"{one.title.lower()} {'' if side == 'both' else side} {value:.1f} ({one.typical:.1f})")
+        for one in bars[:-1]
+        for side, value in one.scores.items()
+        if one.typical
+    ]
+    beyond = sorted((one for one in ratios if one[0] > 1), reverse=True)
+    most = [" ".join(text.split()) for _, text in beyond[:MOST_NAMED]]
+    score = ", ".join(f"{side} {value:.1f}" for side, value in bars[-1].scores.items()) or "not known"
+    expected = f" (typical {bars[-1].typical:.1f})" if bars[-1].typical else ""
+    text = f"Gait Profile Score in degrees: {score}{expected}."
+    if most:
+        return f"{text} Furthest beyond a typical person, whose score is in brackets: {', '.join(most)}."
+    return f"{text} No angle is beyond a typical person's." if ratios else text
+
+
+def _degrees(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.1f}"

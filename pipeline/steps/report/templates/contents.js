@@ -1,0 +1,35 @@
+"use strict";
+// The table of contents: marks the section that is read, or that was chosen there until the reader scrolls on.
+(() => {
+  const nav = document.querySelector(".contents");
+  const links = new Map([...nav.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
+  const sections = [...document.querySelectorAll("main > section")];
+  let chosen = null;
+
+  function mark(id) {
+    for (const [other, link] of links) {
+      if (other === id) link.setAttribute("aria-current", "location"); else link.removeAttribute("aria-current");
+    }
+    const { offsetLeft, offsetWidth } = links.get(id);
+    if (nav.scrollWidth > nav.clientWidth) nav.scrollLeft = offsetLeft - (nav.clientWidth - offsetWidth) / 2;
+  }
+
+  // The line of reading moves down the window with the page, so that it passes short sections at the end too.
+  function read() {
+    const share = scrollY / Math.max(1, document.documentElement.scrollHeight - innerHeight);
+    const begun = sections.filter((section) => section.getBoundingClientRect().top <= share * innerHeight);
+    return (begun.at(-1) ?? sections[0]).getAttribute("aria-labelledby");
+  }
+
+  let waiting = false;
+  function follow() {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; mark(chosen ?? read()); });
+  }
+
+  for (const [id, link] of links) link.addEventListener("click", () => { chosen = id; follow(); });
+  for (const event of ["wheel", "touchmove", "keydown"]) addEventListener(event, () => { chosen = null; }, { passive: true });
+  addEventListener("scroll", follow, { passive: true });
+  follow();
+})();

@@ -1,0 +1,83 @@
+"""How a person differs from normal: the Movement Analysis Profile and what a typical person has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.results.metrics import GAIT_ANGLES
+from pipeline.steps.report import html_page
+from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, movement_profiles
+from pipeline.tables.reference_curves import BySpeed, Reference
+from tests.support.report_studies import Page, three_people
+
+SD = {0.2: 4.0, 0.4: 2.0}  # of every angle, by dimensionless speed
+
+
+def reference() -> BySpeed:
+    """Return curves with the same standard deviation everywhere: that is the typical score."""
+    keys: list[tuple[str, ...]] = [("pelvis_angle", angle) for angle in ("flexion", "adduction", "rotation")]
+    keys += [("joint_angle", "hip", angle) for angle in ("flexion", "adduction", "rotation")]
+    keys += [("joint_angle", joint, "flexion") for joint in ("knee", "ankle")] + [("foot_progression",)]
+    return {speed: {key: Reference([0, 100], [0, 0], [sd, sd]) for key in keys} for speed, sd in SD.items()}
+
+
+def cycle(
+    side: str, score: float, *, condition: str = "walk", speed: float = 0.4, session: str = "s1"
+) -> dict[str, str]:
+    scores = {f"{GVS}{name}": f"{score + i}" for i, name in enumerate(GAIT_ANGLES)}
+    own = {"side": side, "condition": condition, "session": session, "reference_speed": f"{speed}"}
+    return own | scores | {GPS: f"{score}", OVERALL: f"{score + 1}"}
+
+
+def bars_of(profile: Profile) -> dict[str, Any]:
+    return {one.title: (one.scores, one.typical) for one in profile.bars}
+
+
+def test_scores_are_means_over_cycles_by_side_beside_the_typical_score() -> None:
+    (profile,) = movement_profiles([cycle("left", 3), cycle("left", 5), cycle("right", 10)], reference())
+    bars = bars_of(profile)
+    assert [*bars] == [*(name.replace("_", " ").capitalize() for name in GAIT_ANGLES), "Gait Profile Score"]
+    assert bars["Pelvis tilt"] == ({"both": 4}, pytest.approx(2))  # the pelvis is one body: of the left cycles
+    assert bars["Hip flexion"] == ({"left": 7, "right": 13}, pytest.approx(2))
+    assert bars["Gait Profile Score"] == ({"left": 4, "right": 10, "both": 7}, pytest.approx(2))
+    assert profile.ticks == [0, 10, 20, 30]
+    assert profile.words.endswith("in brackets: foot progression right 18.0 (2.0), ankle flexion right 17.0 (2.0), "
+                                  "knee flexion right 16.0 (2.0).")  # fmt: skip
+    assert profile.table.rows[3] == ["Hip flexion", "7.0", "13.0", "n/a", "2.0"]
+
+
+def test_each_condition_is_compared_at_its_own_speed_and_the_axis_grows() -> None:
+    rows = [cycle("left", 1, condition="slow", speed=0.2), cycle("left", 35, condition="fast", speed=0.3)]
+    slow, fast = movement_profiles(rows, reference())
+    assert [one.title for one in (slow, fast)] == ["slow", "fast"]
+    assert [bars_of(one)["Knee flexion"][1] for one in (slow, fast)] == pytest.approx([4, 3])
+    assert (slow.ticks[-1], fast.ticks[-1]) == (30, 50)
+    both = movement_profiles([cycle("left", 1), cycle("left", 2, session="s2")], reference())
+    assert [one.title for one in both] == ["walk, s1", "walk, s2"]
+
+
+def test_within_the_typical_scores_nothing_is_named() -> None:
+    (profile,) = movement_profiles([cycle("left", -7, speed=0.2)], reference())
+    assert profile.words.endswith("No angle is beyond a typical person's.")
+
+
+def test_without_scores_there_is_no_chart() -> None:
+    unknown = {name: "" for name in cycle("left", 1) if "score" in name}
+    assert movement_profiles([cycle("left", 1) | unknown], reference()) == []
+    assert movement_profiles([cycle("left", 1)], {}) == []
+    assert "differ from normal" not in three_people().person()
+
+
+def test_the_chart_is_drawn_without_a_script_and_read_aloud() -> None:
+    profiles = movement_profiles([cycle("left", 3), cycle("right", 10)], reference())
+    template = html_page.environment().from_string("{% from 'parts.html' import profile_of %}{{ profile_of(own, 1) }}")
+    page = Page(template.render(own=profiles[0]))
+    (svg,) = [attributes for attributes in page.all("svg") if attributes.get("class") == "profile"]
+    assert svg["role"] == "img"
+    assert "Gait Profile Score in degrees: left 3.0, right 10.0" in (svg["aria-label"] or "")
+    typical = [a for a in page.all("rect") if a.get("class") == "typical"]
+    assert {a["width"] for a in typical} == {f"{2 * 250 / 30:.1f}"}
+    assert len(typical) == len(GAIT_ANGLES) + 1
+    assert "Hip flexion 6.0 13.0 n/a 2.0" in " ".join(page.words.split())
