@@ -135,7 +135,13 @@ def plot(title: str) -> str:
     return f"{captions}.find((c) => c.textContent === '{title}').parentElement.querySelector('.plot')"
 
 
+def scroll_to(tab: Tab, title: str) -> None:
+    """Scroll to a plot, since only those near the screen are drawn again."""
+    tab.evaluate(f"{plot(title)}.scrollIntoView({{block: 'center'}})")
+
+
 def test_left_has_circles_so_that_sides_differ_without_colour(person: Tab) -> None:
+    scroll_to(person, "Knee flexion")
     marked = f"{plot('Knee flexion')}.data.filter((t) => t.mode === 'markers' && t.marker.symbol === 'circle').length"
     assert person.evaluate(marked) == 2  # one for each speed
     person.evaluate("document.querySelector('[data-hides=\"side left\"]').click()")
@@ -145,6 +151,7 @@ def test_left_has_circles_so_that_sides_differ_without_colour(person: Tab) -> No
 
 
 def test_fixed_axes_are_those_of_all_and_a_curve_that_leaves_is_marked_until_they_fit(person: Tab) -> None:
+    scroll_to(person, "Knee flexion")
     axis = f"{plot('Knee flexion')}.layout.yaxis.range?.join()"
     triangles = f"{plot('Knee flexion')}.data.filter((t) => t.marker?.symbol?.startsWith('triangle')).length"
     words = f"{plot('Knee flexion')}.parentElement.querySelector('.beyond').textContent"
@@ -154,7 +161,7 @@ def test_fixed_axes_are_those_of_all_and_a_curve_that_leaves_is_marked_until_the
     expected = "Beyond the axis: " + "; ".join(f"{name} to \u2212{at} at 75 %" for name, at in names.items())
     assert person.evaluate(words) == expected
     assert person.evaluate(triangles) == 2
-    person.evaluate("document.querySelector('[data-hides=axes]').focus()")
+    person.evaluate("document.querySelector('[data-hides=axes]').focus({preventScroll: true})")
     person.press(" ")
     person.until(f"{words} === ''")
     assert person.evaluate(triangles) == 0
@@ -178,8 +185,9 @@ def test_every_cycle_is_drawn_by_a_switch_and_two_always(tab: Tab, pages: Path) 
     thin += ".map((t) => t.y.filter((y) => y === null).length).join()"  # one gap after each cycle
     for name, before, after in (("sub-01", "2,2,2,2", "2,2,2,2"), ("sub-02", "", "4,4,4,4")):
         opened(tab, pages / "report" / f"{name}.html")
+        scroll_to(tab, "Knee flexion")
         assert tab.evaluate(thin) == before
-        tab.evaluate("document.querySelector('[data-hides=single]').focus()")
+        tab.evaluate("document.querySelector('[data-hides=single]').focus({preventScroll: true})")
         tab.press(" ")
         tab.until(f"{plot('Knee flexion')}.layout.hovermode === 'closest'")
         assert tab.evaluate(thin) == after
