@@ -6,6 +6,7 @@ A file appears complete or not at all: it is written under a temporary name, flu
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ import xarray as xr
 
 from ..errors import UserError
 
+NEARLY_FULL_MB = 20  # more than a session's largest file of usual size
 REMEDY = "remove it and run again"
 
 
@@ -115,5 +117,19 @@ def _write(path: Path, write: Callable[[Path], object]) -> None:
         with partial.open("rb") as handle:
             os.fsync(handle.fileno())
         partial.replace(path)
+    except (OSError, RuntimeError) as error:  # NetCDF's own errors have other names for a full disk
+        raise _not_written(path, error) from None
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _not_written(path: Path, error: Exception) -> UserError:
+    """Return why a file cannot be written, and what to do."""
+    free_mb = shutil.disk_usage(path.parent).free / 1e6
+    if free_mb < NEARLY_FULL_MB:
+        return UserError(
+            str(path), f"cannot be written: {free_mb:.0f} MB are left on its disk", "make room and run again"
+        )
+    reason = getattr(error, "strerror", None) or str(error)
+    remedy = "close it in other programs, see to its disk and to the right to write there, and run again"
+    return UserError(str(path), f"cannot be written ({reason})", remedy)

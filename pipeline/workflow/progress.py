@@ -10,6 +10,7 @@ import csv
 import logging
 import re
 import shlex
+import shutil
 import sys
 import time
 from collections import Counter, defaultdict
@@ -23,6 +24,7 @@ from ..errors import INTERRUPTED
 from ..results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 
 LONGEST_REASON = 8  # lines
+NO_ROOM_BYTES = 20e6  # too few for a result
 LONGEST_REJECTION = 400  # characters
 FILE = re.compile(r"\S+\.c3d: ", re.IGNORECASE)
 NOTHING_TO_DO = "Nothing to do, all results are up to date."
@@ -198,6 +200,8 @@ def failure(step: str, logs: Sequence[str]) -> str:
     if not logs or not Path(logs[0]).is_file():
         return f"{what} failed: it left no log"
     lines = _reason(logs)
+    if not lines and shutil.disk_usage(logs[0]).free < NO_ROOM_BYTES:
+        return f"{what} failed: the disk is full; make room and run again"
     if not lines:
         return f"{what} failed: it was ended from outside, or ran out of memory; see {logs[0]}"
     if lines[0].startswith("Traceback"):

@@ -190,6 +190,7 @@ def _work(job: Job) -> str:
 @contextmanager
 def _logged_to(path: Path) -> Iterator[None]:
     """Write what is logged to a file."""
+    logging.raiseExceptions = False  # a full disk takes no log: its traceback would say nothing else
     root, handler = logging.getLogger(), logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     root.addHandler(handler)

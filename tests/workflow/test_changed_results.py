@@ -7,10 +7,12 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pipeline.commands.verify import RUN_AND_KEEP, verify
+from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.workflow import digests
 from pipeline.workflow.open_study import changed_results, open_study
@@ -132,3 +134,21 @@ def test_every_edit_of_a_table_is_kept(tmp_path: Path) -> None:
         "metrics.changed.csv": "first",
         "metrics.changed2.csv": "second",
     }
+
+
+@pytest.mark.parametrize(
+    ("free", "expected"), [(1e6, "1 MB are left on its disk; make room"), (1e12, "close it in other programs")]
+)
+def test_a_result_that_cannot_be_written_is_no_fault_of_the_pipeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: float, expected: str
+) -> None:
+    """On a full disk, or where another program holds the file open."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(UserError, match=expected):
+        netcdf.write_whole(tmp_path / "metrics.csv", b"x")
+    assert [*tmp_path.iterdir()] == []

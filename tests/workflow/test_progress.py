@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -216,6 +217,15 @@ def test_a_failure_names_step_session_and_reason(log_file: Path, written: str, s
     log_file.write_text(written)
     assert failure("clean", [str(log_file)]).startswith(shown)
     assert failure("study", ["logs/study.log"]) == "study failed: it left no log"
+
+
+def test_a_failure_without_a_reason_on_a_full_disk_names_the_disk(
+    log_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log could not be written either."""
+    log_file.write_text("")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1e5))
+    assert failure("clean", [str(log_file)]) == "s1 clean failed: the disk is full; make room and run again"
 
 
 def test_errors_before_a_run_are_printed_and_a_lock_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
