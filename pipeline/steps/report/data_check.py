@@ -94,7 +94,7 @@ def _person(calibrations: Mapping[str, xr.Dataset]) -> Point:
             if reason:
                 states.append(BAD)
                 texts.append(f"{place}{reason}")
-        texts += [f"{place}{note}" for note in about.get("note", "").split("; ") if note]
+        texts += [f"{place}{note}"] if (note := about.get("note", "")) else []
     state = UNKNOWN if UNKNOWN in states and _worst(states) == GOOD else _worst(states)
     return Point(state, "Body size and model", texts)
 
