@@ -216,7 +216,8 @@ def _about_reference(content: Content, drawn: Drawn) -> dict[str, Any] | None:
     if not bands:
         return None
     known = json.loads(content.study.attrs.get("reference", "{}"))
-    return {"title": "reference", "people": "", "citation": "", "remarks": [], **known, "bands": bands}
+    about = dict.fromkeys(("people", "citation", "model"), "") | {"title": "reference", "remarks": []}
+    return {**about, **known, "bands": bands}
 
 
 def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[str, Shown]:

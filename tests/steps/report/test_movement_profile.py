@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from pipeline.results.metrics import GAIT_ANGLES
 from pipeline.steps.report import html_page
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, movement_profiles
+from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import BySpeed, Reference
 from tests.support.report_studies import Page, three_people
 
@@ -68,6 +71,19 @@ def test_without_scores_there_is_no_chart() -> None:
     assert movement_profiles([cycle("left", 1) | unknown], reference()) == []
     assert movement_profiles([cycle("left", 1)], {}) == []
     assert "differ from normal" not in three_people().person()
+
+
+def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
+    study = three_people()
+    scores = dict.fromkeys([GPS, OVERALL, *(f"{GVS}{name}" for name in GAIT_ANGLES)], 5.0)
+    metrics = pd.read_csv(io.StringIO(study.metrics)).assign(**scores)
+    means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
+    scored = study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
+    table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
+    page = Page(scored.person(reference=table))
+    assert "How does this person differ from normal?" in page.words
+    assert "Compared with reference" in " ".join(page.words.split())
+    assert "Furthest beyond a typical person, whose score is in brackets: knee flexion" in page.words
 
 
 def test_the_chart_is_drawn_without_a_script_and_read_aloud() -> None:
