@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -40,6 +40,22 @@ NEEDS = {
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Chosen = dict[str, tuple[str, ...]]  # labels by landmark
+
+
+class Landmarks(NamedTuple):
+    """The landmarks of a trial after repairs.
+
+    Attributes:
+        labels: of the markers of each landmark.
+        position: (time, landmark, 3), m.
+        repair: (time, landmark), see ``FLAGS`` in :mod:`pipeline.results.schema`.
+        measured: (time, landmark), whether all its markers were seen and kept.
+    """
+
+    labels: Chosen
+    position: Array
+    repair: NDArray[np.int8]
+    measured: Flags
 
 
 def heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
@@ -111,6 +127,54 @@ def clean(
             the file's rate.
     """
     rate_hz = read.attrs["marker_rate_hz"]
+    seen, exchanged = _repaired(
+        read, body_model, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s, spike_m=spike_m,
+        exchanged_markers=exchanged_markers,
+    )  # fmt: skip
+    found = _with_heels(seen, heels or {}, read.variables["time"].values)
+    rebuilt = np.isfinite(found.position).all(axis=-1) & ~found.measured
+    filtered, cutoffs_hz = filter_markers(
+        found.position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
+    )
+    landmarks = {name: filtered[:, i] for i, name in enumerate(found.labels)}
+    envelopes, muscles, emg_left_out = muscle_activity(
+        read, channels=emg_channels, high_pass_hz=emg_high_pass_hz, low_pass_hz=emg_low_pass_hz
+    )
+    return Trial(
+        {
+            "marker_position": (("time", "marker", "axis"), filtered),
+            "fill": (("time", "marker"), found.repair),
+            **_plates(read, landmarks, cutoff_hz=force_cutoff_hz, order=filter_order),
+            "event_time": read.variables["event_time"],
+            **envelopes,
+        },
+        _coordinates(read, found, rebuilt, cutoffs_hz) | muscles,
+        {
+            **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
+            "static_results": read.attrs.get("static_results", ""),
+            "landmarks_absent": " ".join(name for name in body_model.landmarks if name not in seen.labels),
+            "filled_frames": int(rebuilt.sum()),
+            **{name: int((found.repair == flag).sum()) for name, flag in REPAIRS.items()},
+            "emg_left_out": emg_left_out,
+            "exchanged_markers": exchanged_markers,
+            "labels_exchanged_back": exchanged,
+            # the smoothing spline has the response of a filter of order 2 x HALF_ORDER
+            "marker_filter_order": filter_order if marker_filter == "butterworth" else 2 * HALF_ORDER,
+        },
+    )
+
+
+def _repaired(
+    read: Trial,
+    body_model: BodyModel,
+    *,
+    max_gap_s: float,
+    max_pattern_gap_s: float,
+    spike_m: float | None,
+    exchanged_markers: str,
+) -> tuple[Landmarks, str]:
+    """Return the landmarks that are seen, repaired and with gaps filled, and the labels exchanged back."""
+    rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
     whole, repairs, exchanged = repair_markers(
         recorded,
@@ -121,46 +185,19 @@ def clean(
         spike_m=spike_m,
         exchanged_markers=exchanged_markers,
     )
-    absent = " ".join(name for name in body_model.landmarks if name not in chosen)
     clusters = _clusters(body_model, chosen, labels)
     filled, code = gap_filling.fill(
         whole, clusters, rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=max_pattern_gap_s
     )
     code = np.where((code == 0) | (repairs == SPIKE), repairs, code)
     groups = [[labels.index(label) for label in group] for group in chosen.values()]
-    position, fills = _by_landmark(np.mean, filled, groups), _by_landmark(np.max, code, groups)
-    measured = _by_landmark(np.all, np.isfinite(whole).all(axis=-1), groups)
-    chosen, position, fills, measured = _with_heels(chosen, position, fills, measured, heels or {}, read)
-    rebuilt = np.isfinite(position).all(axis=-1) & ~measured
-    filtered, cutoffs_hz = filter_markers(
-        position, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order
+    found = Landmarks(
+        chosen,
+        position=_by_landmark(np.mean, filled, groups),
+        repair=_by_landmark(np.max, code, groups),
+        measured=_by_landmark(np.all, np.isfinite(whole).all(axis=-1), groups),
     )
-    landmarks = {name: filtered[:, i] for i, name in enumerate(chosen)}
-    envelopes, muscles, emg_left_out = muscle_activity(
-        read, channels=emg_channels, high_pass_hz=emg_high_pass_hz, low_pass_hz=emg_low_pass_hz
-    )
-    return Trial(
-        {
-            "marker_position": (("time", "marker", "axis"), filtered),
-            "fill": (("time", "marker"), fills),
-            **_plates(read, landmarks, cutoff_hz=force_cutoff_hz, order=filter_order),
-            "event_time": read.variables["event_time"],
-            **envelopes,
-        },
-        _coordinates(read, chosen, measured, rebuilt, cutoffs_hz) | muscles,
-        {
-            **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
-            "static_results": read.attrs.get("static_results", ""),
-            "landmarks_absent": absent,
-            "filled_frames": int(rebuilt.sum()),
-            **{name: int((fills == flag).sum()) for name, flag in REPAIRS.items()},
-            "emg_left_out": emg_left_out,
-            "exchanged_markers": exchanged_markers,
-            "labels_exchanged_back": exchanged,
-            # the smoothing spline has the response of a filter of order 2 x HALF_ORDER
-            "marker_filter_order": filter_order if marker_filter == "butterworth" else 2 * HALF_ORDER,
-        },
-    )
+    return found, exchanged
 
 
 def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
@@ -202,37 +239,31 @@ def _by_landmark(combine: Callable[..., Any], values: Any, groups: list[list[int
     return result
 
 
-def _with_heels(
-    chosen: Chosen,
-    position: Array,
-    fills: NDArray[np.int8],
-    measured: Flags,
-    heels: Mapping[str, Array],
-    read: Trial,
-) -> tuple[Chosen, Array, NDArray[np.int8], Flags]:
-    """Return landmarks with virtual heels: their labels, positions, repairs and whether they were measured.
-
-    The labels of a virtual heel are those that it is computed from, and so are its repairs.
-    """
-    points = {name: position[:, i] for i, name in enumerate(chosen)}
-    whole = with_heels(points, heels, read.variables["time"].values)
+def _with_heels(seen: Landmarks, heels: Mapping[str, Array], time: Array) -> Landmarks:
+    """Return landmarks with virtual heels; the labels of one are those that it is computed from, and so its repairs."""
+    points = {name: seen.position[:, i] for i, name in enumerate(seen.labels)}
+    whole, found = with_heels(points, heels, time), seen
     for name in [*whole][len(points) :]:
         sources = [f"{other}_{name.removeprefix('heel_')}" for other in SHOWING_HEEL]
         columns = [[*points].index(source) for source in sources]
-        chosen = chosen | {name: tuple(label for source in sources for label in chosen[source])}
-        position = np.concatenate([position, whole[name][:, None]], axis=1)
-        fills = np.concatenate([fills, fills[:, columns].max(axis=1, keepdims=True)], axis=1)
-        measured = np.concatenate([measured, measured[:, columns].all(axis=1, keepdims=True)], axis=1)
-    return chosen, position, fills, measured
+        repair = seen.repair[:, columns].max(axis=1, keepdims=True)
+        measured = seen.measured[:, columns].all(axis=1, keepdims=True)
+        found = Landmarks(
+            found.labels | {name: tuple(label for source in sources for label in seen.labels[source])},
+            np.concatenate([found.position, whole[name][:, None]], axis=1),
+            np.concatenate([found.repair, repair], axis=1),
+            np.concatenate([found.measured, measured], axis=1),
+        )
+    return found
 
 
-def _coordinates(read: Trial, chosen: Chosen, measured: Flags, rebuilt: Flags, cutoffs_hz: Array) -> dict[str, Any]:
-    """Return the coordinates: those of ``read``, and along ``marker`` new ones; flags are (time, landmark)."""
+def _coordinates(read: Trial, found: Landmarks, rebuilt: Flags, cutoffs_hz: Array) -> dict[str, Any]:
+    """Return the coordinates: those of ``read``, and along ``marker`` new ones; ``rebuilt`` is (time, landmark)."""
     dims = {name: read.variables[name].dims for name in read.coords}
     return {name: read.variables[name] for name in dims if not {"marker", "channel"} & {*dims[name]}} | {
-        "marker": [*chosen],
-        "label": ("marker", [" + ".join(group) for group in chosen.values()]),
-        "measured_share": ("marker", measured.mean(axis=0)),
+        "marker": [*found.labels],
+        "label": ("marker", [" + ".join(group) for group in found.labels.values()]),
+        "measured_share": ("marker", found.measured.mean(axis=0)),
         "filled_share": ("marker", rebuilt.mean(axis=0)),
         "cutoff_hz": ("marker", cutoffs_hz),
     }

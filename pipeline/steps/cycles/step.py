@@ -50,27 +50,60 @@ class Cycles(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """A trial cut into cycles.
+    """A trial, or all trials of a session, cut into cycles.
 
     Attributes:
         cycles: its cycles.
         stances: its stances, each with its verdict.
-        reasons: (cycle,), why a cycle has no valid kinetics; empty if it has.
+        reason: (cycle,), why a cycle has no valid kinetics; empty if it has.
         gone: (cycle,), whether the user leaves it out.
         distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`.
-        frames: the frames around 0-100 % of each cycle, those from its foot strike to foot off, and those of each
-            whole stance.
+        frames: the frames around 0-100 % of each cycle (``phase``), those from its foot strike to foot off
+            (``stance_phase``), and those of each whole stance (``whole_stance``).
         strike: (cycle,), frame of the foot strike.
     """
 
     cycles: Cycles
     stances: Stances
-    reasons: list[str]
-    gone: list[bool]
+    reason: NDArray[np.str_]
+    gone: NDArray[np.bool_]
     distances: dict[str, Array]
     phases: dict[str, Array]
-    frames: tuple[PhaseFrames, PhaseFrames, PhaseFrames]
+    frames: dict[str, PhaseFrames]
     strike: NDArray[np.intp]
+
+    @property
+    def valid(self) -> NDArray[np.bool_]:
+        """Return which cycles have valid kinetics."""
+        return np.asarray(self.reason == "")
+
+    @classmethod
+    def joined(cls, walks: Sequence[Walk], first: Sequence[int]) -> Walk:
+        """Return the walks of a session as one, given the first frame of each among all frames."""
+        return cls(
+            Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True))),
+            Stances.joined([walk.stances for walk in walks]),
+            reason=np.concatenate([walk.reason for walk in walks]),
+            gone=np.concatenate([walk.gone for walk in walks]),
+            distances=_chained([walk.distances for walk in walks]),
+            phases=_chained([walk.phases for walk in walks]),
+            frames={
+                along: PhaseFrames.joined(walk.frames[along].later(n) for walk, n in zip(walks, first, strict=True))
+                for along in walks[0].frames
+            },
+            strike=np.concatenate([walk.strike + n for walk, n in zip(walks, first, strict=True)]),
+        )
+
+    def coordinates(self) -> dict[str, Any]:
+        """Return the coordinates of cycles.nc along ``cycle`` and ``stance``."""
+        of_cycles = {
+            "side": self.cycles.side,
+            "start_time": self.cycles.start_s,
+            "end_time": self.cycles.end_s,
+            "kinetics_valid": self.valid,
+            "reason": self.reason,
+        }
+        return {name: ("cycle", values) for name, values in of_cycles.items()} | self.stances.coordinates()
 
 
 @all_trials_at_once
@@ -122,56 +155,35 @@ def cycles(
     parts = [trials_of(session) for session in (kinetics, kinematics, contacts, clean)]
     own = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
     walks = [cut(*(of[name] for of in parts), **{**own, **(by_trial or {}).get(name, {})}) for name in parts[0]]
-    spans = spans_of(contacts, "sample")
-    trial = _numbers([len(walk.reasons) for walk in walks])
-    found = Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True)))
-    reasons = np.array([reason for walk in walks for reason in walk.reasons], dtype=str)
-    frames = {
-        along: PhaseFrames.joined(walk.frames[i].later(span.start) for walk, span in zip(walks, spans, strict=True))
-        for i, along in enumerate(("phase", "stance_phase", "stance"))
-    }
+    walk = Walk.joined(walks, [span.start for span in spans_of(contacts, "sample")])
+    trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
-    curves = _curves(quantities, frames, found.row, reasons == "", mass_kg)
-    strikes = np.concatenate([walk.strike + span.start for walk, span in zip(walks, spans, strict=True)])
-    floating = float(kinematics.variables["smallest_floating_axis"].values[0])
+    curves = _curves(quantities, walk, mass_kg)
     struck_kg = at_foot_strikes(
-        strikes, found.row, kinematics, contacts, clean, calibrate, smallest_floating_axis=floating
-    )
-    gone = np.array([gone for walk in walks for gone in walk.gone], dtype=bool)
+        walk.strike, walk.cycles.row, kinematics, contacts, clean, calibrate,
+        smallest_floating_axis=float(kinematics.variables["smallest_floating_axis"].values[0]),
+    )  # fmt: skip
     for array in (struck_kg, *(values for _, values in curves.values())):
-        array[gone] = np.nan
-    distances, phases = _chained([walk.distances for walk in walks]), _chained([walk.phases for walk in walks])
-    values = {name: values for name, (_, values) in curves.items()}
-    numbers = _metrics(values, distances, phases, lengths[trial, found.row], float(calibrate.attrs["body_height_m"]))
+        array[walk.gone] = np.nan
+    numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
     metrics, names = stacked_metrics(numbers | {"effective_foot_mass": struck_kg})
-    dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
-    stances = Stances.joined([walk.stances for walk in walks])
-    stance_trial, whole = _numbers([len(walk.stances.start) for walk in walks]), stances.whole
+    whole, row = walk.stances.whole, walk.stances.row
     of_stances = of_whole_stances(
-        quantities, frames["stance"], stances.row[whole],
-        duration_s=(stances.end - stances.start)[whole],
-        leg_length_m=lengths[stance_trial, stances.row][whole],
+        quantities, walk.frames["whole_stance"], row[whole],
+        duration_s=(walk.stances.end - walk.stances.start)[whole],
+        leg_length_m=lengths[stance_trial, row][whole],
         mass_kg=mass_kg,
     )  # fmt: skip
+    repairs = {name: clean.variables[name] for name in REPAIRED if name in clean.variables}
+    dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
     return xr.Dataset(
-        {
-            **curves,
-            **metrics,
-            **of_stances,
-            **stances.variables(),
-            **{name: clean.variables[name] for name in REPAIRED if name in clean.variables},
-        },
+        {**curves, **metrics, **of_stances, **walk.stances.variables(), **repairs},
         {
             **{dim: (clean if dim == "muscle" else kinetics).variables[dim] for dim in (*dims, "segment")},
             **dict.fromkeys(("phase", "stance_phase"), PHASE),
-            "side": ("cycle", found.side),
-            "start_time": ("cycle", found.start_s),
-            "end_time": ("cycle", found.end_s),
-            "kinetics_valid": ("cycle", reasons == ""),
-            "reason": ("cycle", reasons),
+            **walk.coordinates(),
             **names,
-            **stances.coordinates(),
             "cycle_trial": ("cycle", trial),
             "stance_trial": ("stance", stance_trial),
             "whole_stance_trial": ("whole_stance", stance_trial[whole]),
@@ -179,9 +191,9 @@ def cycles(
     )
 
 
-def _numbers(counts: Sequence[int]) -> NDArray[np.int32]:
-    """Return the number of the trial of each element, given the number of elements of each trial."""
-    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+def _numbers(parts: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
+    """Return the number of the trial of each element, given the elements of each trial."""
+    return np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
 
 
 def _chained(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
@@ -219,15 +231,15 @@ def _cut(
     return Walk(
         found,
         stances,
-        reasons=[by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes],
-        gone=[strike in by_hand for strike in found.strikes],
+        reason=np.array([by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes], dtype=str),
+        gone=np.array([strike in by_hand for strike in found.strikes], dtype=bool),
         distances=spatiotemporal(heels, contacts, **found._asdict(), belt_speed_m_s=speed),
         phases=support(contacts, **found._asdict()),
-        frames=(
-            phase_frames(time, found.start_s, found.end_s),
-            phase_frames(time, found.start_s, found.off_s),
-            phase_frames(time, stances.start[whole], stances.end[whole]),
-        ),
+        frames={
+            "phase": phase_frames(time, found.start_s, found.end_s),
+            "stance_phase": phase_frames(time, found.start_s, found.off_s),
+            "whole_stance": phase_frames(time, stances.start[whole], stances.end[whole]),
+        },
         strike=np.abs(time - found.start_s[:, None]).argmin(axis=1),
     )
 
@@ -270,11 +282,7 @@ def _quantities(
 
 
 def _curves(
-    quantities: Mapping[str, xr.Variable],
-    frames: Mapping[str, PhaseFrames],
-    row: NDArray[np.intp],
-    valid: NDArray[np.bool_],
-    mass_kg: float,
+    quantities: Mapping[str, xr.Variable], walk: Walk, mass_kg: float
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return curves (cycle, ..., phase) of angles and envelopes, and of kinetics per body mass.
 
@@ -282,45 +290,40 @@ def _curves(
 
     Args:
         quantities: (sample, side, ...) by name.
-        frames: the frames around ``phase`` and ``stance_phase`` of the cycles.
-        row: (cycle,), index of each cycle's side.
-        valid: (cycle,), whether its kinetics are valid.
+        walk: the session's cycles.
         mass_kg: body mass.
     """
     curves = {}
     for name, quantity in quantities.items():
         along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
-        rows = np.ascontiguousarray(at_phases(quantity.values, frames[along], row))
+        rows = np.ascontiguousarray(at_phases(quantity.values, walk.frames[along], walk.cycles.row))
         if name.removesuffix(IN_STANCE) not in (*ANGLES, EMG):
             rows /= 1 if name in SHARES else mass_kg
-            rows[~valid] = np.nan
+            rows[~walk.valid] = np.nan
         curves[name] = (("cycle", *map(str, quantity.dims[2:]), along), rows)
     return curves
 
 
 def _metrics(
-    curves: Mapping[str, Array],
-    distances: dict[str, Array],
-    phases: dict[str, Array],
-    leg_length_m: Array,
-    height_m: float,
+    curves: Mapping[str, tuple[tuple[str, ...], Array]], walk: Walk, leg_length_m: Array, height_m: float
 ) -> dict[str, Array]:
     """Return the metrics (cycle,) of all cycles, except the effective foot mass.
 
     Args:
-        curves: by name.
-        distances, phases: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`.
+        curves: of :func:`_curves`.
+        walk: the session's cycles.
         leg_length_m: (cycle,).
         height_m: body height, or NaN.
     """
+    values, distances = {name: values for name, (_, values) in curves.items()}, walk.distances
     share = distances["stance_share"]
     return (
         distances
         | dimensionless(distances, leg_length_m=leg_length_m)
         | per_height(distances, height_m=height_m)
-        | phases
-        | peaks(curves, stance_share=share)
-        | ranges(curves)
-        | impulses(curves, stance_share=share, stride_s=distances["stride_time"])
-        | work(curves, stance_share=share)
+        | walk.phases
+        | peaks(values, stance_share=share)
+        | ranges(values)
+        | impulses(values, stance_share=share, stride_s=distances["stride_time"])
+        | work(values, stance_share=share)
     )
