@@ -105,7 +105,9 @@ def _add_looks_at_results(commands: Any) -> None:
     angles = f"{results} --variable joint_angle"
     command = _add(commands, "show", _show, text, results, angles, walk, place="NC")
     command.add_argument("--trial", metavar="T", help="one trial only")
-    command.add_argument("--variable", metavar="V", help="print the numbers of this variable")
+    command.add_argument(
+        "--variable", metavar="V", help="print the numbers of this variable, or of a metric by another name (KAM)"
+    )
 
     text = "trace one gait cycle back to the frames and plates of its recording"
     command = _add(commands, "explain", _explain, text, "my_study", "my_study --cycle 2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
@@ -98,6 +98,11 @@ def _shortened(line: str) -> str:
         return line
     gap = " ... "
     return line[: LONGEST_LINE - LONGEST_END - len(gap)] + gap + line[-LONGEST_END:]
+
+
+def listed(texts: Sequence[str], most: int, *, between: str = ", ") -> str:
+    """Return the first texts in one line, and how many more there are."""
+    return between.join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..conventions import SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
-from ..errors import Problem, nearest
+from ..errors import Problem, listed, nearest
 from .body_model import BodyModel, Names
 
 Array = NDArray[np.float64]
@@ -89,10 +89,8 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
     problems = []
     absent = [*absent]
     if len(unknown := [name for name in absent if name not in present]) > MOST_PROBLEMS:
-        first = {name: " + ".join(known[name][0]) for name in unknown[:MOST_LISTED]}
-        listed = ", ".join(f"{name.replace('_', ' ')} ({label})" for name, label in first.items())
-        more = f" and {len(unknown) - MOST_LISTED} more" if len(unknown) > MOST_LISTED else ""
-        what = f"no markers for {listed}{more} of body model {body_model.name}"
+        expected = [f"{name.replace('_', ' ')} ({' + '.join(known[name][0])})" for name in unknown]
+        what = f"no markers for {listed(expected, MOST_LISTED)} of body model {body_model.name}"
         problems.append(Problem("", what, "choose the body_model with this lab's labels, or name these in one"))
         absent = [name for name in absent if name in present]
     for name in absent:

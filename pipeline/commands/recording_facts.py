@@ -20,12 +20,12 @@ from ..c3d.reader import Recording, anthropometry, read_c3d, static_results
 from ..conventions import SIDES
 from ..errors import Problem, UserError
 from ..plates.body_weight import vertical_forces
-from ..plates.shown_sizes import STANDING_M, quietly
+from ..plates.shown_sizes import ShownSizes, quietly
 from ..steps.read import step as read
 from ..steps.read.lab_axes import to_isb
 
 SOME_FRAMES = 50
-
+OUTPUTS = ("derived", "logs")  # folders of a study
 
 Array = NDArray[np.float64]
 
@@ -39,8 +39,7 @@ class Facts:
         seen: landmarks of the study's body model that are visible at least once.
         some_frames: the markers (time, marker, 3) in some frames, ISB axes, m.
         duration_s: length of the recording.
-        extent_m: travel of the markers, see :func:`pipeline.plates.shown_sizes.extent_m`.
-        leg_m: median distance from heel to ASIS; NaN if they are never visible together.
+        shown: what it shows of the person's size.
         leg_lengths_m: by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`.
         stride_m: largest distance between the heels in the heading; NaN if the heading is unknown.
         length_unit_m: metres per length unit of the file.
@@ -52,8 +51,6 @@ class Facts:
         event_count: gait events in the file.
         channels: labels of the analog channels that no plate uses.
         strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
-        weight_n: vertical force under both feet of a person standing on plates, else NaN.
-        walking_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
         static_results: those of Plug-in Gait that the file states, as step ``read`` gives them; empty without any.
         sizes: anthropometry in the file, kg and m, by participants.tsv column.
         label_notes: remarks about the labels, such as which of two equal labels is used.
@@ -64,8 +61,7 @@ class Facts:
     seen: frozenset[str]
     some_frames: Array
     duration_s: float
-    extent_m: float
-    leg_m: float
+    shown: ShownSizes
     leg_lengths_m: Mapping[str, float]
     stride_m: float
     length_unit_m: float
@@ -78,8 +74,6 @@ class Facts:
     event_count: int
     channels: list[str]
     strange_events: list[str]
-    weight_n: float
-    walking_weights_n: list[float]
     static_results: str
     sizes: Mapping[str, float]
     label_notes: list[str]
@@ -89,11 +83,6 @@ class Facts:
     def stated(self) -> bool:
         """Whether the file states the static results of Plug-in Gait."""
         return bool(self.static_results)
-
-    @property
-    def stands(self) -> bool:
-        """Whether the markers hardly move."""
-        return self.extent_m < STANDING_M
 
 
 def opened(study: Path, file: str, *, subject: str = "", participant: str = "") -> Recording:
@@ -150,15 +139,13 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
     force, corners, numbers = plates.force, plates.corners, plates.numbers
     vertical = vertical_forces(force, corners)
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    shown = read.sizes_in(recording, points, None if heading_problem else rotation, plates)
     stated = static_results(recording.processing)
     return Facts(
         labels=recording.labels,
         seen=frozenset(points),
         some_frames=recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ rotation.T,
         duration_s=len(recording.markers) / recording.marker_rate_hz,
-        extent_m=shown.extent_m,
-        leg_m=shown.leg_m,
+        shown=read.sizes_in(recording, points, None if heading_problem else rotation, plates),
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if heading_problem else _stride_m(points, rotation),
         length_unit_m=recording.length_unit_m,
@@ -171,8 +158,6 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         event_count=len(recording.events),
         channels=read.other_channels(recording)[1].tolist(),
         strange_events=not_understood((event.label, event.side) for event in recording.events),
-        weight_n=shown.standing_weight_n,
-        walking_weights_n=shown.walking_weights_n,
         static_results=json.dumps(stated, sort_keys=True) if stated else "",
         sizes=anthropometry(recording.processing),
         label_notes=recording.label_notes,
@@ -222,9 +207,6 @@ def looks_like_a_name(text: str) -> bool:
     ``subject01`` and ``A22`` are codes.
     """
     return bool(re.search(r"[^\W\d_]{3}", text)) and not re.search(r"\d", text)
-
-
-OUTPUTS = ("derived", "logs")
 
 
 def c3d_files(folder: Path) -> list[str]:

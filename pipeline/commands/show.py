@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import UserError, nearest
+from ..errors import UserError, listed, nearest
 from ..results import netcdf
+from ..results.data_dictionary import find_metric
 from ..results.trials import separate
 from ..tables.terminal_table import aligned
 
@@ -25,6 +27,7 @@ COUNTED = {  # numbered dimensions, and the coordinates that name the kind of ea
 }
 GIVE_A_RESULT = "give a result, such as derived/study.nc in the folder of a study"
 LEVELS = "▁▂▃▄▅▆▇█"
+MOST_LISTED = 12
 CURVE_WIDTH = 24
 INDENT = "    "
 WHOLE = 10_000  # characters: no line is wrapped
@@ -36,9 +39,9 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     """Return a file's trials and variables, or the numbers of one variable, as text.
 
     Args:
-        path: an output file, flat or with with trials.
+        path: an output file, flat or with trials.
         trial: the only trial to show; None for all.
-        variable: the variable or coordinate to show; None for an overview.
+        variable: the variable or coordinate to show, or another name of a metric, such as KAM; None for an overview.
         width: characters per line.
         levels: characters of a drawn curve, from low to high; no curve is drawn with fewer than two.
 
@@ -56,12 +59,25 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     if not used:
         what = f"{trial or 'every trial'} was rejected: {next(iter(trials.values())).rejected}"
         raise UserError(str(path), what, "leave --variable out")
-    _known(path, "variable", variable, dict.fromkeys(str(own) for data in used.values() for own in data.variables))
+    known = dict.fromkeys(str(own) for data in used.values() for own in data.variables)
+    asked, others = variable, list[str]()
+    if variable not in known and (meant := _metrics(variable)):
+        variable, *others = [name for name in meant if name in known] or meant[:1]
+    _known(path, "variable", variable, known)
     shown = {name: data[variable] for name, data in used.items() if variable in data.variables}
     about = next(iter(shown.values()))
     units = f" [{about.attrs['units']}]" if "units" in about.attrs else ""
-    line = f"{variable}{units} {_meaning(about)}"
-    return "\n\n".join([head, textwrap.fill(line, width), aligned(_numbers(shown, levels), width=width)])
+    lines = [f"{variable}{units} {_meaning(about)}"]
+    lines += [f"Also found by '{asked}': {', '.join(others)}"] if others else []
+    meaning = "\n".join(textwrap.fill(line, width) for line in lines)
+    return "\n\n".join([head, meaning, aligned(_numbers(shown, levels), width=width)])
+
+
+def _metrics(text: str) -> list[str]:
+    """Return the metrics that a text means, best first; none if it means none."""
+    with suppress(UserError):
+        return find_metric(text)
+    return []
 
 
 def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[Any, object]]:
@@ -81,7 +97,9 @@ def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> Non
     names = [each for each in known if each]
     if not names:
         raise UserError(str(path), f"has no {what}s", f"leave --{what} out")
-    raise UserError(str(path), f"no {what} '{name}'", nearest(name, names) or f"expected one of {', '.join(names)}")
+    raise UserError(
+        str(path), f"no {what} '{name}'", nearest(name, names) or f"expected one of {listed(names, MOST_LISTED)}"
+    )
 
 
 # --- the overview -----------------------------------------------------------------------------------------------------

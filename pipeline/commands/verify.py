@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import Problem, UserError
+from ..errors import Problem, UserError, listed
 from ..results import netcdf
 from ..steps.report.page_names import PAGES
 from ..tables.terminal_table import aligned
@@ -34,9 +34,8 @@ RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
 RUN_AND_KEEP = "run again; the changed table is kept"
 STALE_C3D, STALE_EXPORT = "write the copies again", "export it again"
 OF_RESULTS = (RUN, REMOVE, RESTORE, RUN_AND_KEEP)
-OF_THE_SYSTEM = re.compile(
-    r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE
-)  # also what a program that edits a table leaves
+# files of the system, and what a program that edits a table leaves
+OF_THE_SYSTEM = re.compile(r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 MOST_LISTED = 10
 HEADER = ("file", "what is wrong", "what to do")
 KEPT_AS_SHA = 64  # characters
@@ -284,11 +283,9 @@ def _strangers(study: Study, derived: Path) -> str:
     places += [derived / session / place for session in study.sessions for place in ("", C3D_COPIES)]
     for folder in places:
         files = sorted(folder.iterdir()) if folder.is_dir() else ()
-        strange = (
-            file for file in files if file.is_file() and file not in own and not OF_THE_SYSTEM.fullmatch(file.name)
-        )
-        found += [f"derived/{file.relative_to(derived).as_posix()}" for file in strange]
+        strange = [file for file in files if file.is_file() and file not in own]
+        names = [file.relative_to(derived) for file in strange if not OF_THE_SYSTEM.fullmatch(file.name)]
+        found += [f"derived/{name.as_posix()}" for name in names]
     if not found:
         return "nothing else is there."
-    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
-    return f"not of this study's results, and not checked: {', '.join(found[:MOST_LISTED])}{more}."
+    return f"not of this study's results, and not checked: {listed(found, MOST_LISTED)}."

@@ -16,7 +16,7 @@ from ..errors import Finding
 from .body_weight import standing_weight_n, vertical_forces, walking_weights_n
 
 Array = NDArray[np.float64]
-STANDING_M = 0.05
+STANDING_M = 0.05  # a person who stands sways by 1 to 3 cm
 LIST = "walking_weights_n"
 
 
@@ -39,6 +39,11 @@ class ShownSizes(NamedTuple):
     def stands(self) -> bool:
         """Whether the markers hardly move."""
         return self.extent_m < STANDING_M
+
+    @property
+    def standing_leg_m(self) -> float:
+        """The distance from heel to ASIS of a person who stands, else NaN: walking bends the leg."""
+        return self.leg_m if self.stands else float("nan")
 
     def text(self) -> str:
         """Return the sizes as JSON, null if unknown."""

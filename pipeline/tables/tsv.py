@@ -19,9 +19,7 @@ LARGEST_FILE_BYTES = 50_000_000
 SAVE_AS = "save it as tab-separated text in UTF-8 (Excel: 'Unicode Text')"
 OF_SPREADSHEETS = (".tsv", ".csv", ".txt", ".xlsx", ".xls", ".ods", ".numbers")
 ARCHIVE, UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
-OF_NUMBERS = re.compile(
-    r".*_(kg|m|cm|mm|s|m_s|kg_m2|years|months|deg|n|hz|percent)"
-)  # columns, by the unit in the name
+OF_NUMBERS = re.compile(r".*_(kg|m|cm|mm|s|m_s|kg_m2|years|months|deg|n|hz|percent)")  # columns, by their unit
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
 Row = dict[str, str]

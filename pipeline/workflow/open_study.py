@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..body.body_model import BodyModel
-from ..errors import Problem, UserError, nearest
+from ..errors import Problem, UserError, listed, nearest
 from ..results.data_dictionary import RESERVED
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference, reference_file
@@ -103,16 +103,16 @@ def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
     derived = study.path / "derived"
     names = outputs_of(study)
     changed, without = checksums.changed(derived, names, cache=study.path / ".snakemake" / "result_sha256.json")
-    gone = (
-        name for name in study.report_pages if not (derived / name).exists()
-    )  # Snakemake knows nothing of the pages
+    gone = [name for name in study.report_pages if not (derived / name).exists()]  # Snakemake knows nothing of them
     changed += [name for name in gone if checksums.recorded(derived, name)]
     notices = []
     for found, what in ((changed, "Changed since written"), (without, "Without a record of what was written")):
         if found:
             kept = [_kept(derived / name) for name in found if keep and name.endswith(".csv")]
             copies = f" Copies are kept: {', '.join(kept)}." if kept else ""
-            notices.append(f"{what}, and made again: {_listed([f'derived/{name}' for name in found])}.{copies}")
+            notices.append(
+                f"{what}, and made again: {listed([f'derived/{name}' for name in found], MOST_LISTED)}.{copies}"
+            )
     forced = ["report.html" if names[name][0] == "report" else name for name in (*changed, *without)]
     return [f"derived/{name}" for name in dict.fromkeys(forced)], notices
 
@@ -123,11 +123,6 @@ def _kept(table: Path) -> str:
     except OSError as error:
         what = f"was changed, and no copy can be kept ({error.strerror})"
         raise UserError(str(table), what, "make room for it, or move it away") from None
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_LISTED
-    return ", ".join(names[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _settings_of(

@@ -130,6 +130,17 @@ def test_cycles_have_a_row_per_condition_and_side(study: Path) -> None:
     assert means == {("slow", "left"): 105, ("slow", "right"): 120, ("fast", "right"): 135}
 
 
+def test_a_metric_is_shown_by_a_name_that_the_field_uses(study: Path) -> None:
+    names = ("peak_knee_abductor_moment", "peak_knee_abductor_moment_first")
+    data = netcdf.load(study).assign({name: ("cycle", np.full(5, 0.5), {"units": "N m kg-1"}) for name in names})
+    netcdf.save(study, data)
+    text = looked(study, variable="KAM")
+    assert "\n\npeak_knee_abductor_moment [N m kg-1]" in text
+    assert "Also found by 'KAM': peak_knee_abductor_moment_first\n" in text
+    assert "Also found" not in looked(study, variable="KAM1")
+    assert "\n\npeak_knee_abductor_moment_first" in looked(study, variable="first peak knee adduction moment")
+
+
 def test_flags_show_their_shares_and_text_its_counts(session: Path) -> None:
     rows = table(looked(session, trial="walk_1", variable="fill"))
     assert rows[0] == ["trial", "side", "none", "spline"]

@@ -12,7 +12,7 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
 from ...c3d.muscle_names import muscles_in
 from ...conventions import SIDES
-from ...errors import Finding, UserError, nearest
+from ...errors import Finding, UserError, listed, nearest
 from ...plates.body_weight import LOADED_N
 from ...plates.shown_sizes import moving_static
 from ...signals.filters import design_cutoff_hz
@@ -63,9 +63,9 @@ def _unnamed_emg(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator
     """Find channels that are EMG by their label, but of no known muscle."""
     named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
     if unnamed := [label for label in facts.channels if "emg" in label.casefold() and label not in named]:
-        listed = ", ".join(unnamed[:MOST_LISTED]) + " and more" * (len(unnamed) > MOST_LISTED)
+        what = f"EMG channels that name no side and muscle, and are not used: {listed(unnamed, MOST_LISTED)}"
         remedy = f"name side and muscle in study.yaml, or null: clean: emg_channels: {{{unnamed[0]}: left soleus}}"
-        yield Finding("warning", file, f"EMG channels that name no side and muscle, and are not used: {listed}", remedy)
+        yield Finding("warning", file, what, remedy)
 
 
 def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Facts]) -> Iterator[Finding]:
@@ -82,7 +82,7 @@ def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Facts]) -> Iterat
 def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
     unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[facts.length_unit_m]
     sides = ((side_m, PLATE_SIDES_M, f"corners of force plate {n} are") for n, side_m in facts.plate_sides_m.items())
-    for length_m, (low, high), between in ((facts.leg_m, LEGS_M, "heel and ASIS are"), *sides):
+    for length_m, (low, high), between in ((facts.shown.leg_m, LEGS_M, "heel and ASIS are"), *sides):
         if not low <= length_m <= high and length_m > 0:
             fits = [name for name, factor in (("m", 1.0), ("cm", 0.01), ("mm", 0.001))
                     if low <= length_m / facts.length_unit_m * factor <= high]  # fmt: skip
@@ -136,8 +136,8 @@ def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool) ->
         yield found._replace(what=f"{found.what}: only the {legs[0]} leg can be used") if legs else found
     elif model and facts.heading_problem:
         yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
-    if not facts.stands:
-        yield moving_static(file, facts.extent_m, walks=walks)
+    if not facts.shown.stands:
+        yield moving_static(file, facts.shown.extent_m, walks=walks)
 
 
 def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:
@@ -146,8 +146,12 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | No
         yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
     elif model and facts.heading_problem:
         yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
-    if facts.stands or facts.stride_m < SHORTEST_STRIDE_M:
-        moved = f"markers move by {facts.extent_m:.2g} m" if facts.stands else f"heels part by {facts.stride_m:.2g} m"
+    if facts.shown.stands or facts.stride_m < SHORTEST_STRIDE_M:
+        moved = (
+            f"markers move by {facts.shown.extent_m:.2g} m"
+            if facts.shown.stands
+            else f"heels part by {facts.stride_m:.2g} m"
+        )
         yield Finding("warning", file, f"role gait, but nobody walks: {moved}", "give it role static or exclude")
     elif facts.duration_s < SHORTEST_WALK_S:
         yield Finding("warning", file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch")
@@ -156,8 +160,8 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | No
         remedy = "angles only; for moments export it with FORCE_PLATFORM"
         yield Finding("warning", file, f"no force plate{no_events}", remedy)
     if names := facts.strange_events:
-        listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
-        what = f"gait events not understood, and not used: {listed}{' and more' * (len(names) > MOST_LISTED)}"
+        quoted = [f"'{name}'" for name in names]
+        what = f"gait events not understood, and not used: {listed(quoted, MOST_LISTED)}"
         remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion give events as well"
         yield Finding("warning", file, what, remedy)
     problems = [Finding("warning", file, f"{where}: {what}", remedy) for where, what, remedy in facts.plate_problems]
@@ -191,10 +195,10 @@ def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, An
     """Find functional trials that the hip centre needs and the session does not list."""
     if chosen.get("calibrate", {}).get("hip_centre") != "functional":
         return
-    listed = {side for row in rows if row["role"] == "functional" for side in hip_sides(row["condition"])}
-    absent = [side for side in SIDES if side not in listed]
+    recorded = {side for row in rows if row["role"] == "functional" for side in hip_sides(row["condition"])}
+    absent = [side for side in SIDES if side not in recorded]
     remedy = f"list it in trials.tsv: role functional, condition {' or '.join(f'hip_{side}' for side in absent)}"
-    if not listed:
+    if not recorded:
         what = "calibrate.hip_centre is functional, but no functional trial of a hip is listed: the session is rejected"
         yield Finding("error", session, what, f"{remedy}; or choose another calibrate.hip_centre, such as harrington")
     elif absent:
@@ -207,29 +211,27 @@ def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:
     numbers = sorted({number for facts in gait for number in facts.peak_load_n})
     idle = [n for n in numbers if max(facts.peak_load_n.get(n, 0.0) for facts in gait) < LOADED_N]
     if idle:
-        listed = f"force plate{'s' * (len(idle) > 1)} {', '.join(map(str, idle))}"
+        plates = f"force plate{'s' * (len(idle) > 1)} {', '.join(map(str, idle))}"
         walks = f"any of {len(gait)} walks" if len(gait) > 1 else "the walk"
         remedy = "correct if nobody stepped there; otherwise check its switch and cable"
-        yield Finding("warning", session, f"{listed} not loaded in {walks}", remedy)
+        yield Finding("warning", session, f"{plates} not loaded in {walks}", remedy)
 
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model: BodyModel) -> Finding:
     """Return what a file lacks, with the expected and the most similar labels."""
-    known, present, listed = model.landmarks, chosen_labels(model, facts.labels), []
+    known, present, texts = model.landmarks, chosen_labels(model, facts.labels), []
     taken = {label for groups in known.values() for group in groups for label in group}
     free = [label for label in facts.labels if label not in taken]
-    for name in lacking[:MOST_LISTED]:
+    for name in lacking:
         groups = known.get(name, ())
         text = " or ".join(" + ".join(group) for group in groups)
         if name in present:
             text = f"{' + '.join(present[name])} is never visible"
         elif groups:
             text = "; ".join(filter(None, [text, nearest(groups[0][0], free)]))
-        listed.append(name.replace("_", " ") + (f" ({text})" if text else ""))
-    if len(lacking) > MOST_LISTED:
-        listed.append(f"{len(lacking) - MOST_LISTED} more")
+        texts.append(name.replace("_", " ") + (f" ({text})" if text else ""))
     if not facts.seen:
         what = f"no marker of body model {model.name}"
         return Finding(severity, file, what, "choose the body_model with these labels, or write one")
     remedy = "label them, or name their labels in the body model"
-    return Finding(severity, file, f"lacks {', '.join(listed)}", remedy)
+    return Finding(severity, file, f"lacks {listed(texts, MOST_LISTED)}", remedy)

@@ -47,7 +47,7 @@ def _file(name: str, facts: Facts, models: Mapping[str, BodyModel]) -> File:
     return File(
         name,
         frame_count=len(facts.some_frames),
-        extent_m=facts.extent_m,
+        extent_m=facts.shown.extent_m,
         labels=facts.labels,
         seen={other: frozenset(chosen_labels(model, facts.labels)) for other, model in models.items()},
         stated=facts.stated,

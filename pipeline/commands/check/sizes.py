@@ -9,6 +9,7 @@ from ...body import requirements
 from ...body.body_model import BodyModel
 from ...body.requirements import width_of_mass
 from ...errors import Finding
+from ...plates.shown_sizes import ShownSizes
 from ...tables import tsv
 from ...tables.size_findings import Shown, numbers_in, of_sizes
 from ..recording_facts import Facts
@@ -36,12 +37,9 @@ def of_person(
     if static and chosen and model:
         yield from _missing(person, {**stated, **numbers_in(row)}, static, chosen, model)
     walks = [facts[row["file"]] for row in rows if row["role"] == "gait" and row["file"] in facts]
-    shown = Shown(
-        stated,
-        static.weight_n if static else float("nan"),
-        [weight_n for walk in walks for weight_n in walk.walking_weights_n],
-        static.leg_m if static and static.stands else float("nan"),
-    )
+    standing = static.shown if static else ShownSizes.of("")
+    weights_n = [weight_n for walk in walks for weight_n in walk.shown.walking_weights_n]
+    shown = Shown(stated, standing.standing_weight_n, weights_n, standing.standing_leg_m)
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
     yield from of_sizes({**row, "participant_id": person}, shown, segment_table=table)
 

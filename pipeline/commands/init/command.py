@@ -171,8 +171,11 @@ def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> Shown:
             lengths[side].append(length)
     legs = {side: float(np.median(of_side)) for side, of_side in lengths.items()}
     for source, weights_n in (
-        ("plates, standing", [static.weight_n for static in facts["static"] if static.weight_n > 0]),
-        ("plates, walking, within 6 %", [weight for walk in facts["gait"] for weight in walk.walking_weights_n]),
+        (
+            "plates, standing",
+            [weight_n for static in facts["static"] if (weight_n := static.shown.standing_weight_n) > 0],
+        ),
+        ("plates, walking, within 6 %", [weight for walk in facts["gait"] for weight in walk.shown.walking_weights_n]),
     ):
         middle_n = float(np.median(weights_n)) if weights_n else np.nan
         agreeing = [weight_n for weight_n in weights_n if abs(weight_n / middle_n - 1) <= MASS_ERROR]

@@ -72,7 +72,7 @@ def findings_on_sizes(
     others = [trial for of in (roles["gait"], roles["static"]) for trial in of]  # the static wins, as in sizes_of
     stated = {k: v for trial in others for k, v in json.loads(str(trial.attrs.get("anthropometry", "{}"))).items()}
     weights_n = [weight_n for walk in shown["gait"] for weight_n in walk.walking_weights_n]
-    all_shown = Shown(stated, static.standing_weight_n, weights_n, static.leg_m if static.stands else float("nan"))
+    all_shown = Shown(stated, static.standing_weight_n, weights_n, static.standing_leg_m)
     found = [*of_sizes(participant, all_shown, segment_table=segment_table)]
     if static.extent_m >= STANDING_M:
         file = str(roles["static"][0].attrs.get("source", ""))

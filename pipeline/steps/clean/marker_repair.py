@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.marker_distances import bends
 from ...conventions import SIDES
-from ...errors import UserError
+from ...errors import UserError, listed
 from ...signals.filters import stretches
 from .label_swaps import Exchange, find_exchanges
 
@@ -93,15 +93,10 @@ def _description(found: Sequence[Exchange], first_frame: int) -> str:
     where: dict[str, list[str]] = {}
     for exchange in found:
         runs = [f"{a + first_frame}-{b - 1 + first_frame}" for a, b in stretches(exchange.frames)]
-        text = "in all frames" if exchange.whole else "in frames " + _first_few(runs, ", ")
+        text = "in all frames" if exchange.whole else "in frames " + listed(runs, MOST_LISTED)
         text += "" if exchange.certain else " or in all others"
         where.setdefault(text, []).append(f"{exchange.first} and {exchange.second}")
-    return _first_few([f"{', '.join(pairs)} {text}" for text, pairs in where.items()], "; ")
-
-
-def _first_few(texts: Sequence[str], between: str) -> str:
-    more = [f"and {len(texts) - MOST_LISTED} more"] if len(texts) > MOST_LISTED else []
-    return between.join([*texts[:MOST_LISTED], *more])
+    return listed([f"{', '.join(pairs)} {text}" for text, pairs in where.items()], MOST_LISTED, between="; ")
 
 
 def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:

@@ -30,6 +30,7 @@ LOW_PERCENT = 30  # the toe is on the ground for a larger part of a gait cycle
 # the sole begins this far in front of the heel marker, of 1 cm radius behind a heel that curves up by as much; the tips
 # are this share of heel to toe beyond the toe marker, on the metatarsal heads: at 72 to 77 % of a foot's length
 SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
+HALF_SOLE_M = 0.045  # half of a sole's width
 # half of the width of heel and ball, and how far the pad of the big toe presses beyond the toe marker, per distance of
 # the markers: 3.2, 4.8 and 4 cm of a foot of 26 cm. The heel is widest as far in front of its back
 HEEL_SHARE, BALL_SHARE, PAD_SHARE = 0.16, 0.24, 0.2

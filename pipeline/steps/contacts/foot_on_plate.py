@@ -13,7 +13,7 @@ from ...errors import UserError
 from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
 from .events import Stance, on_ground
-from .feet import Feet, Foot
+from .feet import HALF_SOLE_M, Feet, Foot
 from .plate_contacts import (
     COP_AWAY,
     LEFT_OUT,
@@ -37,7 +37,6 @@ STEP_S = 0.2  # a second foot adds single support, .3 s or more; a rest differs 
 # a foot that swings for longer has left the load of its plate to the other one: a filter of 6 Hz spreads the start of a
 # swing over some 30 ms to both sides, and a tail of the force lasts as long
 LEFT_S = 0.1
-SOLE_BESIDE_M = 0.05  # half of a shoe's width, beside the line of its markers
 FAR_M = 0.3  # a foot's length: from farther off it loads no plate
 OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
@@ -193,7 +192,7 @@ def _shared_span(
     inside = contact.frames(time)
     quads, other = corners[list(contact.plates)], feet[OTHER[contact.side]]
     down = on_ground(time[inside], stances[OTHER[contact.side]])
-    line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, SOLE_BESIDE_M))
+    line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, HALF_SOLE_M))
     for frames, longest_s in ((feet[contact.side].swings[inside] & sole, LEFT_S), (line, SHARED_S)):
         if frames.sum() * interval_s(time) > longest_s:
             instants = time[inside][frames]

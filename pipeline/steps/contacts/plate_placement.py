@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...plates.wrench import plate_axes
-from .feet import Feet
+from .feet import HALF_SOLE_M, Feet
 from .single_steps import Step, beside_sole, lines_from_pelvis, places_in_foot, steps_on
 
 Array = NDArray[np.float64]
@@ -23,9 +23,9 @@ Array = NDArray[np.float64]
 LEAST_PEAK_N = 100.0
 # how far the force's line passes from the centre of mass: 14 % of a foot's length (Herr and Popovic 2008)
 LINE_M = 0.035
-# the sole: behind the heel marker and beyond the toe marker, per distance of the two; half of its width; markers and
-# centre of pressure are known to a centimetre each
-SOLE_ENDS, HALF_WIDTH_M, SOLE_M = (0.02, 0.3), 0.045, 0.015
+# the sole: behind the heel marker and beyond the toe marker, per distance of the two; markers and centre of pressure
+# are known to a centimetre each
+SOLE_ENDS, SOLE_M = (0.02, 0.3), 0.015
 MOST_DEVIATIONS = 4.0  # so that no single part decides
 INDEPENDENT = 2  # parts of a step: the deviation changes from its first half to the second
 # least gain of another reading in squared deviations, exp(-3) in likelihood with generous deviations; and the most per
@@ -145,7 +145,7 @@ def misreading(steps: Sequence[Step], corners: Array, number: int) -> str:
 
 
 def _beside(step: Step, turns: Array) -> Array:
-    return beside_sole(step, turns, ends=SOLE_ENDS, half_width_m=HALF_WIDTH_M)
+    return beside_sole(step, turns, ends=SOLE_ENDS, half_width_m=HALF_SOLE_M)
 
 
 def _misfit(away: Array, deviation: float) -> Array:

@@ -38,6 +38,17 @@ class _Part(NamedTuple):
 
 
 VALLEY = "lowest_vertical_force"
+BURSTS = {  # joint and sign of each phase of power
+    "a1": (ANKLE, -1),
+    "a2": (ANKLE, 1),
+    "k1": (KNEE, -1),
+    "k2": (KNEE, 1),
+    "k3": (KNEE, -1),
+    "k4": (KNEE, -1),
+    "h1": (HIP, 1),
+    "h2": (HIP, -1),
+    "h3": (HIP, 1),
+}
 TOPS = {
     "peak_ankle_dorsiflexion": _Part("joint_angle", (ANKLE, FLEXION)),
     "peak_ankle_dorsiflexion_swing": _Part("joint_angle", (ANKLE, FLEXION)),
@@ -57,14 +68,11 @@ TOPS = {
     "peak_hip_flexor_moment": _Part("joint_moment_jcs", (HIP, FLEXION)),
     "peak_hip_abductor_moment": _Part("joint_moment_jcs", (HIP, ADDUCTION), -1),
     "peak_ankle_power": _Part("joint_power", (ANKLE,)),
-    "peak_power_a1": _Part("joint_power", (ANKLE,), -1, as_stored=True),
-    "peak_power_k1": _Part("joint_power", (KNEE,), -1, as_stored=True),
-    "peak_power_k2": _Part("joint_power", (KNEE,)),
-    "peak_power_k3": _Part("joint_power", (KNEE,), -1, as_stored=True),
-    "peak_power_k4": _Part("joint_power", (KNEE,), -1, as_stored=True),
-    "peak_power_h1": _Part("joint_power", (HIP,)),
-    "peak_power_h2": _Part("joint_power", (HIP,), -1, as_stored=True),
-    "peak_power_h3": _Part("joint_power", (HIP,)),
+    **{
+        f"peak_power_{name}": _Part("joint_power", (joint,), sign, as_stored=sign < 0)
+        for name, (joint, sign) in BURSTS.items()
+        if name != "a2"  # peak_ankle_power
+    },
     "peak_vertical_force": _Part("ground_force", (UP,)),
     "peak_vertical_force_first": _Part("ground_force", (UP,)),
     VALLEY: _Part("ground_force", (UP,), -1, as_stored=True),
@@ -73,28 +81,11 @@ TOPS = {
     "peak_propulsive_force": _Part("ground_force", (FORWARD,)),
 }
 IMPULSES = {
-    "impulse_of_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1),
-    "impulse_of_knee_extensor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION), -1),
-    "impulse_of_knee_flexor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION)),
-    "impulse_of_knee_abductor_moment": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1),
-    "impulse_of_hip_extensor_moment": _Part("joint_moment_jcs", (HIP, FLEXION), -1),
-    "impulse_of_hip_flexor_moment": _Part("joint_moment_jcs", (HIP, FLEXION)),
-    "impulse_of_hip_abductor_moment": _Part("joint_moment_jcs", (HIP, ADDUCTION), -1),
-    "impulse_of_braking_force": _Part("ground_force", (FORWARD,), -1),
-    "impulse_of_propulsive_force": _Part("ground_force", (FORWARD,)),
-}
-
-
-BURSTS = {  # joint and sign of each phase of power
-    "work_a1": (ANKLE, -1),
-    "work_a2": (ANKLE, 1),
-    "work_k1": (KNEE, -1),
-    "work_k2": (KNEE, 1),
-    "work_k3": (KNEE, -1),
-    "work_k4": (KNEE, -1),
-    "work_h1": (HIP, 1),
-    "work_h2": (HIP, -1),
-    "work_h3": (HIP, 1),
+    f"impulse_of_{name}": TOPS[f"peak_{name}"]
+    for name in (
+        *("ankle_plantarflexor_moment", "knee_extensor_moment", "knee_flexor_moment", "knee_abductor_moment"),
+        *("hip_extensor_moment", "hip_flexor_moment", "hip_abductor_moment", "braking_force", "propulsive_force"),
+    )
 }
 
 
@@ -189,7 +180,8 @@ def work(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     done = (turn * (moment[..., 1:] + moment[..., :-1]) / 2).reshape(len(off), turn.shape[-2], 100)
     phases = _phases(done)
     return {
-        name: _work_of(name, done[:, joint], phases, off).reshape(share.shape) for name, (joint, _) in BURSTS.items()
+        f"work_{name}": _work_of(name, done[:, joint], phases, off).reshape(share.shape)
+        for name, (joint, _) in BURSTS.items()
     }
 
 
@@ -225,7 +217,7 @@ def _phases(done: Array) -> _Phases:
 def _work_of(burst: str, done: Array, phases: _Phases, off: Array) -> Array:
     """Return a burst's work (cycle,), given its joint's (cycle, 100) and foot off, %."""
     joint, sign = BURSTS[burst]
-    window = METRICS[burst].window
+    window = METRICS[f"work_{burst}"].window
     start, end = _percent(np.array(window.start), off), _percent(np.array(window.end), off)
     mine = (phases.joint == joint) & (phases.sign == sign)
     mine &= (phases.peak > start[phases.cycle]) & (phases.peak < end[phases.cycle])
