@@ -49,7 +49,7 @@ class UserError(Exception):
     Args:
         where: file, table row, trial, marker or setting; empty if the caller adds it.
         what: what is wrong with it.
-        remedy: what the user can do; empty only if there is nothing to do, or ``what`` says it.
+        remedy: what the user can do; empty only if there is nothing to do, or ``what`` has it.
     """
 
     def __init__(self, where: str, what: str, remedy: str) -> None:

@@ -91,7 +91,7 @@ MUSCLES = {
     "flexor_digitorum_longus": ("flexor digitorum, flexor digitorum long", "fdl"),
     "flexor_hallucis_longus": ("flexor hallucis, flexor hallucis long", "fhl"),
 }  # fmt: skip
-# words that say nothing about the muscle
+# words that do not name the muscle
 OTHER_WORDS = (
     "emg", "semg", "raw", "voltage", "volt", "volts", "v", "mv", "u", "uv", "microvolt", "microvolts", "millivolt",
     "millivolts", "electric", "potential", "analog", "channel", "chan", "ch", "sensor", "muscle", "musculus",

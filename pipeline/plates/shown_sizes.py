@@ -80,7 +80,7 @@ def shown_sizes(
         corners: (plate, 4, 3), lab axes, m.
         faults: what is wrong with each plate; its steps count only if nothing is.
         rate_hz: plate samples per second; 0 without analog channels.
-        alone: whether nobody else is in the file, whose steps these could be.
+        alone: whether nobody else is in the file, who could have made these steps.
     """
     extent = extent_m(markers)
     stands, moves = extent < STANDING_M and rotation is not None, extent >= STANDING_M and rate_hz > 0 and alone
@@ -94,7 +94,7 @@ def shown_sizes(
 
 
 def moving_static(file: str, travel_m: float, *, walks: bool) -> Finding:
-    """Return the finding on a static trial whose markers move; ``walks`` if the file also is a walk of the study."""
+    """Return the finding on a static trial in which markers move; ``walks`` if the file also is a walk of the study."""
     remedy = "keep it only if no static was recorded: axes and centres are means over the walk"
     what = f"static trial in which markers move by {travel_m:.2g} m"
     return Finding("warning", file, what, remedy if walks else "use a file in which the person stands still")

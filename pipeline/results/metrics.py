@@ -42,7 +42,7 @@ def _instant(at: float) -> str:
 
 WHOLE = CYCLE, STANCE, SWING = Window("gait cycle", 0, 2), Window("stance", 0, 1), Window("swing", 1, 2)
 # The first 8 % of stance, 50 ms in walking, are those of the impact: a transient of 10 to 20 ms after foot strike
-# (Whittle 1999), whose top a low-pass filter of 10 Hz spreads over 25 ms at either side. In the published mean of the
+# (Whittle 1999); a low-pass filter of 10 Hz spreads its top over 25 ms at either side. In the published mean of the
 # hip's extensor moment in slow walking it is at 2 % of the cycle, and the extensors' own at 12 % (Schwartz 2008).
 AFTER_IMPACT = Window("stance after the impact", 0.08, 1)
 EARLY_STANCE = Window("early stance after the impact", 0.08, 0.5)

@@ -53,7 +53,7 @@ def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -
 
 
 def _with_points(row: Row) -> Row:
-    """Return a row with decimal points for decimal commas, in columns whose name ends in a unit."""
+    """Return a row with decimal points for decimal commas, in columns with a unit at the end of the name."""
     return {
         name: cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) and OF_NUMBERS.fullmatch(name) else cell
         for name, cell in row.items()

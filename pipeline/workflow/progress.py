@@ -41,7 +41,7 @@ OF_A_FAILED_JOB = ("RuleException", "WorkflowError")  # Snakemake logs them besi
 
 
 class Progress:
-    """Print what a run's log records say to a user.
+    """Print what matters to a user of a run's log records.
 
     Args:
         closing_lines: returns the last lines of a run without failures, and whether it still counts as failed.
@@ -82,7 +82,7 @@ class Progress:
         }
 
     def show(self, record: logging.LogRecord) -> None:
-        """Print what a record says to a user, if anything."""
+        """Print what matters to a user of a record, if anything."""
         event = getattr(record, "event", None)
         if self.interrupted():
             return
@@ -151,7 +151,7 @@ class Progress:
             self._progress(self._line(f"{session} {step}".strip()))
 
     def _job_error(self, job: Any) -> None:
-        if not job.indent:  # of a group, whose failure was shown
+        if not job.indent:  # else the failure of its group was shown
             self._fail(failure(job.rule_name, job.log))
 
     def _group_error(self, group: Any) -> None:

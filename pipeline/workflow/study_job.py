@@ -46,7 +46,7 @@ def run(
 def _about(
     name: str, reference: xr.Dataset | str, shipped: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what study.nc says of a reference: name, title, citation, people, and how it differs from this study."""
+    """Return what study.nc holds of a reference: name, title, citation, people, and how it differs from this study."""
     remarks, people = differences_from_conventional(own) if shipped else [], ""
     if isinstance(reference, xr.Dataset):
         remarks = differences(reference.attrs, own)

@@ -65,7 +65,7 @@ def run_job(*, key: str, input: Any, output: Any, log: Any) -> None:  # noqa: A0
     """Run a job of Snakemake in a worker process, and wait for its end.
 
     Raises:
-        UserError: the job failed; its log says why.
+        UserError: the job failed; its log has the reason.
     """
     job = Job(key, _files(input), _files(output), Path(log[0]))
     job.log.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +190,7 @@ def _work(job: Job) -> str:
 @contextmanager
 def _logged_to(path: Path) -> Iterator[None]:
     """Write what is logged to a file."""
-    logging.raiseExceptions = False  # a full disk takes no log: its traceback would say nothing else
+    logging.raiseExceptions = False  # a full disk takes no log: its traceback would not help
     root, handler = logging.getLogger(), logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     root.addHandler(handler)

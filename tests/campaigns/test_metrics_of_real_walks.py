@@ -88,7 +88,7 @@ def test_the_peak_hip_extensor_moment_is_a_top_of_its_curve_in_stance_after_the_
                 assert value == row[at] == row[at - 2 : at + 3].max() > 0
                 found += 1
             else:
-                inside = row[int(0.08 * off) + 3 : int(off / 2) - 1]  # whose neighbours are in the window too
+                inside = row[int(0.08 * off) + 3 : int(off / 2) - 1]  # with neighbours in the window too
                 tops = [i for i in range(2, len(inside) - 2) if inside[i] == inside[i - 2 : i + 3].max() > 0]
                 assert not tops
     for study, phases in by_study.items():

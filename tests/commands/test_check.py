@@ -124,7 +124,7 @@ def test_a_wrong_body_model_is_one_finding_with_the_model_that_fits(
 
 
 def test_tables_that_cannot_be_read_end_in_findings(demo: Path) -> None:
-    """Not in a traceback: whose sizes they are is unknown then."""
+    """Not in a traceback: which person's sizes they are is unknown then."""
     (demo / "participants.tsv").rename(demo / "participants.xlsx")
     (finding,) = check(demo)
     assert "where participants.xlsx is" in finding.what

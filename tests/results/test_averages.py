@@ -116,7 +116,7 @@ def test_no_cycles_give_empty_tables() -> None:
 
 
 def test_phases_are_averaged_on_the_circle() -> None:
-    """Against SciPy, whose standard deviation has the divisor n."""
+    """Against SciPy, which divides the variance by n."""
     values = np.array([[phase, 0.0] for phase in OF_USERS])
     mean, sd, n = average(values, phase=np.array([True, False]))
     angles = np.array(OF_USERS) * 2 * np.pi / 100

@@ -20,7 +20,7 @@ LARGE = {
 SPLINES = {"scipy", "scipy.interpolate"}
 AT_WORK = {"clean": SPLINES | {"scipy.signal"}, "kinematics": SPLINES, "kinetics": SPLINES}
 IN_FORKS = """
-def told(step, work):
+def in_fork(step, work):
     if os.fork() == 0:
         work()
         print(step, *sys.modules, flush=True)
@@ -32,7 +32,7 @@ import importlib, os, sys
 import pipeline.workflow.run_job
 {IN_FORKS}
 for step in sys.argv[1:]:
-    told(step, lambda: importlib.import_module(f"pipeline.steps.{{step}}.step"))
+    in_fork(step, lambda: importlib.import_module(f"pipeline.steps.{{step}}.step"))
 """
 RUN = f"""
 import os, sys
@@ -41,7 +41,7 @@ from benchmarks.jobs import run_jobs
 {IN_FORKS}
 study, *steps = sys.argv[1:]
 for step in steps:
-    told(step, lambda: run_jobs(Path(study), [step], ["sub-01"]))
+    in_fork(step, lambda: run_jobs(Path(study), [step], ["sub-01"]))
 """
 
 

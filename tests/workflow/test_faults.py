@@ -159,7 +159,7 @@ def test_a_study_is_unlocked_only_if_it_is_locked(
 def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int | None
 ) -> None:
-    """What was read of a lost share, or of a file copied anew meanwhile (None), would stand when it is there again."""
+    """What was read of a lost share, or of a file copied again meanwhile (None), would stand when it is there again."""
     path = tmp_path / "walk.c3d"
     path.write_bytes(b"recording")
     row = {

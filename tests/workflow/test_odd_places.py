@@ -70,7 +70,7 @@ def make_odd(study: Path) -> None:
 
 
 def run_and_lose(study: Path, share: Path) -> str:
-    """Run a study whose recordings go away while a job reads them, and return what it said."""
+    """Run a study with recordings that go away while a job reads them, and return what it said."""
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(study), TARGET]
     with subprocess.Popen(command, cwd=HOUSE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
         while not (study / "logs/sub-01/read.log").exists() and run.poll() is None:

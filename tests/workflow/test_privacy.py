@@ -53,8 +53,8 @@ def named_after(path: Path, *, prefix: str) -> None:
     content.write(str(path))
 
 
-def told(study: Path, spoken: str) -> Iterator[tuple[str, str]]:
-    """Return every secret and where it is told: names and bytes of files, what NetCDF and pages pack, the terminal."""
+def leaks(study: Path, spoken: str) -> Iterator[tuple[str, str]]:
+    """Return every secret and where it stands: names and bytes of files, what NetCDF and pages pack, the terminal."""
     texts = {"terminal": spoken.encode()}
     for path in (path for path in study.rglob("*") if path.is_file() and path.suffix != ".c3d"):
         texts[f"name of {path}"] = path.name.encode()
@@ -112,11 +112,11 @@ def test_no_name_in_a_recording_is_written_or_said(
     main(["export", str(study)])
     spoken = capfd.readouterr()
     assert "SUBJECTS:NAMES" in spoken.out
-    assert not [*told(study, spoken.out + spoken.err + caplog.text)]
+    assert not [*leaks(study, spoken.out + spoken.err + caplog.text)]
 
 
 def test_several_people_in_a_file_are_not_named(study: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Their names stand in one place, the column ``subject`` of trials.tsv, which decides whose markers are taken."""
+    """Their names stand in one place, the column ``subject`` of trials.tsv, which chooses the markers."""
     for path in study.glob("*.c3d"):
         content = ezc3d.c3d(str(path))
         labels, points = content["parameters"]["POINT"]["LABELS"]["value"], content["data"]["points"]
@@ -138,7 +138,7 @@ def test_several_people_in_a_file_are_not_named(study: Path, capfd: pytest.Captu
     spoken = capfd.readouterr()
     assert "holds several subjects" in spoken.out
     assert "holds several subjects" in (study / "derived/quality.csv").read_text()
-    assert not [*told(study, spoken.out + spoken.err)]
+    assert not [*leaks(study, spoken.out + spoken.err)]
 
 
 def test_a_path_that_names_the_person_is_said(study: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is made anew after which change: exactly the jobs that use what changed, by content and not by the clock."""
+"""What is made again after which change: exactly the jobs that use what changed, by content and not by the clock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ study: {reference: scored.csv}
 
 
 def of(session: str, *steps: str) -> set[str]:
-    """Return a session's jobs, and the two of the whole study, which follow whatever a session has anew."""
+    """Return a session's jobs, and the two of the whole study, which follow any change of a session."""
     return {f"{step}:{session}" for step in steps} | {"study", "report"}
 
 

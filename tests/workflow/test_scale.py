@@ -18,7 +18,7 @@ CLUSTERS = ("slurm", "cluster-generic")
 
 
 def stub_study(path: Path, *, sessions: int, trials: int = 20) -> Path:
-    """Write the tables of a study whose recordings are empty files."""
+    """Write the tables of a study with empty files as recordings."""
     people = [f"sub-{number:04d}" for number in range(sessions)]
     names = ["static", *(f"walk_{number:02d}" for number in range(trials))]
     path.mkdir()

@@ -77,7 +77,7 @@ class File:
         """The words of the name, lower case: ``FunctionalLHip_02`` is functional, l, hip."""
         return _words(self.stem)
 
-    def says(self, pattern: re.Pattern[str]) -> bool:
+    def has_word(self, pattern: re.Pattern[str]) -> bool:
         """Return whether a word of the name matches."""
         return any(pattern.fullmatch(word) for word in self.words)
 
@@ -108,13 +108,13 @@ def role(file: File, model_name: str, *, labelled: bool) -> str:
     if file.problem or (labelled and not file.shows_a_foot(model_name)):
         return "exclude"
     too_short = 0 < file.frame_count < SHORT_FRAMES  # nobody moves far in so few frames
-    if file.stands and not (too_short and file.says(GAIT_WORD)):
+    if file.stands and not (too_short and file.has_word(GAIT_WORD)):
         return "static"
-    if file.says(GAIT_WORD):
+    if file.has_word(GAIT_WORD):
         return "gait"
-    if file.says(FUNCTIONAL_WORD):
+    if file.has_word(FUNCTIONAL_WORD):
         return "functional"
-    return "static" if file.says(STATIC_WORD) else "gait"
+    return "static" if file.has_word(STATIC_WORD) else "gait"
 
 
 def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> File | None:
@@ -125,7 +125,7 @@ def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> Fil
 
     def doubts(file: File) -> tuple[int, bool, bool, bool]:
         lacking = requirements.lacking_when_static(model, file.seen[model_name])
-        return len(lacking), not file.stands, not file.says(STATIC_WORD), file.frame_count < SHORT_FRAMES
+        return len(lacking), not file.stands, not file.has_word(STATIC_WORD), file.frame_count < SHORT_FRAMES
 
     return min(files, key=doubts, default=None)
 

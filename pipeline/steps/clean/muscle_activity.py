@@ -1,4 +1,4 @@
-"""Envelopes of the muscles whose EMG is among the channels of a trial."""
+"""Envelopes of the muscles with EMG among the channels of a trial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step ``kinematics``: a person whose motion is known."""
+"""Step ``kinematics``: a person of known motion."""
 
 from __future__ import annotations
 
