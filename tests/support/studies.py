@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from pipeline.body.body_model import BodyModel
@@ -19,6 +20,7 @@ from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
+from pipeline.steps.study.step import study as gather
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.described_trials import described_trial
@@ -56,6 +58,23 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
         for trial in (row["trial"] for row in rows if row["role"] == "gait"):
             session.trials[trial] = run_trial(recorded[trial], calibration, model, chosen)
     return result
+
+
+def gathered(
+    sessions: Mapping[str, Session], *, reference: xr.Dataset | str | None = None, gdi_features: int | None = None
+) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
+    """Return what the step ``study`` makes of sessions that are named like their person, in six letters."""
+    cycles = {
+        name: joined({trial: steps["cycles"] for trial, steps in one.trials.items()}) for name, one in sessions.items()
+    }
+    about: dict[str, Any] = {
+        name: {
+            "participant": {"participant_id": name[:6]},
+            "trials": {trial: {"condition": "walk", "role": "gait"} for trial in one.trials},
+        }
+        for name, one in sessions.items()
+    }
+    return gather(cycles, sessions=about, reference=reference, gdi_features=gdi_features)
 
 
 def run_trial(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,10 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.commands.init.command import initialise
-from pipeline.results.trials import joined
-from pipeline.steps.study.step import study
 from pipeline.tables.reference_curves import COMPONENTS, Curves, Key, Reference, at_speed, reference_file, reference_of
-from tests.support.studies import run_study
+from tests.support.studies import gathered, run_study
 
 Array = NDArray[np.float64]
 HEALTHY = ("HC032A", "HC036A", "HC040A", "sub-02", "sub-03")  # typically developing children of one laboratory
@@ -46,17 +44,7 @@ def walked(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset
         shutil.copytree(folder, children / folder.parent.name / folder.name, copy_function=shutil.copyfile)
     initialise(children)
     sessions = run_study(children, {}) | run_study(shared / "studies" / "plug_in_gait", {})
-    cycles = {
-        name: joined({trial: steps["cycles"] for trial, steps in one.trials.items()}) for name, one in sessions.items()
-    }
-    about: dict[str, Any] = {
-        name: {
-            "participant": {"participant_id": name[:6]},
-            "trials": {trial: {"condition": "walk", "role": "gait"} for trial in one.trials},
-        }
-        for name, one in sessions.items()
-    }
-    return study(cycles, sessions=about, reference=TEXTS[0], gdi_features=None)[0]
+    return gathered(sessions, reference=TEXTS[0])[0]
 
 
 def cycles_of(walks: xr.Dataset, key: Key) -> Array:

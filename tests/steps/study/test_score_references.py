@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,11 @@ from pipeline.results.gait_profile import typical_scores
 from pipeline.results.metrics import GAIT_ANGLES
 from pipeline.results.schema import described
 from pipeline.results.study_file import differences, differences_from_conventional, table_of
-from pipeline.results.trials import joined
 from pipeline.steps.study.gait_scores import reference_gait, scored, scores
-from pipeline.steps.study.step import per_participant, study
+from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import COLUMNS, reference_of
 from tests.support.scored_walks import CONTROLS, COORDINATES, PLACES, PROFILE, REFERENCE, changed, walked
-from tests.support.studies import run_study
+from tests.support.studies import gathered, run_study
 
 
 def table_of_means(gait: xr.Dataset) -> str:
@@ -154,19 +152,9 @@ def test_another_kind_of_body_model_than_that_of_the_published_gait_is_said(
 def real_study(shared: Path) -> tuple[xr.Dataset, xr.Dataset, pd.DataFrame]:
     """Return a study with Plug-in Gait without scores, and dataset and metrics of the same scored against itself."""
     sessions = run_study(shared / "studies" / "plug_in_gait", {})
-    cycles = {
-        name: joined({trial: steps["cycles"] for trial, steps in one.trials.items()}) for name, one in sessions.items()
-    }
-    about: dict[str, Any] = {
-        name: {
-            "participant": {"participant_id": name[:6]},
-            "trials": {trial: {"condition": "walk", "role": "gait"} for trial in one.trials},
-        }
-        for name, one in sessions.items()
-    }
-    gathered = study(cycles, sessions=about, reference=None, gdi_features=15)[0]
-    dataset, metrics, _ = study(cycles, sessions=about, reference=gathered, gdi_features=15)
-    return gathered, dataset, metrics
+    unscored = gathered(sessions)[0]
+    dataset, metrics, _ = gathered(sessions, reference=unscored, gdi_features=15)
+    return unscored, dataset, metrics
 
 
 def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) -> None:
@@ -175,7 +163,7 @@ def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) 
     A person compared with the others alone scores farther than with a reference that holds the own cycles, and the
     scores reach study.nc and the tables. No published number exists for these people.
     """
-    gathered, dataset, metrics = real_study(shared)
+    unscored, dataset, metrics = real_study(shared)
     described("study", dataset)
     assert set(PROFILE) <= set(metrics) & set(per_participant(metrics)[0])
     (remark,) = json.loads(dataset.attrs["reference"])["remarks"]
@@ -184,8 +172,8 @@ def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) 
     assert known.sum() > 10
     own = metrics[known].groupby("participant")
     for person, rows in own:
-        others = gathered.isel(cycle=gathered.participant.values != person)
-        mine = gathered.isel(cycle=rows.index.to_numpy())
+        others = unscored.isel(cycle=unscored.participant.values != person)
+        mine = unscored.isel(cycle=rows.index.to_numpy())
         far = scores(mine, reference_gait(others), gdi_features=15)
         assert far["gait_profile_score"].mean() > rows.gait_profile_score.mean()
         # healthy adults score some 5 degrees, children with cerebral palsy up to some 20 (Baker 2009)
