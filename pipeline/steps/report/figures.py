@@ -20,10 +20,11 @@ from ...results.schema import VARIABLES
 from ...signals.time_normalisation import PHASE
 from ...tables import reference_curves
 from .json_numbers import select, shortened, whole
-from .panels import MOMENTS, MUSCLES, Limits, Panel, plain_unit
+from .panels import ANGLES, MOMENTS, MUSCLES, Limits, Panel, plain_unit
 
 # line styles of the conditions, as SVG dashes
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
+SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG"}  # printed pages of groups; the others are on the page of kinetics
 BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
 MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mass, and the page grows
@@ -167,6 +168,19 @@ class Drawn(NamedTuple):
         muscle = [figure["group"] == MUSCLES for figure in self.figures]
         known = [any_muscle and bool(figure["curves"]) for figure in self.figures]
         return self._only([own or not of for own, of in zip(known, muscle, strict=True)])
+
+    def page_starts(self) -> set[str]:
+        """Return the groups that begin a printed page: the first of kinetics, and EMG, if curves are before and after.
+
+        Groups without curves are a line of text, which needs no page.
+        """
+        groups = list(dict.fromkeys(figure["group"] for figure in self.figures if figure["curves"]))
+        pages = [SHEETS.get(group, "kinetics") for group in groups]
+        return {group for group, page, before in zip(groups[1:], pages[1:], pages, strict=False) if page != before}
+
+    def missing(self, group: str) -> list[str]:
+        """Return the titles of a group's figures without curves."""
+        return [figure["title"] for figure in self.figures if figure["group"] == group and not figure["curves"]]
 
     def _only(self, kept: Sequence[bool]) -> Drawn:
         found = [i for i, keep in enumerate(kept) if keep]

@@ -19,8 +19,8 @@ SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js", "cont
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
-def render(template: str, **content: object) -> str:
-    """Render a template with a policy that allows only its own scripts and styles.
+def render(template: str, *, margins: str, **content: object) -> str:
+    """Render a template with a policy that allows only its own scripts and styles, as ``margins`` of printed pages.
 
     The drawing library is compressed to a third of its size; library.js unpacks it after the page has loaded.
     """
@@ -28,14 +28,15 @@ def render(template: str, **content: object) -> str:
     style = _text("report.css")
     policy = (
         f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
-        f"script-src {' '.join(map(_hash, (get_library(), *scripts)))}; style-src {_hash(style)} {_hash('')}"
+        f"script-src {' '.join(map(_hash, (get_library(), *scripts)))}; "
+        f"style-src {' '.join(map(_hash, (style, margins, '')))}"
     )
     page = environment().get_template(template)
     return page.render(
         policy=policy,
         library=_packed_library(),
         scripts=scripts,
-        style=style,
+        styles=(style, margins),
         library_styles=_library_styles(),
         **content,
     )

@@ -78,6 +78,7 @@ FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
     "y": ("Vertical force", "downward < 0 < upward", (-2, 18)),
     "z": ("Lateral force", "to the left < 0 < right", (-2, 2)),
 }
+ANGLES = "Angles"
 MOMENTS = "Internal moments"
 MUSCLES = "Muscle activity (EMG)"
 
@@ -108,11 +109,11 @@ def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
 def _angles() -> Iterator[Panel]:
     for (joint, angle), (title, sign, limits) in ANGLE_PANELS.items():
         if joint == "pelvis":
-            yield Panel("Angles", title, "pelvis_angle", {"angle": angle}, sign, limits)
+            yield Panel(ANGLES, title, "pelvis_angle", {"angle": angle}, sign, limits)
         else:
-            yield Panel("Angles", title, "joint_angle", {"joint": joint, "angle": angle}, sign, limits)
+            yield Panel(ANGLES, title, "joint_angle", {"joint": joint, "angle": angle}, sign, limits)
     # the horizontal direction of a steep foot swings out at foot off, in healthy adults to -50 degrees
-    yield Panel("Angles", "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-60, 30))
+    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-60, 30))
 
 
 def _powers_and_forces() -> Iterator[Panel]:

@@ -35,6 +35,7 @@ from .moment_parts import contributions
 from .movement_profile import movement_profiles
 from .page_names import OVERVIEW, own_pages
 from .panels import panels_of
+from .paper import days_of, margins
 from .stick_figure import scene, step
 from .tables import band_percent, shares
 
@@ -135,17 +136,20 @@ def report(
     shown = _shown(study, representative)
     walks = {name: _walk(study, shown[name], moment_signs=moment_signs) for name in participants if name in shown}
     settings = json.loads(study.attrs.get("settings", "{}"))
+    version = study.attrs.get("pipeline_version", "")
     common = {
         "title": title,
-        "version": study.attrs.get("pipeline_version", ""),
+        "version": version,
         "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
         "axes": axes,
         "moment_signs": moment_signs,
         "band_percent": band_percent(study),
     }
-    pages = {OVERVIEW: render("overview.html", **common, **_overview(content, links))}
+    pages = {OVERVIEW: render("overview.html", margins=margins(title, version), **common, **_overview(content, links))}
     for name, page in links.items():
-        pages[page] = render("participant.html", **common, **_participant(content, name, walks.get(name)))
+        own_content = _participant(content, name, walks.get(name))
+        sheet = margins(title, version, name=name, recorded=own_content["recorded"])
+        pages[page] = render("participant.html", margins=sheet, **common, **own_content)
     return pages
 
 
@@ -184,7 +188,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "key": key_of(shown if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
         "reference": _about_reference(content, shown),
         "name": name,
-        "recorded": {session: day for session in sessions if (day := content.recorded.get(session))},
+        "recorded": days_of({session: content.recorded.get(session, "") for session in sessions}),
         "totals": tables.totals(rows, judged),
         "data_check": content.data[name],
         "profiles": movement_profiles(cycles, content.reference),

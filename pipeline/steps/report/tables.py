@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ GROUPS = {
 }
 OTHERS = "Times and distances"
 CLINICAL = "Main numbers"
+COMPARED = ("right minus left", "symmetry index, %")
 # what clinics read first, in the order of the body
 MAIN_NUMBERS = (
     "walking_speed", "walking_speed_dimensionless", "cadence", "stride_length", "step_length", "step_width",
@@ -60,11 +61,15 @@ PARTICIPANTS = (
 
 
 class Table(NamedTuple):
-    """Header and rows of text; a row's first cell is its header, with a link if any."""
+    """Header and rows of text; a row's first cell is its header, with a link if any.
+
+    Columns in ``on_screen`` are not printed.
+    """
 
     header: list[str]
     rows: list[list[str]]
     links: Mapping[str, str] = {}
+    on_screen: Collection[int] = ()
 
 
 class Totals(NamedTuple):
@@ -184,8 +189,8 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
                 columns.append((f"{condition}, {side} (n {column.n.max()})", _means_sds(column, by_unit)))
         both = [row for row in symmetry if row["condition"] == condition]
         for value, title, places in (
-            ("difference", "right minus left", by_unit),
-            ("symmetry_index", "symmetry index, %", [1] * len(shown)),
+            ("difference", COMPARED[0], by_unit),
+            ("symmetry_index", COMPARED[1], [1] * len(shown)),
         ):
             column = _averaged(_wide(both, value), shown, over_participants=over_participants)
             if column.n.any():
@@ -193,16 +198,24 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
                     column = column._replace(mean=np.where(_phases(shown), shortest_way(column.mean), column.mean))
                 columns.append((f"{condition}, {title}", _means_sds(column, places)))
     header = ["Metric", "Unit", *(title for title, _ in columns), "Meaning"]
-    result = {title: Table(header, []) for title in (CLINICAL, OTHERS)}
+    spare = _on_screen(header, len(names(cycles, "condition")))
+    empty = Table(header, [], on_screen=spare)
+    result = {title: empty._replace(rows=[]) for title in (CLINICAL, OTHERS)}
     of_name = {}
     for i, name in enumerate(shown):
         of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for _, cells in columns)]
         row.append(NUMBERS[name].long_name)
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         if name not in MAIN_NUMBERS:
-            result.setdefault(group, Table(header, [])).rows.append(row)
+            result.setdefault(group, empty._replace(rows=[])).rows.append(row)
     result[CLINICAL].rows.extend(of_name[name] for name in MAIN_NUMBERS if name in of_name)
     return {title: table for title, table in result.items() if table.rows}
+
+
+def _on_screen(header: list[str], conditions: int) -> list[int]:
+    """Return the columns of metrics for which a sheet has no room: more of them with more conditions."""
+    endings = ("Meaning", *COMPARED[max(0, 3 - conditions) :]) if conditions > 1 else ("Meaning",)
+    return [i for i, title in enumerate(header) if title.endswith(endings)]
 
 
 def metrics_of_stances(rows: list[Row]) -> dict[str, Table]:

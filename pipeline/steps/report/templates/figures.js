@@ -12,6 +12,7 @@ const figures = (() => {
   const number = (value) => String(Number(value.toPrecision(3))).replace("-", "\u2212");
 
   const BEYOND = "Beyond the axis";
+  const MOST_NOTES = 2; // below a printed panel, so that the rows fill one page
   const saving = (format, icon) => ({
     name: `save-${format}`, title: `Save as ${format.toUpperCase()}`, icon, click: (element) => save(element, format),
   });
@@ -67,8 +68,8 @@ const figures = (() => {
     const style = getComputedStyle(element);
     for (const name of ["width", "height"]) layout[name] = Number(style.getPropertyValue(`--paper-${name}`));
     layout.font.size = 9;
-    for (const axis of [layout.xaxis, layout.yaxis]) axis.title.font = { size: 8 };
-    Object.assign(layout.margin, { l: 48, b: 32 });
+    for (const axis of [layout.xaxis, layout.yaxis]) axis.title.font = { size: 7.5 };
+    Object.assign(layout.margin, { l: 46, r: 20, t: 6, b: 30 });
     for (const shape of layout.shapes ?? []) shape.line.width *= 0.7;
     for (const trace of data) {
       if (trace.line?.width) trace.line = { ...trace.line, width: 0.7 * trace.line.width };
@@ -83,7 +84,9 @@ const figures = (() => {
     if (root.classList.contains("printing")) fitPaper(element, data, layout);
     render(element, data, layout, config());
     const beyond = element.parentElement.querySelector(".beyond");
-    if (beyond) beyond.textContent = notes.length ? `${BEYOND}: ${notes.join("; ")}` : "";
+    const many = root.classList.contains("printing") && notes.length > MOST_NOTES;
+    const words = many ? [...notes.slice(0, MOST_NOTES), `${notes.length - MOST_NOTES} more`] : notes;
+    if (beyond) beyond.textContent = words.length ? `${BEYOND}: ${words.join("; ")}` : "";
   }
 
   // Draw one figure at a time, the topmost first, so that the page stays responsive.
@@ -124,8 +127,23 @@ const figures = (() => {
     for (const element of draws.keys()) stale.add(element);
     work();
   }
+
+  // On paper: curves first, with the legend on each sheet, then numbers.
+  const afterMetrics = [...document.querySelectorAll(".after-metrics")];
+  function arrange(paper) {
+    document.querySelector(`[aria-labelledby=${paper ? "metrics" : "curves"}]`)?.[paper ? "after" : "before"](...afterMetrics);
+    for (const copy of document.querySelectorAll(".key.copy")) copy.remove();
+    if (!paper) return;
+    for (const heading of document.querySelectorAll(".panels .new-sheet")) {
+      const copy = document.querySelector(".key").cloneNode(true);
+      copy.classList.add("copy");
+      heading.after(copy);
+    }
+  }
+
   const printing = (on) => () => {
     root.classList.toggle("printing", on);
+    arrange(on);
     if (!on) redraw();
     else if (window.Plotly) [...draws.keys()].forEach(draw); // print all at once
   };
