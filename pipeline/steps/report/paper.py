@@ -1,7 +1,7 @@
 """Margins of printed pages: what stands on each of them, so that a loose sheet can be told from another person's.
 
-Pages are numbered by the style sheet. Margin boxes need Chromium or Edge 131 or newer; other browsers leave them out and
-print the title of the page, which has the participant's name, in their own margins.
+Pages are numbered by the style sheet. Margin boxes need Chromium or Edge 131 or newer. Other browsers leave them out;
+their own margins have the title of the page, which begins with the participant's name.
 """
 
 from __future__ import annotations
