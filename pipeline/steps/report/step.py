@@ -29,13 +29,12 @@ from .figures import (
     people_with_sessions,
     stances_of,
 )
-from .html_page import render
+from .html_page import days_of, margins, render
 from .json_numbers import select
 from .moment_parts import contributions
 from .movement_profile import movement_profiles
 from .page_names import OVERVIEW, own_pages
 from .panels import panels_of
-from .paper import days_of, margins
 from .stick_figure import scene, step
 from .tables import band_percent, shares
 

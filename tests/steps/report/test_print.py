@@ -1,0 +1,165 @@
+"""The pages on paper: what stands on each sheet, on A4 and US Letter, in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.steps.report import tables
+from pipeline.steps.report.html_page import days_of, margins
+from pipeline.tables.csv_files import rows_of
+from tests.steps.report.test_muscle_panels import with_muscles
+from tests.support.browser import Tab, browsing, found_chromium
+from tests.support.report_studies import HOSTILE, SHIFT, Page, made, three_people, trial_cycles
+
+SHEET_PX = 703  # the width of A4 without the margins, the narrower of the two
+PAPER = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
+REFERENCE = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    chromium = found_chromium()
+    if not chromium:
+        pytest.skip("no chromium is installed")
+    with browsing(chromium, tmp_path_factory.mktemp("profile")) as tab:
+        yield tab
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return three_people().pages("A study", reference=REFERENCE)
+
+
+def prepared(tab: Tab, html: str, folder: Path) -> None:
+    (folder / "page.html").write_text(html, encoding="utf-8")
+    tab.console.clear()
+    tab.size(1200, 900)
+    tab.open(folder / "page.html")
+    tab.until("window.Plotly && document.querySelector('.main-svg')")
+
+
+def sheets_of(tab: Tab, folder: Path, paper: str = "Letter") -> list[str]:
+    """Print the open page; return the words of each sheet, without any if no pdftotext is installed."""
+    width, height = PAPER[paper]
+    pdf = folder / "page.pdf"
+    pdf.write_bytes(base64.b64decode(tab("Page.printToPDF", paperWidth=width, paperHeight=height)["data"]))
+    count = len(re.findall(rb"/Type */Page\b", pdf.read_bytes()))
+    assert tab.console == []
+    if not shutil.which("pdftotext"):
+        return [""] * count
+    text = subprocess.run(["pdftotext", "-layout", pdf, "-"], check=True, capture_output=True, text=True).stdout
+    sheets = [" ".join(sheet.split()) for sheet in text.split("\f")[:-1]]
+    assert len(sheets) == count
+    return sheets
+
+
+@pytest.mark.parametrize("paper", PAPER)
+def test_two_sheets_of_curves_and_one_of_numbers(tab: Tab, pages: dict[str, str], tmp_path: Path, paper: str) -> None:
+    prepared(tab, pages["report/sub-02.html"], tmp_path)
+    sheets = sheets_of(tab, tmp_path, paper)
+    assert len(sheets) == 3
+    if not sheets[0]:
+        pytest.skip("no pdftotext is installed")
+    for number, sheet in enumerate(sheets, start=1):
+        assert sheet.startswith("sub-02, A study Recorded 2024-05-12")
+        assert sheet.endswith(f"gaitlab 0.1.0 Page {number} of 3")
+        assert not {"sub-01", "sub-03"} & {*re.split(r"[^\w-]+", sheet)}
+    kinematics, kinetics, numbers = sheets
+    assert "Is the data good?" in kinematics
+    assert "Foot progression" in kinematics
+    assert "Ground reaction force" in kinetics
+    for sheet in (kinematics, kinetics):  # the legend
+        assert "slow (n: left 4; right 4)" in sheet
+    assert "Main numbers" in numbers
+    assert "Plate contacts" in numbers
+    assert "Not printed: folded tables of metrics, one walk in motion" in numbers
+
+
+def test_muscles_have_a_sheet_and_the_overview_has_a_table_curves_and_numbers(
+    tab: Tab, pages: dict[str, str], tmp_path: Path
+) -> None:
+    prepared(tab, with_muscles(three_people()).person("sub-01"), tmp_path)
+    sheets = sheets_of(tab, tmp_path)
+    assert len(sheets) == 4
+    prepared(tab, pages["report.html"], tmp_path)
+    overview = sheets_of(tab, tmp_path)
+    assert len(overview) == 3
+    if not sheets[0]:
+        pytest.skip("no pdftotext is installed")
+    assert "Muscle activity (EMG)" in sheets[2]
+    assert all(name in overview[0] for name in (*SHIFT, "Pelvic tilt"))
+
+
+def test_nothing_is_clipped_and_the_screen_is_as_before(tab: Tab, pages: dict[str, str], tmp_path: Path) -> None:
+    prepared(tab, pages["report/sub-03.html"], tmp_path)
+    labels = "(element) => element.className + element.getAttribute('aria-labelledby')"
+    order = f"[...document.querySelectorAll('main > section, .key')].map({labels}).join()"
+    before = tab.evaluate(order)
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert tab.evaluate(order) != before
+    tab("Emulation.setEmulatedMedia", media="print")
+    tab.size(SHEET_PX, 1000)
+    assert tab.evaluate("document.documentElement.scrollWidth") == SHEET_PX  # wider pages are printed smaller
+    outside = """[...document.querySelectorAll('.panels .plot')].flatMap((plot) => {
+      const box = plot.getBoundingClientRect();
+      return [...plot.querySelectorAll('text')].filter((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        return text.textContent && (left < box.left - 1 || right > box.right + 1
+          || top < box.top - 1 || bottom > box.bottom + 1);
+      }).map((text) => text.textContent);
+    })"""
+    assert tab.evaluate(outside) == []
+    tab("Emulation.setEmulatedMedia", media="")
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate(order) == before
+
+
+@pytest.mark.parametrize(
+    "title",
+    ['"quoted" \\ back\\', "</style><script>alert(1)</script>", "Gangstudie Köln ü 步态", HOSTILE, "long " * 200],
+)
+def test_margins_show_any_title_as_text(tab: Tab, tmp_path: Path, title: str) -> None:
+    study = made({"sub-01": {"walk": trial_cycles("sub-01", "slow", ["left", "right"])}}, {"walk": "slow"})
+    html = study.person("sub-01", title)
+    assert len(Page(html).texts["style"]) == len(Page(study.person("sub-01")).texts["style"])
+    prepared(tab, html, tmp_path)
+    sheets = sheets_of(tab, tmp_path)
+    assert len(sheets) == 3
+    if not sheets[0]:
+        pytest.skip("no pdftotext is installed")
+    shown = f"sub-01, {title}" if len(title) < 200 else "…"
+    for number, sheet in enumerate(sheets, start=1):
+        assert re.sub(r"\s", "", shown) in re.sub(r"\s|Recorded2024-05-12|Recorded 2024-05-12", "", sheet)
+        assert sheet.endswith(f"Page {number} of 3")
+
+
+def test_a_text_of_the_margins_cannot_leave_its_string() -> None:
+    style = margins('a"}</style>\\\n', "1</style>", name="sub-01")
+    assert style.count('"') == 6
+    assert not {"<", "\n"} & {*style}
+    assert '@top-left{content:"sub\\00002d01' in style
+
+
+def test_days_of_recording_name_their_sessions() -> None:
+    assert days_of({"s1": ""}) == "Date of recording not stated"
+    assert days_of({"s1": "2024-05-12"}) == "Recorded 2024-05-12"
+    assert days_of({"s1": "2024-05-12", "s2": ""}) == "Recorded 2024-05-12 (s1), day not stated (s2)"
+
+
+def test_more_conditions_leave_out_the_comparison_of_sides_on_paper() -> None:
+    names = ["a", "b", "c"]
+    for count, left_out in ((1, {"Meaning"}), (2, {"Meaning", "index, %"}), (3, {"Meaning", "index, %", "minus left"})):
+        trials = {name: trial_cycles("sub-01", name, ["left", "right"]) for name in names[:count]}
+        study = made({"sub-01": trials}, {name: name for name in names})
+        rows = rows_of(study.metrics)
+        table = tables.metrics(rows, rows_of(study.symmetry), over_participants=False)[tables.CLINICAL]
+        unprinted = [table.header[i] for i in table.on_screen]
+        assert len(unprinted) == 1 + count * (len(left_out) - 1)
+        assert all(title.endswith(tuple(left_out)) for title in unprinted)
