@@ -7,6 +7,7 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -178,13 +179,14 @@ def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-def static_results(processing: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Return the static results of Plug-in Gait that the file states, rad, by side and name of :data:`STATIC_RESULTS`.
+def static_results(processing: Mapping[str, float]) -> str:
+    """Return the static results of Plug-in Gait that the file states as JSON: rad, by side and name.
 
-    Empty unless both sides have a static plantar flexion, which a static trial always gives; absent others are zero.
+    Names are those of :data:`STATIC_RESULTS`. Empty unless both sides have a static plantar flexion, which a static
+    trial always gives; absent others are zero.
     """
     if not all(processing.get(f"{letter}StaticPlantFlex") for letter in "LR"):
-        return {}
+        return ""
     found = {
         side: {name: processing.get(f"{letter}{label}", 0.0) for label, name in STATIC_RESULTS.items()}
         for side, letter in (("left", "L"), ("right", "R"))
@@ -192,7 +194,7 @@ def static_results(processing: Mapping[str, float]) -> dict[str, dict[str, float
     largest = max(abs(value) for results in found.values() for value in results.values())
     if largest > LARGEST_RESULT_RAD:
         found = {side: {name: math.radians(value) for name, value in own.items()} for side, own in found.items()}
-    return found
+    return json.dumps(found, sort_keys=True)
 
 
 def _length_unit_m(path: Path, point: Mapping[str, Any]) -> float:

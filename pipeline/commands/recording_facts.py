@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import traceback
@@ -139,7 +138,6 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
     force, corners, numbers = plates.force, plates.corners, plates.numbers
     vertical = vertical_forces(force, corners)
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    stated = static_results(recording.processing)
     return Facts(
         labels=recording.labels,
         seen=frozenset(points),
@@ -158,7 +156,7 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         event_count=len(recording.events),
         channels=read.other_channels(recording)[1].tolist(),
         strange_events=not_understood((event.label, event.side) for event in recording.events),
-        static_results=json.dumps(stated, sort_keys=True) if stated else "",
+        static_results=static_results(recording.processing),
         sizes=anthropometry(recording.processing),
         label_notes=recording.label_notes,
         name_words=frozenset(

@@ -174,10 +174,9 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str], about: Sequen
     columns |= {"cycles": np.array([whole[row].sum() for row in rows], dtype=int)}
     columns |= {"stances_alone": np.array([(~whole[row]).sum() for row in rows], dtype=int)}
     for i, name in enumerate(names):
-        for ending, part in zip(("", "_sd", "_n"), range(3), strict=True):
-            columns[name + ending] = np.array(
-                [average[part][i] for average in found], dtype=int if part == 2 else float
-            )
+        for part, ending in enumerate(("", "_sd", "_n")):
+            kind = int if ending == "_n" else float
+            columns[name + ending] = np.array([of_group[part][i] for of_group in found], dtype=kind)
     return pd.DataFrame(columns)
 
 

@@ -145,22 +145,22 @@ def _column(table: str, name: str) -> dict[str, Any]:
     return _entry(name, Column(f"column {name} of participants.tsv", units))
 
 
-def _entry(name: str, column: Column) -> dict[str, Any]:
+def _entry(name: str, column: Column, **more: Any) -> dict[str, Any]:
     entry = {"LongName": name.replace("_", " ").capitalize(), "Description": column.description}
-    more = {"Units": column.units, "Levels": dict(column.levels)}
+    more = {"Units": column.units, "Levels": dict(column.levels), **more}
     return entry | {key: value for key, value in more.items() if value}
 
 
 def _metric(name: str, metric: Metric, statistic: str) -> dict[str, Any]:
-    more = {
-        "Kind": metric.kind,
-        "Window": metric.window.words,
-        "Positive": metric.positive,
-        "Source": metric.source,
-        "Aliases": [*metric.aliases],
-    }
-    entry = _entry(name, Column(statistic + metric.long_name, metric.units))
-    return entry | {key: value for key, value in more.items() if value}
+    return _entry(
+        name,
+        Column(statistic + metric.long_name, metric.units),
+        Kind=metric.kind,
+        Window=metric.window.words,
+        Positive=metric.positive,
+        Source=metric.source,
+        Aliases=[*metric.aliases],
+    )
 
 
 def find_metric(text: str) -> list[str]:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ..conventions import ANGLES, JOINTS
 from ..errors import Problem, UserError, nearest
+from .tsv import SAVE_AS, decoded
 
 COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
 SPEED = "speed"  # optional column
@@ -97,11 +98,11 @@ def read_reference(path: Path, *, setting: str) -> BySpeed:
         UserError: no such file, not UTF-8, or a mistake that :func:`reference_of` finds.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = decoded(path.read_bytes())
     except OSError as error:
         raise UserError(f"{setting}: {path}", f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:
-        raise UserError(f"{setting}: {path}", "not UTF-8 text", "save the table as UTF-8") from None
+        raise UserError(f"{setting}: {path}", "not UTF-8 text", SAVE_AS) from None
     return reference_of(text, where=path.name)
 
 

@@ -9,6 +9,7 @@ absolute path: equal outputs have equal records.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -105,15 +106,15 @@ def differ_in_date(derived: Path, name: str) -> bool:
 
 def keep_copy(table: Path) -> Path:
     """Copy a table that a person has changed to a free name next to it, once, and return the copy's path."""
-    number = 1
-    while True:
-        copy = table.with_name(f"{table.stem}.changed{'' if number == 1 else number}{table.suffix}")
-        if not copy.exists():
-            netcdf.write_whole(copy, table.read_bytes())
-            return copy
-        if copy.read_bytes() == table.read_bytes():
-            return copy
-        number += 1
+    content = table.read_bytes()
+    copies = (
+        table.with_name(f"{table.stem}.changed{number}{table.suffix}")
+        for number in itertools.chain(("",), itertools.count(2))
+    )
+    copy = next(copy for copy in copies if not copy.exists() or copy.read_bytes() == content)
+    if not copy.exists():
+        netcdf.write_whole(copy, content)
+    return copy
 
 
 def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:

@@ -18,6 +18,7 @@ import xarray as xr
 from ..results import netcdf
 from ..results.schema import TITLES
 from ..tables.reference_curves import reference_file
+from ..tables.tsv import decoded
 from . import checksums
 
 Files = Mapping[str, list[Path]]
@@ -77,4 +78,4 @@ def provenance(
 def load_reference(name: str) -> xr.Dataset | str:
     """Return the study.nc of other people, or the text of a table of their curves, shipped or the user's."""
     path = reference_file(name, study_path=Path())
-    return netcdf.load(path) if path.suffix == ".nc" else path.read_text(encoding="utf-8-sig")
+    return netcdf.load(path) if path.suffix == ".nc" else decoded(path.read_bytes())

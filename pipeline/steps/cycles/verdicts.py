@@ -161,10 +161,10 @@ def judged(
         elif not known[inside, row[i]].all():
             flags = kinematics["implausible"].values[inside, row[i]]
             reasons[i] = _refused(flags, str(sides[i])) or _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
-    margin_s = _settling_s(clean)
+    reason, margin_s = np.array(reasons, dtype=str), _settling_s(clean)
     from_s, to_s = starts - margin_s, ends + margin_s
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
-    for i in (i for i in np.flatnonzero(surrounded).tolist() if not reasons[i]):
+    for i in np.flatnonzero(surrounded & (reason == "")).tolist():
         surrounded[i] = known[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
@@ -172,7 +172,7 @@ def judged(
         ends,
         sides.astype(str),
         touched["plates"].values.astype(str),
-        np.array(reasons, dtype=str),
+        reason,
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],

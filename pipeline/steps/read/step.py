@@ -108,7 +108,6 @@ def _read_trial(
     plate = ("plate_time", "plate", "axis")
     start = recording.first_frame / recording.marker_rate_hz
     zero = zero_frames(recording.force_platform)
-    stated = static_results(recording.processing)
     coordinates = {
         "time": ("time", start + np.arange(len(recording.markers)) / recording.marker_rate_hz),
         "marker": ("marker", np.array(recording.labels, dtype=str)),
@@ -143,7 +142,7 @@ def _read_trial(
             "label_notes": "; ".join(recording.label_notes),
             "shown_sizes": sizes_in(recording, landmarks, rotation, plates).text(),
             "anthropometry": json.dumps(anthropometry(recording.processing), sort_keys=True),
-            "static_results": json.dumps(stated, sort_keys=True) if stated else "",
+            "static_results": static_results(recording.processing),
         },
     )
 
