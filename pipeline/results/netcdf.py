@@ -18,7 +18,7 @@ import xarray as xr
 
 from ..errors import UserError
 
-NEARLY_FULL_MB = 20  # more than a session's largest file of usual size
+NEARLY_FULL_BYTES = 20e6  # of free disk: more than a session's largest file of usual size
 REMEDY = "remove it and run again"
 
 
@@ -125,10 +125,10 @@ def _write(path: Path, write: Callable[[Path], object]) -> None:
 
 def _not_written(path: Path, error: Exception) -> UserError:
     """Return why a file cannot be written, and what to do."""
-    free_mb = shutil.disk_usage(path.parent).free / 1e6
-    if free_mb < NEARLY_FULL_MB:
+    free = shutil.disk_usage(path.parent).free
+    if free < NEARLY_FULL_BYTES:
         return UserError(
-            str(path), f"cannot be written: {free_mb:.0f} MB are left on its disk", "make room and run again"
+            str(path), f"cannot be written: {free / 1e6:.0f} MB are left on its disk", "make room and run again"
         )
     reason = getattr(error, "strerror", None) or str(error)
     remedy = "close it in other programs, see to its disk and to the right to write there, and run again"

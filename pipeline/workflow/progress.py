@@ -21,10 +21,10 @@ from typing import Any, TextIO
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from ..errors import INTERRUPTED
+from ..results.netcdf import NEARLY_FULL_BYTES
 from ..results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 
 LONGEST_REASON = 8  # lines
-NO_ROOM_BYTES = 20e6  # too few for a result
 LONGEST_REJECTION = 400  # characters
 FILE = re.compile(r"\S+\.c3d: ", re.IGNORECASE)
 NOTHING_TO_DO = "Nothing to do, all results are up to date."
@@ -200,7 +200,7 @@ def failure(step: str, logs: Sequence[str]) -> str:
     if not logs or not Path(logs[0]).is_file():
         return f"{what} failed: it left no log"
     lines = _reason(logs)
-    if not lines and shutil.disk_usage(logs[0]).free < NO_ROOM_BYTES:
+    if not lines and shutil.disk_usage(logs[0]).free < NEARLY_FULL_BYTES:
         return f"{what} failed: the disk is full; make room and run again"
     if not lines:
         return f"{what} failed: it was ended from outside, or ran out of memory; see {logs[0]}"
