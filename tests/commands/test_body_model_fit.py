@@ -48,7 +48,7 @@ def chosen(*files: File) -> str:
 def test_the_static_decides_between_models_of_one_family(static: str, walk: str, model: str) -> None:
     session = [file("static", static, stands=True), file("walk", walk or static)]
     assert chosen(*session) == model
-    assert body_model_fit.strangers(session, MODELS, model) == {}, "walks without the markers of the static"
+    assert body_model_fit.strangers([session], MODELS, model) == {}, "walks without the markers of the static"
 
 
 def test_of_several_statics_one_serves_the_model() -> None:
@@ -59,14 +59,14 @@ def test_of_several_statics_one_serves_the_model() -> None:
     assert model == "plug_in_gait_kad"
     assert best_static(session[:2], model, MODELS[model]) is device
     assert body_model_fit.fits([session], MODELS)[model].share == 1
-    assert body_model_fit.strangers(session, MODELS, model) == {}
+    assert body_model_fit.strangers([session], MODELS, model) == {}
 
 
 def test_markers_of_another_lab_are_strangers() -> None:
     other = file("other", "_IAS _IPS _FLE _FME _FAL _TAM _FCC _FM1 _FM2 _FM5 _TTC _FAX _FTC")
     session = [file("static", WALK, stands=True), file("walk", WALK), other]
     assert chosen(*session) == "plug_in_gait"
-    assert body_model_fit.strangers(session, MODELS, "plug_in_gait") == {"qualisys": ["other"]}
+    assert body_model_fit.strangers([session], MODELS, "plug_in_gait") == {"qualisys": ["other"]}
 
 
 def test_chance_proposes_no_model() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from pipeline.body.plausibility import REMEDY
 from pipeline.body.static_results import stated_in
 from pipeline.commands.check.command import check
 from pipeline.commands.check.leg_findings import trial_of
+from pipeline.commands.init.command import initialise
 from pipeline.commands.recording_facts import c3d_files, facts_in
 from tests.support.changed_files import relabel, rewrite
 from tests.support.checked import about
@@ -44,3 +46,14 @@ def test_legs_are_judged_with_the_static_results_that_the_run_takes(shared: Path
     stated = [trial_of(one, "gait", "walk.c3d").attrs["static_results"] for one in facts if one.stated]
     assert stated
     assert all(stated_in(str(text)).keys() == {"left", "right"} for text in stated)
+
+
+def test_a_static_of_another_model_is_no_fault_where_walks_state_its_results(shared: Path, tmp_path: Path) -> None:
+    """A clinic has statics with the alignment device among others; each walk states what the device gave."""
+    study = tmp_path / "clinic"
+    for lab in ("children", "kad_sydney"):
+        shutil.copytree(shared / "labs" / lab, study / lab)
+    assert "another study" not in initialise(study)
+    assert not [finding for finding in check(study) if finding.severity == "error"]
+    (study / "study.yaml").write_text("body_model: plug_in_gait\ncalibrate: {static_results: static}\n")
+    assert any("lacks lateral epicondyle" in finding.what for finding in check(study))

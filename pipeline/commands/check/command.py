@@ -51,7 +51,7 @@ def check(folder: Path) -> list[Finding]:
         study = replace(study, body_model=None)
     for session, rows in study.sessions.items():
         facts = by_session[session]
-        findings += of_session(session, rows, facts, study.body_model)
+        findings += of_session(session, rows, facts, study.body_model, study.settings)
         findings += of_functional(session, rows, study.settings)
         findings += of_person(rows, facts, study.participants, study.settings, study.body_model)
         findings += of_legs(session, facts, study)

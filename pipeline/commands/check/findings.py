@@ -92,7 +92,11 @@ def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
 
 
 def of_session(
-    session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts], model: BodyModel | None
+    session: str,
+    rows: Sequence[tsv.Row],
+    facts: Mapping[str, Facts],
+    model: BodyModel | None,
+    chosen: Mapping[str, Any],
 ) -> Iterator[Finding]:
     """Find problems of a session: its static trial, its walking trials, its plates.
 
@@ -101,17 +105,19 @@ def of_session(
         rows: its rows of trials.tsv.
         facts: by file, for the files that can be read.
         model: the body model; None if it cannot be read.
+        chosen: the settings.
     """
     static = next((row["file"] for row in rows if row["role"] == "static"), "")
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
     readable = [file for file in gait if file in facts]
-    stated = model and model.may_be_stated and any(facts[file].stated for file in readable)
+    by_static = chosen.get("calibrate", {}).get("static_results") == "static"
+    stated = bool(model and model.may_be_stated and not by_static) and any(facts[file].stated for file in readable)
     if not static and not stated:
         yield _no_static(session, readable, facts, model)
     if not gait:
         yield Finding("warning", session, "no trial of role gait", "list one in trials.tsv")
     if static in facts:
-        yield from _static(static, facts[static], model, walks=static in gait)
+        yield from _static(static, facts[static], model, walks=static in gait, stated=stated)
     for file in readable:
         yield from _gait(file, facts[file], facts.get(static, facts[file]).seen, model)
     yield from _rows(session, rows, facts)
@@ -129,8 +135,8 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], mo
     return Finding("error", session, "no static trial", remedy)
 
 
-def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool) -> Iterator[Finding]:
-    if model and (lacking := requirements.lacking_when_static(model, facts.seen)):
+def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Finding]:
+    if model and not stated and (lacking := requirements.lacking_when_static(model, facts.seen)):
         legs = requirements.legs_when_static(model, facts.seen)
         found = _lacks("warning" if legs else "error", file, lacking, facts, model)
         yield found._replace(what=f"{found.what}: only the {legs[0]} leg can be used") if legs else found

@@ -74,15 +74,20 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
     return {name: found[name] for name in sorted(found, key=worse)}
 
 
-def strangers(files: Sequence[File], models: Models, chosen: str) -> dict[str, list[str]]:
-    """Return, by model, the files in which it finds pelvis, knees and feet and the chosen one does not."""
+def strangers(sessions: Sequence[Sequence[File]], models: Models, chosen: str) -> dict[str, list[str]]:
+    """Return, by model, the files in which it finds pelvis, knees and feet and the chosen one does not.
+
+    A static trial needs no marker where walks state its results.
+    """
     others: dict[str, list[str]] = {}
-    for file in files:
-        if file.problem or _is_essential(models[chosen], file.seen[chosen]):
-            continue
-        name, fit = next(iter(fits([[file]], models).items()))
-        if fit.fitted and fit.essential:
-            others.setdefault(name, []).append(file.name)
+    for mine in sessions:
+        stated = models[chosen].may_be_stated and any(file.stated for file in mine if not file.stands)
+        for file in mine:
+            if (file.stands and stated) or _is_essential(models[chosen], file.seen[chosen]):
+                continue
+            name, fit = next(iter(fits([[file]], models).items()))
+            if fit.fitted and fit.essential:
+                others.setdefault(name, []).append(file.name)
     return others
 
 

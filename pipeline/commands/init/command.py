@@ -69,7 +69,7 @@ def initialise(folder: Path) -> str:
     model = next(iter(fits))
     proposed = fits[model].essential or len(models) == 1
     rows, notes = trial_rows(files, model, models)
-    for other, names in body_model_fit.strangers(files, models, model).items():
+    for other, names in body_model_fit.strangers(sessions, models, model).items():
         notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
         notes[f"markers of body model {other}, not of {model}: move them to another study"] = names
     people = participant_rows(
