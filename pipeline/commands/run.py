@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from ..errors import INTERRUPTED
 from ..tables.study_tables import refuse_no_study
 
 HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
 # Until the Snakefile sets its own handler, this one ends Snakemake at Ctrl-C with one line instead of a traceback.
-START = """
+START = f"""
 import os, runpy, signal
 def stop(*_):
     os.write(2, b"Stopped by Ctrl-C.\\n")
-    os._exit(130)
+    os._exit({INTERRUPTED})
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, stop)
 runpy.run_module("snakemake", run_name="__main__", alter_sys=True)

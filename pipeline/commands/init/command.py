@@ -170,11 +170,9 @@ def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> Shown:
         for side, length in one.leg_lengths_m.items():
             lengths[side].append(length)
     legs = {side: float(np.median(of_side)) for side, of_side in lengths.items()}
+    standing_n = [static.shown.standing_weight_n for static in facts["static"]]
     for source, weights_n in (
-        (
-            "plates, standing",
-            [weight_n for static in facts["static"] if (weight_n := static.shown.standing_weight_n) > 0],
-        ),
+        ("plates, standing", [weight_n for weight_n in standing_n if weight_n > 0]),
         ("plates, walking, within 6 %", [weight for walk in facts["gait"] for weight in walk.shown.walking_weights_n]),
     ):
         middle_n = float(np.median(weights_n)) if weights_n else np.nan

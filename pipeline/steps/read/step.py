@@ -106,21 +106,7 @@ def _read_trial(
     plates = plate_wrenches(recording, rotation)
     analog, channels, units = other_channels(recording)
     plate = ("plate_time", "plate", "axis")
-    start = recording.first_frame / recording.marker_rate_hz
     zero = zero_frames(recording.force_platform)
-    coordinates = {
-        "time": ("time", start + np.arange(len(recording.markers)) / recording.marker_rate_hz),
-        "marker": ("marker", np.array(recording.labels, dtype=str)),
-        "axis": ("axis", list("xyz")),
-        "plate_time": ("plate_time", start + np.arange(len(recording.analog)) / (recording.analog_rate_hz or 1.0)),
-        "plate": ("plate", plates.numbers),
-        "channel": ("channel", channels),
-        "corner": ("corner", np.arange(1, 5, dtype=np.int32)),
-        "file_axis": ("file_axis", list("xyz")),
-        "limit": ("limit", ["first", "last"]),
-        "event": ("event", np.array([event.label for event in recording.events], dtype=str)),
-        "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
-    }
     return Trial(
         {
             "marker_position": (("time", "marker", "axis"), markers),
@@ -134,7 +120,7 @@ def _read_trial(
             "lab_rotation": (("axis", "file_axis"), rotation),
             "zero_frames": ("limit", np.array(zero or [np.nan, np.nan], dtype=float)),
         },
-        coordinates,
+        _coordinates(recording, plates.numbers, channels),
         {
             "marker_rate_hz": recording.marker_rate_hz,
             "direction_of_travel": travel,
@@ -145,6 +131,24 @@ def _read_trial(
             "static_results": static_results(recording.processing),
         },
     )
+
+
+def _coordinates(recording: Recording, plates: NDArray[np.int32], channels: NDArray[np.str_]) -> dict[str, Any]:
+    """Return the coordinates of a trial, given the numbers of its plates and the labels of its other channels."""
+    start = recording.first_frame / recording.marker_rate_hz
+    return {
+        "time": ("time", start + np.arange(len(recording.markers)) / recording.marker_rate_hz),
+        "marker": ("marker", np.array(recording.labels, dtype=str)),
+        "axis": ("axis", list("xyz")),
+        "plate_time": ("plate_time", start + np.arange(len(recording.analog)) / (recording.analog_rate_hz or 1.0)),
+        "plate": ("plate", plates),
+        "channel": ("channel", channels),
+        "corner": ("corner", np.arange(1, 5, dtype=np.int32)),
+        "file_axis": ("file_axis", list("xyz")),
+        "limit": ("limit", ["first", "last"]),
+        "event": ("event", np.array([event.label for event in recording.events], dtype=str)),
+        "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
+    }
 
 
 def sizes_in(recording: Recording, points: Points, rotation: Array | None, plates: PlateWrenches) -> ShownSizes:

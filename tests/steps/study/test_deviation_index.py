@@ -64,7 +64,7 @@ def test_the_same_offset_in_people_and_reference_changes_no_score() -> None:
         np.testing.assert_allclose(values, plain[name], rtol=SINGULAR, err_msg=name)
 
 
-def test_an_index_needs_ten_people_and_the_reader_is_told() -> None:
+def test_an_index_needs_ten_people_and_a_remark_states_it() -> None:
     """With fewer people, their standard deviation, the scale of the index, is known too badly."""
     for count, words in ((9, "the reference has 9 people, 10 or more are needed"), (10, "")):
         found, remarks = scored(CONTROLS, walked(PEOPLE[:count], "lrlr"), gdi_features=15)

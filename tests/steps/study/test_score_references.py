@@ -141,7 +141,7 @@ def test_a_typical_score_is_the_root_mean_square_among_the_people_of_the_referen
         ({"angle_convention": "plug_in_gait", "static_offset": "subtract"}, ["static_offset removes the angles"]),
     ],
 )
-def test_another_kind_of_body_model_than_that_of_the_published_gait_is_said(
+def test_another_kind_of_body_model_than_that_of_the_published_gait_is_named(
     kinematics: dict[str, str], words: list[str]
 ) -> None:
     found = differences_from_conventional({"settings": json.dumps({"body_model": "x", "kinematics": kinematics})})
