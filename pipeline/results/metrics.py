@@ -128,6 +128,16 @@ _METRICS = {
         aliases=("stride width", "base of support", "walking base"),
     ),
     "walking_speed": Metric("m s-1", "stride length divided by stride time", source=_WHITTLE, aliases=("gait speed",)),
+    "stride_direction": Metric(
+        "degree",
+        "direction of the stride's line of progression from lab x, where the person faces over the whole trial",
+        "signed", positive="to the left", source=_HUXHAM,
+    ),
+    "turning_angle": Metric(
+        "degree",
+        "change of the pelvis heading from foot strike to the next foot strike of the same side",
+        "signed", positive="to the left", aliases=("turn angle", "change of heading"),
+    ),
     "step_time": Metric(
         "s", "time from the other side's foot strike to the strike that ends the cycle", source=_WHITTLE
     ),
@@ -334,7 +344,7 @@ SCORES = {  # if a reference is given
     "reference_speed": Metric(
         "1",
         "dimensionless walking speed at which the reference is taken: the median of participant, session and condition "
-        "within the range of the reference; NaN in running, which has no scores then",
+        "within the range of the reference; NaN in running and in turns, which have no scores then",
         source="Schwartz 2008",
     ),
     # if the reference is a study.nc, with the cycles of ten people or more

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...conventions import SIDES
+from ...conventions import ANGLES, SIDES
 from ...results.trials import AnyTrial
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ def spatiotemporal(
     end_s: ArrayLike,
     belt_speed_m_s: float,
 ) -> dict[str, Array]:
-    """Return times and distances (...) of cycles in s, m, m/s, percent, steps/min.
+    """Return times, distances and directions (...) of cycles in s, m, m/s, percent, steps/min, degrees.
 
     Distances are those between successive placements of the feet: this foot's at both ends of the cycle and the other
     foot's in between. The step is the one that ends the cycle. Lengths are along the line of progression, so that the
@@ -110,7 +110,8 @@ def spatiotemporal(
     own = _direction(stride)
     line = _line_of_progression(stride)
     length = np.where(np.isnan(line), np.abs(stride), (stride * line.conj()).real)
-    outwards = np.where(right, 1, -1) * (-1 if heels.backwards or belt_speed_m_s < 0 else 1)
+    ahead = -1 if heels.backwards or belt_speed_m_s < 0 else 1
+    outwards = np.where(right, 1, -1) * ahead
     return {
         "stride_time": time,
         "stance_time": stance,
@@ -120,7 +121,22 @@ def spatiotemporal(
         "step_length": (step * line.conj()).real,
         "step_width": outwards * (step * own.conj()).imag,
         "walking_speed": length / time,
+        "stride_direction": -np.degrees(np.angle(ahead * line)),
     }
+
+
+def turning_angle(pelvis_angle: ArrayLike, side: ArrayLike) -> Array:
+    """Return the change of the pelvis heading (...) over cycles, degrees, to the left positive.
+
+    Both headings are at foot strikes of the same side, at which the rotation of the pelvis in walking is the same.
+
+    Args:
+        pelvis_angle: (..., angle, 101), degrees.
+        side: (...), side of the cycle.
+    """
+    rotation = np.asarray(pelvis_angle)[..., ANGLES.index("rotation"), :]
+    left = (rotation[..., -1] - rotation[..., 0]) * np.where(np.asarray(side) == "right", 1, -1)
+    return np.asarray((left + 180) % 360 - 180)
 
 
 def _line_of_progression(stride: Displacement) -> Displacement:

@@ -19,7 +19,7 @@ from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_f
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
-from .spatiotemporal import Heels, belt_speed, spatiotemporal, support
+from .spatiotemporal import Heels, belt_speed, spatiotemporal, support, turning_angle
 from .verdicts import Stances, Strike, judged, left_out_by_hand
 from .whole_stances import of_whole_stances
 
@@ -322,6 +322,7 @@ def _metrics(
         | dimensionless(distances, leg_length_m=leg_length_m)
         | per_height(distances, height_m=height_m)
         | walk.phases
+        | {"turning_angle": turning_angle(values["pelvis_angle"], walk.cycles.side)}
         | peaks(values, stance_share=share)
         | ranges(values)
         | impulses(values, stance_share=share, stride_s=distances["stride_time"])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...conventions import SIDES
 from ...results.averages import Array, Text, average
 from ...results.cycle_variables import STANCE, STANCE_CURVES
+from ...results.gait_profile import turns
 from ...results.schema import VARIABLES
 from ...signals.time_normalisation import PHASE
 from ...tables import reference_curves
@@ -50,6 +51,7 @@ class Cycles(NamedTuple):
     label: Text
     band: Array | None
     reference_speed: Array
+    turns: NDArray[np.bool_]
     over: str = "gait cycle"
 
     def of(self, participant: str) -> Cycles:
@@ -193,9 +195,11 @@ def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
     curve = np.stack(curves, axis=1).astype(float)
     foot_off = select(study, "stance_share", "cycle").astype(float)
     speed = select(study, "reference_speed", "cycle") if "reference_speed" in study else np.full(len(curve), np.nan)
+    turning = turns(study.variables["turning_angle"].values, study.variables["stride_direction"].values)
     return Cycles(
-        panels, curve, foot_off, **_labels(study, "cycle", ""), band=_bands(study, panels), reference_speed=speed
-    )
+        panels, curve, foot_off, **_labels(study, "cycle", ""),
+        band=_bands(study, panels), reference_speed=speed, turns=turning,
+    )  # fmt: skip
 
 
 def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
@@ -205,7 +209,10 @@ def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
         if f"{p.variable}{STANCE}" in STANCE_CURVES:
             curve[:, i] = p.factor * select(study, f"{p.variable}{STANCE}", "stance", "stance_phase", **p.component)
     off = np.full(len(curve), np.nan)
-    return Cycles(panels, curve, off, **_labels(study, "stance", STANCE), band=None, reference_speed=off, over="stance")
+    return Cycles(
+        panels, curve, off, **_labels(study, "stance", STANCE),
+        band=None, reference_speed=off, turns=np.zeros(len(curve), dtype=bool), over="stance",
+    )  # fmt: skip
 
 
 def _labels(study: xr.Dataset, row: str, ending: str) -> dict[str, Any]:
@@ -260,10 +267,12 @@ def lines_of(cycles: Cycles, *, dashes: Mapping[str, str], over_participants: bo
 def normal_of(cycles: Cycles, lines: Sequence[Line], reference: reference_curves.BySpeed) -> list[Normal]:
     """Return the reference for the lines: at the median of the speeds that study.nc compares their cycles with.
 
-    Lines of nearly the same speed have one, at the mean of their speeds. A line without a speed, of running, has none.
+    Lines of nearly the same speed have one, at the mean of their speeds. A line without a speed, of running, has none,
+    nor has one whose cycles all turn.
     """
     if not reference_curves.speeds_of(reference):
-        return [Normal(curves, [line.label for line in lines]) for curves in reference.values()]
+        straight = [line.label for line in lines if not cycles.turns[line.drawn_from(cycles)].all()]
+        return [Normal(curves, straight) for curves in reference.values() if straight]
     known = [(cycles.reference_speed[line.drawn_from(cycles)], line.label) for line in lines]
     medians = [(float(np.nanmedian(speed)), label) for speed, label in known if np.isfinite(speed).any()]
     groups: list[list[tuple[float, str]]] = []

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...conventions import SIDES
-from ...results.gait_profile import typical_scores
+from ...results.gait_profile import STRAIGHT_DEGREES, turns, typical_scores
 from ...results.metrics import GAIT_ANGLES
 from ...tables.reference_curves import BySpeed, at_speed
 from .tables import ABSENT, Row, Table, names
@@ -51,13 +51,32 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []
-    several = len(names(cycles, "session")) > 1
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in cycles:
-        groups.setdefault((row["session"], row["condition"]), []).append(row)
-    titles = {key: f"{key[1]}, {key[0]}" if several else key[1] for key in groups}
-    found = ((titles[key], _bars(rows, _typical(rows, reference))) for key, rows in groups.items())
+    found = ((title, _bars(rows, _typical(rows, reference))) for title, rows in _groups(cycles).items())
     return [_profile(title, bars) for title, bars in found if any(one.scores for one in bars)]
+
+
+def without_comparison(cycles: Sequence[Row]) -> list[str]:
+    """Return how many cycles of each session and condition turn, so that they have no scores, in words."""
+    found = []
+    for title, rows in _groups(cycles).items() if cycles and GPS in cycles[0] else ():
+        headings = ([float(row.get(name) or "nan") for row in rows] for name in ("turning_angle", "stride_direction"))
+        if count := int(turns(*headings).sum()):
+            found.append(
+                f"{title}: {count} of {len(rows)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
+                f"more than {STRAIGHT_DEGREES:.0f} degrees away from the direction that the person faces on average "
+                "over the trial: no comparison with normal gait, which is straight"
+            )
+    return found
+
+
+def _groups(cycles: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each session and condition by title."""
+    several = len(names(cycles, "session")) > 1
+    groups: dict[str, list[Row]] = {}
+    for row in cycles:
+        title = f"{row['condition']}, {row['session']}" if several else row["condition"]
+        groups.setdefault(title, []).append(row)
+    return groups
 
 
 def _typical(rows: Iterable[Row], reference: BySpeed) -> dict[str, float]:

@@ -32,7 +32,7 @@ from .figures import (
 from .html_page import days_of, margins, render
 from .json_numbers import select
 from .moment_parts import contributions
-from .movement_profile import movement_profiles
+from .movement_profile import movement_profiles, without_comparison
 from .page_names import OVERVIEW, own_pages
 from .panels import panels_of
 from .stick_figure import scene, step
@@ -191,6 +191,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "totals": tables.totals(rows, judged),
         "data_check": content.data[name],
         "profiles": movement_profiles(cycles, content.reference),
+        "turning": without_comparison(cycles) if content.reference else [],
         "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
         "figures": shown if len(mine.side) else None,
         "figures_of_stances": stances if alone else None,

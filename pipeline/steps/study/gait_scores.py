@@ -18,7 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...errors import UserError
-from ...results.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square
+from ...results.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square, turns
 from ...results.metrics import GAIT_ANGLES, SCORES
 from ...tables.reference_curves import Curves, at_speed, reference_of, speeds_of
 
@@ -74,11 +74,13 @@ def scored(
 def reference_speeds(study: xr.Dataset, known: Sequence[float]) -> Array:
     """Return the dimensionless speed (cycle,) at which a reference by speed is taken.
 
-    It is the median speed of the participant's cycles of the session and condition, so that their scores and both sides
-    have one reference, within the range of the reference. The middle one of its speeds if the own is unknown. NaN if
-    the stance is shorter than half of the cycle: that is running (Alexander 1989), and the reference walks.
+    It is the median speed of the participant's straight cycles of the session and condition, so that their scores and
+    both sides have one reference, within the range of the reference. The middle one of its speeds if the own is
+    unknown. NaN in turns, and if the stance is shorter than half of the cycle: that is running (Alexander 1989), and
+    the reference walks.
     """
-    own, stance = study.walking_speed_dimensionless.values, study.stance_share.values
+    turning, stance = _turning(study), study.stance_share.values
+    own = np.where(turning, np.nan, study.walking_speed_dimensionless.values)
     labels = zip(*(study[name].values.tolist() for name in ("participant", "session", "condition")), strict=True)
     rows: dict[tuple[str, ...], list[int]] = {}
     for row, label in enumerate(labels):
@@ -89,7 +91,14 @@ def reference_speeds(study: xr.Dataset, known: Sequence[float]) -> Array:
         speed = np.median(seen) if seen.size else known[len(known) // 2]
         if not np.median(stance[mine]) < RUNNING_BELOW_PERCENT:
             found[mine] = np.clip(speed, known[0], known[-1])
-    return found
+    return np.where(turning, np.nan, found)
+
+
+def _turning(study: xr.Dataset) -> NDArray[np.bool_]:
+    """Return the cycles (cycle,) that turn; none if the study does not know."""
+    if "turning_angle" not in study:
+        return np.zeros(study.sizes["cycle"], dtype=bool)
+    return turns(study.turning_angle.values, study.stride_direction.values)
 
 
 def reference_gait(reference: xr.Dataset) -> ReferenceGait:
@@ -114,11 +123,12 @@ def reference_gait(reference: xr.Dataset) -> ReferenceGait:
 
 
 def nine_angles(study: xr.Dataset) -> Array:
-    """Return the angles (cycle, 9, 51) of GAIT_ANGLES, degrees."""
+    """Return the angles (cycle, 9, 51) of GAIT_ANGLES, degrees; NaN in turns, in which they are of no direction."""
     curves = [
         study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in map(place_of, GAIT_ANGLES)
     ]
-    return np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)
+    gait = np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)
+    return np.where(_turning(study)[:, None, None], np.nan, gait)
 
 
 def mean_gait(curves: Curves) -> ReferenceGait:
@@ -128,7 +138,7 @@ def mean_gait(curves: Curves) -> ReferenceGait:
 
 
 def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | None) -> dict[str, Array]:
-    """Return the scores (cycle,); NaN if a cycle lacks a sample of an angle.
+    """Return the scores (cycle,); NaN if a cycle turns or lacks a sample of an angle.
 
     The deviation index needs the cycles of FEWEST_PEOPLE as reference, its share a number of features.
     """

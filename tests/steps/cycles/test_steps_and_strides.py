@@ -7,7 +7,9 @@ import pytest
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline.steps.cycles.spatiotemporal import AT_REST_S, Heels, belt_speed, spatiotemporal
+from pipeline.results.gait_profile import turns
+from pipeline.steps.contacts.pelvis import heading
+from pipeline.steps.cycles.spatiotemporal import AT_REST_S, Heels, belt_speed, spatiotemporal, turning_angle
 from tests.support.moving_people import markers, moved
 from tests.support.ways_of_moving import WAYS, planned
 
@@ -85,6 +87,7 @@ def test_uneven_steps_along_any_line(angle: float) -> None:
     np.testing.assert_allclose(got["step_width"], 0.12, atol=1e-9)
     np.testing.assert_allclose(got["step_length"][1:] + got["step_length"][:-1], got["stride_length"][1:], atol=1e-9)
     np.testing.assert_allclose(got["walking_speed"], got["stride_length"] / (2 * STEP_S), atol=1e-9)
+    np.testing.assert_allclose(got["stride_direction"], -np.degrees(angle), atol=1e-9)
 
 
 @pytest.mark.parametrize("belt_m_s", [1.1, -1.1], ids=["forwards", "backwards"])
@@ -98,11 +101,13 @@ def test_a_belt_carries_the_footprints(belt_m_s: float) -> None:
     np.testing.assert_allclose(got["step_length"], LENGTHS[1:], atol=1e-6)
     np.testing.assert_allclose(got["stride_length"], np.add(LENGTHS[1:], LENGTHS[:-1]), atol=1e-6)
     np.testing.assert_allclose(got["step_width"], 0.12, atol=1e-6)
+    np.testing.assert_allclose(got["stride_direction"], 0, atol=1e-3)
 
 
 def test_walking_backwards_has_positive_lengths_and_widths() -> None:
     """The person faces forwards and travels backwards: left stays left."""
     got = Footprints(uneven(np.negative(LENGTHS)), travel="backwards").metrics()
+    np.testing.assert_allclose(got["stride_direction"], 0, atol=1e-3)
     np.testing.assert_allclose(got["step_length"], LENGTHS[1:], atol=1e-9)
     np.testing.assert_allclose(got["step_width"], 0.12, atol=1e-9)
 
@@ -178,17 +183,13 @@ def test_steps_in_place_have_no_line_of_progression() -> None:
     assert (got["stride_length"] < 0.1).all()
 
 
-@pytest.mark.parametrize("way", ON_STRAIGHT_PATHS)
-@pytest.mark.parametrize("seed", range(3))
-def test_steps_of_generated_people_add_up_to_the_stride(way: str, seed: int) -> None:
-    """Runs, stairs, toes, limps: within a centimetre, as lines of successive strides differ by degrees.
-
-    Where the sole is flat, the places are those of the plan, but for the turn of each foot about the ankle.
-    """
+def generated(way: str, seed: int) -> dict[str, Array]:
+    """Return the metrics of all cycles of a generated person, with the turning angle."""
     plan = planned(way, seed)
     motion = moved(plan, 500.0, np.random.default_rng(seed))
     time = np.arange(motion.time[0], motion.time[-1], 0.01)
     paths = markers(plan, motion, time, np.random.default_rng(seed))
+    pelvis = heading(paths["asis_left"], paths["asis_right"])
     heels = Heels(time, {side: paths[f"heel_{side}"] for side in SIDES}, backwards=False)
     steps = np.arange(plan.inner.start, plan.inner.stop)
     side = np.array(SIDES)[plan.side[steps]]
@@ -196,7 +197,7 @@ def test_steps_of_generated_people_add_up_to_the_stride(way: str, seed: int) -> 
         {"event_time": ("event", plan.strike[steps])},
         {"event": ["foot_strike"] * len(steps), "event_side": ("event", side)},
     )
-    got = spatiotemporal(
+    found = spatiotemporal(
         heels,
         contacts,
         side=side[:-2],
@@ -205,6 +206,50 @@ def test_steps_of_generated_people_add_up_to_the_stride(way: str, seed: int) -> 
         end_s=plan.strike[steps][2:],
         belt_speed_m_s=0.0,
     )
+    to_the_left = np.unwrap(np.arctan2(-pelvis[:, 2], pelvis[:, 0]))
+    strikes = plan.strike[steps]
+    ends = np.degrees([np.interp(strike, time, to_the_left) for strike in (strikes[:-2], strikes[2:])])
+    rotation = np.where(side[:-2] == "right", ends, -ends).T[:, None] * np.array([0, 0, 1])[:, None]
+    return found | {"turning_angle": turning_angle(rotation, side[:-2])}
+
+
+@pytest.mark.parametrize("way", ON_STRAIGHT_PATHS)
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_of_generated_people_add_up_to_the_stride(way: str, seed: int) -> None:
+    """Runs, stairs, toes, limps: within a centimetre, as lines of successive strides differ by degrees.
+
+    Where the sole is flat, the places are those of the plan, but for the turn of each foot about the ankle.
+    """
+    got = generated(way, seed)
     assert np.isfinite(got["step_length"]).all()
     away = got["step_length"][1:] + got["step_length"][:-1] - got["stride_length"][1:]
     assert np.abs(away).max() < 0.01
+
+
+@pytest.mark.parametrize("way", ["straight", "slow", "limping", "short steps", "on toes"])
+def test_generated_people_who_walk_straight_do_not_turn(way: str) -> None:
+    for seed in range(5):
+        got = generated(way, seed)
+        assert not turns(got["turning_angle"], got["stride_direction"]).any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_generated_people_who_turn_by_more_than_30_degrees_are_seen(seed: int) -> None:
+    """The last stride leads where the plan has it, away from where the walk starts, and the pelvis turns there, too."""
+    got, plan = generated("turning", seed), planned("turning", seed)
+    last = plan.inner.stop - 1
+    ahead, _, right = plan.place[last] - plan.place[last - 2]
+    turn = np.degrees(plan.heading[last] - plan.heading[plan.inner.start])
+    assert abs(turn) > 30
+    assert turns(got["turning_angle"], got["stride_direction"])[-1]
+    assert got["stride_direction"][-1] == pytest.approx(-np.degrees(np.arctan2(right, ahead)), abs=5)
+    furthest = got["turning_angle"][np.abs(got["turning_angle"]).argmax()]
+    assert 0.5 < furthest / turn < 1.1
+
+
+@pytest.mark.parametrize(("side", "sign"), [("right", 1), ("left", -1)])
+def test_turning_is_positive_to_the_left_from_strike_to_strike_and_goes_on_at_180_degrees(side: str, sign: int) -> None:
+    rotation = sign * np.linspace(170, 230, 101) + 5 * np.sin(np.linspace(0, 2 * np.pi, 101))
+    wrapped = np.stack([np.zeros(101), np.zeros(101), (rotation + 180) % 360 - 180])
+    assert turning_angle(wrapped, side) == pytest.approx(60)
+    assert np.isnan(turning_angle(np.where(np.arange(101) > 99, np.nan, wrapped), side))

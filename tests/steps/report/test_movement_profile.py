@@ -5,17 +5,19 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pipeline.results.metrics import GAIT_ANGLES
 from pipeline.steps.report import html_page
-from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, movement_profiles
+from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, movement_profiles, without_comparison
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import BySpeed, Reference
 from tests.support.report_studies import Page, three_people
 
 SD = {0.2: 4.0, 0.4: 2.0}  # of every angle, by dimensionless speed
+SCORED = (GPS, OVERALL, *(f"{GVS}{name}" for name in GAIT_ANGLES))
 
 
 def reference() -> BySpeed:
@@ -66,6 +68,33 @@ def test_within_the_typical_scores_nothing_is_named() -> None:
     assert profile.words.endswith("No angle is beyond a typical person's.")
 
 
+def test_cycles_that_turn_are_counted_by_condition() -> None:
+    headings = [("5", "2"), ("-25", "2"), ("5", "-12"), ("", "")]
+    turning = [
+        cycle("left", 1, condition="turn") | {"turning_angle": turn, "stride_direction": direction}
+        for turn, direction in headings
+    ]
+    assert without_comparison([cycle("left", 1)]) == without_comparison([]) == []
+    (words,) = without_comparison([*turning, cycle("left", 1)])
+    assert words.startswith("turn: 2 of 4 cycles turn by more than 20 degrees, or lead more than 10 degrees away")
+    assert without_comparison([{"condition": "turn", "session": "s1", "turning_angle": "90"}]) == []  # no scores at all
+
+
+def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -> None:
+    made = three_people()
+    count = made.study.sizes["cycle"]
+    metrics = pd.read_csv(io.StringIO(made.metrics)).assign(turning_angle=60.0, **dict.fromkeys(SCORED, np.nan))
+    means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
+    study = made.study.assign(turning_angle=("cycle", np.full(count, 60.0)))
+    turning = made._replace(study=study, metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
+    table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
+    page = Page(turning.person(reference=table))
+    assert "How does this person differ from normal?" in page.words
+    assert "no comparison with normal gait, which is straight" in page.words
+    assert not any(figure["reference"] for figure in page.figures()[0])
+    assert any(figure["reference"] for figure in Page(made.person(reference=table)).figures()[0])
+
+
 def test_without_scores_there_is_no_chart() -> None:
     unknown = {name: "" for name in cycle("left", 1) if "score" in name}
     assert movement_profiles([cycle("left", 1) | unknown], reference()) == []
@@ -75,8 +104,7 @@ def test_without_scores_there_is_no_chart() -> None:
 
 def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
     study = three_people()
-    scores = dict.fromkeys([GPS, OVERALL, *(f"{GVS}{name}" for name in GAIT_ANGLES)], 5.0)
-    metrics = pd.read_csv(io.StringIO(study.metrics)).assign(**scores)
+    metrics = pd.read_csv(io.StringIO(study.metrics)).assign(**dict.fromkeys(SCORED, 5.0))
     means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
     scored = study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"

@@ -13,11 +13,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.commands.init.command import initialise
+from pipeline.results.gait_profile import turns
 from pipeline.tables.reference_curves import COMPONENTS, Curves, Key, Reference, at_speed, reference_file, reference_of
 from tests.support.studies import gathered, run_study
 
 Array = NDArray[np.float64]
 HEALTHY = ("HC032A", "HC036A", "HC040A", "sub-02", "sub-03")  # typically developing children of one laboratory
+TURNS = ("HC032A18", "HC036A23", "HC040A40")  # trials
 SAGITTAL = [
     ("pelvis_angle", "flexion"),
     *(("joint_angle", joint, "flexion") for joint in ("hip", "knee", "ankle")),
@@ -65,7 +67,7 @@ def compared(walks: xr.Dataset, curves_at: CurvesAt) -> dict[Key, dict[str, Comp
     """Compare each curve of each person."""
     found: dict[Key, dict[str, Compared]] = {}
     for person, mine in walks.groupby("participant"):
-        for key, (_, mean, sd) in curves_at(float(np.median(mine.reference_speed))).items():
+        for key, (_, mean, sd) in curves_at(float(np.nanmedian(mine.reference_speed))).items():
             cycles = cycles_of(mine, key)
             cycles = cycles[np.isfinite(cycles).all(axis=1)]
             inside = np.abs(cycles - mean) <= 2 * np.array(sd)
@@ -108,6 +110,20 @@ def test_healthy_children_walk_in_the_band(walked: xr.Dataset, curves_at: Curves
         cells = [np.mean([shares[person] for person in HEALTHY]), *(shares.get(person, np.nan) for person in people)]
         print(f"{' '.join(key):34}", *(f"{cell:7.0f}" for cell in cells))  # noqa: T201
     assert [*faults(found)] == []
+
+
+def test_turns_of_real_children_have_no_scores(shared: Path, tmp_path: Path) -> None:
+    """Strides of straight walks have scores of health; before they were left out, turns had up to 45 degrees."""
+    shutil.copytree(shared / "labs" / "children", tmp_path, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    initialise(tmp_path)
+    found = gathered(run_study(tmp_path, {}), reference=TEXTS[0])[0]
+    turning = turns(found.turning_angle.values, found.stride_direction.values)
+    score, straight = found.gait_profile_score.values, ~np.isin(found.trial.values, TURNS)
+    assert np.isnan(score[turning]).all()
+    assert np.nanmax(score) < 15
+    assert np.isfinite(score[straight]).sum() >= 10
+    assert turning[~straight].sum() >= 10
+    assert turning[straight].sum() <= 1  # of the first stride of HC040A, from standing
 
 
 def turned(curves: Curves, key: Key) -> Curves:

@@ -104,6 +104,24 @@ def test_scores_are_from_the_reference_at_the_median_speed_of_participant_sessio
             np.testing.assert_allclose(found[name][rows], expected[name], atol=1e-4, err_msg=name)
 
 
+def test_cycles_that_turn_have_no_scores_and_do_not_change_those_of_others() -> None:
+    """Neither their own, nor the overall score of their partner; they count neither for the speed nor as controls."""
+    gait = walked(["p"], "lrlrlr", seed=9)
+    table = by_speed((0.2, CONTROLS), (0.4, CONTROLS))
+    straight = at_speeds(gait, [0.3, 0.3, 0.3, 0.3, 0.2, 0.2])
+    turning = straight.assign(
+        turning_angle=("cycle", [-5.0, 8.0, np.nan, 19.0, -21.0, 4.0]),
+        stride_direction=("cycle", [3.0, -9.0, np.nan, 9.0, 4.0, 11.0]),
+    )
+    found, before = (scored(own, table, gdi_features=None)[0] for own in (turning, straight))
+    for name, values in found.items():
+        assert np.isnan(values[4:]).all(), name
+        np.testing.assert_array_equal(values[:3], before[name][:3], err_msg=name)
+    np.testing.assert_array_equal(found["reference_speed"][:4], 0.3)
+    of_controls = reference_gait(turning)
+    np.testing.assert_array_equal(of_controls.cycles, reference_gait(straight).cycles[:4])
+
+
 def test_an_unknown_speed_has_the_middle_of_the_reference_and_running_none() -> None:
     gait = walked(["p"], "lr", seed=9)
     table = by_speed((0.2, CONTROLS), (0.4, CONTROLS), (0.5, CONTROLS))
