@@ -6,7 +6,7 @@ Colours are in templates/report.css, the line style of each condition in :data:`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -171,14 +171,18 @@ class Drawn(NamedTuple):
         known = [any_muscle and bool(figure["curves"]) for figure in self.figures]
         return self._only([own or not of for own, of in zip(known, muscle, strict=True)])
 
-    def page_starts(self) -> set[str]:
+    def page_starts(self, not_on_paper: Collection[str]) -> set[str]:
         """Return the groups that begin a printed page: the first of kinetics, and EMG, if curves are before and after.
 
         Groups without curves are a line of text, which needs no page.
         """
-        groups = list(dict.fromkeys(figure["group"] for figure in self.figures if figure["curves"]))
+        groups = [group for group in self.groups() if group not in not_on_paper]
         pages = [SHEETS.get(group, "kinetics") for group in groups]
         return {group for group, page, before in zip(groups[1:], pages[1:], pages, strict=False) if page != before}
+
+    def groups(self) -> list[str]:
+        """Return the groups that have curves."""
+        return list(dict.fromkeys(figure["group"] for figure in self.figures if figure["curves"]))
 
     def missing(self, group: str) -> list[str]:
         """Return the titles of a group's figures without curves."""

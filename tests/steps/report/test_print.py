@@ -97,6 +97,29 @@ def test_muscles_have_a_sheet_and_the_overview_has_a_table_curves_and_numbers(
     assert all(name in overview[0] for name in (*SHIFT, "Pelvic tilt"))
 
 
+def test_stances_without_a_whole_cycle_take_the_sheet_of_kinetics(tab: Tab, tmp_path: Path) -> None:
+    alone = trial_cycles("sub-01", "slow", ["left", "right"], valid=False, reason="two feet on plate 1", alone=3)
+    prepared(tab, made({"sub-01": {"walk": alone}}, {"walk": "slow"}).person(), tmp_path)
+    sheets = sheets_of(tab, tmp_path)
+    assert len(sheets) == 3
+    if not sheets[0]:
+        pytest.skip("no pdftotext is installed")
+    assert "Internal moments" not in sheets[0]
+    assert "No whole gait cycle has kinetics" in sheets[1]
+    assert "Pelvic tilt" not in sheets[1]
+
+
+def test_many_conditions_with_long_names_are_not_wider_than_the_sheet(tab: Tab, tmp_path: Path) -> None:
+    names = [f"barefoot_with_a_stick_{number}" for number in range(6)]
+    trials = {name: trial_cycles("sub-01", name, ["left", "right"]) for name in names}
+    prepared(tab, made({"sub-01": trials}, {name: name for name in names}).person(), tmp_path)
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tab("Emulation.setEmulatedMedia", media="print")
+    tab.size(SHEET_PX, 1000)
+    assert tab.evaluate("document.documentElement.scrollWidth") == SHEET_PX
+    tab("Emulation.setEmulatedMedia", media="")
+
+
 def test_nothing_is_clipped_and_the_screen_is_as_before(tab: Tab, pages: dict[str, str], tmp_path: Path) -> None:
     prepared(tab, pages["report/sub-03.html"], tmp_path)
     labels = "(element) => element.className + element.getAttribute('aria-labelledby')"

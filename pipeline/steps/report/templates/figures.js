@@ -134,7 +134,7 @@ const figures = (() => {
     document.querySelector(`[aria-labelledby=${paper ? "metrics" : "curves"}]`)?.[paper ? "after" : "before"](...afterMetrics);
     for (const copy of document.querySelectorAll(".key.copy")) copy.remove();
     if (!paper) return;
-    for (const heading of document.querySelectorAll(".panels .new-sheet")) {
+    for (const heading of document.querySelectorAll("[aria-labelledby=curves] .new-sheet")) {
       const copy = document.querySelector(".key").cloneNode(true);
       copy.classList.add("copy");
       heading.after(copy);
