@@ -34,6 +34,7 @@ from scipy import stats
 from gaitlab import find_metric, load_study
 from gaitlab.pipeline.demo.group import group_study
 from gaitlab.pipeline.errors import UserError
+from gaitlab.pipeline.results.metrics import METRICS
 
 HOUSE = Path(__file__).resolve().parents[2]
 
@@ -125,8 +126,10 @@ if __name__ == "__main__":
     given = arguments()
     try:
         own = load_study(given.study) if given.study else None
-        found = main(given.output, own, conditions=given.conditions, metric=find_metric(given.metric)[0])
+        metric = find_metric(given.metric)[0]
+        found = main(given.output, own, conditions=given.conditions, metric=metric)
     except UserError as error:
         raise SystemExit(f"error: {error}") from None
+    print(f"{metric}, {METRICS[metric].units}")  # noqa: T201
     for name, value in found.items():
-        print(name, value)  # noqa: T201
+        print(f"{name}: {', '.join(f'{number:.4g}' for number in np.atleast_1d(value))}")  # noqa: T201
