@@ -20,6 +20,7 @@ variation between cycles.
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,11 @@ def main(
     # in units of the standard deviation, which suits the optimiser
     scale = rows[metric].std()
     rows["scaled"] = (rows[metric] - rows[metric].mean()) / scale
-    fit = smf.mixedlm("scaled ~ second", rows, groups="participant", re_formula="~second").fit()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = smf.mixedlm("scaled ~ second", rows, groups="participant", re_formula="~second").fit()
+    failed = not fit.converged or any("not positive" in str(each.message) for each in caught)
+    remark = "the model did not converge: too few people or cycles for its three spreads; do not use interval and p"
     effect, error = (float(part["second"]) * scale for part in (fit.params, fit.bse))
     reach = stats.t.ppf(0.975, people - 1) * error
 
@@ -96,6 +101,7 @@ def main(
 
     spread = np.sqrt(np.diag(fit.cov_re)) * scale
     return {
+        **({"remark": remark} if failed else {}),
         "cycles, and participants with both conditions": (len(rows), people),
         "effect": effect,
         "95 % interval": (effect - reach, effect + reach),
@@ -132,4 +138,5 @@ if __name__ == "__main__":
         raise SystemExit(f"error: {error}") from None
     print(f"{metric}, {METRICS[metric].units}")  # noqa: T201
     for name, value in found.items():
-        print(f"{name}: {', '.join(f'{number:.4g}' for number in np.atleast_1d(value))}")  # noqa: T201
+        numbers = ", ".join(f"{number:.4g}" for number in np.atleast_1d(value)) if name != "remark" else value
+        print(f"{name}: {numbers}")  # noqa: T201

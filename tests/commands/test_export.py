@@ -299,6 +299,13 @@ def test_mixed_model_of_equal_counts_is_the_paired_t_test(tmp_path: Path) -> Non
     assert found["p"] == pytest.approx(expected.pvalue, rel=0.05)
 
 
+def test_mixed_model_that_cannot_be_fitted_is_remarked(tmp_path: Path) -> None:
+    """One cycle per person and condition cannot tell the response of people from the spread of cycles."""
+    found = peaks_mixed_model.main(tmp_path / "x.svg", group_study(participants=3, cycles=(1, 1)))
+    assert "do not use interval and p" in found["remark"]
+    assert "remark" not in peaks_mixed_model.main(tmp_path / "x.svg", group_study(cycles=(6, 6)))
+
+
 def test_mixed_model_with_unequal_counts_and_without_effect(tmp_path: Path) -> None:
     found = peaks_mixed_model.main(tmp_path / "x.svg")
     assert found["p"] < 0.01
