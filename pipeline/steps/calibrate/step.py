@@ -228,7 +228,8 @@ def _note_on_results(source: str, read: Mapping[str, AnyTrial]) -> str:
     if not source:
         return ""
     text = read[source].attrs["static_results"]
-    others = [name for name, trial in read.items() if trial.attrs.get("static_results", text) not in ("", text)]
+    walks = {name: trial for name, trial in read.items() if trial.attrs.get("role", "gait") == "gait"}
+    others = [name for name, trial in walks.items() if trial.attrs.get("static_results", text) not in ("", text)]
     differ = f"; {', '.join(others)} {'state' if others[1:] else 'states'} others, used for walks" if others else ""
     return f"the model has the static results stated in {source}{differ}"
 
