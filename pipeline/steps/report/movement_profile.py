@@ -63,8 +63,8 @@ def without_comparison(cycles: Sequence[Row]) -> list[str]:
         if count := int(turns(*headings).sum()):
             found.append(
                 f"{title}: {count} of {len(rows)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
-                f"more than {STRAIGHT_DEGREES:.0f} degrees away from the direction that the person faces on average "
-                "over the trial: no comparison with normal gait, which is straight"
+                f"more than {STRAIGHT_DEGREES:.0f} degrees away from the lab's axis of walking: no comparison "
+                "with normal gait (for a diagonal walkway set read: lab_axes: free)"
             )
     return found
 

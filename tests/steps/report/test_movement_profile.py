@@ -90,7 +90,7 @@ def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
     page = Page(turning.person(reference=table))
     assert "How does this person differ from normal?" in page.words
-    assert "no comparison with normal gait, which is straight" in page.words
+    assert "no comparison with normal gait (for a diagonal walkway set read: lab_axes: free)" in page.words
     assert not any(figure["reference"] for figure in page.figures()[0])
     assert any(figure["reference"] for figure in Page(made.person(reference=table)).figures()[0])
 
