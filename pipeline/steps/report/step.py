@@ -192,7 +192,7 @@ def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> di
         "data_check": content.data[name],
         "profiles": movement_profiles(cycles, content.reference),
         "turning": without_comparison(cycles) if content.reference else [],
-        "about": [*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :],
+        "about": tables.in_words([*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :]),
         "figures": shown if len(mine.side) else None,
         "figures_of_stances": stances if alone else None,
         "walk": walk,

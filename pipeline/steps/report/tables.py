@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, average, shortest_way
 from ...results.metrics import METRICS, OF_STANCE, SCORES
+from ...results.schema import COLUMN_UNITS
 from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 from .panels import Panel, plain_unit
 
@@ -95,6 +97,17 @@ class Totals(NamedTuple):
     def contacts_refused(self) -> int:
         """Return how many contacts with a plate are not used."""
         return self.contacts - self.contacts_used
+
+
+def in_words(cells: Iterable[tuple[str, str]]) -> str:
+    """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources."""
+    words = []
+    for column, value in cells:
+        if value != ABSENT and not re.search("_width_|leg_length_|_source$", column):
+            ending = next((ending for ending in COLUMN_UNITS if column.endswith(ending)), "")
+            unit = COLUMN_UNITS.get(ending, "") + "s" * (ending == "_years")
+            words.append(f"{column.removesuffix(ending).replace('_', ' ')} {value} {unit}".strip())
+    return ", ".join(words)
 
 
 def totals(rows: list[Row], quality: list[Row]) -> Totals:

@@ -14,6 +14,7 @@ from pipeline.results import netcdf
 from pipeline.results.metrics import METRICS
 from pipeline.steps.report.panels import panels_of
 from pipeline.steps.report.quality import CHECKS, checks
+from pipeline.steps.report.tables import in_words
 from tests.support.report_studies import (
     CONDITION_GAIN,
     JOINTS,
@@ -281,3 +282,11 @@ def test_two_hundred_cycles_take_less_than_a_second() -> None:
     start = time.process_time()
     large.pages()
     assert time.process_time() - start < 1.0
+
+
+def test_the_person_is_described_in_words_without_sizes_of_the_legs_and_sources() -> None:
+    cells = {
+        "age_years": "27", "group": "younger", "knee_width_left_m": "0.11", "leg_length_right_m": "0.85",
+        "mass_kg": "74.6", "mass_source": "C3D file", "sex": "n/a",
+    }  # fmt: skip
+    assert in_words(cells.items()) == "age 27 years, group younger, mass 74.6 kg"
