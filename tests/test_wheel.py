@@ -45,9 +45,9 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment(folder / "environment", "--no-index", "--no-deps", str(wheel))
     (folder / "opened").touch()
     packages = packages_of(folder / "environment")
-    (packages / "sitecustomize.py").write_text(
-        WATCH.format(house=f"{HOUSE}/", packages=str(Path(sys.prefix)), log=str(folder / "opened"))
-    )
+    code = WATCH.format(house=f"{HOUSE}/", packages=str(Path(sys.prefix)), log=str(folder / "opened"))
+    (packages / "watch.py").write_text(code)
+    (packages / "watch.pth").write_text("import watch\n")  # Debian's Python has a sitecustomize of its own
     return folder
 
 

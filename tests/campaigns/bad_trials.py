@@ -21,6 +21,8 @@ import numpy as np
 import xarray as xr
 
 from pipeline.results import netcdf
+from pipeline.results.metrics import SCORES
+from pipeline.results.stance_verdicts import REFUSED, USED
 from tests.support.checkout import HOUSE
 from tests.support.outputs import run_steps
 from tests.support.report_studies import Page
@@ -60,6 +62,9 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {  # change of the file, 
     "no plates": (lambda path: rewritten(path, _without_plates), "plate"),
     "markers never seen": (lambda path: rewritten(path, _unseen), "seen"),
 }
+
+
+OF_THE_SESSION = ("reference_speed", *SCORES)
 
 
 class Judged(NamedTuple):
@@ -110,12 +115,14 @@ def results(study: Path) -> tuple[xr.Dataset, dict[Trial, list[dict[str, str]]],
 
 
 def cycles_of(study: xr.Dataset, trial: Trial) -> xr.Dataset:
-    """Return the cycles and stances of a trial without their numbers."""
+    """Return the cycles and stances of a trial, without numbers and what depends on the session's speed."""
     own = {
         row: (study[session].values == trial[0]) & (study[name].values == trial[1])
         for row, session, name in (("cycle", "session", "trial"), ("stance", "session_of_stance", "trial_of_stance"))
     }
-    return study.isel(own).drop_vars(["cycle", "stance", "cycle_of_stance"], errors="ignore").drop_attrs()
+    return (
+        study.isel(own).drop_vars([*OF_THE_SESSION, "cycle", "stance", "cycle_of_stance"], errors="ignore").drop_attrs()
+    )
 
 
 def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
@@ -129,9 +136,9 @@ def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
             same += alike
             wrong += [] if alike else [f"{trial}: good, but with other results"]
             continue
-        reasons = {row["reason"] for row in rows if row["verdict"] == "refused"}
-        used = [row for row in rows if row["verdict"] == "used"]
-        shown = all(reason in words for reason in reasons)
+        reasons = {row["reason"] for row in rows if row["verdict"] != USED}
+        used = [row for row in rows if row["verdict"] == USED]
+        shown = all(row["reason"] in words for row in rows if row["verdict"] == REFUSED)
         good = any(BAD[bad[trial]][1] in reason for reason in reasons) and all(reasons) and not used and shown
         explained += good
         wrong += [] if good else [f"{trial}: {bad[trial]}: {reasons}, {len(used)} stances used, in the report: {shown}"]
