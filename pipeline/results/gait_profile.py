@@ -19,7 +19,7 @@ EVERY = 2  # percent
 PHASE = np.arange(0.0, 101, EVERY)
 # Pelvis rotation and foot progression are measured from lab x. A heading of 10 degrees beside it adds 10 to both, and
 # so raises a Gait Profile Score of 6, usual in health, to 7.6: by the smallest important difference (Baker 2012). In
-# straight walks, all of whose strides have one line, the heading of the pelvis at successive strikes changes by 3 to 5
+# straight walks, in which all strides have one line, the heading of the pelvis at successive strikes changes by 3 to 5
 # degrees, in one child 8 (standard deviation); steps of a turn change it by tens of degrees (Hase and Stein 1999).
 STRAIGHT_DEGREES = 10.0
 OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from ...conventions import SIDES
-from ...results.stance_verdicts import REFUSED
+from ...results.stance_verdicts import REFUSED, USED
+from .figures import SMALLEST_N
 from .quality import kind_of
 from .tables import Row, Totals, has_kinetics, names, of_part, rejected_trials, totals
 
-FEWEST_CYCLES = 3  # of fewer the curves have no band: a standard deviation of two says next to nothing
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
 ANSWERS = {
     GOOD: "Yes: nothing was found against it.",
@@ -107,7 +107,7 @@ def _trials(count: Totals, quality: list[Row]) -> Point:
 
 def _contacts(count: Totals, quality: list[Row], trials: Mapping[str, Facts]) -> Point:
     """Return the point on contacts with plates: used, refused and why; a side without any has no kinetics."""
-    used = {row["side"] for row in quality if row["verdict"] == "used"}
+    used = {row["side"] for row in quality if row["verdict"] == USED}
     bare = [side for side in SIDES if side not in used]
     reasons = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
     refused = [f"{number} refused: {reason}" for reason, number in reasons.most_common()]
@@ -150,6 +150,6 @@ def _repeats(cycles: list[Row]) -> Point:
         what = f"{row['session']}, {row['condition']}" if sessions[1:] else row["condition"]
         counts.setdefault(what, Counter(dict.fromkeys(SIDES, 0)))[row["side"]] += has_kinetics(row)
     texts = [f"{what}: {', '.join(f'{side} {of[side]}' for side in SIDES)}" for what, of in counts.items()]
-    few = not counts or min(n for of in counts.values() for n in of.values()) < FEWEST_CYCLES
-    more = [f"fewer than {FEWEST_CYCLES} show no spread"] if few else []
+    few = not counts or min(n for of in counts.values() for n in of.values()) < SMALLEST_N
+    more = [f"fewer than {SMALLEST_N} show no spread"] if few else []
     return Point(LOOK if few else GOOD, "Gait cycles with kinetics", [*(texts or ["none"]), *more])

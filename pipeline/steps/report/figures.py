@@ -133,7 +133,7 @@ class KeyLine(TypedDict):
 
 
 class Key(TypedDict):
-    """The legend of a page: sides, lines, whether they tell sessions apart, and what a single curve is."""
+    """The legend of a page: sides, lines, whether they differ by session, and what a single curve is."""
 
     sides: list[str]
     lines: list[KeyLine]
@@ -272,7 +272,7 @@ def normal_of(cycles: Cycles, lines: Sequence[Line], reference: reference_curves
     """Return the reference for the lines: at the median of the speeds that study.nc compares their cycles with.
 
     Lines of nearly the same speed have one, at the mean of their speeds. A line without a speed, of running, has none,
-    nor has one whose cycles all turn.
+    nor has one if all its cycles turn.
     """
     if not reference_curves.speeds_of(reference):
         straight = [line.label for line in lines if not cycles.turns[line.drawn_from(cycles)].all()]

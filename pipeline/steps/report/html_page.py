@@ -45,7 +45,7 @@ def render(template: str, *, margins: str, **content: object) -> str:
 
 
 def margins(title: str, version: str, *, name: str = "", recorded: str = "") -> str:
-    """Return the style of the margins of printed pages, so that a loose sheet can be told from another person's.
+    """Return the style of the margins of printed pages, so that a loose sheet is not taken for another person's.
 
     Pages are numbered by report.css. Margin boxes need Chromium or Edge 131 or newer. Other browsers leave them out;
     their own margins have the title of the page, which begins with the participant's name.

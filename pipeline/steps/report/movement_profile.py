@@ -137,7 +137,7 @@ def _words(bars: list[Bars]) -> str:
     expected = f" (typical {bars[-1].typical:.1f})" if bars[-1].typical else ""
     text = f"Gait Profile Score in degrees: {score}{expected}."
     if most:
-        return f"{text} Furthest beyond a typical person, whose score is in brackets: {', '.join(most)}."
+        return f"{text} Furthest beyond a typical person (score in brackets): {', '.join(most)}."
     return f"{text} No angle is beyond a typical person's." if ratios else text
 
 

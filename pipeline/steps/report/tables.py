@@ -46,7 +46,7 @@ MAIN_NUMBERS = (
     "peak_vertical_force_second",
 )  # fmt: skip
 NUMBERS = METRICS | SCORES
-MAIN = (
+MEANS_SHOWN = (
     "walking_speed", "cadence", "stride_length", "step_length", "step_width", "stance_share", "double_support_share",
     "gait_profile_score", "gait_deviation_index",
 )  # fmt: skip
@@ -239,7 +239,7 @@ def metrics_of_stances(rows: list[Row]) -> dict[str, Table]:
 
 def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
     """Return the main metrics of participants.csv, row by row."""
-    shown = [name for name in MAIN if rows and name in rows[0]]
+    shown = [name for name in MEANS_SHOWN if rows and name in rows[0]]
     header = [f"{_title(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in _units(shown)]
     cells = [
         [*(row[name] for name in ("participant", "session", "condition", "side", "cycles"))]

@@ -48,7 +48,7 @@ def test_scores_are_means_over_cycles_by_side_beside_the_typical_score() -> None
     assert bars["Hip flexion"] == ({"left": 7, "right": 13}, pytest.approx(2))
     assert bars["Gait Profile Score"] == ({"left": 4, "right": 10, "both": 7}, pytest.approx(2))
     assert profile.ticks == [0, 10, 20, 30]
-    assert profile.words.endswith("in brackets: foot progression right 18.0 (2.0), ankle flexion right 17.0 (2.0), "
+    assert profile.words.endswith("in brackets): foot progression right 18.0 (2.0), ankle flexion right 17.0 (2.0), "
                                   "knee flexion right 16.0 (2.0).")  # fmt: skip
     assert profile.table.rows[3] == ["Hip flexion", "7.0", "13.0", "n/a", "2.0"]
 
@@ -111,7 +111,7 @@ def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
     page = Page(scored.person(reference=table))
     assert "How does this person differ from normal?" in page.words
     assert "Compared with reference" in " ".join(page.words.split())
-    assert "Furthest beyond a typical person, whose score is in brackets: knee flexion" in page.words
+    assert "Furthest beyond a typical person (score in brackets): knee flexion" in page.words
 
 
 def test_the_chart_is_drawn_without_a_script_and_read_aloud() -> None:

@@ -6,7 +6,6 @@ import base64
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,21 +14,12 @@ from pipeline.steps.report import tables
 from pipeline.steps.report.html_page import days_of, margins
 from pipeline.tables.csv_files import rows_of
 from tests.steps.report.test_muscle_panels import with_muscles
-from tests.support.browser import Tab, browsing, found_chromium
+from tests.support.browser import Tab
 from tests.support.report_studies import HOSTILE, SHIFT, Page, made, three_people, trial_cycles
 
 SHEET_PX = 703  # the width of A4 without the margins, the narrower of the two
 PAPER = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 REFERENCE = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    chromium = found_chromium()
-    if not chromium:
-        pytest.skip("no chromium is installed")
-    with browsing(chromium, tmp_path_factory.mktemp("profile")) as tab:
-        yield tab
 
 
 @pytest.fixture(scope="module")

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.browser import Tab, browsing, found_chromium
+from tests.support.browser import Tab
 from tests.support.report_studies import HOSTILE, made, three_people, trial_cycles
 
 PANELS, OF_A_WALK = 27, 4  # butterflies of two sides, terms and causes
 UNFOLDED = "[...document.querySelectorAll('.plot')].filter((p) => !p.closest('details:not([open])'))"
 WAITING = f"{UNFOLDED}.filter((p) => !p.querySelector('.main-svg')).length"
 TIME, PLAY, VIEW = (f"document.querySelector('[data-do={name}]')" for name in ("time", "play", "view"))
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    chromium = found_chromium()
-    if not chromium:
-        pytest.skip("no chromium is installed")
-    with browsing(chromium, tmp_path_factory.mktemp("profile")) as tab:
-        yield tab
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@
     return [...band(curve, `${colour("quiet")}3a`), mean];
   }
 
-  // The single curves of one mean as one line with gaps; each can be told by its label.
+  // The single curves of one mean as one line with gaps; each has its label.
   function singles(curve, { step, labels, curves }) {
     const x = curves.flatMap((values) => [...values.map((_, i) => (100 * i) / (values.length - 1)), null]);
     const y = curves.flatMap((values) => [...values.map((value) => (value === null ? null : value * step)), null]);
