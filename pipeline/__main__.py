@@ -143,7 +143,11 @@ def _add_further_commands(commands: Any) -> None:
     _add(commands, "recover", _recover, text, "my_study").add_argument("options", **OPTIONS)
 
     text = "write a small study with known joint moments"
-    _add(commands, "demo", _demo, text, "my_demo && gaitlab run my_demo", place="DIR")
+    command = _add(
+        commands, "demo", _demo, text, "my_demo && gaitlab run my_demo", "my_demo --soft-tissue", place="DIR"
+    )
+    text = "let the markers of the walks slide over the bones as skin does (default: rigid segments)"
+    command.add_argument("--soft-tissue", action="store_true", help=text)
 
 
 def _init(chosen: Namespace) -> Answer:
@@ -227,7 +231,7 @@ def _demo(chosen: Namespace) -> Answer:
     folder = chosen.path
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(str(folder), "is not empty", "give a new folder for the demonstration study")
-    write_demo_study(folder, seed=0)
+    write_demo_study(folder, seed=0, soft_tissue=float(chosen.soft_tissue))
     return f"Demo study written.\nNext: gaitlab run {shlex.quote(str(folder))}", 0
 
 

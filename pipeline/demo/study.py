@@ -43,11 +43,11 @@ WITH_EVENTS = "comfortable"
 TWO_FEET_ON_ONE_PLATE = ("sub-02", "comfortable_03")
 
 
-def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0) -> None:
+def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0, soft_tissue: float = 0.0) -> None:
     """Write the demonstration study into ``path``; equal seeds give equal bytes.
 
     ``seed`` determines all variation between trials, steps and samples; ``noise`` is a factor of measurement noise and
-    plate offsets: 0 gives exact recordings.
+    plate offsets: 0 gives exact recordings. ``soft_tissue`` is a factor of the markers' motion over the bones in walks.
     """
     path.mkdir(parents=True, exist_ok=True)
     (path / "study.yaml").write_text(STUDY_YAML, encoding="utf-8")
@@ -65,6 +65,7 @@ def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0) -> None:
                 answer = write_walk(
                     path / who / f"{trial}.c3d", walk, PLATES[who], direction=direction,
                     events=condition == WITH_EVENTS, first_frame=1 + 60 * repeat, noise=noise, seed=number,
+                    soft_tissue=soft_tissue,
                 )  # fmt: skip
                 write_answer(path / "truth" / f"{who}_{trial}.nc", answer)
     write_tables(path, PEOPLE, trials)

@@ -15,6 +15,7 @@ from .legs import Pose
 from .loads import Ground, Wrenches, ground, joint_wrenches
 from .plates import Plate, channels, file_axes, verdict
 from .recording import ANALOG_HZ, MARKER_HZ, Recording, marker_paths, noisy_markers, noisy_readings, write_c3d
+from .soft_tissue import skin_motion
 from .walk import Walk, motion, standing
 
 Array = NDArray[np.float64]
@@ -49,7 +50,7 @@ MEANING = {
 
 def write_walk(
     path: Path, walk: Walk, plates: tuple[Plate, ...], *, direction: str, events: bool, first_frame: int = 1,
-    noise: float = 1.0, seed: int = 0,
+    noise: float = 1.0, seed: int = 0, soft_tissue: float = 0.0,
 ) -> xr.Dataset:  # fmt: skip
     """Write the C3D file of one walk and return its exact answer.
 
@@ -62,11 +63,17 @@ def write_walk(
         first_frame: number of the first frame, from 1.
         noise: factor of the measurement noise.
         seed: seed of the measurement noise.
+        soft_tissue: factor of the markers' motion over the bones; with 0 the segments are rigid. The answer is that of
+            the bones, for any factor.
     """
     rng, bodies = np.random.default_rng([seed, 4]), motion(walk)
     time, analog_time = (np.arange(round(walk.gait.duration_s * rate)) / rate for rate in (MARKER_HZ, ANALOG_HZ))
     body = bodies(time)
-    markers = _in_file_axes(marker_paths(walk.walker, body, medial=False), direction)
+    paths = marker_paths(walk.walker, body, medial=False)
+    if soft_tissue:
+        slides = skin_motion(walk, body, time)
+        paths = {label: path + soft_tissue * slides[label] for label, path in paths.items()}
+    markers = _in_file_axes(paths, direction)
     readings = channels(ground(walk, bodies(analog_time), analog_time), direction, plates)
     recording = Recording(
         walk.walker, noisy_markers(markers, rng, noise=noise), plates, noisy_readings(readings, rng, noise=noise),

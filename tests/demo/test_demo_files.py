@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.__main__ import main
 from pipeline.conventions import SIDES
 from pipeline.demo import study as files
 from pipeline.demo.body import segment_parameters
@@ -117,6 +118,19 @@ def test_equal_seeds_give_equal_bytes_and_other_seeds_other_walks(noisy_study: P
     assert all((tmp_path / name).read_bytes() == (noisy_study / name).read_bytes() for name in names)
     one, other = (files.demo_walk(WALKERS["sub-01"], "fast_01", seed=seed) for seed in (0, 1))
     assert np.abs(one.strike - other.strike).max() > 0.001
+
+
+def test_soft_tissue_moves_only_the_markers_of_walks(noisy_study: Path, tmp_path: Path) -> None:
+    assert main(["demo", str(tmp_path / "soft"), "--soft-tissue"]) == 0
+    names = sorted(path.relative_to(noisy_study) for path in noisy_study.rglob("*.*") if path.is_file())
+    both = noisy_study, tmp_path / "soft"
+    changed = [name for name in names if len({(study / name).read_bytes() for study in both}) == 2]
+    assert len(changed) == 12  # the walks, not the static trials, nor tables and answers
+    for name in changed:
+        rigid, soft = (ezc3d.c3d(str(study / name))["data"] for study in both)
+        assert (rigid["analogs"] == soft["analogs"]).all()
+        # the sizes of tests/demo/test_soft_tissue.py, mm
+        assert 5 < np.linalg.norm(soft["points"][:3] - rigid["points"][:3], axis=0).max() < 40
 
 
 def test_data_demo_contains_this_study(noisy_study: Path) -> None:
