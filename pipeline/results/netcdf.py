@@ -5,12 +5,13 @@ A file appears complete or not at all: it is written under a temporary name, flu
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
-from collections.abc import Callable, Collection, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import netCDF4
 import numpy as np
@@ -19,6 +20,7 @@ import xarray as xr
 from ..errors import UserError
 
 NEARLY_FULL_BYTES = 20e6  # of free disk: more than a session's largest file of usual size
+CHUNK_BYTES, MOST_ROWS = 2**18, 4096  # of a chunk of a joined file: a few rows are read without the others
 REMEDY = "remove it and run again"
 
 
@@ -99,21 +101,85 @@ def save(path: Path, dataset: xr.Dataset) -> None:
             own["dtype"] = "S1"
         elif name in dataset.coords:
             own["_FillValue"] = None
-    _write(path, lambda target: dataset.to_netcdf(target, engine="netcdf4", encoding=encoding))
+    with whole(path) as partial:
+        dataset.to_netcdf(partial, engine="netcdf4", encoding=encoding)
+
+
+def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attributes: Mapping[str, Any]) -> None:
+    """Write files of :func:`save` as one, with little in memory.
+
+    Args:
+        path: the file to write.
+        parts: files of the same variables and labels.
+        along: dimensions along which the parts follow each other.
+        attributes: global attributes besides those of the first part.
+    """
+    with ExitStack() as stack:
+        files = [stack.enter_context(_as_stored(part, "r")) for part in parts]
+        partial = stack.enter_context(whole(path))
+        with _as_stored(partial, "w") as target:
+            target.setncatts({name: files[0].getncattr(name) for name in files[0].ncattrs()} | dict(attributes))
+            for dim in files[0].dimensions:
+                if not dim.startswith("string"):
+                    sizes = [len(file.dimensions[dim]) for file in files]
+                    target.createDimension(dim, sum(sizes) if dim in along else sizes[0])
+            for name in files[0].variables:
+                _join_variable(target, [file.variables[name] for file in files], along)
+
+
+def _as_stored(path: Path, mode: Literal["r", "w"]) -> netCDF4.Dataset:
+    """Open a file with its values as they are stored: text as characters."""
+    file = netCDF4.Dataset(path, mode)
+    file.set_auto_maskandscale(False)
+    file.set_auto_chartostring(False)
+    return file
+
+
+def _join_variable(target: netCDF4.Dataset, parts: Sequence[netCDF4.Variable[Any]], along: Collection[str]) -> None:
+    """Write the values of a variable, text as wide as the widest part, in chunks of whole rows."""
+    first, dims = parts[0], [*parts[0].dimensions]
+    if dims and dims[-1].startswith("string"):
+        width = max(part.shape[-1] for part in parts)
+        dims[-1] = f"string{width}"
+        if dims[-1] not in target.dimensions:
+            target.createDimension(dims[-1], width)
+    about = {name: first.getncattr(name) for name in first.ncattrs()}
+    fill, shape = about.pop("_FillValue", False), [max(1, len(target.dimensions[dim])) for dim in dims]
+    rows = max(1, min(CHUNK_BYTES // (first.dtype.itemsize * math.prod(shape[1:])), MOST_ROWS, *shape[:1]))
+    chunks = [rows, *shape[1:]] if dims else None
+    variable = target.createVariable(
+        first.name, first.dtype, dims, fill_value=fill, fletcher32=bool(dims), chunksizes=chunks
+    )
+    variable.setncatts(about)
+    if not dims or dims[0] not in along:
+        variable[...] = first[...]
+        return
+    start = 0
+    for part in parts:
+        place = (slice(start, start + len(part)), *map(slice, part.shape[1:]))
+        variable[place] = part[...]
+        start += len(part)
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write bytes so that the file appears complete or not at all."""
-    _write(path, lambda target: target.write_bytes(content))
+    with whole(path) as partial:
+        partial.write_bytes(content)
 
 
-def _write(path: Path, write: Callable[[Path], object]) -> None:
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a temporary name to write to, which becomes the file if all goes well.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     for stale in path.parent.glob(f".{path.name}.*.partial"):
         stale.unlink(missing_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        write(partial)
+        yield partial
         with partial.open("rb") as handle:
             os.fsync(handle.fileno())
         partial.replace(path)

@@ -17,15 +17,16 @@ FORMULA = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")  # the wide forms too
 DIGITS = "%.6g"
 
 
-def csv_of(table: pd.DataFrame, *, exact: Collection[str] = ()) -> bytes:
+def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = True) -> bytes:
     """Return a table as CSV, its floating-point columns with :data:`DIGITS`; text that is a number is not changed.
 
     Args:
         table: the table.
         exact: columns that keep all their digits, such as those of participants.tsv.
+        header: whether to begin with the names of the columns.
     """
     kept = {name: table[name].astype(object) for name in exact if name in table}
-    text = guarded(table.assign(**kept)).to_csv(index=False, lineterminator="\n", float_format=DIGITS)
+    text = guarded(table.assign(**kept)).to_csv(index=False, header=header, lineterminator="\n", float_format=DIGITS)
     return str(text).encode()
 
 

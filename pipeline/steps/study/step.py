@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from .gait_scores import scored
 QUALITY = tuple(QUALITY_COLUMNS)
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 EMG = "emg_envelope"
+Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
 NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
 
 
@@ -45,21 +46,26 @@ def study(
     reference: xr.Dataset | str | None,
     gdi_features: int | None,
     about_reference: Mapping[str, Any] | None = None,
+    columns: Columns | None = None,
+    before: tuple[int, int] = (0, 0),
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
-    """Gather the cycles of all sessions.
+    """Gather the cycles of sessions: of all, or of some of a study that is gathered part by part.
 
     Args:
         cycles: cycles.nc by session.
-        sessions: per session the participant's row of participants.tsv and, per trial, its condition and role.
+        sessions: of the study, per session the participant's row of participants.tsv and, per trial, its condition and
+            role.
         reference: for the gait scores, the study.nc of other people or the text of a table of their mean curves.
         gdi_features: number of features of the Gait Deviation Index; None for all directions.
         about_reference: name, title, citation of the reference and remarks on it, for the reader of the report.
+        columns: as of :func:`columns_of` the sessions, which a part need not find again.
+        before: number of cycles, and of whole stances, in the parts before.
 
     Returns:
         study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
         validity and every column of participants.tsv as coordinates; the same along ``stance``, with names that end in
-        ``_of_stance``, of every stance with both ends and valid kinetics. metrics.csv: one row per cycle, and one per
-        such stance without a whole cycle.
+        ``_of_stance``, of every stance with both ends and valid kinetics. metrics.csv: by session one row per cycle,
+        then one per such stance without a whole cycle.
         quality.csv: one row per stance, or per rejected trial: the verdict, the reason, the largest disagreement
         of the trial's formulations, the closures of the side, and the counts of repaired marker samples of the trial.
 
@@ -67,9 +73,10 @@ def study(
         UserError: the reference cannot be used.
     """
     used = {session: data for session, data in cycles.items() if "stance" in data.dims}  # else all trials are rejected
-    used = _with_muscles_of_all(used)
-    columns = [name for name in next(iter(sessions.values()))["participant"] if name not in NOT_COORDINATES]
-    dataset = _gathered(used, sessions, columns) if used else _empty()
+    muscles = muscles_of(used.values())
+    used = {session: with_muscles(data, muscles) for session, data in used.items()}
+    columns = columns_of(sessions) if columns is None else columns
+    dataset = _gathered(used, sessions, columns, before) if used else _empty()
     if reference is not None:
         found, remarks = scored(dataset, reference, gdi_features=gdi_features)
         about = dict(about_reference or {})
@@ -78,7 +85,7 @@ def study(
         dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
     names = [*METRICS, *(name for name in SCORES if name in dataset)]
     order = ["cycle", "part", *IDENTITY, *columns, *names]
-    return dataset, _rows(dataset, order), _quality(cycles, sessions)
+    return dataset, _rows(dataset, order, used), _quality(cycles, sessions)
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -95,22 +102,35 @@ def participants_columns(metrics: pd.DataFrame) -> list[str]:
     return columns[columns.index(IDENTITY[-1]) + 1 : columns.index(next(iter(METRICS)))]
 
 
-def _with_muscles_of_all(used: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
-    """Return sessions with the EMG of the muscles of all, NaN where a session lacks one; unchanged without any."""
-    found = {session: data[EMG] for session, data in used.items() if EMG in data}
-    muscles = in_order(muscle for envelopes in found.values() for muscle in envelopes["muscle"].values.tolist())
-    result = dict(used)
-    for session, data in used.items() if muscles else ():
-        empty = xr.DataArray(np.empty((data.sizes["cycle"], 0, data.sizes["phase"])), dims=("cycle", "muscle", "phase"))
-        own = found.get(session, empty.assign_coords(muscle=np.array([], dtype=str)))
-        result[session] = data.drop_dims("muscle", errors="ignore").assign({EMG: own.reindex(muscle=muscles)})
-    return result
+def columns_of(sessions: Mapping[str, Mapping[str, Any]]) -> Columns:
+    """Return the columns of participants.tsv by session: numbers if all cells are numbers or absent, else text."""
+    people = {session: about["participant"] for session, about in sessions.items()}
+    names = [name for name in next(iter(people.values())) if name not in NOT_COORDINATES]
+    cells = {name: _typed([str(person[name]) for person in people.values()]) for name in names}
+    return {name: dict(zip(people, values, strict=True)) for name, values in cells.items()}
+
+
+def muscles_of(parts: Iterable[xr.Dataset]) -> list[str]:
+    """Return the muscles of sessions, or of parts of a study, in order."""
+    return in_order(muscle for data in parts if EMG in data for muscle in data["muscle"].values.tolist())
+
+
+def with_muscles(data: xr.Dataset, muscles: list[str]) -> xr.Dataset:
+    """Return a session, or a part of a study, with the EMG of muscles, NaN of those that it lacks."""
+    if not muscles:
+        return data
+    empty = xr.DataArray(np.empty((data.sizes["cycle"], 0, data.sizes["phase"])), dims=("cycle", "muscle", "phase"))
+    own = data[EMG] if EMG in data else empty.assign_coords(muscle=np.array([], dtype=str))
+    return data.drop_dims("muscle", errors="ignore").assign({EMG: own.reindex(muscle=muscles)})
 
 
 def _gathered(
-    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
+    used: Mapping[str, xr.Dataset],
+    sessions: Mapping[str, Mapping[str, Any]],
+    columns: Columns,
+    before: tuple[int, int],
 ) -> xr.Dataset:
-    """Return the cycles of all sessions, concatenated."""
+    """Return the cycles of the sessions, concatenated; the arguments are those of :func:`study`."""
     trials = {session: data.variables["cycle_trial"].values for session, data in used.items()}
     cells = _cells(used, trials, sessions, columns)
     first, *_ = used.values()
@@ -122,8 +142,8 @@ def _gathered(
             (coordinates if key in IDENTITY else variables)[key] = (variable.dims, values)
     variables |= separate_metrics(first.variables["metric"].values, variables.pop("metric_value")[1])
     coordinates |= {name: ("cycle", values) for name, values in cells.items()}
-    coordinates["cycle"] = np.arange(sum(map(len, trials.values())), dtype=np.int32)
-    of_stances, about_stances = _stances(used, sessions, columns)
+    coordinates["cycle"] = before[0] + np.arange(sum(map(len, trials.values())), dtype=np.int32)
+    of_stances, about_stances = _stances(used, sessions, columns, before)
     return xr.Dataset(variables | of_stances, coordinates | about_stances)
 
 
@@ -131,15 +151,14 @@ def _cells(
     used: Mapping[str, xr.Dataset],
     trials: Mapping[str, NDArray[np.intp]],
     sessions: Mapping[str, Mapping[str, Any]],
-    columns: Sequence[str],
+    columns: Columns,
 ) -> dict[str, NDArray[Any]]:
-    """Return participant, session, trial, condition and columns of participants.tsv of rows of all sessions.
+    """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows.
 
     Args:
         used: cycles.nc by session.
         trials: by session, the number of the trial of each row.
-        sessions: see :func:`study`.
-        columns: names of the columns.
+        sessions, columns: see :func:`study`.
     """
     identity = [
         (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])
@@ -148,14 +167,16 @@ def _cells(
         for trial in data.variables["trial"].values[trials[session]].tolist()
     ]
     cells = dict(zip(IDENTITY, np.array(identity, dtype=str).reshape(-1, 4).T, strict=False))
-    for name in columns:
-        column = _typed([str(sessions[session]["participant"][name]) for session in used])
-        cells[name] = np.repeat(column, [len(trials[session]) for session in used])
+    for name, column in columns.items():
+        cells[name] = np.repeat([column[session] for session in used], [len(trials[session]) for session in used])
     return cells
 
 
 def _stances(
-    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
+    used: Mapping[str, xr.Dataset],
+    sessions: Mapping[str, Mapping[str, Any]],
+    columns: Columns,
+    before: tuple[int, int],
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return variables and coordinates along ``stance``: all stances with both ends and valid kinetics.
 
@@ -171,17 +192,19 @@ def _stances(
     every = np.concatenate([*whole.values()])
     own = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates"}
     cells |= {name: chained(f"stance_{part}")[every] for name, part in own.items()}
-    cells["cycle"] = _cycles_of_stances(used, whole)
+    cells["cycle"] = _cycles_of_stances(used, whole, before[0])
     variables: dict[Any, Any] = {name: (variable.dims, chained(name)) for name, variable in STANCE_CURVES.items()}
     values = dict(zip(METRICS, chained(f"metric_value{STANCE}").T, strict=True))
     variables |= {f"{name}{STANCE}": (("stance",), values[name]) for name in OF_STANCE}
     coordinates = {f"{name}{STANCE}": ("stance", cell) for name, cell in cells.items()}
-    return variables, coordinates | {"stance": np.arange(every.sum(), dtype=np.int32)}
+    return variables, coordinates | {"stance": before[1] + np.arange(every.sum(), dtype=np.int32)}
 
 
-def _cycles_of_stances(used: Mapping[str, xr.Dataset], whole: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.int32]:
-    """Return the number of the cycle that begins with each whole stance of all sessions, -1 if none does."""
-    found, before = [], 0
+def _cycles_of_stances(
+    used: Mapping[str, xr.Dataset], whole: Mapping[str, NDArray[np.bool_]], before: int
+) -> NDArray[np.int32]:
+    """Return the number of the cycle that begins with each whole stance, -1 if none does; ``before`` are earlier."""
+    found = []
     for session, data in used.items():
         of_stance = [data.variables[f"stance_{name}"].values[whole[session]] for name in ("trial", "side", "start")]
         trial, side, start_s = (values[:, None] for values in of_stance)
@@ -193,8 +216,8 @@ def _cycles_of_stances(used: Mapping[str, xr.Dataset], whole: Mapping[str, NDArr
     return np.concatenate(found).astype(np.int32)
 
 
-def _rows(study: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
-    """Return metrics.csv: a row per cycle, then one per stance without a whole cycle."""
+def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) -> pd.DataFrame:
+    """Return metrics.csv: by session a row per cycle, then one per stance without a whole cycle."""
     # a study without a usable trial lacks the columns of participants.tsv
     known = {str(name): variable.values for name, variable in study.variables.items()}
     cycles = pd.DataFrame({name: known[name] for name in columns if name in known}).assign(part="cycle")
@@ -202,7 +225,9 @@ def _rows(study: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
     if alone.any():
         own = {name: known[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in known}
         stances = pd.DataFrame(own).assign(part="stance", cycle=None, kinetics_valid=True, reason="")
-        cycles = pd.concat([cycles, stances], ignore_index=True) if len(cycles) else stances
+        cycles = pd.concat([cycles, stances]) if len(cycles) else stances
+        place = {session: i for i, session in enumerate(sessions)}
+        cycles = cycles.sort_values("session", key=lambda names: names.map(place), kind="stable", ignore_index=True)
     decimals = {name: 4 for name in ("start_time", "end_time") if name in cycles}  # 0.1 ms, less than a sample
     return cycles.astype({"cycle": "Int64"}).round(decimals).reindex(columns=[*columns])
 

@@ -1,0 +1,95 @@
+"""The job of the study takes some sessions at a time: the outputs are those of all sessions at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.results import netcdf, schema
+from pipeline.results.trials import rejection
+from pipeline.steps.study.step import per_participant, study
+from pipeline.tables.csv_files import csv_of
+from pipeline.workflow import study_job
+from tests.support.gathered_cycles import ALONE, PEOPLE, Trials, stored, trial
+
+CYCLES: Trials = {
+    "none": {"fast_1": rejection("no static trial", {}).dataset()},
+    "s1": {"fast_1": trial(10, "rl", alone=True), "lost": rejection("cut off: 3 bytes", {}).dataset()},
+    "s2": {"fast_1": trial(20, "rlrlr", invalid=(1,))},
+    "s3": {"slow_with_a_long_name": trial(30, "", alone=True)},
+    "s4": {"fast_1": trial(40, "lr", alone=True)},
+}
+PERSON = {"none": "p2", "s1": "p1", "s2": "p2", "s3": "p1", "s4": "p1"}
+ABOUT = {
+    session: {
+        "participant": PEOPLE[PERSON[session]],
+        "trials": {name: {"condition": name.partition("_")[0], "role": "gait"} for name in trials},
+    }
+    for session, trials in CYCLES.items()
+}
+IN_ORDER = ["none", "s2", "s1", "s3", "s4"]  # the participants as they first appear
+TABLES = ("metrics", "quality", "participants", "symmetry")
+
+
+def with_emg(cut: xr.Dataset, *muscles: str) -> xr.Dataset:
+    values = np.ones((cut.sizes["cycle"], len(muscles), 101))
+    return cut.assign(emg_envelope=(("cycle", "muscle", "phase"), values)).assign_coords(muscle=[*muscles])
+
+
+def gathered_in_parts(folder: Path, cycles: Trials = CYCLES) -> dict[str, list[Path]]:
+    """Run the job; return the outputs."""
+    for session, data in stored(cycles).items():
+        netcdf.save(folder / session / "cycles.nc", schema.described("cycles", data))
+    inputs = {"cycles": [folder / session / "cycles.nc" for session in cycles]}
+    outputs = {"study": [folder / "study.nc"]}
+    outputs |= {name: [folder / f"{name}.csv", folder / f"{name}.json"] for name in TABLES}
+    key: dict[str, Any] = {"step": "study", "pipeline": "1", "session": None, "settings": {}}
+    study_job.run(key, study, {"sessions": ABOUT, "about_reference": {}, **ALONE}, inputs, outputs)
+    return outputs
+
+
+@pytest.mark.parametrize("part_bytes", [0, 5e5, 1e9])
+def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
+    tmp_path: Path, part_bytes: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sessions of a participant follow each other, a session without any cycle between others leaves no gap."""
+    monkeypatch.setattr(study_job, "PART_BYTES", part_bytes)
+    outputs = gathered_in_parts(tmp_path)
+    loaded = {session: netcdf.load(tmp_path / session / "cycles.nc") for session in IN_ORDER}
+    dataset, metrics, quality = study(loaded, sessions=ABOUT, **ALONE)
+    netcdf.save(tmp_path / "at_once.nc", schema.described("study", dataset))
+    found, at_once = (xr.load_dataset(path) for path in (outputs["study"][0], tmp_path / "at_once.nc"))
+    xr.testing.assert_identical(found.drop_attrs(), at_once.drop_attrs())
+    assert found.joint_angle.attrs == at_once.joint_angle.attrs
+    assert found.attrs["title"] == "Gait cycles and stances of a study"
+    exact = [*study_job.TIMES, *PEOPLE["p1"]]
+    for name, table in zip(TABLES, (metrics, quality, *per_participant(metrics)), strict=True):
+        assert outputs[name][0].read_bytes() == csv_of(table, exact=exact)
+    assert list(metrics.session) == ["s2"] * 5 + ["s1"] * 3 + ["s3"] + ["s4"] * 3
+    assert metrics.cycle.dropna().tolist() == list(range(9))
+    assert not (tmp_path / study_job.PARTS).exists()
+
+
+def test_parts_may_have_different_muscles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study_job, "PART_BYTES", 0)
+    cycles = {
+        "s1": {"fast_1": with_emg(trial(10, "r"), "soleus", "multifidus")},
+        "s2": {"fast_1": trial(20, "r")},
+        "s4": {"fast_1": with_emg(trial(40, "r"), "rectus_femoris", "soleus")},
+    }
+    found = netcdf.load(gathered_in_parts(tmp_path, cycles)["study"][0])
+    assert found.session.values.tolist() == ["s1", "s4", "s2"]
+    assert found.muscle.values.tolist() == ["rectus_femoris", "soleus", "multifidus"]
+    np.testing.assert_array_equal(found.emg_envelope.isel(phase=0), [[np.nan, 1, 1], [1, 1, np.nan], [np.nan] * 3])
+
+
+def test_a_study_of_rejected_sessions_has_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study_job, "PART_BYTES", 0)
+    outputs = gathered_in_parts(tmp_path, dict.fromkeys(("none", "s1"), CYCLES["none"]))
+    assert netcdf.load(outputs["study"][0]).sizes["cycle"] == 0
+    assert outputs["metrics"][0].read_text().count("\n") == 1
+    assert outputs["quality"][0].read_text().count("no static trial") == 2
