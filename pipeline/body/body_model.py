@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
+from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, nearest
 
 Names = tuple[str, ...]  # of landmarks or joint centres; several mean their mean position
@@ -133,6 +133,7 @@ class SegmentRule:
         technical_axes: without a cluster, axes built in every frame where ``axes`` are not known in motion.
         torsion: axis of another segment, as ``thigh.z``, or a landmark ahead, that the second axis follows after the
             angle about y between the two, the segment's torsion, is taken off; empty for none.
+        markers: further landmarks fixed to the segment, that only the linked leg uses.
     """
 
     axes: tuple[AxisRule, ...]
@@ -140,13 +141,14 @@ class SegmentRule:
     cluster: Names = ()
     technical_axes: tuple[AxisRule, ...] = ()
     torsion: str = ""
+    markers: Names = ()
 
     @classmethod
     def of(cls, rule: Mapping[str, Any]) -> SegmentRule:
         """Return the rule of one item of ``segments``."""
         axes, technical = _axes(rule["axes"]), _axes(rule.get("technical_axes", ()))
-        origin, cluster = (_names(rule.get(key, ())) for key in ("origin", "cluster"))
-        return cls(axes, origin, cluster, technical, rule.get("torsion", ""))
+        origin, cluster, markers = (_names(rule.get(key, ())) for key in ("origin", "cluster", "markers"))
+        return cls(axes, origin, cluster, technical, rule.get("torsion", ""), markers)
 
     @property
     def points_in_motion(self) -> Names:
@@ -229,6 +231,19 @@ class BodyModel:
         moving = (rule.moving for rule in self.joint_centres[joint])
         return next((rule for rule in moving if rule and rule.method == "chord"), None)
 
+    def fixed_to(self, segment: str, side: str) -> list[str]:
+        """Return the landmarks of one side that the linked leg fixes to a segment.
+
+        They are its cluster's, or without one those of its axes and of the chord at its distal end, and its markers.
+        """
+        rule = self.segments[segment]
+        names = [*(rule.cluster or rule.points), *rule.markers]
+        joint = DISTAL.get(segment)
+        chord = self.chord_in_motion(joint) if joint and not rule.cluster else None
+        if chord:
+            names += [*chord.lateral, *chord.wand]
+        return self.of_side(dict.fromkeys(names), side)
+
     def of_side(self, names: Iterable[str], side: str) -> list[str]:
         """Return the landmarks among names, those of both sides with this side: ``heel`` is ``heel_left``."""
         full = (f"{name}_{side}" if name not in self.landmarks else name for name in names)
@@ -254,7 +269,7 @@ def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
     for name, markers in model.virtual.items():
         named += [("virtual", name), *((f"virtual.{name}", marker) for marker in markers)]
     for segment, built in model.segments.items():
-        named += [(f"segments.{segment}", name) for name in (*built.points, *built.cluster)]
+        named += [(f"segments.{segment}", name) for name in (*built.points, *built.cluster, *built.markers)]
         for axes in (built.axes, built.technical_axes):
             problems += _axis_problems(f"segments.{segment}", axes, FROM_PELVIS[: FROM_PELVIS.index(segment)])
     problems += [

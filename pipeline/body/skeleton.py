@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
+from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS, SIDES
 from .body_model import BodyModel, CentreRule
 from .joint_centres import Chord, chord
 from .landmarks import Points, point
@@ -24,7 +25,6 @@ from .static_results import stated_in
 
 Array = NDArray[np.float64]
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
-DISTAL = {"thigh": "knee", "shank": "ankle"}
 
 
 @dataclass
@@ -54,6 +54,8 @@ class CalibratedSide(NamedTuple):
         technical: by segment, the (3, 3) rotation from the axes built in motion to the anatomical ones.
         chords: by joint, the place of the centre among the points of its chord; those of other centres left out.
         tibial_torsion: from the shank's z to the malleoli's line, about y, inwards positive, rad; taken off the shank.
+        fixed: by segment, the position (3,) of each marker that the linked leg fixes to it, as in ``clusters``, m.
+        joints: by joint, the centre (3,) in the axes, from the origin, of its proximal segment, m.
     """
 
     clusters: dict[str, dict[str, Array]]
@@ -62,6 +64,8 @@ class CalibratedSide(NamedTuple):
     technical: dict[str, Array]
     chords: dict[str, Chord]
     tibial_torsion: float
+    fixed: Mapping[str, Mapping[str, Array]] = MappingProxyType({})
+    joints: Mapping[str, Array] = MappingProxyType({})
 
 
 def calibrated_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:

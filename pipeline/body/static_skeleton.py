@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..conventions import FROM_PELVIS, SIDE_SIGN, SIDES
+from ..conventions import DISTAL, FROM_PELVIS, PROXIMAL, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
 from ..errors import UserError
 from .body_model import BodyModel, CentreRule, SegmentRule
@@ -16,7 +16,7 @@ from .joint_centres import hip_centre as hip_regression
 from .landmarks import Points, point
 from .requirements import FEWEST_CLUSTER_MARKERS, virtual_landmarks
 from .segment_poses import frame, mean_rotation, turned_about_y
-from .skeleton import DISTAL, ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, moving_leg, shown_centres
+from .skeleton import ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, moving_leg, shown_centres
 from .static_results import StaticResults, plantar_flexion
 
 Array = NDArray[np.float64]
@@ -105,7 +105,8 @@ def static_skeleton(
             torsion = _torsion(still, points, segment, rule.torsion, side)
             still.frames[segment] = turned_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
     _refuse_unseen(still, side)
-    return still, _calibrated(points | still.centres, still, body_model, rules, side, sizes, torsion)
+    calibrated = _calibrated(points | still.centres, still, body_model, rules, side, sizes, torsion)
+    return still, _with_linkage(calibrated, points, still, body_model, side)
 
 
 def skeleton_by_stated_foot(
@@ -156,7 +157,24 @@ def stated_skeleton(
     calibrated = CalibratedSide({}, carrier, carried, technical, chords, stated.tibial_torsion)
     still = moving_leg(points, body_model, calibrated, pelvis, side, len(pelvis.frames["pelvis"]))
     _refuse_unseen(still, side)
-    return still, calibrated
+    return still, _with_linkage(calibrated, points, still, body_model, side)
+
+
+def _with_linkage(
+    calibrated: CalibratedSide, points: Points, still: Skeleton, body_model: BodyModel, side: str
+) -> CalibratedSide:
+    """Return the findings with what the linked leg needs: all markers and joint centres in segment axes."""
+    placed = {
+        segment: {name: place_in_segment(still, segment, points[name]) for name in names if name in points}
+        for segment in FROM_PELVIS
+        for names in [body_model.fixed_to(segment, side)]
+    }
+    fixed = {
+        segment: {name: place for name, place in places.items() if np.isfinite(place).all()}
+        for segment, places in placed.items()
+    }
+    joints = {name: place_in_segment(still, of, still.centres[f"{name}_centre"]) for name, of in PROXIMAL.items()}
+    return calibrated._replace(fixed=fixed, joints=joints)
 
 
 def _refuse_unseen(still: Skeleton, side: str) -> None:

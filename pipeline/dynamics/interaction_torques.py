@@ -24,7 +24,7 @@ def contributions(limb: Limb, motion: Motion) -> Array:
     The sources are all slides together, the base, and the hinges of each joint. With x, y the contributions of a source
     to twist rate and twist of the segments beyond it, and z the drift of its axes, the sum of ad(V_i) S_i q'_i, each
     segment requires G x by acceleration and G (z - ad(V) y) + B y by velocity. z - ad(V) y is the rate of y relative
-    to the segment, and B that of the Coriolis matrix (:func:`~pipeline.dynamics.teaching.screws.gyroscopic`), which
+    to the segment, and B that of the Coriolis matrix (:func:`~pipeline.dynamics.screws.gyroscopic`), which
     divides a product of two rates evenly.
 
     Args:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import METRICS, SCORES
-from .trial_variables import OF_TRIALS, WITH_DRAWS, Variable
+from .trial_variables import OF_TRIALS, WITH_DRAWS, WITH_LINKED_LEGS, Variable
 from .trials import IN_ONE_TRIAL
 
 TITLES = {
@@ -81,6 +81,9 @@ COORDINATES = {
     "joint_carrier": ("", "segment that the joint centre is fixed to; empty if computed in every frame"),
     "cluster_marker": ("", "marker of a rigid cluster"),
     "cluster_side": ("", "side of the cluster's segment"),
+    "fixed_marker": ("", "marker of the linked legs"),
+    "fixed_side": ("", "side of the marker's segment"),
+    "fixed_segment": ("", "segment that the marker is fixed to"),
     "cluster_segment": ("", "segment of the cluster"),
     "cycle": ("", "number of the gait cycle in the study"),
     "stance": ("", "number of the stance in the study"),
@@ -112,6 +115,7 @@ COORDINATES = {
 }
 OPTIONAL = {
     "clean": {"emg_envelope", "emg_left_out"},
+    "kinematics": {*WITH_LINKED_LEGS},
     "kinetics": {*WITH_DRAWS},
     "cycles": {*ON_REQUEST, *WITH_EMG, "emg_left_out"},
     "study": {*SCORES, *ON_REQUEST, *WITH_EMG},

@@ -68,6 +68,11 @@ WITH_DRAWS = {
     "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power", "f4"),
     "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE, "f4"),
 }
+WITH_LINKED_LEGS = {
+    "marker_residual": Variable(
+        ("sample", "marker"), "m", "distance of the marker from its place in its segment of the linked legs", "f4"
+    )
+}
 ENVELOPE = "linear envelope of the electromyogram, high-pass, rectified, low-pass"
 WITH_EMG = {"emg_envelope": Variable(("sample", "side", "muscle"), "mV", ENVELOPE, "f4")}
 OF_TRIALS: dict[str, dict[str, Variable]] = {
@@ -143,6 +148,16 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             ("cluster_marker", "local_axis"),
             "m",
             "marker from the origin, and in the axes, of the segment that it is fixed to",
+        ),
+        "fixed_position": Variable(
+            ("fixed_marker", "local_axis"),
+            "m",
+            "marker of the linked legs from the origin, and in the axes, of its segment",
+        ),
+        "joint_link": Variable(
+            ("side", "joint", "local_axis"),
+            "m",
+            "joint centre from the origin, and in the axes, of its proximal segment in the static trial",
         ),
         "segment_turn_per_marker": Variable(
             ("side", "pose", "local_axis", "marker", "axis"),
@@ -236,6 +251,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "fit_residual": Variable(
             ("sample", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster", "f4"
         ),
+        **WITH_LINKED_LEGS,
         **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),
         "implausible": Variable(
             ("sample", "side"), "1", "why the leg's pose is refused, as no person has it: 0 it is not", "i1"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.dynamics import limb
+from pipeline.dynamics.screws import commutator, exponential
 from pipeline.dynamics.teaching import equations_of_motion, open_chain
-from pipeline.dynamics.teaching.screws import commutator, exponential
 from pipeline.dynamics.vectors import apply
 from tests.support.chains import close
 from tests.support.geometry import Array, derivative, random_turns

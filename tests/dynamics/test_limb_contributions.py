@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pipeline.dynamics import interaction_torques, limb
+from pipeline.dynamics.screws import commutator
 from pipeline.dynamics.teaching import equations_of_motion, open_chain
-from pipeline.dynamics.teaching.screws import commutator
 from pipeline.dynamics.vectors import apply
 from tests.support.chains import close
 from tests.support.geometry import Array

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.dynamics import block_matrix, wrenches
 from pipeline.dynamics.kernel import Segments
+from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
-from pipeline.dynamics.teaching.screws import pose, spatial_inertia
 from pipeline.dynamics.vectors import apply, rotate, transpose
 from tests.support.geometry import ROUNDING, Array, random_turns
 

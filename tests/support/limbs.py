@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pipeline.dynamics import limb
+from pipeline.dynamics.screws import spatial_inertia
 from pipeline.dynamics.teaching import open_chain
-from pipeline.dynamics.teaching.screws import spatial_inertia
 from pipeline.dynamics.vectors import transpose
 from tests.support.geometry import Array, random_turns
 

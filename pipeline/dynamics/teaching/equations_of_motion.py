@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..screws import adjoint, bracket, gyroscopic, inverse
 from ..vectors import Array, apply, transpose
 from .open_chain import (
     NOTHING,
@@ -36,7 +37,6 @@ from .open_chain import (
     link_poses,
     motion,
 )
-from .screws import adjoint, bracket, gyroscopic, inverse
 
 Acceleration = Callable[[float, Array, Array], Array]
 
@@ -112,7 +112,7 @@ def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
 
     C q' = c, and M' - 2 C is skew-symmetric (passivity).
 
-    C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.teaching.screws.gyroscopic`.
+    C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.screws.gyroscopic`.
 
     Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in link frames.
     """

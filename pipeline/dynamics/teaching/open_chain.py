@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..screws import adjoint, bracket, exponential, inverse
 from ..vectors import Array, apply, transpose
-from .screws import adjoint, bracket, exponential, inverse
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,10 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.D
         **_of_segments([side.parameters for side in both]),
         "joint_distance": (("side", "segment"), np.array([_joint_distances(side.skeleton) for side in both])),
         "joint_position": ((*of_joint, "local_axis"), carried),
+        "joint_link": (
+            (*of_joint, "local_axis"),
+            np.array([[leg.joints.get(joint, np.full(3, np.nan)) for joint in JOINTS] for leg in legs]),
+        ),
         "chord_radius": (of_joint, chords[..., 0]),
         "chord_rotation": (of_joint, chords[..., 1]),
         "chord_abduction": (of_joint, chords[..., 2]),
@@ -75,7 +79,11 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.D
         "technical_rotation": ((*turn, "technical_axis"), technical),
         "static_rotation": ((*turn, "axis"), static),
     }
-    return xr.Dataset(content, coordinates).merge(_of_clusters(legs))
+    markers = (
+        _of_markers(name, [getattr(leg, of) for leg in legs])
+        for name, of in (("cluster", "clusters"), ("fixed", "fixed"))
+    )
+    return xr.merge([xr.Dataset(content, coordinates), *markers])
 
 
 def _unknown(used: Side) -> Side:
@@ -112,23 +120,19 @@ def _of_segments(parameters: Sequence[Mapping[str, SegmentParameters]]) -> dict[
     }
 
 
-def _of_clusters(legs: Sequence[CalibratedSide]) -> xr.Dataset:
-    """Return the positions of the markers in their clusters."""
+def _of_markers(name: str, legs: Sequence[Mapping[str, Mapping[str, Array]]]) -> xr.Dataset:
+    """Return the positions of markers in the segments of each leg as variables with a prefix."""
     rows = [
         (side, segment, marker, place)
         for side, leg in zip(SIDES, legs, strict=True)
-        for segment, cluster in leg.clusters.items()
-        for marker, place in cluster.items()
+        for segment, markers in leg.items()
+        for marker, place in markers.items()
     ]
     side, segment, marker = (np.array([row[i] for row in rows], dtype=str) for i in range(3))
-    places = np.array([place for *_, place in rows]).reshape(-1, 3)
+    places, dim = np.array([place for *_, place in rows]).reshape(-1, 3), f"{name}_marker"
     return xr.Dataset(
-        {"cluster_position": (("cluster_marker", "local_axis"), places)},
-        {
-            "cluster_marker": marker,
-            "cluster_side": ("cluster_marker", side),
-            "cluster_segment": ("cluster_marker", segment),
-        },
+        {f"{name}_position": ((dim, "local_axis"), places)},
+        {dim: marker, f"{name}_side": (dim, side), f"{name}_segment": (dim, segment)},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...results.trials import spans_of
 from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judged_legs
+from .linked_model import linked_legs, linked_model
 
 Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
@@ -33,6 +34,10 @@ def kinematics(
     calibrate: xr.Dataset,
     *,
     body_model: BodyModel,
+    method: str,
+    joint_types: Mapping[str, str],
+    marker_weights: Mapping[str, float],
+    joint_limits: Mapping[str, Mapping[str, Sequence[float]]],
     smallest_floating_axis: float,
     angle_convention: str,
     static_offset: str,
@@ -43,6 +48,10 @@ def kinematics(
         clean: the session of the step ``clean``.
         calibrate: the session's calibration.
         body_model: the model of the calibration.
+        method: ``segments`` poses each segment by its own markers; ``linked`` all of them at once, held together at
+            the joint centres (:mod:`pipeline.steps.kinematics.linked_leg`).
+        joint_types, marker_weights, joint_limits: of the linked legs, see
+            :func:`pipeline.steps.kinematics.linked_model.linked_model`.
         smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
         angle_convention: ``isb``, or ``plug_in_gait`` with its sequence of the ankle.
         static_offset: ``keep``, or ``subtract`` the static trial's joint angles.
@@ -51,7 +60,8 @@ def kinematics(
         ``rotation`` (sample, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
         ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
         ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (sample, side, angle) and
-        ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters.
+        ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters,
+        and with linked legs ``marker_residual`` (sample, marker).
         NaN where markers are not seen, and for a leg that no person has: ``implausible`` (sample, side) and
         ``leg_refused`` (trial, side) give the reason. ``knee_axis_error`` (trial, side) in degrees.
 
@@ -67,6 +77,12 @@ def kinematics(
         static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
         torsion = calibrate.tibial_torsion.values
         offset = joint_angles(static[None], angle_convention, smallest_floating_axis, torsion)
+    linkage = None
+    if method == "linked":
+        linkage = linked_model(
+            calibrate, names.tolist(),
+            joint_types=joint_types, marker_weights=marker_weights, joint_limits=joint_limits,
+        )  # fmt: skip
     found: Variables = {}
     verdicts: list[Verdicts] = []
     stated = clean.static_results.values.tolist() if calibrate.attrs.get("static_results") else [""] * len(spans)
@@ -79,21 +95,25 @@ def kinematics(
         legs = moving_legs(points, body_model, sides, paths.shape[-1])
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in own]
         verdicts.append(judged_legs(points, legs, calibrate, time[here], spans_here))
+        if linkage:
+            legs, residual = linked_legs(linkage, paths, legs, spans_here)
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
         torsion = np.array([sides[side].tibial_torsion if side in sides else 0.0 for side in SIDES])
         angles = _angles(rotation, offset, angle_convention, smallest_floating_axis, torsion)
         _hide(motion | angles, [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))])
+        if linkage:
+            motion["marker_residual"] = ("sample", "marker"), residual.T
         for name, (dims, values) in (motion | angles).items():
             if name not in found:
                 found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], len(time))), -1, 0)
             found[name][1][here] = values
-    labels = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz", "angle": ANGLES}
-    return xr.Dataset(
-        found | _joined(verdicts) | _facts(clean, smallest_floating_axis),
-        {name: list(values) for name, values in labels.items()},
-    )
+    fixed = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz", "angle": ANGLES}
+    labels: dict[str, Any] = {name: list(values) for name, values in fixed.items()}
+    if linkage:
+        labels |= {name: clean.variables[name] for name in ("marker", "marker_order")}
+    return xr.Dataset(found | _joined(verdicts) | _facts(clean, smallest_floating_axis), labels)
 
 
 def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Sequence[slice]) -> Variables:

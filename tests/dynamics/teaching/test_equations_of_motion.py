@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 from pipeline.dynamics.limb import task_space
+from pipeline.dynamics.screws import adjoint, inverse, pose, spatial_inertia
 from pipeline.dynamics.teaching.equations_of_motion import (
     TERMS,
     coriolis_matrix,
@@ -35,7 +36,6 @@ from pipeline.dynamics.teaching.open_chain import (
     link_poses,
     motion,
 )
-from pipeline.dynamics.teaching.screws import adjoint, inverse, pose, spatial_inertia
 from pipeline.dynamics.vectors import apply, transpose
 from tests.support.chains import LENGTHS, State, close, random_state
 from tests.support.geometry import GRAVITY, Array, derivative

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.dynamics.screws import adjoint, exponential, inverse, pose, twist_rate
 from pipeline.dynamics.teaching.equations_of_motion import coriolis_matrix, mass_matrix, torque_terms
 from pipeline.dynamics.teaching.open_chain import (
     Chain,
@@ -23,7 +24,6 @@ from pipeline.dynamics.teaching.open_chain import (
     space_screws,
     tip_pose,
 )
-from pipeline.dynamics.teaching.screws import adjoint, exponential, inverse, pose, twist_rate
 from pipeline.dynamics.vectors import apply, transpose
 from tests.support.chains import LENGTHS, State, by_block_matrix, by_observer, by_vectors, close, random_state
 from tests.support.geometry import Array, derivative

@@ -12,10 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.dynamics import block_matrix
 from pipeline.dynamics.kernel import Segments
+from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.dynamics.teaching import equations_of_motion, planar
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
 from pipeline.dynamics.teaching.planar import TERMS, Links, absolute, inverse_dynamics, torque_terms
-from pipeline.dynamics.teaching.screws import pose, spatial_inertia
 from tests.support.geometry import GRAVITY, PROPERTY, ROUNDING, SEED, Array, close, derivative
 
 COUNTS = pytest.mark.parametrize("n", [1, 2])

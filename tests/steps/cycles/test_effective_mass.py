@@ -11,9 +11,9 @@ import xarray as xr
 from pipeline.body.legs import OUTWARDS, Legs
 from pipeline.conventions import SIDES
 from pipeline.dynamics.limb import task_space
+from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.dynamics.teaching import open_chain
 from pipeline.dynamics.teaching.equations_of_motion import mass_matrix
-from pipeline.dynamics.teaching.screws import pose, spatial_inertia
 from pipeline.dynamics.vectors import skew
 from pipeline.steps.cycles.effective_mass import at_foot_strikes, effective_foot_mass
 from tests.support.geometry import Array, calibrated, landmarks, mirrored, standing, walk

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..vectors import Array, apply, cross, skew, transpose
+from .vectors import Array, apply, cross, skew, transpose
 
 SMALL_RAD = 1e-4  # below, fractions 0/0 of small angles equal their limit to rounding
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from pipeline.dynamics.teaching.screws import (
+from pipeline.dynamics.screws import (
     adjoint,
     bracket,
     commutator,

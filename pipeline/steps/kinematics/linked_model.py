@@ -1,0 +1,176 @@
+"""The linkage of a session's person, from the calibration and the settings, and both legs posed by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.joint_angles import SIGNS, angles
+from ...body.plausibility import LIMITS
+from ...body.skeleton import Skeleton
+from ...conventions import ANGLES, CHAIN, FROM_PELVIS, JOINTS, SEGMENTS, SIDES
+from ...errors import UserError
+from .linked_leg import PELVIS, Fit, Linkage, Posture, fit
+
+Array = NDArray[np.float64]
+FREE = {"ball": (True, True, True), "universal": (True, True, False), "hinge": (True, False, False)}
+AT_A_TIME = 300  # frames that are solved together: few enough for the processor's cache
+
+
+class LinkedModel(NamedTuple):
+    """The linkage of a session's person, and the markers that it is fitted to.
+
+    Attributes:
+        linkage: the person's.
+        marker: (marker,), index of each of its markers in the session.
+        static: (3, 3), orientation of the pelvis in the static trial.
+    """
+
+    linkage: Linkage
+    marker: NDArray[np.intp]
+    static: Array
+
+
+def linked_model(
+    calibrate: xr.Dataset,
+    markers: Sequence[str],
+    *,
+    joint_types: Mapping[str, str],
+    marker_weights: Mapping[str, float],
+    joint_limits: Mapping[str, Mapping[str, Sequence[float]]],
+) -> LinkedModel:
+    """Return the linkage of a session.
+
+    Args:
+        calibrate: the session's calibration.
+        markers: the landmarks of the session.
+        joint_types: ``ball``, ``universal`` (flexion and adduction) or ``hinge`` (flexion) by joint; an angle that is
+            not free is that of the static trial.
+        marker_weights: weights of landmarks, with or without side, and of segments; a marker's weight is the product.
+        joint_limits: least and greatest clinical angle by joint and angle, degrees, in place of those that no person
+            exceeds (:data:`pipeline.body.plausibility.LIMITS`).
+
+    Raises:
+        UserError: the session shows no marker that the linkage has.
+    """
+    owners = (calibrate[f"fixed_{name}"].values.tolist() for name in ("side", "segment", "marker"))
+    usable = [side for side, why in zip(SIDES, calibrate.leg_refused.values.tolist(), strict=True) if not why]
+    chosen: dict[str, tuple[int, float, Array]] = {}
+    for side, segment, name, place in zip(*owners, calibrate.fixed_position.values, strict=True):
+        body = PELVIS if segment == "pelvis" else 3 * SIDES.index(side) + CHAIN.index(segment)
+        if name in markers and (segment != "pelvis" or side == usable[0]) and name not in chosen:
+            chosen[name] = body, _weight(name, segment, marker_weights), place
+    if not chosen:
+        raise UserError("", "no marker of the linked leg is seen", "label the markers of the body model")
+    bodies, weights, places = zip(*chosen.values(), strict=True)
+    rotation = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
+    neutral = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
+    linkage = Linkage(
+        place=np.array(places),
+        body=np.array(bodies),
+        weight=np.array(weights),
+        joint=np.nan_to_num(calibrate.joint_link.values),
+        neutral=np.nan_to_num(neutral),
+        free=np.array([FREE[joint_types[joint]] for joint in JOINTS]),
+        limits=_limits(joint_limits),
+    )
+    pelvis = rotation[SIDES.index(usable[0]), SEGMENTS.index("pelvis")]
+    return LinkedModel(linkage, np.array([markers.index(name) for name in chosen]), pelvis)
+
+
+def _weight(name: str, segment: str, weights: Mapping[str, float]) -> float:
+    """Return the weight of a marker: its own, with or without its side, times that of its segment."""
+    bare = name.removesuffix("_left").removesuffix("_right")
+    return weights.get(segment, 1.0) * weights.get(name, weights.get(bare, 1.0))
+
+
+def _limits(own: Mapping[str, Mapping[str, Sequence[float]]]) -> Array:
+    """Return the limits (2, side, joint, 3) of right-handed angles, rad."""
+    clinical = np.array(
+        [
+            [
+                own.get(joint, {}).get(angle, (LIMITS[f"{joint} {angle}"].low, LIMITS[f"{joint} {angle}"].high))
+                for angle in ANGLES
+            ]
+            for joint in JOINTS
+        ],
+        dtype=float,
+    )
+    return np.sort(np.radians(np.moveaxis(clinical, -1, 0))[:, None] * SIGNS, axis=0)
+
+
+def linked_legs(
+    model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]
+) -> tuple[dict[str, Skeleton], Array]:
+    """Return both legs posed as one linkage, and the distances of the markers from their places.
+
+    Args:
+        model: the session's.
+        paths: (marker, 3, time) of the session's markers, lab axes, m.
+        legs: by side, with each segment posed by itself; the search starts from them.
+        spans: frames of each trial.
+
+    Returns:
+        The skeletons by side, NaN where markers leave a pose open or the search has not converged; and the distances
+        (marker, time), m, NaN of markers that the linkage does not use.
+    """
+    start, own = _start(model, paths, legs, spans), paths[model.marker]
+    parts = [slice(at, at + AT_A_TIME) for at in range(0, paths.shape[-1], AT_A_TIME)]
+    found = [fit(model.linkage, own[..., part], start.at(part)) for part in parts]
+    residual = np.full((len(paths), paths.shape[-1]), np.nan)
+    for part, each in zip(parts, found, strict=True):
+        residual[model.marker, part] = np.where(each.converged, each.residual, np.nan)
+    return _skeletons(model, found, residual[model.marker]), residual
+
+
+def _start(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]) -> Posture:
+    """Return the posture by the segments, that of the nearest frame where one is unknown, else the static trial's."""
+    pelvis = legs[SIDES[0]]
+    frames = [np.stack([legs[side].frames[name] for side in SIDES], axis=1) for name in SEGMENTS]
+    rotation = np.moveaxis(_filled(pelvis.frames["pelvis"], spans, model.static), 0, -1)
+    origin = np.moveaxis(_filled(pelvis.origins["pelvis"], spans, np.nanmean(paths, axis=(0, 2))), 0, -1)
+    angle = [
+        np.moveaxis(_filled(angles(upper, lower, smallest_floating_axis=0.0), spans, neutral), 0, -1)
+        for lower, upper, neutral in zip(frames[:-1], frames[1:], np.swapaxes(model.linkage.neutral, 0, 1), strict=True)
+    ]
+    return Posture(rotation, origin, np.stack(angle, axis=1))
+
+
+def _filled(values: Array, spans: Sequence[slice], otherwise: Array) -> Array:
+    """Return values (time, ...) with those of the nearest known frame of the trial where they are NaN."""
+    result = np.empty_like(values)
+    for span in spans:
+        own = values[span]
+        known = np.flatnonzero(np.isfinite(own.reshape(len(own), -1)).all(axis=1))
+        if known.size:
+            middle = (known[1:] + known[:-1]) / 2
+            result[span] = own[known[np.searchsorted(middle, np.arange(len(own)))]]
+        else:
+            result[span] = otherwise
+    return result
+
+
+def _skeletons(model: LinkedModel, found: Sequence[Fit], residual: Array) -> dict[str, Skeleton]:
+    """Return the fitted bodies as skeletons, with the root mean square of the residuals of each."""
+    rotation = np.concatenate([np.where(each.converged, each.bodies.rotation, np.nan) for each in found], axis=-1)
+    origin = np.concatenate([np.where(each.converged, each.bodies.origin, np.nan) for each in found], axis=-1)
+    skeletons = {}
+    for side, name in enumerate(SIDES):
+        own = {segment: PELVIS if segment == "pelvis" else 3 * side + CHAIN.index(segment) for segment in FROM_PELVIS}
+        frames = {segment: np.moveaxis(rotation[body], -1, 0) for segment, body in own.items()}
+        origins = {segment: origin[body].T for segment, body in own.items()}
+        centres = {f"{joint}_centre": origins[segment] for joint, segment in zip(JOINTS, CHAIN, strict=True)}
+        rows = {segment: residual[model.linkage.body == body] for segment, body in own.items()}
+        skeletons[name] = Skeleton(frames, origins, centres, {segment: _rms(each) for segment, each in rows.items()})
+    return skeletons
+
+
+def _rms(residual: Array) -> Array:
+    """Return the root mean square (time,) of distances (marker, time), NaN left out; NaN where there is none."""
+    seen = np.isfinite(residual)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.sqrt((np.where(seen, residual, 0.0) ** 2).sum(axis=0) / seen.sum(axis=0)))
