@@ -30,9 +30,10 @@ LIMITS = {"ankle flexion": 0.02, "knee flexion": 0.04, "knee adduction": 0.02, "
 # --- an exact answer -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def exact(shared: Path) -> dict[str, Session]:
-    return run_study(shared / "studies" / "exact", {"clean": {"marker_cutoff_hz": None, "force_cutoff_hz": None}})
+@pytest.fixture(scope="module", params=["segments", "linked"])
+def exact(request: pytest.FixtureRequest, shared: Path) -> dict[str, Session]:
+    unfiltered = {"clean": {"marker_cutoff_hz": None, "force_cutoff_hz": None}}
+    return run_study(shared / "studies" / "exact", unfiltered | {"kinematics": {"method": request.param}})
 
 
 def test_noise_free_markers_give_the_exact_answer(exact: Mapping[str, Session], shared: Path) -> None:

@@ -13,6 +13,7 @@ from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.steps.kinematics.step import kinematics
+from pipeline.workflow.settings import defaults
 from tests.support.geometry import (
     PARTICIPANT,
     PLACES,
@@ -80,7 +81,7 @@ def _upright() -> Pose:
 def _moved(model: BodyModel, still: Landmarks, walked: Landmarks, **choices: Any) -> xr.Dataset:
     return kinematics(
         cleaned(model, walked, TIME), calibrated(model, still, **choices),
-        body_model=model, smallest_floating_axis=0.1, angle_convention="isb", static_offset="keep",
+        body_model=model, **defaults(model)["kinematics"] | {"angle_convention": "isb"},
     )  # fmt: skip
 
 

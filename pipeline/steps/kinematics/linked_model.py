@@ -41,7 +41,7 @@ def linked_model(
     *,
     joint_types: Mapping[str, str],
     marker_weights: Mapping[str, float],
-    joint_limits: Mapping[str, Mapping[str, Sequence[float]]],
+    joint_limits: Mapping[str, Sequence[float]],
 ) -> LinkedModel:
     """Return the linkage of a session.
 
@@ -51,8 +51,8 @@ def linked_model(
         joint_types: ``ball``, ``universal`` (flexion and adduction) or ``hinge`` (flexion) by joint; an angle that is
             not free is that of the static trial.
         marker_weights: weights of landmarks, with or without side, and of segments; a marker's weight is the product.
-        joint_limits: least and greatest clinical angle by joint and angle, degrees, in place of those that no person
-            exceeds (:data:`pipeline.body.plausibility.LIMITS`).
+        joint_limits: least and greatest clinical angle, degrees, by joint and angle (``knee flexion``), in place of
+            those that no person exceeds (:data:`pipeline.body.plausibility.LIMITS`).
 
     Raises:
         UserError: the session shows no marker that the linkage has.
@@ -88,18 +88,10 @@ def _weight(name: str, segment: str, weights: Mapping[str, float]) -> float:
     return weights.get(segment, 1.0) * weights.get(name, weights.get(bare, 1.0))
 
 
-def _limits(own: Mapping[str, Mapping[str, Sequence[float]]]) -> Array:
+def _limits(own: Mapping[str, Sequence[float]]) -> Array:
     """Return the limits (2, side, joint, 3) of right-handed angles, rad."""
-    clinical = np.array(
-        [
-            [
-                own.get(joint, {}).get(angle, (LIMITS[f"{joint} {angle}"].low, LIMITS[f"{joint} {angle}"].high))
-                for angle in ANGLES
-            ]
-            for joint in JOINTS
-        ],
-        dtype=float,
-    )
+    names = [[f"{joint} {angle}" for angle in ANGLES] for joint in JOINTS]
+    clinical = np.array([[own.get(name, LIMITS[name][:2]) for name in row] for row in names], dtype=float)
     return np.sort(np.radians(np.moveaxis(clinical, -1, 0))[:, None] * SIGNS, axis=0)
 
 

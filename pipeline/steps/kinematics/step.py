@@ -37,7 +37,7 @@ def kinematics(
     method: str,
     joint_types: Mapping[str, str],
     marker_weights: Mapping[str, float],
-    joint_limits: Mapping[str, Mapping[str, Sequence[float]]],
+    joint_limits: Mapping[str, Sequence[float]],
     smallest_floating_axis: float,
     angle_convention: str,
     static_offset: str,

@@ -14,6 +14,7 @@ from pipeline.errors import UserError
 from pipeline.results.trials import joined, one_trial
 from pipeline.steps.kinematics import step
 from pipeline.steps.kinematics.step import kinematics
+from pipeline.workflow.settings import defaults
 from tests.support.geometry import (
     BODY_MODELS,
     PARTICIPANT,
@@ -54,9 +55,7 @@ def moving(clean: xr.Dataset, name: str = "isb_clusters", static: xr.Dataset | N
         clean,
         calibration(name) if static is None else static,
         body_model=body_model(name),
-        smallest_floating_axis=LOCK,
-        angle_convention="isb",
-        static_offset="keep",
+        **defaults(body_model(name))["kinematics"] | {"angle_convention": "isb"},
     )
 
 

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.segment_poses import mean_rotation
 from pipeline.steps.kinematics.step import kinematics
+from pipeline.workflow.settings import defaults
 from tests.support.geometry import (
     ROUNDING,
     Landmarks,
@@ -33,9 +34,7 @@ def moved(
         cleaned(model, points, TIME),
         calibrated(model, static),
         body_model=model,
-        smallest_floating_axis=0.1,
-        angle_convention=angle_convention,
-        static_offset=static_offset,
+        **defaults(model)["kinematics"] | {"angle_convention": angle_convention, "static_offset": static_offset},
     )
 
 
