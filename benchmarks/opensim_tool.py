@@ -37,7 +37,7 @@ def measure() -> list[Figure]:
     steps = first_trial(STUDY)
     for step in ("read", *OURS):
         ours = steps[step]()
-    with tempfile.TemporaryDirectory() as folder, _silence():
+    with tempfile.TemporaryDirectory() as folder, silence():
         run = inverse_dynamics(EXAMPLE, Path(folder))
         run()
         theirs = read_table(Path(folder) / "moments.sto")
@@ -81,7 +81,7 @@ def inverse_dynamics(example: Path, folder: Path) -> Callable[[], object]:
 
 def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
     """Return the columns of an OpenSim text table (.sto, .mot)."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     start = lines.index("endheader") + 1
     rows = np.array([line.split() for line in lines[start + 1 :]], float)
     return dict(zip(lines[start].split(), rows.T, strict=True))
@@ -103,7 +103,7 @@ def _correlation(kinetics: xr.Dataset, theirs: dict[str, NDArray[np.float64]]) -
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Suppress the output of OpenSim's compiled code."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)

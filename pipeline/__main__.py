@@ -120,10 +120,22 @@ def _add_looks_at_results(commands: Any) -> None:
 
 
 def _add_copies_of_results(commands: Any) -> None:
-    text = "write study.nc as one long table, a row per cycle or stance, variable, joint, angle and percent"
-    command = _add(commands, "export", _export, text, "my_study", "my_study --format parquet --output my_study.parquet")
+    text = "write study.nc as one long table, or files with which OpenSim goes on"
+    parquet, opensim = (
+        "my_study --format parquet --output my_study.parquet",
+        "my_study --opensim --model rajagopal.osim",
+    )
+    command = _add(commands, "export", _export, text, "my_study", parquet, opensim)
     command.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
-    command.add_argument("--output", metavar="FILE", type=Path, help="the table to write (default: next to study.nc)")
+    command.add_argument("--opensim", action="store_true", help="write files for OpenSim instead of a table")
+    command.add_argument("--model", metavar="OSIM", type=Path, help="for OpenSim: the generic model to scale")
+    text = "for OpenSim: a table of the model's marker for each label, columns label, marker, weight"
+    command.add_argument("--markers", metavar="TSV", type=Path, help=text)
+    command.add_argument("--angles", action="store_true", help="for OpenSim: also write the joint angles of the study")
+    text = "for OpenSim: filter ground reactions as the study does"
+    command.add_argument("--filter-forces", action="store_true", help=text)
+    text = "the table, or the folder for OpenSim, to write (default: next to study.nc)"
+    command.add_argument("--output", metavar="FILE", type=Path, help=text)
 
     text = "write angles, moments, powers, forces and events of a computed study into copies of its C3D files"
     command = _add(commands, "write-c3d", _write_c3d, text, "my_study", "my_study --session sub-01 --anonymous")
@@ -199,7 +211,26 @@ def _verify(chosen: Namespace) -> Answer:
 def _export(chosen: Namespace) -> Answer:
     from .commands.export import export
 
+    if chosen.opensim:
+        return _export_opensim(chosen)
+    for option in ("model", "markers", "angles", "filter_forces"):
+        if getattr(chosen, option):
+            raise UserError(f"--{option.replace('_', '-')}", "is of files for OpenSim", "add --opensim")
     return f"Table: {export(chosen.path, form=chosen.format, output=chosen.output)}", 0
+
+
+def _export_opensim(chosen: Namespace) -> Answer:
+    from .commands.opensim.command import export_opensim
+
+    readme, lacking = export_opensim(
+        chosen.path,
+        output=chosen.output,
+        model=chosen.model,
+        markers=chosen.markers,
+        angles=chosen.angles,
+        filter_forces=chosen.filter_forces,
+    )
+    return "\n".join([*lacking, f"Next: the three commands in {readme}"]), 0
 
 
 def _write_c3d(chosen: Namespace) -> Answer:

@@ -26,13 +26,15 @@ from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
 from ..workflow.settings import is_file
 from .export import exports_in, sidecar
+from .opensim.command import FOLDER as OPENSIM
+from .opensim.command import README
 from .write_c3d import FOLDER as C3D_COPIES
 from .write_c3d import recorded_copies
 
 CHANGED = "changed since it was written"
 RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
 RUN_AND_KEEP = "run again; the changed table is kept"
-STALE_C3D, STALE_EXPORT = "write the copies again", "export it again"
+STALE_C3D, STALE_EXPORT, STALE_OPENSIM = "write the copies again", "export it again", "export the files again"
 OF_RESULTS = (RUN, REMOVE, RESTORE, RUN_AND_KEEP)
 # files of the system, and what a program that edits a table leaves
 OF_THE_SYSTEM = re.compile(r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
@@ -88,7 +90,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
-    faults += [*_stale_copies(study, derived), *_stale_exports(derived)]
+    faults += [*_stale_copies(study, derived), *_stale_exports(derived), *_stale_opensim(derived)]
     return [*changed, *faults], f"{summary}; {_strangers(study, derived)}"
 
 
@@ -100,6 +102,8 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     commands += [_command(folder)] if any(fault.remedy in OF_RESULTS for fault in faults) else []
     commands += [f"gaitlab write-c3d {shlex.quote(str(folder))}"] * any(fault.remedy == STALE_C3D for fault in faults)
     commands += [_export(folder, fault.where) for fault in faults if fault.remedy == STALE_EXPORT]
+    opensim = f"gaitlab export {shlex.quote(str(folder))} --opensim  # and the options of before"
+    commands += [opensim] * any(fault.remedy == STALE_OPENSIM for fault in faults)
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
     return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), solution, summary])
 
@@ -265,6 +269,15 @@ def _stale_exports(derived: Path) -> Iterator[Problem]:
             yield Problem(f"derived/{table.name}", "made from an earlier derived/study.nc", STALE_EXPORT)
 
 
+def _stale_opensim(derived: Path) -> Iterator[Problem]:
+    """Yield the folder of files for OpenSim if it was made from other results than those there, by their records."""
+    known = checksums.recorded(derived, f"{OPENSIM}/{README}")
+    for name, digest in known.inputs.items() if known else ():
+        if (now := checksums.recorded(derived, name)) and now.sha256 != digest:
+            yield Problem(f"derived/{OPENSIM}", f"made from an earlier derived/{name}", STALE_OPENSIM)
+            return
+
+
 def _export(folder: Path, table: str) -> str:
     """Return the command that exports a table again."""
     form = "parquet" if table.endswith(".parquet") else "csv"
@@ -273,7 +286,7 @@ def _export(folder: Path, table: str) -> str:
 
 def _strangers(study: Study, derived: Path) -> str:
     """Return the files and folders that no run and no command writes for this study, as text."""
-    known = {*study.sessions, checksums.FOLDER, PAGES}
+    known = {*study.sessions, checksums.FOLDER, PAGES, OPENSIM}
     folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
     found = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
     own = {derived / name for name in outputs_of(study)}

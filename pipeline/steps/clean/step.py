@@ -23,7 +23,7 @@ from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...results.schema import REPAIRS
 from ...results.session_steps import trial_by_trial
-from ...results.trials import Trial, facts_of_trials, one_trial
+from ...results.trials import AnyTrial, Trial, facts_of_trials, one_trial
 from ...signals.filters import low_pass
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
@@ -271,31 +271,45 @@ def _coordinates(read: Trial, found: Landmarks, rebuilt: Flags, cutoffs_hz: Arra
 
 def _plates(read: Trial, landmarks: Mapping[str, Array], *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
     """Return the variables of the plates: wrenches without baseline, and the baseline."""
-    force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
-    vertical, baseline, drift = force[..., 1], np.zeros(force.shape[1:]), np.zeros(force.shape[1])
     instants = read.variables["plate_time"].values
-    if force.size:
-        rate_hz = (len(instants) - 1) / (instants[-1] - instants[0])
-        named = _zero_window(read, rate_hz)
-        frames = read.variables["time"].values.searchsorted(instants).clip(max=read.sizes["time"] - 1)
-        away = without_feet(landmarks, corners)[frames]
-        wrench, baseline, drift = subtract_baseline(force, moment, corners, rate_hz=rate_hz, named=named, away=away)
-        vertical = wrench[..., 1].copy()
-        wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
-        force, moment = wrench[..., :3], wrench[..., 3:]
+    wrench, baseline, drift = plate_wrenches(read, landmarks)
+    filtered = wrench
+    if wrench.size:
+        filtered = low_pass(wrench, rate_hz=_rate_hz(instants), cutoff_hz=cutoff_hz, order=order)
     time = read.variables["time"].values
     return {
-        "plate_force": (("time", "plate", "axis"), at_instants(force, instants, time)),
-        "plate_moment": (("time", "plate", "axis"), at_instants(moment, instants, time)),
+        "plate_force": (("time", "plate", "axis"), at_instants(filtered[..., :3], instants, time)),
+        "plate_moment": (("time", "plate", "axis"), at_instants(filtered[..., 3:], instants, time)),
         **{name: read.variables[name] for name in ("plate_corner", "plate_fault")},
-        "vertical_force": (("plate_time", "plate"), vertical),
-        "vertical_force_filtered": (("plate_time", "plate"), force[..., 1]),
+        "vertical_force": (("plate_time", "plate"), wrench[..., 1].copy()),
+        "vertical_force_filtered": (("plate_time", "plate"), filtered[..., 1]),
         "plate_baseline": (("plate", "axis"), baseline),
         "plate_drift": (("plate",), drift),
     }
 
 
-def _zero_window(read: Trial, rate_hz: float) -> slice | None:
+def plate_wrenches(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+    """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, its mean (plate, 3), and its drift, N.
+
+    Args:
+        read: a trial of the step ``read``.
+        landmarks: (time, 3), m, that show when a foot is over a plate.
+    """
+    force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
+    if not force.size:
+        return np.concatenate([force, moment], axis=-1), np.zeros(force.shape[1:]), np.zeros(force.shape[1])
+    instants, time = read.variables["plate_time"].values, read.variables["time"].values
+    rate_hz = _rate_hz(instants)
+    frames = time.searchsorted(instants).clip(max=len(time) - 1)
+    away = without_feet(landmarks, corners)[frames]
+    return subtract_baseline(force, moment, corners, rate_hz=rate_hz, named=_zero_window(read, rate_hz), away=away)
+
+
+def _rate_hz(instants: Array) -> float:
+    return float((len(instants) - 1) / (instants[-1] - instants[0]))
+
+
+def _zero_window(read: AnyTrial, rate_hz: float) -> slice | None:
     """Return the samples that FORCE_PLATFORM:ZERO names as unloaded."""
     if np.isnan(limits := read.zero_frames.values).any():
         return None

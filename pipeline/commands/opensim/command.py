@@ -1,0 +1,87 @@
+"""``gaitlab export --opensim``: files with which OpenSim goes on from a computed study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import xarray as xr
+
+from ... import __version__
+from ...errors import UserError
+from ...results import netcdf
+from ...workflow import checksums
+from ...workflow.open_study import look_at
+from .model import MarkerNames, marker_names, read_model
+from .readme import readme
+from .session_files import Choices, stances, write_session
+
+FOLDER = "opensim"  # in derived/
+README, STANCES = "README.md", "stances.tsv"
+STEPS = ("read", "calibrate", "clean", "contacts", "kinematics")
+PLACE_OF_MODEL = "model.osim"  # in the folder, if none is given
+COLUMNS = ("session", "trial", "side", "start_s", "end_s", "loaded", "reason")
+
+
+def export_opensim(
+    path: Path,
+    *,
+    output: Path | None = None,
+    model: Path | None = None,
+    markers: Path | None = None,
+    angles: bool = False,
+    filter_forces: bool = False,
+) -> tuple[Path, list[str]]:
+    """Write marker files, ground reactions and setup files of every session.
+
+    Args:
+        path: the study's directory.
+        output: the folder to write; None for ``derived/opensim``.
+        model: the generic model to scale, named in the setup files; markers that it lacks get no task.
+        markers: a table that names the model's marker of each label.
+        angles: whether to write the study's own joint angles.
+        filter_forces: whether to filter ground reactions as the study does.
+
+    Returns:
+        The README, and one line with the reason for each trial that lacks something.
+
+    Raises:
+        UserError: wrong settings, tables, model or names, or a session without results.
+    """
+    study, problems = look_at(path, forced=True)
+    if problems or study.body_model is None:
+        raise UserError.of(problems)
+    derived = path / "derived"
+    folder = output or derived / FOLDER
+    choices = Choices(
+        marker_names(markers) if markers else MarkerNames({}, {}),
+        read_model(model) if model else None,
+        model or folder / PLACE_OF_MODEL,
+        angles=angles,
+        filter_forces=filter_forces,
+    )
+    checksums.withdraw(derived, [folder / README])
+    inputs: dict[str, str] = {}
+    table, lacking, first = ["\t".join(COLUMNS)], [], ("", "")
+    for session in study.sessions:
+        results, digests = _results_of(derived, session)
+        inputs |= digests
+        for trial, reason in write_session(folder / session, results, study.body_model, choices).items():
+            lacking += [f"{session} {trial}: {reason}"] if reason else []
+            first = first if reason or any(first) else (session, trial)
+        table += stances(session, results["contacts"])
+    netcdf.write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
+    netcdf.write_whole(folder / README, readme(*first, choices).encode())
+    checksums.record(derived, [folder / README], inputs=inputs, key={"pipeline": __version__})
+    return folder / README, lacking
+
+
+def _results_of(derived: Path, session: str) -> tuple[dict[str, xr.Dataset], dict[str, str]]:
+    """Return the results of a session by step, and the SHA-256 of their files.
+
+    Raises:
+        UserError: results are missing or damaged.
+    """
+    paths = {step: derived / session / f"{step}.nc" for step in STEPS}
+    if absent := [file for file in paths.values() if not file.exists()]:
+        raise UserError(str(absent[0]), "no such file", "run the workflow first")
+    return {step: netcdf.load(file) for step, file in paths.items()}, checksums.as_written(derived, paths.values())

@@ -1,0 +1,53 @@
+"""Text files that OpenSim reads: markers (.trc) and tables over time (.mot)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+MM_PER_M = 1000.0
+
+
+def trc(name: str, time: Array, markers: Mapping[str, Array]) -> str:
+    """Return a marker file in mm; missing samples are ``nan``, which all of OpenSim's readers take.
+
+    Args:
+        name: of the file.
+        time: (time,), s, evenly sampled.
+        markers: positions (time, 3) by name, m, x forward, y up, z to the right.
+    """
+    rate_hz = (len(time) - 1) / (time[-1] - time[0])
+    count, labels = len(time), [*markers]
+    frames = np.rint(time * rate_hz) + 1
+    header = [
+        f"PathFileType\t4\t(X/Y/Z)\t{name}",
+        "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
+        f"{rate_hz:.6f}\t{rate_hz:.6f}\t{count}\t{len(labels)}\tmm\t{rate_hz:.6f}\t{frames[0]:.0f}\t{count}",
+        "Frame#\tTime\t" + "\t\t\t".join(labels),
+        "\t\t" + "\t".join(f"{axis}{i}" for i in range(1, len(labels) + 1) for axis in "XYZ"),
+        "",
+    ]
+    rows = np.column_stack([frames, time, *(MM_PER_M * position for position in markers.values())])
+    return "\n".join(header) + "\n" + _rows(rows, ["%d", "%.6f", *["%.5f"] * (rows.shape[1] - 2)])
+
+
+def mot(name: str, columns: Mapping[str, Array]) -> str:
+    """Return a table over time.
+
+    Args:
+        name: of the file.
+        columns: (time,) by name, ``time`` (s) first; angles in degrees.
+    """
+    rows = np.column_stack([*columns.values()])
+    header = [name, "version=1", f"nRows={len(rows)}", f"nColumns={len(columns)}", "inDegrees=yes", "endheader"]
+    return "\n".join([*header, "\t".join(columns)]) + "\n" + _rows(rows, ["%.6f", *["%.9g"] * (len(columns) - 1)])
+
+
+def _rows(values: Array, formats: Sequence[str]) -> str:
+    text = io.StringIO()
+    np.savetxt(text, values, fmt=list(formats), delimiter="\t")
+    return text.getvalue()

@@ -1,0 +1,154 @@
+"""The files of one session for OpenSim."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from ...body.body_model import BodyModel
+from ...body.landmarks import chosen_labels
+from ...results import netcdf
+from ...results.trials import Trial, trials_of
+from ...signals.filters import design_cutoff_hz
+from . import setup_files, trial_data
+from .model import MarkerNames, Model, refuse_other_names
+from .motion_files import mot, trc
+
+NO_LOAD = "no valid stance: no ground reaction and no inverse dynamics"
+NOT_FILTERED = -1.0  # as a cut-off of OpenSim
+
+
+class Choices(NamedTuple):
+    """How to write files: names and weights of markers, the model if given and its place, and what to add."""
+
+    names: MarkerNames
+    model: Model | None
+    model_path: Path
+    angles: bool
+    filter_forces: bool
+
+    def weights(self, markers: Mapping[str, Any]) -> dict[str, float]:
+        """Return the weights of the markers that the model has.
+
+        Raises:
+            UserError: it has none.
+        """
+        known = self.model.markers if self.model else frozenset()
+        if known:
+            refuse_other_names(self.model_path, known, markers)
+        return {name: self.names.weights.get(name, 1.0) for name in markers if not known or name in known}
+
+
+def write_session(
+    folder: Path, results: Mapping[str, xr.Dataset], body_model: BodyModel, choices: Choices
+) -> dict[str, str]:
+    """Write the files of a session.
+
+    Args:
+        folder: where to write.
+        results: of the steps, by step.
+        body_model: of the study, to know the landmarks of the static trial.
+        choices: how to write.
+
+    Returns:
+        By walking trial what it lacks, or nothing.
+
+    Raises:
+        UserError: two markers have one name, or none is on the model.
+    """
+    choices.names.refuse_strange(results["read"]["marker"].values.tolist())
+    calibration, settings = results["calibrate"].attrs, json.loads(results["contacts"].attrs["settings"])
+    trials = {step: trials_of(data) for step, data in results.items() if step != "calibrate"}
+    if static := trials["read"].get(calibration["static_trial"]):
+        _write_static(folder, calibration["static_trial"], static, calibration, body_model, choices)
+    lacking = {}
+    for name in trials["clean"]:
+        own = {step: of_step[name] for step, of_step in trials.items()}
+        reasons = [own[step].attrs.get("rejected", "") for step in ("read", "clean", "contacts")]
+        lacking[name] = next(filter(None, reasons), "") or _write_walk(folder, name, own, settings, choices)
+    return lacking
+
+
+def _write_static(
+    folder: Path, name: str, static: Trial, calibration: Mapping[str, Any], body_model: BodyModel, choices: Choices
+) -> None:
+    """Write the markers of the static trial and the setup of Scale."""
+    seen = trial_data.markers(static)
+    named = choices.names.renamed(seen)
+    chosen = {landmark: labels[0] for landmark, labels in chosen_labels(body_model, seen).items() if len(labels) == 1}
+    landmarks = {landmark: marker for landmark, label in chosen.items() if (marker := choices.names.name(label))}
+    time = static["time"].values
+    scale = setup_files.scale(
+        folder.name,
+        model=Path(os.path.relpath(choices.model_path, folder)).as_posix(),
+        markers=f"{name}.trc",
+        weights=choices.weights(named),
+        landmarks=landmarks,
+        mass_kg=calibration["body_mass_kg"],
+        height_m=calibration.get("body_height_m", np.nan),
+        time=(time[0], time[-1]),
+    )
+    netcdf.write_whole(folder / f"{name}.trc", trc(f"{name}.trc", time, named).encode())
+    netcdf.write_whole(folder / "scale.xml", scale)
+
+
+def _write_walk(
+    folder: Path, name: str, trial: Mapping[str, Trial], settings: Mapping[str, Any], choices: Choices
+) -> str:
+    """Write the files of a walk; return what it lacks."""
+    read, clean, contacts = (trial[step] for step in ("read", "clean", "contacts"))
+    named = choices.names.renamed(trial_data.markers(read, clean))
+    time = read["time"].values
+    span = (time[0], time[-1])
+    files = {f"{name}.trc": trc(f"{name}.trc", time, named).encode()}
+    files[f"{name}_ik.xml"] = setup_files.inverse_kinematics(
+        name, markers=f"{name}.trc", weights=choices.weights(named), time=span, output=f"{name}_ik.mot"
+    )
+    if choices.angles and "rejected" not in trial["kinematics"].attrs:
+        knee_sign = choices.model.knee_sign if choices.model else 1.0
+        angles = trial_data.angles(trial["kinematics"], knee_sign=knee_sign)
+        files[f"{name}_angles.mot"] = mot(f"{name}_angles.mot", angles).encode()
+    loaded = contacts["valid"].values.any()
+    if loaded:
+        loads = trial_data.loads(read, clean, contacts, settings=settings, filtered=choices.filter_forces)
+        files[f"{name}_grf.mot"] = mot(f"{name}_grf.mot", loads).encode()
+        files[f"{name}_grf.xml"] = setup_files.external_loads(name, f"{name}_grf.mot")
+        files[f"{name}_id.xml"] = setup_files.inverse_dynamics(
+            name,
+            motion=f"{name}_ik.mot",
+            loads=f"{name}_grf.xml",
+            cutoff_hz=_opensim_cutoff_hz(clean),
+            time=span,
+            output=f"{name}_id.sto",
+        )
+    for file, content in files.items():
+        netcdf.write_whole(folder / file, content)
+    return "" if loaded else NO_LOAD
+
+
+def _opensim_cutoff_hz(clean: Trial) -> float:
+    """Return the cut-off that gives OpenSim's filter of angles the -3 dB point of the study's filter of markers.
+
+    OpenSim 4.6 runs a Butterworth filter of third order forward and backward without correction of its cut-off, where
+    its gain is 1/2 [measured].
+    """
+    cutoffs_hz = clean["cutoff_hz"].values
+    if not np.isfinite(cutoffs_hz).any():
+        return NOT_FILTERED
+    return design_cutoff_hz(float(np.nanmedian(cutoffs_hz)), clean.attrs["marker_rate_hz"], order=3)
+
+
+def stances(session: str, contacts: xr.Dataset) -> Iterator[str]:
+    """Yield a row of the table of stances for each stance of a session: which are loaded, and why others are not."""
+    trials = contacts["trial"].values
+    names = ("contact_side", "contact_start", "contact_end", "valid", "reason")
+    for i, trial in enumerate(contacts["contact_trial"].values.tolist() if "contact_trial" in contacts else ()):
+        side, start_s, end_s, valid, reason = (contacts[name].values[i] for name in names)
+        cells = (session, trials[trial], side, f"{start_s:.4f}", f"{end_s:.4f}", "yes" if valid else "no", reason)
+        yield "\t".join(cells)

@@ -1,0 +1,184 @@
+"""Setup files of OpenSim's tools Scale, InverseKinematics and InverseDynamics, and of its external loads (XML).
+
+Names of bodies are those of OpenSim's own leg models (Gait2354, Gait2392, Rajagopal 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from .trial_data import OF_SIDE
+
+VERSION = "40000"  # of the documents; OpenSim 4 reads it
+SCALED_MODEL = "scaled_model.osim"
+# a measurement: bodies that it scales, and pairs of landmarks that bound them; {side} is left or right
+MEASUREMENTS = {
+    "pelvis": (("pelvis",), (("asis_left", "asis_right"), ("psis_left", "psis_right"))),
+    "thigh": (("femur",), (("asis", "lateral_epicondyle"), ("asis", "medial_epicondyle"))),
+    "shank": (
+        ("tibia",),
+        (("lateral_epicondyle", "lateral_malleolus"), ("medial_epicondyle", "medial_malleolus")),
+    ),
+    "foot": (("talus", "calcn", "toes"), (("heel", "toe_tip"), ("heel", "toe"))),
+}
+
+Weights = Mapping[str, float]  # of the markers by name
+
+
+def external_loads(name: str, table: str) -> bytes:
+    """Return the external loads: the ground reaction on the calcaneus of each foot, in ``table``."""
+    forces = [
+        _element(
+            "ExternalForce",
+            {
+                "applied_to_body": f"calcn_{letter}",
+                "force_expressed_in_body": "ground",
+                "point_expressed_in_body": "ground",
+                "force_identifier": f"ground_force_{letter}_v",
+                "point_identifier": f"ground_force_{letter}_p",
+                "torque_identifier": f"ground_torque_{letter}_",
+                "data_source_name": "Unassigned",
+            },
+            name=side,
+        )
+        for side, letter in OF_SIDE.items()
+    ]
+    return _document(_element("ExternalLoads", {"objects": forces, "groups": "", "datafile": table}, name=name))
+
+
+def inverse_kinematics(name: str, *, markers: str, weights: Weights, time: tuple[float, float], output: str) -> bytes:
+    """Return the setup of InverseKinematics for a marker file."""
+    content = {
+        "results_directory": ".",
+        "model_file": SCALED_MODEL,
+        "constraint_weight": "Inf",
+        "accuracy": "1e-05",
+        "IKTaskSet": {"objects": _tasks(weights)},
+        "marker_file": markers,
+        "coordinate_file": "Unassigned",
+        "time_range": _numbers(time),
+        "report_errors": "true",
+        "output_motion_file": output,
+    }
+    return _document(_element("InverseKinematicsTool", content, name=name))
+
+
+def inverse_dynamics(
+    name: str, *, motion: str, loads: str, cutoff_hz: float, time: tuple[float, float], output: str
+) -> bytes:
+    """Return the setup of InverseDynamics; it filters the coordinates (Hz, -1: not)."""
+    content = {
+        "results_directory": ".",
+        "model_file": SCALED_MODEL,
+        "time_range": _numbers(time),
+        "forces_to_exclude": "Muscles",
+        "external_loads_file": loads,
+        "coordinates_file": motion,
+        "lowpass_cutoff_frequency_for_coordinates": f"{cutoff_hz:g}",
+        "output_gen_force_file": output,
+    }
+    return _document(_element("InverseDynamicsTool", content, name=name))
+
+
+def scale(
+    name: str,
+    *,
+    model: str,
+    markers: str,
+    weights: Weights,
+    landmarks: Mapping[str, str],
+    mass_kg: float,
+    height_m: float,
+    time: tuple[float, float],
+) -> bytes:
+    """Return the setup of Scale: pelvis, thighs, shanks and feet by the distances of markers in the static trial.
+
+    Other bodies keep their size; the mass is distributed as in the model.
+
+    Args:
+        name: of the person.
+        model: the generic model.
+        markers: the marker file of the static trial.
+        weights: of the markers that place the model's.
+        landmarks: name of the marker of each landmark.
+        mass_kg, height_m: of the person; the height may be NaN.
+        time: of the static trial, s.
+    """
+    measured = {
+        "apply": "true",
+        "scaling_order": "measurements",
+        "MeasurementSet": {"objects": _measurements(landmarks)},
+        "marker_file": markers,
+        "time_range": _numbers(time),
+        "preserve_mass_distribution": "true",
+    }
+    placed = {
+        "apply": "true",
+        "IKTaskSet": {"objects": _tasks(weights)},
+        "marker_file": markers,
+        "time_range": _numbers(time),
+        "output_model_file": SCALED_MODEL,
+        "max_marker_movement": "-1",
+    }
+    content = {
+        "mass": f"{mass_kg:g}",
+        "height": f"{1000 * height_m:g}" if np.isfinite(height_m) else "-1",
+        "age": "-1",
+        "GenericModelMaker": {"model_file": model, "marker_set_file": "Unassigned"},
+        "ModelScaler": measured,
+        "MarkerPlacer": placed,
+    }
+    return _document(_element("ScaleTool", content, name=name))
+
+
+def _measurements(landmarks: Mapping[str, str]) -> list[ET.Element]:
+    """Return the measurements that have a pair of markers; the mean of several pairs counts."""
+    found = []
+    for measure, (bodies, pairs) in MEASUREMENTS.items():
+        for side, letter in {"": ""}.items() if measure == "pelvis" else OF_SIDE.items():
+            ends = [[landmarks.get(f"{end}_{side}" if side else end) for end in pair] for pair in pairs]
+            known = [" ".join(map(str, pair)) for pair in ends if all(pair)][: 1 if measure == "foot" else None]
+            if known:
+                scaled = [f"{body}_{letter}" if side else body for body in bodies]
+                content = {
+                    "apply": "true",
+                    "MarkerPairSet": {"objects": [_element("MarkerPair", {"markers": pair}) for pair in known]},
+                    "BodyScaleSet": {
+                        "objects": [_element("BodyScale", {"axes": "X Y Z"}, name=body) for body in scaled]
+                    },
+                }
+                found.append(_element("Measurement", content, name=f"{measure}_{letter}" if side else measure))
+    return found
+
+
+def _tasks(weights: Weights) -> list[ET.Element]:
+    return [
+        _element("IKMarkerTask", {"apply": "true", "weight": f"{weight:g}"}, name=marker)
+        for marker, weight in weights.items()
+    ]
+
+
+def _numbers(values: tuple[float, float]) -> str:
+    return " ".join(f"{value:.6f}" for value in values)
+
+
+def _element(tag: str, content: Any, *, name: str = "") -> ET.Element:
+    """Return an element with text, listed elements, or children by tag."""
+    element = ET.Element(tag, {"name": name} if name else {})
+    if isinstance(content, str):
+        element.text = content
+    else:
+        children = content if isinstance(content, list) else [_element(*one) for one in content.items()]
+        element.extend(children)
+    return element
+
+
+def _document(tool: ET.Element) -> bytes:
+    root = ET.Element("OpenSimDocument", {"Version": VERSION})
+    root.append(tool)
+    ET.indent(root)
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode").encode() + b"\n"

@@ -1,0 +1,141 @@
+"""What OpenSim gets of a trial: markers as recorded but repaired, loads of valid stances, joint angles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dynamics.vectors import cross
+from ...plates.wrench import centre_of_pressure
+from ...results.trials import Trial
+from ...signals.filters import interval_s, low_pass, stretches
+from ...steps.clean.step import plate_wrenches
+
+Array = NDArray[np.float64]
+Columns = dict[str, Array]
+OF_SIDE = {"right": "r", "left": "l"}
+COORDINATES = {  # names of OpenSim's models, where these have such a coordinate
+    ("hip", "flexion"): "hip_flexion",
+    ("hip", "adduction"): "hip_adduction",
+    ("hip", "rotation"): "hip_rotation",
+    ("knee", "flexion"): "knee_angle",
+    ("knee", "adduction"): "knee_adduction",
+    ("knee", "rotation"): "knee_rotation",
+    ("ankle", "flexion"): "ankle_angle",
+    ("ankle", "adduction"): "ankle_adduction",
+    ("ankle", "rotation"): "ankle_rotation",
+}
+
+
+def markers(read: Trial, clean: Trial | None = None) -> dict[str, Array]:
+    """Return the positions (time, 3) of the markers that are seen, m, by label.
+
+    Samples are as recorded, unfiltered. Those that the step ``clean`` repaired (gaps filled, spikes taken out, labels
+    exchanged back) are its own: filtered, but smooth already. A landmark that is the mean of several markers repairs
+    none of them.
+
+    Args:
+        read, clean: the trial from these steps; no ``clean`` for a static trial.
+    """
+    labels = [str(label) for label in read["marker"].values]
+    position = read["marker_position"].values.copy()
+    if clean is not None:
+        for i, label in enumerate(clean["label"].values.tolist()):
+            if label in labels:
+                repaired = (clean["fill"].values[:, i] > 0) & np.isfinite(clean["marker_position"].values[:, i, 0])
+                position[repaired, labels.index(label)] = clean["marker_position"].values[repaired, i]
+    return {label: position[:, i] for i, label in enumerate(labels) if np.isfinite(position[:, i]).any()}
+
+
+def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, Any], filtered: bool) -> Columns:
+    """Return the ground reaction on each foot at the plate's rate, as columns of an external load.
+
+    Each foot has a force (N), the point where it acts (m) and a torque about this point (N m), lab axes. Swings and
+    stances without known force have no load. The point is the centre of pressure where the vertical force is above the
+    threshold of contacts, so that the torque is the free moment. Below, where it is not defined, it is the nearest one
+    in time, and the torque is the whole moment about it: the wrench is the plate's at every sample.
+
+    Args:
+        read, clean, contacts: the trial from these steps.
+        settings: those of the steps ``clean`` and ``contacts`` that made them.
+        filtered: whether to apply the low-pass filter of the step ``clean``.
+    """
+    instants = read["plate_time"].values
+    position = clean["marker_position"].values
+    wrench, _, _ = plate_wrenches(
+        read, {name: position[:, i] for i, name in enumerate(clean["marker"].values.tolist())}
+    )
+    if filtered and wrench.size:
+        rate_hz = (len(instants) - 1) / (instants[-1] - instants[0])
+        own = settings["clean"]
+        wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=own["force_cutoff_hz"], order=own["filter_order"])
+    columns = {"time": instants}
+    for side, letter in OF_SIDE.items():
+        force, point, torque = _load(read, contacts, side, wrench, threshold_n=settings["contacts"]["threshold_n"])
+        vectors = {
+            f"ground_force_{letter}_v": force,
+            f"ground_force_{letter}_p": point,
+            f"ground_torque_{letter}_": torque,
+        }
+        columns |= {f"{name}{axis}": values[:, i] for name, values in vectors.items() for i, axis in enumerate("xyz")}
+    return columns
+
+
+def _load(read: Trial, contacts: Trial, side: str, wrench: Array, *, threshold_n: float) -> tuple[Array, Array, Array]:
+    """Return force, point and torque (plate_time, 3) on one foot, see :func:`loads`."""
+    instants, numbers = read["plate_time"].values, read["plate"].values.tolist()
+    total, point = np.zeros((len(instants), 6)), np.full((len(instants), 3), np.nan)
+    for start_s, end_s, plates in _loaded_stances(contacts, side):
+        inside = slice(*instants.searchsorted([start_s - 1e-9, end_s + 1e-9]))
+        columns = [numbers.index(int(number)) for number in plates.split()]
+        total[inside] += np.nan_to_num(wrench[inside][:, columns].sum(axis=1))
+        loaded = inside.start + np.flatnonzero(total[inside, 1] > threshold_n)
+        corners = read["plate_corner"].values[columns[0]]
+        point[loaded], _ = centre_of_pressure(total[loaded, :3], total[loaded, 3:], corners)
+    known = np.flatnonzero(np.isfinite(point[:, 0]))
+    if not known.size:
+        return total[:, :3], np.zeros_like(point), total[:, 3:]
+    nearest = np.interp(np.arange(len(point)), known, np.arange(len(known)))
+    point = point[known[np.rint(nearest).astype(int)]]
+    return total[:, :3], point, total[:, 3:] - cross(point, total[:, :3])
+
+
+def _loaded_stances(contacts: Trial, side: str) -> Iterator[tuple[float, float, str]]:
+    """Yield start and end (s) of the load of each valid stance, and its plates.
+
+    The load lasts as long as the ground force of the step ``contacts``, which ends between two markers' instants, but
+    not into the neighbouring stance.
+    """
+    time, sides = contacts["time"].values, contacts["side"].values.tolist()
+    acting = np.nan_to_num(contacts["ground_force"].values[:, sides.index(side)]).any(axis=1)
+    step_s = interval_s(time)
+    runs = [(time[first] - step_s, time[stop - 1] + step_s) for first, stop in stretches(acting)]
+    own = contacts["contact_side"].values == side
+    names = ("contact_start", "contact_end", "plates", "valid")
+    starts, ends, plates, valid = (contacts[name].values[own] for name in names)
+    middles = [-np.inf, *(ends[:-1] + starts[1:]) / 2, np.inf]
+    for i in np.flatnonzero(valid).tolist():
+        lasting = [run for run in runs if run[0] <= ends[i] and run[1] >= starts[i]]
+        start_s = min([starts[i], *(first for first, _ in lasting)])
+        end_s = max([ends[i], *(last for _, last in lasting)])
+        yield max(start_s, middles[i]), min(end_s, middles[i + 1]), plates[i]
+
+
+def angles(kinematics: Trial, *, knee_sign: float) -> Columns:
+    """Return the joint angles of both legs in degrees, with the signs of OpenSim's coordinates.
+
+    Args:
+        kinematics: the trial from this step.
+        knee_sign: of flexion in the coordinate ``knee_angle``: -1 in the older models (Gait2354, Gait2392).
+    """
+    columns = {"time": kinematics["time"].values}
+    labels = [kinematics[name].values.tolist() for name in ("side", "joint", "angle")]
+    for side, letter in OF_SIDE.items():
+        for (joint, angle), name in COORDINATES.items():
+            i, j, k = (known.index(one) for known, one in zip(labels, (side, joint, angle), strict=True))
+            sign = knee_sign if name == "knee_angle" else 1.0
+            columns[f"{name}_{letter}"] = sign * kinematics["joint_angle"].values[:, i, j, k]
+    return columns

@@ -1,0 +1,250 @@
+"""``export --opensim``: what the files hold, read back; OpenSim itself runs in tests/campaigns."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from benchmarks.opensim_tool import read_table
+from pipeline.__main__ import main
+from pipeline.commands.opensim.command import export_opensim
+from pipeline.commands.opensim.trial_data import markers
+from pipeline.commands.verify import STALE_OPENSIM, verify
+from pipeline.errors import Problem, UserError
+from pipeline.results import netcdf
+from pipeline.results.trials import Trial, load_trial
+from pipeline.workflow import checksums
+from pipeline.workflow.open_study import open_study
+from tests.support.outputs import write_outputs
+
+Array = NDArray[np.float64]
+WALK = "comfortable_01"
+SIDES = {"left": "l", "right": "r"}
+MODEL = """<OpenSimDocument><Model><Coordinate name="knee_angle_r"><range>-2.1 0.2</range></Coordinate>
+<MarkerSet><objects>{markers}</objects></MarkerSet></Model></OpenSimDocument>"""
+
+
+def leave_out_left(study: Path) -> None:
+    """Take the left foot's plates from one walk in trials.tsv."""
+    header, *rows = (study / "trials.tsv").read_text().splitlines()
+    cells = ["none" if row.split("\t")[1] == WALK else "n/a" for row in rows]
+    lines = [f"{header}\tplates_left", *(f"{row}\t{cell}" for row, cell in zip(rows, cells, strict=True))]
+    (study / "trials.tsv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    study = write_outputs(tmp_path_factory.mktemp("house"), change=leave_out_left)
+    export_opensim(study, angles=True, filter_forces=True)
+    return study
+
+
+@pytest.fixture
+def study(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+
+
+def trc(path: Path) -> tuple[Array, dict[str, Array]]:
+    """Return time and positions (time, 3) in m of a marker file."""
+    lines = path.read_text().splitlines()
+    facts = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=True))
+    labels = lines[3].split("\t")[2::3]
+    values = np.array([line.split("\t") for line in lines[6:]], float)
+    assert (len(values), len(labels), facts["Units"]) == (int(facts["NumFrames"]), int(facts["NumMarkers"]), "mm")
+    assert lines[4].split("\t")[2:] == [f"{axis}{i + 1}" for i in range(len(labels)) for axis in "XYZ"]
+    assert np.array_equal(values[:, 0], np.rint(values[:, 1] * float(facts["DataRate"])) + 1)
+    return values[:, 1], {label: values[:, 2 + 3 * i : 5 + 3 * i] / 1000 for i, label in enumerate(labels)}
+
+
+def xml(path: Path) -> ET.Element:
+    return ET.parse(path).getroot()  # noqa: S314
+
+
+def vectors(table: dict[str, Array], name: str) -> Array:
+    return np.stack([table[f"{name}{axis}"] for axis in "xyz"], axis=1)
+
+
+def test_markers_are_those_of_the_recording_in_lab_axes(finished: Path) -> None:
+    time, written = trc(finished / f"derived/opensim/sub-01/{WALK}.trc")
+    read = load_trial(finished / "derived/sub-01/read.nc", WALK)
+    assert np.allclose(time, read["time"].values, atol=1e-6)
+    for label, position in written.items():
+        assert np.allclose(position, read["marker_position"].sel(marker=label).values, atol=1e-8, equal_nan=True)
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("trial", [WALK, "fast_01"])
+def test_force_point_and_torque_are_the_wrench_of_valid_stances(finished: Path, trial: str, side: str) -> None:
+    """Filtered as in the study, they are its ground wrench; a stance without known force, NaN there, has no load."""
+    table = read_table(finished / f"derived/opensim/sub-01/{trial}_grf.mot")
+    contacts = load_trial(finished / "derived/sub-01/contacts.nc", trial).sel(side=side)
+    letter = SIDES[side]
+    names = (f"ground_force_{letter}_v", f"ground_force_{letter}_p", f"ground_torque_{letter}_")
+    force, point, torque = (vectors(table, name) for name in names)
+    moment = torque + np.cross(point, force)
+    for written, name in ((force, "ground_force"), (moment, "ground_moment")):
+        kept = contacts[name].values
+        at_frames = np.stack([np.interp(contacts.time, table["time"], column) for column in written.T], axis=1)
+        acting, unknown = np.nan_to_num(kept).any(axis=1), np.isnan(kept).any(axis=1)
+        assert np.allclose(at_frames[acting], kept[acting], atol=1e-5)  # N, N m; nine digits are written
+        assert not at_frames[unknown].any()
+    loaded = force[:, 1] > 20
+    assert loaded.any() == (trial != WALK or side != "left")
+    assert np.abs(torque[loaded][:, [0, 2]]).max(initial=0) < 1e-6  # a free moment, about the vertical
+
+
+def test_rejected_stances_are_listed_and_carry_no_load(finished: Path) -> None:
+    table = read_table(finished / f"derived/opensim/sub-01/{WALK}_grf.mot")
+    assert not vectors(table, "ground_force_l_v").any()
+    assert vectors(table, "ground_force_r_v").any()
+    rows = [line.split("\t") for line in (finished / "derived/opensim/stances.tsv").read_text().splitlines()]
+    assert rows[0] == ["session", "trial", "side", "start_s", "end_s", "loaded", "reason"]
+    left = [row for row in rows if row[1:3] == [WALK, "left"]]
+    assert left
+    assert all(row[5] == "no" and row[6] for row in left)
+
+
+def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None:
+    path = study / "derived/sub-01/contacts.nc"
+    contacts = netcdf.load(path)
+    netcdf.save(path, contacts.assign_coords(valid=contacts.valid & (contacts.contact_trial != 0)))
+    checksums.withdraw(study / "derived", [path])
+    _, lacking = export_opensim(study, output=study / "files")
+    first = str(contacts.trial.values[0])
+    assert lacking[0] == f"sub-01 {first}: no valid stance: no ground reaction and no inverse dynamics"
+    written = {file.name for file in (study / "files/sub-01").glob(f"{first}*")}
+    assert written == {f"{first}.trc", f"{first}_ik.xml"}
+    assert any(line.startswith("sub-01 gone: ") for line in lacking)
+
+
+def test_setup_files_name_the_files_next_to_them_and_the_person(finished: Path) -> None:
+    folder = finished / "derived/opensim/sub-01"
+    static, person = (
+        xml(folder / "scale.xml"),
+        netcdf.load(finished / "derived/sub-01/calibrate.nc").attrs,
+    )
+    assert float(static.findtext("ScaleTool/mass") or 0) == pytest.approx(person["body_mass_kg"])
+    assert float(static.findtext("ScaleTool/height") or 0) == pytest.approx(1000 * person["body_height_m"])
+    pairs = [pair.text.split() for pair in static.iter("markers") if pair.text]
+    known = trc(folder / "static.trc")[1]
+    assert {label for pair in pairs for label in pair} <= {*known}
+    assert {body.get("name") for body in static.iter("BodyScale")} >= {"pelvis", "femur_r", "tibia_l", "calcn_r"}
+    given = {"marker_file", "external_loads_file", "datafile"}
+    for setup in folder.glob("*.xml"):
+        files = [element.text for element in xml(setup).iter() if element.tag in given]
+        assert files or setup.stem.endswith("_id")
+        assert all((folder / str(file)).is_file() for file in files)
+    columns = {*read_table(folder / f"{WALK}_grf.mot")}
+    for force in xml(folder / f"{WALK}_grf.xml").iter("ExternalForce"):
+        starts = [force.findtext(f"{kind}_identifier") for kind in ("force", "point", "torque")]
+        assert {f"{start}{axis}" for start in starts for axis in "xyz"} <= columns
+    made = xml(folder / f"{WALK}_id.xml")[0]
+    fit = xml(folder / f"{WALK}_ik.xml")[0]
+    assert made.findtext("coordinates_file") == fit.findtext("output_motion_file")
+    assert made.findtext("model_file") == fit.findtext("model_file") == static.findtext(".//output_model_file")
+
+
+def test_repaired_samples_and_no_others_are_those_of_clean() -> None:
+    recorded = np.arange(24.0).reshape(4, 2, 3)
+    recorded[1, 0] = np.nan
+    read = Trial({"marker_position": (("time", "marker", "axis"), recorded)}, {"marker": ["LHEE", "LTOE"]})
+    cleaned = {
+        "marker_position": (("time", "marker", "axis"), recorded[:, :1] + 0.1),
+        "fill": (("time", "marker"), np.array([[0], [1], [4], [0]])),
+    }
+    cleaned["marker_position"][1][1:3] = 7.0
+    clean = Trial(cleaned, {"marker": ["heel_left"], "label": ("marker", ["LHEE"])})
+    expected = np.stack([recorded[0, 0], np.full(3, 7.0), np.full(3, 7.0), recorded[3, 0]])
+    written = markers(read, clean)
+    assert np.array_equal(written["LHEE"], expected)
+    assert np.array_equal(written["LTOE"], recorded[:, 1])
+
+
+def test_a_table_names_markers_and_a_model_takes_those_that_it_has(study: Path) -> None:
+    labels = [*trc(study / f"derived/opensim/sub-01/{WALK}.trc")[1]]
+    table = study / "markers.tsv"
+    table.write_text(f"label\tmarker\tweight\n{labels[0]}\tR.ASIS\t10\n{labels[1]}\tn/a\t\n{labels[2]}\tR.Heel\t\n")
+    model = study / "generic.osim"
+    model.write_text(MODEL.format(markers='<Marker name="R.ASIS"/><Marker name="R.Heel"/><Marker name="C7"/>'))
+    export = ["export", "--opensim", str(study), "--model", str(model), "--markers", str(table), "--angles"]
+    assert main(export) == 0
+    folder = study / "derived/opensim/sub-01"
+    assert [*trc(folder / f"{WALK}.trc")[1]] == ["R.ASIS", "R.Heel", *labels[3:]]
+    tasks = xml(folder / f"{WALK}_ik.xml").iter("IKMarkerTask")
+    assert {task.get("name"): task.findtext("weight") for task in tasks} == {"R.ASIS": "10", "R.Heel": "1"}
+    named = xml(folder / "scale.xml").findtext(".//GenericModelMaker/model_file") or ""
+    assert (folder / named).resolve() == model
+    angles = read_table(folder / f"{WALK}_angles.mot")
+    flexion = load_trial(study / "derived/sub-01/kinematics.nc", WALK).joint_angle.sel(side="right", angle="flexion")
+    for column, joint, sign in (
+        ("knee_angle_r", "knee", -1),
+        ("hip_flexion_r", "hip", 1),
+        ("ankle_angle_r", "ankle", 1),
+    ):
+        assert np.allclose(angles[column], sign * flexion.sel(joint=joint), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "model", "said"),
+    [
+        ("label\tmarker\nNOT_THERE\tR.ASIS\n", None, "the table has none of the labels"),
+        ("label\tmarker\n{0}\tSAME\n{1}\tSAME\n", None, "a second marker with the name 'SAME'"),
+        ("label\tmarker\n{0}\tA\n{0}\tB\n", None, "is there twice"),
+        ("label\tmarker\n{0}\tR ASIS\n", None, "'R ASIS' cannot be a name in OpenSim"),
+        ("label\tmarker\tweight\n{0}\tA\t-1\n", None, "weight is -1"),
+        ("label\n{0}\n", None, "column 'marker' is missing"),
+        (None, MODEL.format(markers='<Marker name="STRN"/>'), "has none of the markers"),
+        (None, "<OpenSimDocument/>", "not a model of OpenSim"),
+        (None, "no XML", "cannot be read"),
+    ],
+)
+def test_names_that_fit_nothing_are_refused(
+    finished: Path, tmp_path: Path, table: str | None, model: str | None, said: str
+) -> None:
+    labels = [*trc(finished / f"derived/opensim/sub-01/{WALK}.trc")[1]]
+    options: dict[str, Any] = {}
+    for name, text in (("markers", table), ("model", model)):
+        if text:
+            options[name] = tmp_path / f"{name}.txt"
+            options[name].write_text(text.format(*labels))
+    with pytest.raises(UserError, match=said):
+        export_opensim(finished, output=tmp_path / "files", **options)
+
+
+@pytest.mark.parametrize("option", [["--angles"], ["--filter-forces"], ["--model", "m.osim"], ["--markers", "m.tsv"]])
+def test_options_of_files_for_opensim_are_refused_for_a_table(
+    finished: Path, option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(finished), *option]) == 1
+    assert capsys.readouterr().err == f"{option[0]}: is of files for OpenSim; add --opensim\n"
+
+
+def test_files_of_earlier_results_are_named_until_they_are_exported_again(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (study / "derived/opensim/sub-01/scaled_model.osim").write_text("written by OpenSim")
+
+    def stale() -> list[Problem]:
+        return [fault for fault in verify(study)[0] if fault.remedy == STALE_OPENSIM]
+
+    assert stale() == []
+    assert "opensim" not in verify(study)[1]
+    path, known = study / "derived/sub-01/contacts.nc", checksums.recorded(study / "derived", "sub-01/contacts.nc")
+    assert known
+    netcdf.save(path, netcdf.load(path).assign_attrs(title="of another threshold"))
+    key = json.loads(open_study(study, forced=True).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
+    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    assert stale() == [Problem("derived/opensim", "made from an earlier derived/sub-01/contacts.nc", STALE_OPENSIM)]
+    capsys.readouterr()
+    assert main(["verify", str(study)]) == 1
+    assert f"  gaitlab export {shlex.quote(str(study))} --opensim" in capsys.readouterr().out
+    assert main(["export", str(study), "--opensim"]) == 0
+    assert stale() == []
