@@ -35,7 +35,7 @@ FILES = {f"{step}.nc" for step in schema.VARIABLES} | {"study.yaml", "participan
 FILES |= {"segments.tsv", "cycles.tsv", "study.csv", "report.html", "checksums"} | {
     f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")
 }
-FILES |= {"study.parquet", "study.csv.json", "study.parquet.json", "stances.tsv"}
+FILES |= {"study.parquet", "study.csv.json", "study.parquet.json", "stances.tsv", "scale.xml"}
 WORDS = {
     word
     for path in CODE
@@ -162,7 +162,7 @@ def test_function_for_scripts_is_described_with_its_arguments(name: str) -> None
 
 # --- names on all pages ----------------------------------------------------------------------------------------------
 
-EXTENSIONS = r"(nc|csv|tsv|yaml|html|json|py|md|toml|log|R|m|c3d|png|svg|cff|mot|sto|parquet|xlsx)"
+EXTENSIONS = r"(nc|csv|tsv|yaml|html|json|py|md|toml|log|R|m|c3d|png|svg|cff|mot|sto|xml|parquet|xlsx)"
 OTHERS = {"shank.z", "read.csv", "cf_role"}  # an axis of a body model; a function of R; an attribute of CF
 
 
