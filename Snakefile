@@ -10,6 +10,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from pipeline.errors import UserError
 from pipeline.workflow.activity_lock import hold, is_left_alone
+from pipeline.workflow.cluster_jobs import group_in_linear_time, remove_outdated, sessions_of_targets
 from pipeline.workflow.open_study import SESSION_STEPS, changed_results, open_study
 from pipeline.workflow.progress import Progress, closing_lines
 from pipeline.workflow.workers import run_job, stop_on_interrupt, was_interrupted
@@ -36,7 +37,7 @@ if workflow.is_main_process and workflow.resource_settings.cores == 0:
 try:
     # a job on a cluster opens the study again while others run, and may find results before their records
     forced = not workflow.is_main_process or bool({"-F", "--forceall"} & set(sys.argv))
-    STUDY = open_study(Path.cwd(), overrides=config, forced=forced)
+    STUDY = open_study(Path.cwd(), overrides=config, forced=forced, only=sessions_of_targets(sys.argv))
 except UserError as error:
     refuse(str(error))
 
@@ -72,6 +73,25 @@ localrules:
     all,
 
 
+if not workflow.is_main_process:  # a job on a cluster runs its steps; Slurm's plugin would start Snakemake for each
+
+    localrules:
+        read,
+        calibrate,
+        clean,
+        contacts,
+        kinematics,
+        kinetics,
+        cycles,
+        study,
+        report,
+
+
+onstart:
+    if workflow.non_local_exec and workflow.execution_settings.keep_incomplete:
+        remove_outdated(workflow.dag.needrun_jobs())
+
+
 def key(step):
     """Return the function that gives a job's key. Snakemake calls it while it plans."""
     of_wildcards = STUDY.key(step)
@@ -87,16 +107,18 @@ def recordings(wildcards):
     """Return the files of a session, and force the jobs of changed results: each plan begins with a session's files."""
     with suppress(AttributeError):  # another version of Snakemake: the job that reads a changed result refuses it
         workflow.dag.forcefiles.update(MADE_AGAIN)
+        group_in_linear_time(workflow.dag)
     return [ancient(file) for file in STUDY.c3d_files(wildcards.session)]
 
 
 def adjust_settings():
-    """Change two settings of Snakemake that no option can change; it reads them when it has planned.
+    """Change settings of Snakemake that no option can change; it reads them when it has planned.
 
     With a limit of jobs a second, each finished job makes Snakemake look at all waiting jobs once more every second:
     half of a core's time with 20 sessions (https://github.com/snakemake/snakemake/pull/3744). So the limit of the
-    profile means none; one that the user gives is kept. Profiles do not reach the jobs of a cluster, and a group of
-    them gets no --force-use-threads: each of its steps would start Snakemake once more.
+    profile means none; one that the user gives is kept. Profiles do not reach the jobs of a cluster: a group of them
+    gets no --keep-going, so that a session that fails would end the others, and no --force-use-threads, so that each
+    of its steps would start Snakemake once more.
     """
     with suppress(AttributeError):  # another version of Snakemake: the run takes longer
         limit = workflow.scheduling_settings.max_jobs_per_timespan
@@ -104,6 +126,7 @@ def adjust_settings():
             workflow.scheduling_settings.max_jobs_per_timespan = None
         if not workflow.is_main_process:
             workflow.execution_settings.use_threads = True
+            workflow.execution_settings.keep_going = True
 
 
 rule all:
@@ -121,7 +144,7 @@ rule read:
         "logs/{session}/read.log",
     resources:
         mem_mb=STUDY.memory_mb["session"],
-        runtime=10,
+        runtime=STUDY.runtime_min["session"],
     params:
         key=key("read"),
     run:
@@ -137,7 +160,7 @@ rule calibrate:
         "logs/{session}/calibrate.log",
     resources:
         mem_mb=STUDY.memory_mb["session"],
-        runtime=10,
+        runtime=STUDY.runtime_min["session"],
     params:
         key=key("calibrate"),
     run:
@@ -153,7 +176,7 @@ rule clean:
         "logs/{session}/clean.log",
     resources:
         mem_mb=STUDY.memory_mb["session"],
-        runtime=10,
+        runtime=STUDY.runtime_min["session"],
     params:
         key=key("clean"),
     run:
@@ -169,7 +192,7 @@ rule contacts:
         "logs/{session}/contacts.log",
     resources:
         mem_mb=STUDY.memory_mb["session"],
-        runtime=10,
+        runtime=STUDY.runtime_min["session"],
     params:
         key=key("contacts"),
     run:
@@ -186,7 +209,7 @@ rule kinematics:
         "logs/{session}/kinematics.log",
     resources:
         mem_mb=STUDY.memory_mb["session"],
-        runtime=10,
+        runtime=STUDY.runtime_min["session"],
     params:
         key=key("kinematics"),
     run:
@@ -204,7 +227,7 @@ rule kinetics:
         "logs/{session}/kinetics.log",
     resources:
         mem_mb=STUDY.memory_mb["session"],
-        runtime=10,
+        runtime=STUDY.runtime_min["session"],
     params:
         key=key("kinetics"),
     run:
@@ -225,7 +248,7 @@ rule cycles:
         "logs/{session}/cycles.log",
     resources:
         mem_mb=STUDY.memory_mb["session"],
-        runtime=10,
+        runtime=STUDY.runtime_min["session"],
     params:
         key=key("cycles"),
     run:
@@ -245,7 +268,7 @@ rule study:
         "logs/study.log",
     resources:
         mem_mb=STUDY.memory_mb["study"],
-        runtime=10,
+        runtime=STUDY.runtime_min["study"],
     params:
         key=key("study"),
     run:
@@ -269,7 +292,7 @@ rule report:
         "logs/report.log",
     resources:
         mem_mb=STUDY.memory_mb["study"],
-        runtime=10,
+        runtime=STUDY.runtime_min["study"],
     params:
         key=key("report"),
     run:

@@ -27,14 +27,16 @@ def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
     """Return the SHA-256 of each file; ``cache`` keeps them by size, times, inode.
 
     Files changed within the last two seconds are not stored: another change within a clock tick of the file system
-    would be missed. A cache that cannot be written costs only time.
+    would be missed. A cache that cannot be written costs only time. It keeps what it holds of other files: a job on a
+    cluster looks at those of its own sessions only.
     """
     try:
         known = json.loads(cache.read_text())
     except (OSError, ValueError):
         known = {}
     known = known if isinstance(known, dict) else {}  # from another program
-    digests, entries = {}, {}
+    digests: dict[Path, str] = {}
+    entries = dict(known)
     for path in sorted(set(paths)):
         status = path.stat()
         stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]

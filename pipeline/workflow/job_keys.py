@@ -78,10 +78,24 @@ class Study:
 
         It is 1.8 to 2.8 times the largest measured value, see docs/scale.md.
         """
+        largest, total = self._mb
+        return {"session": round(400 + 25 * largest), "study": round(400 + 4 * total)}
+
+    @cached_property
+    def runtime_min(self) -> dict[str, int]:
+        """Return the minutes to request for a step of a session and of the study, at least 4 times as measured.
+
+        A job on a cluster asks for the sum of its steps, see docs/scale.md.
+        """
+        largest, _ = self._mb
+        return {"session": max(1, round(largest / 25)), "study": 10 + len(self.sessions) // 100}
+
+    @cached_property
+    def _mb(self) -> tuple[float, float]:
+        """Return the size of the recordings of the largest session and of all, MB."""
         mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
         of_sessions = ({row["file"] for row in rows} & mb.keys() for rows in self.sessions.values())
-        largest = max(sum(mb[file] for file in files) for files in of_sessions)
-        return {"session": round(400 + 25 * largest), "study": round(400 + 4 * sum(mb.values()))}
+        return max(sum(mb[file] for file in files) for files in of_sessions), sum(mb.values())
 
     def key(self, step: str) -> Callable[[Any], str]:
         """Return the function from the wildcards to a job's key."""

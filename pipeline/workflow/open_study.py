@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,13 +28,16 @@ MOST_LISTED = 3  # results in a notice
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
-def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False) -> Study:
+def open_study(
+    path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False, only: Collection[str] = ()
+) -> Study:
     """Check settings and tables and return the study.
 
     Args:
         path: the study directory.
         overrides: settings from the command line; they win over study.yaml.
         forced: whether every job will run anyway (``--forceall``), so that no records are needed.
+        only: sessions to which the study is restricted, as for a job on a cluster; none for all.
 
     Raises:
         UserError: every problem of settings and tables.
@@ -42,6 +45,8 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None, forced
     study, problems = look_at(path, overrides=overrides, forced=forced)
     if problems:
         raise UserError.of(problems)
+    if only:
+        study = replace(study, sessions={name: rows for name, rows in study.sessions.items() if name in only})
     if not os.access(path, os.W_OK):
         raise UserError(str(path), "cannot be written to", "copy the study to where you may write")
     files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}

@@ -158,8 +158,10 @@ class Progress:
         """Show the jobs of a group that failed; those that ended well before are reported, too."""
         jobs = [(job["rule_name"], job["log"]) for job in group.job_error_info]
         failed = [job for job in jobs if _reason(job[1])]
-        for job in failed or jobs[-1:]:
+        for job in failed:
             self._fail(failure(*job))
+        if not failed:
+            self._fail(_lost([_session(log) for _, log in jobs], getattr(group, "external_jobid", None)))
 
     def _fail(self, text: str) -> None:
         self.failed = self.job_failed = True
@@ -207,6 +209,20 @@ def failure(step: str, logs: Sequence[str]) -> str:
     if lines[0].startswith("Traceback"):
         return f"{what} failed: {lines[-1]}\n  This is a fault of the pipeline, not of the study; see {logs[0]}"
     return f"{what} failed: " + "\n  ".join(lines[:LONGEST_REASON])
+
+
+def _lost(sessions: Sequence[str], number: str | None) -> str:
+    """Return what happened to the sessions of a job of a cluster that failed without a reason in any log.
+
+    Args:
+        sessions: session of each step in the job.
+        number: the cluster's number of the job, None if it was not accepted.
+    """
+    first, *others = sorted({*sessions})
+    who = f"{first} and {_count(len(others), 'other session')}" if others else first
+    if number:
+        return f"{who} failed: the cluster's job {number} was ended from outside, or ran out of time or memory"
+    return f"{who} failed: the cluster refused the job; check its partition, account, time and memory (docs/scale.md)"
 
 
 def _reason(logs: Sequence[str]) -> list[str]:

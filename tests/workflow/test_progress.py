@@ -193,12 +193,19 @@ def test_of_a_group_the_jobs_are_named_that_failed(log_file: Path, capsys: pytes
     good.write_text("WARNING walk rejected: x\n")
     jobs = [{"rule_name": path.stem, "log": [str(path)]} for path in (good, log_file)]
     printer = progress()
-    for infos in (jobs, jobs[:1]):
-        log(printer, event=LogEvent.GROUP_ERROR, level=logging.ERROR, job_error_info=infos)
-        job_error(printer, good, step="read", indent=True)
-    first, second = capsys.readouterr().err.splitlines()
-    assert first == "s1 clean failed: f.nc: damaged; remove it"
-    assert second.startswith("s1 read failed: it was ended from outside")
+    log(printer, event=LogEvent.GROUP_ERROR, level=logging.ERROR, job_error_info=jobs)
+    job_error(printer, good, step="read", indent=True)
+    assert capsys.readouterr().err == "s1 clean failed: f.nc: damaged; remove it\n"
+
+
+def test_a_group_that_left_no_reason_was_ended_or_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    jobs = [{"rule_name": "read", "log": [f"logs/s{number}/read.log"]} for number in (2, 1, 3)]
+    printer = progress()
+    log(printer, event=LogEvent.GROUP_ERROR, level=logging.ERROR, job_error_info=jobs, external_jobid="17")
+    log(printer, event=LogEvent.GROUP_ERROR, level=logging.ERROR, job_error_info=jobs[:1])
+    ended, refused = capsys.readouterr().err.splitlines()
+    assert ended.startswith("s1 and 2 other sessions failed: the cluster's job 17 was ended from outside")
+    assert refused.startswith("s2 failed: the cluster refused the job")
 
 
 @pytest.mark.parametrize(
