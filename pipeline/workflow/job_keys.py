@@ -88,7 +88,7 @@ class Study:
         A job on a cluster asks for the sum of its steps, see docs/scale.md.
         """
         largest, _ = self._mb
-        return {"session": max(1, round(largest / 25)), "study": 10 + len(self.sessions) // 100}
+        return {"session": max(1, round(largest / 25)), "study": 10 + len(self.sessions) // 60}
 
     @cached_property
     def _mb(self) -> tuple[float, float]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import time
 import tomllib
 from pathlib import Path
@@ -10,9 +13,10 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from pipeline.workflow.cluster_jobs import remove_outdated, sessions_of_targets
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
-from tests.support.checkout import HOUSE
+from tests.support.checkout import DRY_RUN, HOUSE, snakemake
 
 CLUSTERS = ("slurm", "cluster-generic")
 
@@ -68,11 +72,57 @@ def test_a_cluster_is_asked_for_memory_by_the_size_of_the_recordings(tmp_path: P
     assert study.memory_mb["study"] == pytest.approx(empty["study"] + 4 * 14)  # all
 
 
+def test_a_cluster_is_asked_for_time_by_the_size_of_the_study(tmp_path: Path) -> None:
+    path = stub_study(tmp_path / "study", sessions=120, trials=1)
+    assert open_study(path).runtime_min == {"session": 1, "study": 12}
+    (path / "sub-0001" / "static.c3d").write_bytes(bytes(100_000_000))
+    assert open_study(path).runtime_min["session"] == 4
+
+
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_a_cluster_runs_a_session_as_one_job(name: str) -> None:
+def test_a_cluster_runs_ten_thousand_sessions_as_some_hundreds_of_jobs(name: str) -> None:
     profile = yaml.safe_load((HOUSE / "profiles" / name / "config.yaml").read_text())
     assert profile["executor"] == name
     assert profile["groups"] == dict.fromkeys(SESSION_STEPS, "session")
+    assert 10_000 / profile["group-components"]["session"] <= 500
+    assert profile["cores"] == 1  # else a job asks for the cores and the memory of all its sessions at a time
+    assert profile["keep-incomplete"]  # else one session that fails takes the results of the others with it
+
+
+def test_a_job_of_a_cluster_opens_its_own_sessions_only(tmp_path: Path) -> None:
+    path = stub_study(tmp_path / "study", sessions=3, trials=1)
+    whole = open_study(path)
+    cache = path / ".snakemake" / "source_sha256.json"
+    cache.parent.mkdir(exist_ok=True)
+    cache.write_text(json.dumps({"of another session": {}}))
+    own = open_study(path, only=sessions_of_targets(["--target-jobs", "read:session=sub-0001", "--cores", "1"]))
+    assert [*own.sessions] == ["sub-0001"]
+    assert {*own.sha256} == {"sub-0001/static.c3d", "sub-0001/walk_00.c3d"}
+    wildcards = SimpleNamespace(session="sub-0001")
+    assert all(own.key(step)(wildcards) == whole.key(step)(wildcards) for step in SESSION_STEPS)
+    assert "of another session" in json.loads(cache.read_text())
+
+
+def test_large_groups_cost_no_more_to_plan(tmp_path: Path) -> None:
+    path = stub_study(tmp_path / "study", sessions=60, trials=1)
+    took, counts = {}, {}
+    for size in (1, 60):
+        before = os.times().children_user
+        groups = (f"{step}=session" for step in SESSION_STEPS)
+        plan = snakemake(path, *DRY_RUN, "--groups", *groups, "--group-components", f"session={size}")
+        took[size] = os.times().children_user - before
+        counts[size] = dict(re.findall(r"^(\w+) +(\d+)$", plan.stdout, re.MULTILINE))
+    assert counts[60] == counts[1]
+    assert counts[1]["total"] == str(60 * len(SESSION_STEPS) + 3)  # study, report, all
+    assert took[60] < 1.5 * took[1]  # Snakemake's own way takes 2.5 times as long
+
+
+def test_what_a_cluster_makes_again_is_removed_before(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("clean.nc", "clean.log", "read.nc")]
+    for file in files:
+        file.touch()
+    remove_outdated([SimpleNamespace(output=[str(files[0]), str(tmp_path / "none.nc")], log=[str(files[1])])])
+    assert [*tmp_path.iterdir()] == [files[2]]
 
 
 def test_no_plugin_for_clusters_is_loaded_where_none_is_used() -> None:
