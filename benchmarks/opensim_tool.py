@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -32,8 +33,8 @@ AT_LEAST = 20.0
 
 def measure() -> list[Figure]:
     """Return the tool's time over that of the steps, or why it is not measured."""
-    if absent := _absent():
-        return [not_measured(absent)]
+    if reason := absent():
+        return [not_measured(reason)]
     steps = first_trial(STUDY)
     for step in ("read", *OURS):
         ours = steps[step]()
@@ -55,10 +56,7 @@ def inverse_dynamics(example: Path, folder: Path) -> Callable[[], object]:
     """Load the model and return a function that runs the tool on the whole walk."""
     import opensim
 
-    opensim.Logger.removeFileSink()
-    opensim.Logger.setLevelString("Off")
-    model = opensim.Model(str(example / "subject01_simbody.osim"))
-    model.initSystem()
+    model = load_model(example)
     muscles = opensim.ArrayStr()
     muscles.append("Muscles")
 
@@ -79,6 +77,17 @@ def inverse_dynamics(example: Path, folder: Path) -> Callable[[], object]:
     return run
 
 
+def load_model(example: Path) -> Any:
+    """Return the example's scaled model; OpenSim logs nothing from then on."""
+    import opensim
+
+    opensim.Logger.removeFileSink()
+    opensim.Logger.setLevelString("Off")
+    model = opensim.Model(str(example / "subject01_simbody.osim"))
+    model.initSystem()
+    return model
+
+
 def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
     """Return the columns of an OpenSim text table (.sto, .mot)."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
@@ -87,7 +96,8 @@ def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
     return dict(zip(lines[start].split(), rows.T, strict=True))
 
 
-def _absent() -> str:
+def absent() -> str:
+    """Return why OpenSim or its example cannot be used, or nothing."""
     try:
         import opensim  # noqa: F401
     except ImportError:

@@ -16,9 +16,10 @@ from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import ezc3d
+import xarray as xr
 
 from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
@@ -91,11 +92,17 @@ def seconds(study: Path, *, rounds: int = ROUNDS) -> dict[str, float]:
     return best
 
 
-def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
-    """Return the parse and the steps of a study's first walk, in order.
+class FirstWalk(NamedTuple):
+    """A study's first walk with what its steps need."""
 
-    Each step uses the results of those before.
-    """
+    file: Path
+    body_model: BodyModel
+    calibration: xr.Dataset
+    settings: dict[str, Any]
+
+
+def first_walk(study: Path) -> FirstWalk:
+    """Calibrate the session of a study's first walk by its static trial."""
     chosen, model = settings.load_settings(settings.read_yaml(study / "study.yaml"), where="", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     segments = study_tables.read_segments(study / "segments.tsv", participants)
@@ -104,7 +111,7 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
     still, moving = (read(study / row["file"], body_model=model, **chosen["read"]) for row in (static, walk))
     still.attrs["role"] = "static"
     person = static["participant_id"]
-    model_of_session = calibrate(
+    calibration = calibrate(
         joined({"static": still, "walk": moving}),
         body_model=model,
         participant=participants[person],
@@ -112,7 +119,16 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
         segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
         **chosen["calibrate"],
     )
-    file, left = study / walk["file"], dict[str, Any]()
+    return FirstWalk(study / walk["file"], model, calibration, chosen)
+
+
+def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
+    """Return the parse and the steps of a study's first walk, in order.
+
+    Each step uses the results of those before.
+    """
+    file, model, model_of_session, chosen = first_walk(study)
+    left = dict[str, Any]()
     work: dict[str, Callable[[], Any]] = {
         PARSE: lambda: ezc3d.c3d(str(file)),
         "read": lambda: read(file, body_model=model, **chosen["read"]),
