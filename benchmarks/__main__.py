@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks import growth, kernel, memory, opensim_tool, report, study, trial
+from benchmarks import growth, kernel, memory, opensim_inverse_kinematics, opensim_tool, report, study, trial
 from benchmarks.figures import Figure, run_all
 
 
@@ -19,6 +19,7 @@ def parts(*, full: bool) -> dict[str, Callable[[], list[Figure]]]:
         kernel.TITLE: kernel.measure,
         trial.TITLE: trial.measure,
         opensim_tool.TITLE: opensim_tool.measure,
+        opensim_inverse_kinematics.TITLE: opensim_inverse_kinematics.measure,
         study.TITLE: partial(study.measure, *((20, 20) if full else ())),
         report.TITLE: report.measure,
         memory.TITLE: memory.measure,

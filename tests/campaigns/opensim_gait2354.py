@@ -96,7 +96,7 @@ def opensim_poses(shared: Path) -> pd.DataFrame:
             coordinates.get(str(name)).setValue(state, float(value if metres else np.radians(value)), False)
         model.assemble(state)
         model.realizePosition(state)
-        row = {}
+        row: dict[str, float] = {}
         for body in (f"{name}_{side}" for side in "rl" for name in ("femur", "tibia", "talus")):
             pose = model.getBodySet().get(body).getTransformInGround(state)
             name, side = body.split("_")
@@ -119,7 +119,7 @@ def opensim_marker_errors(shared: Path) -> dict[str, float]:
     labels = [label for label in lines[3].split("\t")[2:] if label]
     rows = np.array([line.split("\t")[2 : 2 + 3 * len(labels)] for line in lines[6:]], dtype=float) / 1000
     recorded = dict(zip(labels, np.moveaxis(rows.reshape(len(rows), -1, 3), 1, 0), strict=True))
-    names = [name.removesuffix("_tx") for name in placed if name.endswith("_tx")]
+    names = [name.removesuffix("_tx") for name in map(str, placed) if name.endswith("_tx")]
     away = {name: placed[[f"{name}_t{axis}" for axis in "xyz"]].values - recorded[name] for name in names}
     return {name: float(np.sqrt((error**2).sum(axis=1).mean())) for name, error in away.items()}
 

@@ -45,7 +45,7 @@ Array = NDArray[np.float64]
 Frames = slice | NDArray[np.intp] | NDArray[np.bool_]
 PELVIS = 6  # index of the pelvis among the bodies, after foot, shank, thigh of the left and the right leg
 MOST_STEPS = 60
-CONVERGED = 1e-9  # largest last step, rad and m
+CONVERGED_M = 1e-7  # root of the summed squares of marker motion in the last step; the step itself is still taken
 NEAR = 0.1  # rad and m: after a step as short as this the curvature counts
 FIRST_DAMPING = 1e-4
 FLOOR = 1e-9  # m2, added to the normal matrix: coordinates that no marker shows stay where they are
@@ -53,6 +53,7 @@ LIMIT_STIFFNESS_M2 = 1.0  # a degree beyond a joint limit costs as much as a mar
 # a direction in which a turn by 1 rad moves the markers by less, as a root of summed squares, is not determined: the
 # radius of a marker, and so the error of its centre, is not much smaller
 LEAST_LEVER_M = 0.01
+FARTHEST_M = 0.06  # a marker farther from its place is not on its segment: skin moves by 40 mm (Leardini et al. 2005)
 MOVED = 0.1  # rad in an undetermined direction of unit length: a segment that turns more is unknown
 
 
@@ -135,9 +136,9 @@ class Fit(NamedTuple):
     """The linkage in all frames.
 
     Attributes:
-        bodies: their poses; NaN where the markers do not determine one.
+        bodies: their poses; NaN where the markers do not determine one, and all of them where a marker is too far off.
         residual: (marker, time), distance of the marker from its place, m; NaN where either is unknown.
-        converged: (time,), whether the last step was small enough.
+        converged: (time,), whether the last step was short enough.
     """
 
     bodies: Bodies
@@ -165,7 +166,10 @@ def fit(linkage: Linkage, markers: Array, start: Posture) -> Fit:
         np.moveaxis(part, -1, 1)[unknown] = np.nan
     bodies.origin[...] += around
     x = bodies.origin[linkage.body] + np.einsum("mjit,mj->mit", bodies.rotation[linkage.body], linkage.place)
-    return Fit(bodies, np.asarray(np.sqrt(((markers - x) ** 2).sum(axis=1))), converged)
+    residual = np.asarray(np.sqrt(((markers - x) ** 2).sum(axis=1)))
+    for part in bodies[:2]:
+        part[..., (residual > FARTHEST_M).any(axis=0)] = np.nan
+    return Fit(bodies, residual, converged)
 
 
 def _held(linkage: Linkage, angle: Array) -> Array:
@@ -344,7 +348,9 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
         step[:, worse | saddle] = 0.0
         now = _moved(linkage, now, step)
         size = np.abs(step).max(axis=0)
-        done, curved = (size < CONVERGED) & ~worse & ~saddle, (size < NEAR) & ~worse & convex
+        force = np.concatenate([normal.on_pelvis, normal.on_leg.reshape(-1, len(size))])
+        short = (force * step).sum(axis=0) < CONVERGED_M**2  # twice the cost that the step takes off
+        done, curved = short & ~worse & ~saddle, (size < NEAR) & ~worse & convex
         if done.any():
             posture.put(live[done], now.at(done))
             converged[live[done]] = True

@@ -96,7 +96,11 @@ def _limits(own: Mapping[str, Sequence[float]]) -> Array:
 
 
 def linked_legs(
-    model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]
+    model: LinkedModel,
+    paths: Array,
+    legs: Mapping[str, Skeleton],
+    hidden: Sequence[NDArray[np.bool_]],
+    spans: Sequence[slice],
 ) -> tuple[dict[str, Skeleton], Array]:
     """Return both legs posed as one linkage, and the distances of the markers from their places.
 
@@ -104,6 +108,7 @@ def linked_legs(
         model: the session's.
         paths: (marker, 3, time) of the session's markers, lab axes, m.
         legs: by side, with each segment posed by itself; the search starts from them.
+        hidden: by side, (time,) whether the leg is refused, so that its markers do not count.
         spans: frames of each trial.
 
     Returns:
@@ -111,6 +116,9 @@ def linked_legs(
         (marker, time), m, NaN of markers that the linkage does not use.
     """
     start, own = _start(model, paths, legs, spans), paths[model.marker]
+    for side, rows in enumerate(hidden):
+        of_leg = np.flatnonzero(model.linkage.body // len(CHAIN) == side)
+        own[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
     parts = [slice(at, at + AT_A_TIME) for at in range(0, paths.shape[-1], AT_A_TIME)]
     found = [fit(model.linkage, own[..., part], start.at(part)) for part in parts]
     residual = np.full((len(paths), paths.shape[-1]), np.nan)

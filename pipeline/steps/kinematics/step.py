@@ -95,14 +95,15 @@ def kinematics(
         legs = moving_legs(points, body_model, sides, paths.shape[-1])
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in own]
         verdicts.append(judged_legs(points, legs, calibrate, time[here], spans_here))
+        hidden = [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))]
         if linkage:
-            legs, residual = linked_legs(linkage, paths, legs, spans_here)
+            legs, residual = linked_legs(linkage, paths, legs, hidden, spans_here)
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
         torsion = np.array([sides[side].tibial_torsion if side in sides else 0.0 for side in SIDES])
         angles = _angles(rotation, offset, angle_convention, smallest_floating_axis, torsion)
-        _hide(motion | angles, [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))])
+        _hide(motion | angles, hidden)
         if linkage:
             motion["marker_residual"] = ("sample", "marker"), residual.T
         for name, (dims, values) in (motion | angles).items():
