@@ -143,7 +143,8 @@ def _remedy(value: str, schema: Mapping[str, Any]) -> str:
         "array": "a list",
         "object": "'key: value' lines",
     }
-    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    kind = schema.get("type", "string")  # the schema of a name has no type
+    kinds = [kind] if isinstance(kind, str) else kind
     return f"expected {' or '.join(words.get(kind, kind) for kind in kinds)}"
 
 

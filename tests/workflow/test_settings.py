@@ -44,6 +44,10 @@ def test_every_problem_is_reported_at_once_with_the_nearest_name(tmp_path: Path)
             "calibrate.hip_centre is \"harington\"; did you mean 'harrington'?",
         ),
         ({"calibrate": {"hip_centre": "x"}}, 'calibrate.hip_centre is "x"; expected one of harrington, harr'),
+        (
+            {"kinematics": {"joint_limits": {"knee": [-5, 5]}}},
+            'joint_limits is "knee"; expected (hip|knee|ankle) (flex',
+        ),
         ({"marker_cutoff_hz": 6}, "unknown key 'marker_cutoff_hz'; write it below 'clean:'"),
         ({"clean": {"marker_mm": 1}}, "unknown key 'clean.marker_mm'; write it below 'kinetics.uncertainty_sizes:'"),
         ({"kinetics": {"uncertainty_draws": 20_000}}, "expected a whole number of at least 0 and at most 10000"),
