@@ -45,11 +45,12 @@ fuzz: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fuzz_netcdf
 	$(BIN)/python -m tests.campaigns.bad_trials
 
-# Recordings with faults of known dose: how many are found, and for the right reason; and clean ones of every way of
-# moving: how many stances are refused (8 minutes).
+# Recordings with faults of known dose: how many are found, and for the right reason; clean ones of every way of moving:
+# how many stances are refused; and walks with soft-tissue motion: the errors of both kinematic methods (12 minutes).
 faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fault_campaign
 	$(BIN)/python -m tests.campaigns.moving_campaign
+	$(BIN)/python -m tests.campaigns.soft_tissue
 
 # What a study costs, against other ways and against goals (8 minutes); with OpenSim after pip install -e '.[bench]'.
 bench: .venv/ready-dev

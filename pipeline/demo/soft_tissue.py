@@ -36,17 +36,16 @@ class Tissue:
     turn_about: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
-# Against fluoroscopy in walking, the thigh's cluster moves by some 18 mm and 10 degrees, the shank's by 17 mm and 7
-# degrees, markers within a cluster by 4 to 16 mm (Ancillao et al. 2021, Hum Mov Sci 80:102866: six people with
-# artificial knees); single thigh markers near the knee by up to 29 mm (Akbarshahi et al. 2010, J Biomech 43:1292-1301).
-# Quoted from memory of the reviews of Leardini et al. (2005) and Peters et al. (2010, Gait Posture 31:1-8): thigh 10 to
-# 30 mm, shank 5 to 15 mm and 8 degrees, mainly about its long axis (Holden et al. 1997), foot up to 4 mm (Tranberg &
-# Karlsson 1998). The pelvis' figures are assumptions for slim adults.
+# Against fluoroscopy in walking: the thigh's cluster moves by up to 18 mm and 10 degrees, the shank's by 17 mm and 7
+# degrees, markers within a cluster by 4 to 16 mm (Ancillao et al. 2021, Hum Mov Sci 80:102866); markers of the foot by
+# up to 9 mm (Roach et al. 2021, Gait Posture 85:258-265). Quoted from memory of the reviews of Leardini et al. (2005)
+# and Peters et al. (2010, Gait Posture 31:1-8): thigh 10 to 30 mm, shank 5 to 15 mm and 8 degrees, mainly about its
+# long axis. The pelvis' figures are assumptions for slim adults.
 TISSUE = {
-    "foot": Tissue((1.0, 3.0), (0.5, 1.5), (0.5, 1.0)),
+    "foot": Tissue((2.0, 5.0), (1.0, 3.0), (2.0, 5.0)),
     "shank": Tissue((5.0, 10.0), (4.0, 8.0), (2.0, 4.0), turn_about=(0.3, 1.0, 0.3)),
     "thigh": Tissue((10.0, 20.0), (5.0, 9.0), (4.0, 8.0), turn_about=(0.6, 1.0, 0.6)),
-    "pelvis": Tissue((2.0, 5.0), (0.5, 1.5), (1.0, 2.0)),
+    "pelvis": Tissue((2.0, 6.0), (0.5, 2.0), (2.0, 4.0)),
 }
 RANGE_DEG = {"ankle": 30.0, "knee": 60.0, "hip": 42.0}  # of flexion in normal walking (Winter 1991)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-import pipeline.steps.read.recording_file
+import pipeline.steps.read.step
 from pipeline.c3d.reader import Event, Recording, read_c3d
 from tests.support.checkout import HOUSE, copy_study
 from tests.support.geometry import Array
@@ -52,8 +52,7 @@ def plain(study: Path) -> Session:
 @pytest.fixture
 def changed(study: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Session]:
     def run(change: Change, overrides: dict[str, Any] | None = None) -> Session:
-        module = pipeline.steps.read.recording_file
-        monkeypatch.setattr(module, "read_c3d", lambda path, **names: change(read_c3d(path, **names)))
+        monkeypatch.setattr(pipeline.steps.read.step, "read_c3d", lambda path, **names: change(read_c3d(path, **names)))
         return run_study(study, overrides or {})["sub-01"]
 
     return run

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...results.schema import REPAIRS
 from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED
-from ...results.trials import FILES
 from .tables import ABSENT, Row, Table, rejected_trials
 
 CHECKS = {
@@ -89,11 +88,10 @@ def reasons(quality: list[Row]) -> Table:
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:
     """Return the files of the walking trials of some sessions with their SHA-256."""
     files = {
-        str(about[name]): str(about.get(f"{name}_sha256", ""))
+        str(about["source"]): str(about.get("source_sha256", ""))
         for session in sessions
         for about in clean.get(session, {}).values()
-        for name in FILES
-        if about.get(name)
+        if "source" in about
     }
     return Table(["File", "SHA-256"], [list(item) for item in sorted(files.items())])
 
