@@ -20,6 +20,8 @@ DISTAL = {"thigh": "knee", "shank": "ankle"}  # the joint at the distal end of e
 ANGLES = ("flexion", "adduction", "rotation")  # about e1, e2, e3; adduction and rotation change sign with the side
 FLEXION_SIGN = {"ankle": 1.0, "knee": -1.0, "hip": 1.0}  # of a right-handed turn about e1
 
+LOADS = ("force", "moment")
+
 # index along the dimensions `joint`, `angle` and `axis`
 ANKLE, KNEE, HIP = range(3)
 FLEXION, ADDUCTION = range(2)

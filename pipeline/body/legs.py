@@ -18,7 +18,9 @@ MOTION = (
     "rotation", "angular_velocity", "angular_acceleration", "com_position", "com_velocity", "com_acceleration",
     "joint_centre", "joint_centre_velocity", "joint_centre_acceleration",
 )  # fmt: skip
-LOADS = ("ground_force", "ground_moment")
+GROUND = ("ground_force", "ground_moment")
+# thigh and shank per body height: .245 and .246 (Drillis R, Contini R 1966, in Winter 2009, figure 4.1)
+LEG_PER_HEIGHT = 0.491
 OUTWARDS = slice(None, None, -1)  # reverses segments or joints: from the hip down, not from the foot up
 
 
@@ -122,3 +124,11 @@ def legs_of(
         ground_moment=of(contacts, "ground_moment"),
         gravity=np.array([0.0, -gravity_m_s2, 0.0]),
     )
+
+
+def body_height_m(calibrate: xr.Dataset) -> float:
+    """Return the person's height, m, estimated from hip to ankle centre if it is not stated."""
+    if np.isfinite(stated := float(calibrate.attrs["body_height_m"])):
+        return stated
+    parts = calibrate["joint_distance"].sel(segment=["thigh", "shank"])
+    return float(parts.sum("segment", skipna=False).mean()) / LEG_PER_HEIGHT

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from .metrics import METRICS, OF_STANCE, SCORES
-from .trial_variables import BAND, ENVELOPE, FACTS, JCS, OF_TRIALS, ON_DISTAL, PELVIS, PROGRESSION, SHARE, Variable
+from .trial_variables import (
+    BAND,
+    ENVELOPE,
+    FACTS,
+    JCS,
+    OF_TRIALS,
+    ON_DISTAL,
+    PELVIS,
+    PROGRESSION,
+    RESIDUAL,
+    SHARE,
+    Variable,
+)
 
 # of a trial of clean.nc, passed on to the tables and the report
 REPAIRED = (
@@ -25,6 +37,11 @@ _CURVES = {
     "joint_power": Variable(("cycle", "joint", "phase"), "W kg-1", "joint power per body mass, generation positive"),
     "ground_force": Variable(
         ("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"
+    ),
+    "pelvis_residual": Variable(
+        ("cycle", "load", "phase"),
+        "percent",
+        f"magnitude of the residual force, of body weight, and moment, of body weight times height, {RESIDUAL}",
     ),
 }
 
@@ -89,6 +106,14 @@ _ON_REQUEST = {
 
 ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQUEST.items()}
 
+_FORCE, _MOMENT = "residual force on the pelvis, of body weight", "residual moment on it, of body weight times height"
+RESIDUALS = {
+    "residual_force_rms": f"root mean square of the {_FORCE}, in the stance",
+    "residual_force_peak": f"peak of the {_FORCE}, in the stance",
+    "residual_moment_rms": f"root mean square of the {_MOMENT}, in the stance",
+    "residual_moment_peak": f"peak of the {_MOMENT}, in the stance",
+    "residual_known": "share of the stance in which the residual at the pelvis is known",
+}
 CYCLES = {
     **CURVES,
     **WITH_EMG,
@@ -118,6 +143,7 @@ CYCLES = {
         ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square over the three angles"
     ),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
+    **{f"stance_{name}": Variable(("stance",), "percent", long_name) for name, long_name in RESIDUALS.items()},
     **{name: FACTS[name] for name in REPAIRED},
 }
 # the trial that the report shows

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..conventions import SIDES
 from ..errors import UserError, nearest
-from .cycle_variables import IDENTITY, STANCE, STANCE_IDENTITY, STUDY
+from .cycle_variables import IDENTITY, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import METRICS, SCORES, Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS
 from .stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
@@ -60,6 +60,7 @@ QUALITY = {
         for joint in ("ankle", "knee", "hip")
     },
     "energy_closure_w": Column("largest error of the energy balance of a segment, of trial and side", "W"),
+    **{f"{name}_percent": Column(long_name, "percent") for name, long_name in RESIDUALS.items()},
     **{name: Column(f"{FACTS[name].long_name}, in the trial", "1") for name in REPAIRS},
 }
 _OF_METRICS = {

@@ -42,7 +42,7 @@ COORDINATES = {
     "cause": ("", "motion that contributes: rotation of a joint, of the pelvis, or translation between the segments"),
     "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
     "formulation": ("", "formulation of the equations of motion, compared with the block matrix"),
-    "load": ("", "force (N) or moment (N m)"),
+    "load": ("", "force or moment"),
     "percentile": ("percent", "share of the draws below the value"),
     "error_source": ("", "error source, see Uncertainty in theory.md"),
     "phase": ("percent", "share of the gait cycle"),

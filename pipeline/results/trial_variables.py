@@ -26,6 +26,7 @@ PELVIS = "flexion is anterior tilt, adduction is obliquity with this side up, ro
 PROGRESSION = (
     "angle of the foot's long axis from the direction of walking (lab x), in the horizontal plane, toes in positive"
 )
+RESIDUAL = "on the pelvis that the motion of the whole body needs beyond gravity and the ground reactions"
 _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
 _WRENCH = {
     "plate_force": Variable(_PLATE, "N", "force of the plate on the person, lab axes"),
@@ -299,6 +300,10 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "1",
             "why joint_moment_jcs is NaN: 0 it is not, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock",
             "i1",
+        ),
+        "pelvis_residual_force": Variable(("sample", "axis"), "N", f"residual force {RESIDUAL}, lab axes", "f4"),
+        "pelvis_residual_moment": Variable(
+            ("sample", "axis"), "N m", f"residual moment {RESIDUAL}, about the midpoint of the hips, lab axes", "f4"
         ),
         "disagreement": Variable(
             ("trial", "formulation", "load"),

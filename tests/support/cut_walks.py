@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.conventions import CHAIN, SEGMENTS, SIDES
+from pipeline.conventions import CHAIN, LOADS, SEGMENTS, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.results.schema import separate_metrics
 from pipeline.steps.cycles.step import cycles
-from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS, LOADS
+from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
 from pipeline.workflow.settings import CONFIG, read_yaml
 from tests.support.described_trials import described_trial
 from tests.support.recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
@@ -91,6 +91,7 @@ def solved(curves: Array) -> xr.Dataset:
             "joint_moment_band": ((*VECTOR, "angle", "percentile"), np.multiply.outer(moment, [1, 2])),
             "joint_power_band": ((*VECTOR, "percentile"), np.multiply.outer(moment[..., 0], [1, 2])),
             "joint_moment_variance_share": ((*VECTOR, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
+            **{f"pelvis_residual_{load}": (("time", "axis"), moment[:, 0, 0]) for load in LOADS},
             "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
             "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
             "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),
@@ -111,8 +112,10 @@ def body() -> xr.Dataset:
         {
             "segment_mass": (("side", "segment"), MASSES),
             "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), inertia),
+            "joint_distance": (("side", "segment"), np.array([[np.nan, 0.4, 0.42]] * 2)),
         },
         {
+            "segment": list(CHAIN),
             "cluster_marker": ("cluster", ["heel", "toe"] * 2),
             "cluster_side": ("cluster", ["left", "left", "right", "right"]),
         },

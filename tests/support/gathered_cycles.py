@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import CURVES, ON_REQUEST, WITH_EMG
+from pipeline.results.cycle_variables import CURVES, ON_REQUEST, RESIDUALS, WITH_EMG
 from pipeline.results.metrics import METRICS, SCORES
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
@@ -25,6 +25,7 @@ ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}
 NAMES: dict[str, Any] = {
     "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),
     "angle": ["flexion", "adduction", "rotation"], "phase": np.arange(101.0), "stance_phase": np.arange(101.0),
+    "load": ["force", "moment"],
     "cause": ["ankle", "knee", "hip", "pelvis", "translation"], "motion": ["acceleration", "velocity"],
 }  # fmt: skip
 PEOPLE = {
@@ -81,6 +82,7 @@ def _checks(level: float, start: Array) -> dict[str, Any]:
         "stance_disagreement": ("stance", np.full(count, level * 1.0001e-9)),
         "stance_forward_closure": (("stance", "joint"), np.tile([1.0001, 2.0001, 3.0001], (count, 1))),
         "stance_energy_closure": (("stance", "segment"), np.tile([4.0001, 6.0001, 5.0001], (count, 1))),
+        **{f"stance_{name}": ("stance", np.full(count, 7.0001 + i)) for i, name in enumerate(RESIDUALS)},
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from pipeline.results.cycle_variables import ON_REQUEST, WITH_EMG
+from pipeline.results.cycle_variables import ON_REQUEST, RESIDUALS, WITH_EMG
 from pipeline.results.metrics import METRICS
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
@@ -27,6 +27,7 @@ CURVES = {
     if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_EMG
 }
 JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
+LOADS = ["force", "moment"]
 SHIFT = {"sub-01": -2.0, "sub-02": 0.0, "sub-03": 2.0}  # of a participant's curves; their SD is 2
 REPEATS = {"sub-01": 2, "sub-02": 4, "sub-03": 6}  # cycles per side and trial, in pairs that differ by +-WOBBLE
 WOBBLE = 0.5
@@ -99,7 +100,7 @@ def trial_cycles(
     sizes = np.array([[amplitude(joint, angle) for angle in ANGLES] for joint in JOINTS])
     curves = {}
     for name, dims in CURVES.items():
-        size = (np.array(1.0), sizes[:, 0], sizes)[len(dims)]
+        size = sizes[:2, 0] if dims == ("load",) else (np.array(1.0), sizes[:, 0], sizes)[len(dims)]
         wave = np.multiply.outer(np.multiply.outer(gain, size), np.sin(2 * np.pi * PHASE / 100))
         known = 1.0 if valid or name in ("joint_angle", "pelvis_angle", "foot_progression") else np.nan
         values = known * (wave + offset.reshape(-1, *[1] * (wave.ndim - 1)))
@@ -114,11 +115,20 @@ def trial_cycles(
         "stance_disagreement": ("stance", np.full(stances, 2e-13)),
         "stance_forward_closure": (("stance", "joint"), np.full((stances, 3), 0.25)),
         "stance_energy_closure": (("stance", "segment"), np.full((stances, 3), 0.125)),
+        **{f"stance_{name}": ("stance", np.full(stances, 5.0)) for name in RESIDUALS},
     }
     stacked, names = stacked_metrics(columns)
     return xr.Dataset(
         curves | stacked | checks | constant_stances(np.append(np.full(count, 1.0 if valid else np.nan), later)),
-        {"phase": PHASE, "stance_phase": PHASE, "joint": JOINTS, "angle": ANGLES, "axis": AXES, "segment": SEGMENTS[:3]}
+        {
+            "phase": PHASE,
+            "stance_phase": PHASE,
+            "joint": JOINTS,
+            "angle": ANGLES,
+            "axis": AXES,
+            "load": LOADS,
+            "segment": SEGMENTS[:3],
+        }
         | names,
         UNREPAIRED | REPAIRS | ABOUT,
     ).assign_coords(

@@ -19,14 +19,16 @@ from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_f
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
+from .residual_share import residual_share
 from .spatiotemporal import Heels, belt_speed, spatiotemporal, support, turning_angle
 from .verdicts import Stances, Strike, judged, left_out_by_hand
 from .whole_stances import of_whole_stances
 
 Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position", "emg_envelope")}  # all that is loaded of an input
+RESIDUAL = "pelvis_residual"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
-SHARES = ("joint_moment_variance_share",)
+SHARES = ("joint_moment_variance_share", RESIDUAL)
 EMG = "emg_envelope"
 
 
@@ -275,6 +277,8 @@ def _quantities(
     wanted = {name: kinematics.variables[name] for name in ANGLES}
     wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
     wanted["ground_force"] = contacts.variables["ground_force"]
+    share = residual_share(kinetics, calibrate)[:, None].repeat(len(SIDES), axis=1)
+    wanted[RESIDUAL] = xr.Variable(("sample", "side", "load"), share)
     wanted |= {EMG: clean.variables[EMG]} if EMG in clean.variables else {}
     whole_cycle = [name for name in further_curves if not name.endswith(IN_STANCE)]
     wanted |= further(whole_cycle, kinetics, kinematics, calibrate)

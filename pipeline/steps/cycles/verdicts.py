@@ -14,8 +14,10 @@ from ...body.plausibility import REMEDY, reason_of_flag
 from ...c3d.event_names import OFF, STRIKE
 from ...conventions import SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
+from ...results.cycle_variables import RESIDUALS
 from ...results.stance_verdicts import BY_HAND
 from ...results.trials import AnyTrial
+from .residual_share import residual_share, root_mean_square_and_peak
 
 Array = NDArray[np.float64]
 Strike = tuple[str, float]  # side, instant in s
@@ -31,6 +33,7 @@ class Stances:
         disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
         forward_closure: (stance, joint), of the stance's side, degrees.
         energy_closure: (stance, segment), of the stance's side, W.
+        residual: (stance, figure), residual at the pelvis, :data:`pipeline.results.cycle_variables.RESIDUALS`, percent.
         ended: (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the
             recording that the kinetics are not affected by them.
     """
@@ -43,6 +46,7 @@ class Stances:
     disagreement: Array
     forward_closure: Array
     energy_closure: Array
+    residual: Array
     ended: NDArray[np.bool_]
 
     @property
@@ -69,6 +73,7 @@ class Stances:
             "stance_disagreement": ("stance", self.disagreement),
             "stance_forward_closure": (("stance", "joint"), self.forward_closure),
             "stance_energy_closure": (("stance", "segment"), self.energy_closure),
+            **{f"stance_{name}": ("stance", own) for name, own in zip(RESIDUALS, self.residual.T, strict=True)},
         }
 
     def coordinates(self) -> dict[str, Any]:
@@ -166,6 +171,8 @@ def judged(
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
     for i in np.flatnonzero(surrounded & (reason == "")).tolist():
         surrounded[i] = known[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
+    share = residual_share(kinetics, calibrate)
+    figures = [root_mean_square_and_peak(share[(time >= starts[i]) & (time <= ends[i])]) for i in range(len(row))]
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -176,6 +183,7 @@ def judged(
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
+        np.array(figures).reshape(-1, len(RESIDUALS)),
         _happens(contacts, STRIKE, sides, starts) & _happens(contacts, OFF, sides, ends) & surrounded,
     )
 

@@ -18,7 +18,6 @@ from ...dynamics.interaction_torques import contributions
 from ...dynamics.vectors import Array, cross, rotate, transpose
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
-LOADS = ("force", "moment")
 CAUSES = (*JOINTS, "pelvis", "translation")  # of `contributions`, in reverse
 
 

@@ -9,17 +9,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.legs import LOADS, MOTION, Legs, legs_of
-from ...conventions import ANGLES, CHAIN, JOINTS, SIDES
+from ...body.legs import GROUND, MOTION, Legs, legs_of
+from ...conventions import ANGLES, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
 from ...results.session_steps import all_trials_at_once
 from ...results.trials import spans_of, trials_of
 from . import closures, cross_checks
+from .pelvis_residual import UpperBody, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty
 
-NEEDS = {"kinematics": MOTION, "contacts": LOADS}  # all that is loaded of an input
+NEEDS = {"kinematics": MOTION, "contacts": GROUND}  # all that is loaded of an input
 VECTOR = ("sample", "side", "joint")
 DIMS = {
     "joint_force": (*VECTOR, "axis"),
@@ -28,6 +29,8 @@ DIMS = {
     "joint_moment_term": (*VECTOR, "term", "local_axis"),
     "joint_power": VECTOR,
     "missing": VECTOR,
+    "pelvis_residual_force": ("sample", "axis"),
+    "pelvis_residual_moment": ("sample", "axis"),
     "interaction_torque": (*VECTOR, "angle", "cause", "motion"),
     "disagreement": ("trial", "formulation", "load"),
     "forward_closure": ("trial", "side", "joint", "angle"),
@@ -66,6 +69,8 @@ def kinetics(
         M . (w_distal - w_proximal), W. ``interaction_torque``: contributions of the motion of each joint, of the
         pelvis and between the segments to ``joint_moment_jcs``. NaN where a segment, the ground wrench or the joint
         axes (gimbal lock) are unknown; ``missing`` (sample, side, joint) holds the cause.
+        ``pelvis_residual_force`` and ``pelvis_residual_moment`` (sample, axis), N and N m, lab axes: see
+        :mod:`pipeline.steps.kinetics.pelvis_residual`; NaN where the load of either hip is unknown.
         With draws: percentiles ``joint_moment_band`` and ``joint_power_band``, and ``joint_moment_variance_share`` of
         each source of error.
         One per trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
@@ -76,7 +81,7 @@ def kinetics(
         gravity_m_s2=gravity_m_s2,
         smallest_floating_axis=float(kinematics.variables["smallest_floating_axis"].values[0]),
     )  # fmt: skip
-    found = _of_session(legs_at, spans, kinematics.variables["time"].values)
+    found = _of_session(legs_at, spans, kinematics.variables["time"].values, upper_body(calibrate))
     result = xr.Dataset({name: (DIMS[name], values) for name, values in found.items()}, _names())
     if not uncertainty_draws:
         return result
@@ -96,13 +101,16 @@ def kinetics(
     )
 
 
-def _of_session(legs_at: Callable[..., Legs], spans: Sequence[slice], time: Array) -> dict[str, Array]:
+def _of_session(
+    legs_at: Callable[..., Legs], spans: Sequence[slice], time: Array, upper: UpperBody
+) -> dict[str, Array]:
     """Return the results without uncertainty, solved in portions of samples.
 
     Args:
         legs_at: returns the legs at some samples.
         spans: samples of each trial.
         time: (sample,), s.
+        upper: the upper body.
     """
     rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
     groups = closures.windows_of(spans, rates_hz)
@@ -114,7 +122,7 @@ def _of_session(legs_at: Callable[..., Legs], spans: Sequence[slice], time: Arra
         legs = legs_at(samples=around)
         torque = np.empty_like(legs.angle)
         for start, stop in _portions(len(torque), SOLVED_AT_A_TIME):
-            torque[start:stop], solved = _at_samples(legs.part(slice(start, stop)))
+            torque[start:stop], solved = _at_samples(legs.part(slice(start, stop)), upper)
             for name, values in solved.items():
                 if name not in found:
                     found[name] = np.empty((len(time), *values.shape[1:]), values.dtype)
@@ -141,7 +149,7 @@ def _portions(count: int, size: int) -> Iterator[tuple[int, int]]:
     yield from zip(ends[:-1], ends[1:], strict=True)
 
 
-def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
+def _at_samples(legs: Legs, upper: UpperBody) -> tuple[Array, dict[str, Array]]:
     """Return the right-handed projections of the joint moments on the joint axes, and the results at each sample."""
     force_term, term = _joint_loads(legs)
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
@@ -149,6 +157,7 @@ def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
     torque = np.where(legs.locked[..., None], np.nan, rotate(legs.axes, in_lab))
     solved, chain = cross_checks.Loads(joint_force, in_lab, torque), cross_checks.open_chain(legs)
     energy, power = closures.energy_and_power(legs, joint_force, in_lab)
+    residual_force, residual_moment = pelvis_residual(legs, joint_force, in_lab, upper)
     return torque, {
         "joint_force": joint_force,
         "joint_moment": joint_moment,
@@ -156,6 +165,8 @@ def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
         "joint_moment_term": np.moveaxis(term, 2, 3),
         "joint_power": (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1),
         "missing": _missing(legs, torque),
+        "pelvis_residual_force": residual_force,
+        "pelvis_residual_moment": residual_moment,
         "interaction_torque": chain.interaction,
         "disagreement": cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs)),
         "energy": energy,
@@ -177,7 +188,7 @@ def _names() -> xr.Coordinates:
         "cause": cross_checks.CAUSES,
         "motion": MOTIONS,
         "formulation": cross_checks.FORMULATIONS,
-        "load": cross_checks.LOADS,
+        "load": LOADS,
     }
     return xr.Coordinates({name: list(values) for name, values in names.items()})
 

@@ -78,6 +78,10 @@ FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
     "y": ("Vertical force", "downward < 0 < upward", (-2, 18)),
     "z": ("Lateral force", "to the left < 0 < right", (-2, 2)),
 }
+RESIDUAL_PANELS: dict[str, tuple[str, Limits]] = {
+    "force": ("of body weight", (0, 30)),
+    "moment": ("of body weight times height", (0, 6)),
+}
 ANGLES = "Angles"
 MOMENTS = "Internal moments"
 MUSCLES = "Muscle activity (EMG)"
@@ -123,6 +127,8 @@ def _powers_and_forces() -> Iterator[Panel]:
         yield Panel("Powers", title, "joint_power", {"joint": joint}, sign, POWER_LIMITS[joint])
     for axis, (title, sign, limits) in FORCE_PANELS.items():
         yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign, limits)
+    for load, (of, limits) in RESIDUAL_PANELS.items():
+        yield Panel("Pelvis residual", f"Residual {load}", "pelvis_residual", {"load": load}, of, limits)
 
 
 def _muscles(study: xr.Dataset) -> Iterator[Panel]:

@@ -19,6 +19,8 @@ CHECKS = {
     "forward_closure_knee_deg": "knee, deg",
     "forward_closure_hip_deg": "hip, deg",
     "energy_closure_w": "Energy closure, W",
+    "residual_force_peak_percent": "Pelvis residual: force, % of weight",
+    "residual_moment_peak_percent": "moment, % of weight times height",
 }
 FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
 OTHER_REPAIRS = {

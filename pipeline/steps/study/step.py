@@ -12,12 +12,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...c3d.muscle_names import in_order
-from ...conventions import ANGLES, JOINTS, SAME_STRIKE_S
+from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
 from ...results.averages import participant_means, symmetry
 from ...results.cycle_variables import (
     CURVES,
     CYCLE_METRICS,
     IDENTITY,
+    RESIDUALS,
     STANCE,
     STANCE_CURVES,
     STANCE_IDENTITY,
@@ -252,7 +253,9 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
     stances: list[list[Any]] = []
     if "stance" in data.dims:
         energy = np.fmax.reduce(known["stance_energy_closure"], axis=1)
-        checks = np.column_stack([known["stance_disagreement"], known["stance_forward_closure"], energy]).tolist()
+        residuals = [known[f"stance_{name}"] for name in RESIDUALS]
+        closures = [known["stance_disagreement"], known["stance_forward_closure"], energy]
+        checks = np.column_stack([*closures, *residuals]).tolist()
         texts = [known[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "reason")]
         stances = [
             [side, round(start, 4), round(end, 4), plates, verdict_of(reason, plates), reason]
@@ -270,7 +273,7 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
 
 def _empty() -> xr.Dataset:
     """Return a dataset without cycles and stances, for a study without a usable trial."""
-    labels: dict[str, Any] = {"joint": JOINTS, "angle": ANGLES, "axis": "xyz"}
+    labels: dict[str, Any] = {"joint": JOINTS, "angle": ANGLES, "axis": "xyz", "load": LOADS}
     labels |= dict.fromkeys(("phase", "stance_phase"), np.arange(101.0))
     labels = dict.fromkeys(("cycle", "stance"), np.array([], dtype=np.int32)) | {
         name: [*values] for name, values in labels.items()
