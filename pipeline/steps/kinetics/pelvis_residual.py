@@ -13,13 +13,15 @@ F and M are the residual, on the pelvis at o. They would be zero if all were exa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ...body.legs import Legs, body_height_m
-from ...conventions import HIP, UP
+from ...conventions import HIP, SAME_STRIKE_S, UP
 from ...dynamics.vectors import Array, cross
 
 # Hip to shoulder per body height (.818 - .530, Drillis and Contini 1966) and centre of mass of head, arms and trunk
@@ -59,3 +61,21 @@ def pelvis_residual(legs: Legs, joint_force: Array, joint_moment: Array, upper: 
         needed + force.sum(axis=1),
         cross(arm, needed) + (moment + cross(hip - middle[:, None], force)).sum(axis=1),
     )
+
+
+def beside_unknown(residual: Array, spans: Sequence[slice], rates_hz: Sequence[float]) -> NDArray[np.bool_]:
+    """Return at which samples (sample,) the residual is unknown, or known but within 0.05 s of an unknown one.
+
+    Without a plate a strike is found by the markers, with a standard deviation of 16 ms (O'Connor et al. 2007): just
+    before it the foot may already bear an unknown load. Accelerations are uncertain at the ends of a trial.
+
+    Args:
+        residual: (sample, 3), NaN where it is unknown.
+        spans, rates_hz: samples and rate of each trial.
+    """
+    unknown = np.isnan(residual[:, 0])
+    for span, rate_hz in zip(spans, rates_hz, strict=True):
+        reach = round(SAME_STRIKE_S * rate_hz)
+        padded = np.pad(unknown[span], reach, constant_values=True)
+        unknown[span] = np.convolve(padded, np.ones(2 * reach + 1), mode="valid") > 0.5
+    return unknown

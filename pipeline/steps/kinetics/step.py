@@ -17,7 +17,7 @@ from ...dynamics.vectors import Array, cross, rotate, transpose
 from ...results.session_steps import all_trials_at_once
 from ...results.trials import spans_of, trials_of
 from . import closures, cross_checks
-from .pelvis_residual import UpperBody, pelvis_residual, upper_body
+from .pelvis_residual import UpperBody, beside_unknown, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty
 
 NEEDS = {"kinematics": MOTION, "contacts": GROUND}  # all that is loaded of an input
@@ -70,7 +70,7 @@ def kinetics(
         pelvis and between the segments to ``joint_moment_jcs``. NaN where a segment, the ground wrench or the joint
         axes (gimbal lock) are unknown; ``missing`` (sample, side, joint) holds the cause.
         ``pelvis_residual_force`` and ``pelvis_residual_moment`` (sample, axis), N and N m, lab axes: see
-        :mod:`pipeline.steps.kinetics.pelvis_residual`; NaN where the load of either hip is unknown.
+        :mod:`pipeline.steps.kinetics.pelvis_residual`; NaN within 0.05 s of where the load of either hip is unknown.
         With draws: percentiles ``joint_moment_band`` and ``joint_power_band``, and ``joint_moment_variance_share`` of
         each source of error.
         One per trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
@@ -130,6 +130,9 @@ def _of_session(
         for windows, error in zip(groups, errors, strict=True):
             some, numbers = windows.between(begin, end)
             error[numbers] = closures.forward_errors(legs, torque, some._replace(start=some.start - around.start))
+    unknown = beside_unknown(found["pelvis_residual_force"], spans, rates_hz)
+    for load in LOADS:
+        found[f"pelvis_residual_{load}"][unknown] = np.nan
     energy, power, differences = (found.pop(name) for name in ("energy", "power", "disagreement"))
     forward = {
         trial: closures.root_mean_square(np.degrees(error[windows.trial == trial]))
