@@ -80,7 +80,7 @@ FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
 }
 RESIDUAL_PANELS: dict[str, tuple[str, Limits]] = {
     "force": ("of body weight", (0, 30)),
-    "moment": ("of body weight times height", (0, 6)),
+    "moment": ("of body weight times height", (0, 10)),
 }
 ANGLES = "Angles"
 MOMENTS = "Internal moments"
