@@ -108,11 +108,11 @@ ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQU
 
 _FORCE, _MOMENT = "residual force on the pelvis, of body weight", "residual moment on it, of body weight times height"
 RESIDUALS = {
-    "residual_force_rms": f"root mean square of the {_FORCE}, in the stance",
-    "residual_force_peak": f"peak of the {_FORCE}, in the stance",
-    "residual_moment_rms": f"root mean square of the {_MOMENT}, in the stance",
-    "residual_moment_peak": f"peak of the {_MOMENT}, in the stance",
-    "residual_known": "share of the stance in which the residual at the pelvis is known",
+    "residual_force_rms_percent": f"root mean square of the {_FORCE}, in the stance",
+    "residual_force_peak_percent": f"peak of the {_FORCE}, in the stance",
+    "residual_moment_rms_percent": f"root mean square of the {_MOMENT}, in the stance",
+    "residual_moment_peak_percent": f"peak of the {_MOMENT}, in the stance",
+    "residual_known_percent": "share of the stance in which the residual at the pelvis is known",
 }
 CYCLES = {
     **CURVES,

@@ -93,6 +93,27 @@ def test_gait2354_agrees_with_opensim(shared: Path) -> None:
         assert rms(ours - theirs) <= most_rms, (side, joint)
 
 
+def test_pelvis_residual_has_the_size_of_opensims(shared: Path) -> None:
+    """Vertically they agree. Else only in size: here the trunk is upright, there it follows markers.
+
+    Away from the ends of OpenSim's recording, where its vertical force has peaks of 180 N.
+    """
+    study = shared / "studies" / "gait2354"
+    settings = {"clean": {"marker_cutoff_hz": 6, "force_cutoff_hz": 50}}
+    found = run_study(study, settings)["sub-01"].trials["walk1"]["kinetics"].sel(time=slice(0.5, 1.5))
+    reference = read_sto(study / "reference" / "opensim_inverse_dynamics.sto")
+
+    def theirs(*columns: str) -> Array:
+        return np.stack([np.interp(found.time, reference["time"], reference[f"pelvis_{name}"]) for name in columns])
+
+    force = theirs("tx_force", "ty_force", "tz_force")
+    moment = theirs("list_moment", "rotation_moment", "tilt_moment")
+    assert np.isfinite(found.pelvis_residual_force).all()
+    assert rms(found.pelvis_residual_force.values) <= 1.25 * rms(force)
+    assert rms(found.pelvis_residual_moment.values) <= 1.25 * rms(moment)
+    assert correlation(found.pelvis_residual_force.values[:, 1], force[1]) >= 0.7
+
+
 # --- Plug-in Gait's own results --------------------------------------------------------------------------------
 
 

@@ -73,7 +73,7 @@ def test_each_panel_shows_its_own_component(three_people: Made) -> None:
         assert curve_of(figures, title, "left", "slow")["mean"][25] == pytest.approx(size, rel=ROUNDING)
     panels = panels_of(three_people.study, moment_signs="stored")
     assert [figure["title"] for figure in figures] == [panel.title for panel in panels]
-    assert len({(panel.variable, *panel.component.values()) for panel in panels}) == len(panels) == 27
+    assert len({(panel.variable, *panel.component.values()) for panel in panels}) == len(panels) == 29
 
 
 def test_a_participants_curves_are_the_mean_and_spread_of_cycles(three_people: Made) -> None:
