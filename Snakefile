@@ -10,8 +10,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from pipeline.errors import UserError
 from pipeline.workflow.activity_lock import hold, is_left_alone
-from pipeline.workflow.cluster_jobs import group_in_linear_time, remove_outdated, sessions_of_targets
-from pipeline.workflow.open_study import SESSION_STEPS, changed_results, open_study
+from pipeline.workflow.open_study import SESSION_STEPS, changed_results, open_study, sessions_of_targets
 from pipeline.workflow.progress import Progress, closing_lines
 from pipeline.workflow.workers import run_job, stop_on_interrupt, was_interrupted
 
@@ -88,8 +87,7 @@ if not workflow.is_main_process:  # a job on a cluster runs its steps; Slurm's p
 
 
 onstart:
-    if workflow.non_local_exec and workflow.execution_settings.keep_incomplete:
-        remove_outdated(workflow.dag.needrun_jobs())
+    remove_outdated()
 
 
 def key(step):
@@ -107,8 +105,39 @@ def recordings(wildcards):
     """Return the files of a session, and force the jobs of changed results: each plan begins with a session's files."""
     with suppress(AttributeError):  # another version of Snakemake: the job that reads a changed result refuses it
         workflow.dag.forcefiles.update(MADE_AGAIN)
-        group_in_linear_time(workflow.dag)
+        group_in_linear_time()
     return [ancient(file) for file in STUDY.c3d_files(wildcards.session)]
+
+
+def remove_outdated():
+    """Remove the outputs and logs of all jobs that a run on a cluster will make.
+
+    When a group fails, Snakemake either removes the results of all its sessions, or (--keep-incomplete) records all of
+    them as up to date, even if the group never began. So with that option none may be left of an earlier run.
+    """
+    if workflow.non_local_exec and workflow.execution_settings.keep_incomplete:
+        for job in workflow.dag.needrun_jobs():
+            for file in (*job.output, *job.log):
+                Path(file).unlink(missing_ok=True)
+
+
+def group_in_linear_time():
+    """Make Snakemake's questions about groups cost the same for each job, however large its group.
+
+    For each job Snakemake asks of all jobs of the group whether they can begin; it needs the answer for this job only,
+    as it then asks the others of the group. And for each job it searches the whole group for a path that leaves and
+    enters it again; there is none, because sessions do not depend on each other. With 25 sessions in a group both
+    would take longer than the rest of the plan.
+    """
+    dag = workflow.dag
+    dependencies, waiting_for = dag._dependencies, dag._n_until_ready
+
+    def is_ready(job):
+        group = dag._group.get(job)
+        within = [other for other in dependencies[job] if group and dag._group.get(other) is group]
+        return waiting_for[job] == len(within)
+
+    dag._ready, dag._check_groups = is_ready, lambda: None
 
 
 def adjust_settings():

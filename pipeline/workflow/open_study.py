@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -53,6 +53,11 @@ def open_study(
     present = {name: file for name, file in files.items() if settings.is_file(file)}
     digests = sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
     return replace(study, sha256={name: digests[file] for name, file in present.items()})
+
+
+def sessions_of_targets(arguments: Iterable[str]) -> set[str]:
+    """Return the sessions in Snakemake's arguments for a job of a cluster, such as ``read:session=sub-01``."""
+    return {session for target in arguments for _, found, session in [target.partition(":session=")] if found}
 
 
 def look_at(

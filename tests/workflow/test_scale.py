@@ -13,9 +13,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from pipeline.workflow.cluster_jobs import remove_outdated, sessions_of_targets
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
+from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study, sessions_of_targets
 from tests.support.checkout import DRY_RUN, HOUSE, snakemake
 
 CLUSTERS = ("slurm", "cluster-generic")
@@ -115,14 +114,6 @@ def test_large_groups_cost_no_more_to_plan(tmp_path: Path) -> None:
     assert counts[60] == counts[1]
     assert counts[1]["total"] == str(60 * len(SESSION_STEPS) + 3)  # study, report, all
     assert took[60] < 1.5 * took[1]  # Snakemake's own way takes 2.5 times as long
-
-
-def test_what_a_cluster_makes_again_is_removed_before(tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("clean.nc", "clean.log", "read.nc")]
-    for file in files:
-        file.touch()
-    remove_outdated([SimpleNamespace(output=[str(files[0]), str(tmp_path / "none.nc")], log=[str(files[1])])])
-    assert [*tmp_path.iterdir()] == [files[2]]
 
 
 def test_no_plugin_for_clusters_is_loaded_where_none_is_used() -> None:
