@@ -15,7 +15,7 @@ FROM_PELVIS = SEGMENTS[::-1]
 JOINTS = ("ankle", "knee", "hip")
 FROM_HIP = JOINTS[::-1]
 PROXIMAL = dict(zip(JOINTS, SEGMENTS[1:], strict=True))  # the segment on the proximal side of each joint
-DISTAL = {"thigh": "knee", "shank": "ankle"}  # the joint at the distal end of each segment
+DISTAL = {"pelvis": "hip", "thigh": "knee", "shank": "ankle"}  # the joint at the distal end of each segment
 
 ANGLES = ("flexion", "adduction", "rotation")  # about e1, e2, e3; adduction and rotation change sign with the side
 FLEXION_SIGN = {"ankle": 1.0, "knee": -1.0, "hip": 1.0}  # of a right-handed turn about e1

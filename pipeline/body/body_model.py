@@ -232,16 +232,18 @@ class BodyModel:
         return next((rule for rule in moving if rule and rule.method == "chord"), None)
 
     def fixed_to(self, segment: str, side: str) -> list[str]:
-        """Return the landmarks of one side that the linked leg fixes to a segment.
+        """Return the landmarks of one side that the linked legs fix to a segment.
 
-        They are its cluster's, or without one those of its axes and of the chord at its distal end, and its markers.
+        They are its cluster's, or without one those of its axes and of the chord at its distal end, its markers, and a
+        point that shows the joint centre at its distal end.
         """
         rule = self.segments[segment]
         names = [*(rule.cluster or rule.points), *rule.markers]
-        joint = DISTAL.get(segment)
-        chord = self.chord_in_motion(joint) if joint and not rule.cluster else None
-        if chord:
-            names += [*chord.lateral, *chord.wand]
+        for centre in self.joint_centres[DISTAL[segment]] if segment in DISTAL else ():
+            if centre.method == "shown":
+                names += centre.start
+            elif centre.moving and not rule.cluster:
+                names += [*centre.moving.lateral, *centre.moving.wand]
         return self.of_side(dict.fromkeys(names), side)
 
     def of_side(self, names: Iterable[str], side: str) -> list[str]:

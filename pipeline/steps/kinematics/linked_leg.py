@@ -46,7 +46,7 @@ Frames = slice | NDArray[np.intp] | NDArray[np.bool_]
 PELVIS = 6  # index of the pelvis among the bodies, after foot, shank, thigh of the left and the right leg
 MOST_STEPS = 60
 CONVERGED_M = 1e-7  # root of the summed squares of marker motion in the last step; the step itself is still taken
-NEAR = 0.1  # rad and m: after a step as short as this the curvature counts
+NEAR = 0.2  # rad and m: after a step as short as this the curvature counts; after each saddle point, a quarter of it
 FIRST_DAMPING = 1e-4
 FLOOR = 1e-9  # m2, added to the normal matrix: coordinates that no marker shows stay where they are
 LIMIT_STIFFNESS_M2 = 1.0  # a degree beyond a joint limit costs as much as a marker that is 17 mm off
@@ -156,7 +156,7 @@ def fit(linkage: Linkage, markers: Array, start: Posture) -> Fit:
     """
     # about a point near the pelvis, so that no digits are lost in the sums
     around = start.origin.copy()
-    posture = Posture(start.rotation, np.zeros_like(around), _held(linkage, start.angle))
+    posture = Posture(start.rotation.copy(), np.zeros_like(around), _held(linkage, start.angle))
     seen = np.asarray(np.isfinite(markers).all(axis=1))
     near = np.where(seen[:, None], markers - around, 0.0)
     converged = _solve(linkage, _sums(linkage, near, seen * linkage.weight[:, None]), posture)
@@ -335,13 +335,13 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
     converged, live = np.zeros(count, dtype=bool), np.arange(count)
     here, now, last = sums, posture.at(live), posture.at(live)
     damping, least = np.full(count, FIRST_DAMPING), np.full(count, np.inf)
-    curved, convex = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+    curved, near = np.zeros(count, dtype=bool), np.full(count, NEAR)
     for _ in range(MOST_STEPS):
         normal = _normal(linkage, here, now, curved)
         step, pivot = _step(normal, damping)
         worse, saddle = normal.cost > least + 1e-15 * here.energy, pivot <= 0  # beyond rounding
         damping = np.where(worse, 100 * damping, np.where(saddle, damping, damping / 10))
-        convex &= ~saddle
+        near = np.where(saddle, near / 4, near)
         back = np.flatnonzero(worse)
         now.put(back, last.at(back))
         last, least = now.at(slice(None)), np.fmin(least, normal.cost)
@@ -350,13 +350,13 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
         size = np.abs(step).max(axis=0)
         force = np.concatenate([normal.on_pelvis, normal.on_leg.reshape(-1, len(size))])
         short = (force * step).sum(axis=0) < CONVERGED_M**2  # twice the cost that the step takes off
-        done, curved = short & ~worse & ~saddle, (size < NEAR) & ~worse & convex
+        done, curved = short & ~worse & ~saddle, (size < near) & ~worse & ~saddle
         if done.any():
             posture.put(live[done], now.at(done))
             converged[live[done]] = True
             kept = ~done
             live, here, now, last = live[kept], here.at(kept), now.at(kept), last.at(kept)
-            damping, least, curved, convex = damping[kept], least[kept], curved[kept], convex[kept]
+            damping, least, curved, near = damping[kept], least[kept], curved[kept], near[kept]
         if not live.size:
             break
     posture.put(live, last)
@@ -421,20 +421,27 @@ def _undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.
         return unknown
     normal = Normal(*(part[..., doubtful] for part in normal))
     size = normal.leg.shape[1]
-    whole = np.zeros((doubtful.size, 6 + 2 * size, 6 + 2 * size))
-    turning = np.zeros((PELVIS + 1, 3, *whole.shape[:2]))  # angular velocity of each body by each coordinate
+    turning = np.zeros((PELVIS + 1, 3, doubtful.size, 6 + 2 * size))  # angular velocity of each body by each coordinate
     turning[:, range(3), :, range(3)] = 1.0
-    whole[:, :6, :6] = np.moveaxis(normal.pelvis, -1, 0)
     joint = np.repeat(range(3), 3)[linkage.free.ravel()]
+    for side in range(2):
+        for segment in range(3):
+            carried = np.where(joint[:, None, None] >= segment, normal.screws[side, :, :3], 0.0)
+            turning[3 * side + segment, ..., 6 + side * size : 6 + (side + 1) * size] = np.transpose(carried, (1, 2, 0))
+    values, directions = np.linalg.eigh(_whole(normal))
+    open_ones = directions * (values < LEAST_LEVER_M**2)[:, None]
+    unknown[:, doubtful] = (np.abs(np.einsum("batp,tpd->batd", turning, open_ones)) > MOVED).any(axis=(1, 3))
+    return unknown
+
+
+def _whole(normal: Normal) -> Array:
+    """Return the normal matrices (time, 6 + 2 free, 6 + 2 free) of pelvis, left and right leg."""
+    size, count = normal.leg.shape[1], normal.leg.shape[-1]
+    whole = np.zeros((count, 6 + 2 * size, 6 + 2 * size))
+    whole[:, :6, :6] = np.moveaxis(normal.pelvis, -1, 0)
     for side in range(2):
         own = slice(6 + side * size, 6 + (side + 1) * size)
         whole[:, own, own] = np.moveaxis(normal.leg[side], -1, 0)
         whole[:, own, :6] = np.moveaxis(normal.coupling[side], -1, 0)
         whole[:, :6, own] = np.swapaxes(whole[:, own, :6], 1, 2)
-        for segment in range(3):
-            carried = np.where(joint[:, None, None] >= segment, normal.screws[side, :, :3], 0.0)
-            turning[3 * side + segment, :, :, own] = np.moveaxis(carried, 0, -1)
-    values, directions = np.linalg.eigh(whole)
-    open_ones = directions * (values < LEAST_LEVER_M**2)[:, None]
-    unknown[:, doubtful] = (np.abs(np.einsum("batp,tpd->batd", turning, open_ones)) > MOVED).any(axis=(1, 3))
-    return unknown
+    return whole

@@ -17,7 +17,13 @@ from ...errors import UserError
 from .linked_leg import PELVIS, Fit, Linkage, Posture, fit
 
 Array = NDArray[np.float64]
-FREE = {"ball": (True, True, True), "universal": (True, True, False), "hinge": (True, False, False)}
+# whether flexion, adduction and rotation are free
+FREE = {
+    "ball": (True, True, True),
+    "universal": (True, True, False),
+    "flexion_rotation": (True, False, True),
+    "hinge": (True, False, False),
+}
 AT_A_TIME = 300  # frames that are solved together: few enough for the processor's cache
 
 
@@ -48,8 +54,7 @@ def linked_model(
     Args:
         calibrate: the session's calibration.
         markers: the landmarks of the session.
-        joint_types: ``ball``, ``universal`` (flexion and adduction) or ``hinge`` (flexion) by joint; an angle that is
-            not free is that of the static trial.
+        joint_types: by joint, a key of :data:`FREE`; an angle that is not free is that of the static trial.
         marker_weights: weights of landmarks, with or without side, and of segments; a marker's weight is the product.
         joint_limits: least and greatest clinical angle, degrees, by joint and angle (``knee flexion``), in place of
             those that no person exceeds (:data:`pipeline.body.plausibility.LIMITS`).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -290,3 +291,27 @@ def test_plug_in_gait_centres_keep_half_a_joint_width_and_a_marker_radius_from_t
 def test_segments_and_joints_are_in_the_order_of_the_chain(moved: xr.Dataset) -> None:
     assert tuple(moved.segment.values) == SEGMENTS
     assert tuple(moved.joint.values) == JOINTS
+
+
+# --- linked legs -----------------------------------------------------------------------------------------------
+
+
+def linked(points: Landmarks, name: str = "isb_clusters", **choices: Any) -> xr.Dataset:
+    model = body_model(name)
+    settings = defaults(model)["kinematics"] | {"angle_convention": "isb", "method": "linked"} | choices
+    return kinematics(cleaned(model, points, TIME), calibration(name), body_model=model, **settings)
+
+
+@pytest.mark.parametrize("name", ["isb_clusters", "ior"])
+def test_linked_legs_are_the_segments_where_markers_are_exact(walked: Landmarks, name: str) -> None:
+    apart, whole = motion(walked, name), linked(walked, name)
+    close(whole.joint_centre, apart.joint_centre.values, tolerance=1e-6)
+    close(whole.rotation, apart.rotation.values, tolerance=1e-6)
+    assert float(whole.marker_residual.max()) < 1e-6
+
+
+def test_linked_legs_show_a_segment_that_has_lost_its_cluster(walked: Landmarks) -> None:
+    """One marker is left on the left shank; the knee, and the ankle by the foot, show the rest."""
+    hidden = without(walked, "shank_1_left", "shank_2_left", "shank_3_left")
+    assert np.isnan(motion(hidden).joint_centre.sel(side="left", joint="ankle")).all()
+    close(linked(hidden).joint_centre, motion(walked).joint_centre.values, tolerance=1e-6)
