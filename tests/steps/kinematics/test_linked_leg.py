@@ -22,7 +22,7 @@ UNLIMITED = np.broadcast_to(np.array([-np.inf, np.inf])[:, None, None, None], (2
 NOISE_M = 0.01
 
 
-def linkage(free: NDArray[np.bool_] = BALLS, **changes: Array) -> Linkage:
+def linkage(free: NDArray[np.bool_] = BALLS) -> Linkage:
     """Return a linkage with five markers on each body."""
     rng = np.random.default_rng(1)
     body = np.repeat(np.arange(PELVIS + 1), 5)
@@ -30,8 +30,7 @@ def linkage(free: NDArray[np.bool_] = BALLS, **changes: Array) -> Linkage:
     place[(body % 3 > 0) & (body < PELVIS), 1] -= 0.2
     joint = np.array([[[0, -0.42, 0], [0, -0.4, 0], [-0.05, -0.08, 0.08 * side]] for side in (-1, 1)])
     neutral = rng.normal(0, 0.1, (2, 3, 3))
-    made = Linkage(place, body, np.ones(len(body)), joint, neutral, free, UNLIMITED)
-    return made._replace(**changes)
+    return Linkage(place, body, np.ones(len(body)), joint, neutral, free, UNLIMITED)
 
 
 def posture(model: Linkage) -> Posture:
@@ -49,7 +48,7 @@ def posture(model: Linkage) -> Posture:
 
 def markers_of(model: Linkage, at: Posture) -> Array:
     bodies = linked_leg._bodies(model, at)
-    return bodies.origin[model.body] + np.einsum("mjit,mj->mit", bodies.rotation[model.body], model.place)
+    return np.asarray(bodies.origin[model.body] + np.einsum("mjit,mj->mit", bodies.rotation[model.body], model.place))
 
 
 def near(at: Posture) -> Posture:
@@ -78,7 +77,7 @@ def whole(normal: linked_leg.Normal) -> Array:
 @pytest.mark.parametrize("free", [BALLS, HINGES])
 def test_normal_equations_are_the_derivatives_of_the_cost(free: NDArray[np.bool_]) -> None:
     """Central differences of 1e-6 leave 1e-9. The pelvis's second derivatives depend on how it is moved: left out."""
-    model = linkage(free, limits=np.stack([np.full((2, 3, 3), -0.2), np.full((2, 3, 3), 0.1)]))
+    model = linkage(free)._replace(limits=np.stack([np.full((2, 3, 3), -0.2), np.full((2, 3, 3), 0.1)]))
     at = posture(model)
     at.origin -= at.origin.copy()
     markers, step = noisy(markers_of(model, at)), 1e-6
@@ -108,7 +107,7 @@ def test_exact_markers_give_the_posture_back(free: NDArray[np.bool_]) -> None:
 
 def test_fit_has_the_least_squares_of_scipy() -> None:
     """An independent minimiser of the same residuals, without our sums; weights of 1 to 3."""
-    model = linkage(HINGES, weight=np.linspace(1, 3, 35))
+    model = linkage(HINGES)._replace(weight=np.linspace(1, 3, 35))
     true = posture(model)
     markers = noisy(markers_of(model, true))
     found = fit(model, markers, near(true))
@@ -156,7 +155,7 @@ def test_only_what_markers_leave_open_is_unknown(hidden: dict[int, int], unknown
     for body, count in hidden.items():
         markers[np.flatnonzero(model.body == body)[:count]] = np.nan
     found = fit(model, markers, near(true))
-    lost = np.isnan(found.bodies.rotation).any(axis=(1, 2))
+    lost = np.asarray(np.isnan(found.bodies.rotation).any(axis=(1, 2)))
     assert {int(body) for body in np.flatnonzero(lost.all(axis=1))} == unknown
     assert not lost[[body for body in range(7) if body not in unknown]].any()
     known = [body for body in range(7) if body not in unknown]
