@@ -11,10 +11,10 @@ import pytest
 from tests.support.checkout import HOUSE
 
 PACKAGE = HOUSE / "pipeline"
-NOUNS = {"c3d", "plates", "body", "dynamics", "signals", "tables", "results"}
+NOUNS = {"c3d", "opensim_files", "plates", "body", "dynamics", "signals", "tables", "results"}
 ROOMS = NOUNS | {"steps", "workflow", "commands", "demo"}
 ARROWS_BETWEEN_NOUNS = {
-    *(("body", "dynamics"), ("signals", "dynamics"), ("results", "tables")),
+    *(("body", "dynamics"), ("signals", "dynamics"), ("results", "tables"), ("opensim_files", "c3d")),
     *(("plates", "dynamics"), ("plates", "signals"), ("plates", "body")),
 }
 DOORS = {

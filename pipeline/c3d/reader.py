@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,14 +71,29 @@ class Event:
     side: str
 
 
+class Load(NamedTuple):
+    """A load on the person that is known without its plate, as in files of OpenSim; axes of the file.
+
+    Attributes:
+        force: (sample, 3), N.
+        moment: (sample, 3) about the lab origin, N m.
+        point: (sample, 3), point of application, m; it means little without force.
+    """
+
+    force: Array
+    moment: Array
+    point: Array
+
+
 @dataclass(frozen=True)
 class Recording:
-    """The content of a C3D file.
+    """The content of a C3D file, or of other files with the same content.
 
     Attributes:
         labels: marker labels without subject and common prefixes, unique.
         markers: (time, marker, 3) positions, m, NaN where unseen.
-        marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0.
+        marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0, which is that of
+            time 0. It is whole in C3D files.
         analog: (sample, channel) as scaled by the file.
         analog_rate_hz: samples per second; 0 without channels.
         length_unit_m: metres per length unit of the file.
@@ -91,12 +106,13 @@ class Recording:
         label_notes: notes on repeated labels.
         subjects: the people in the file; empty if it holds one.
         owner: the subject in the labels of the chosen markers (``A22:LKNE``), or empty.
+        loads: forces on the person that are stated instead of plates, at the samples of ``analog``.
     """
 
     labels: list[str]
     markers: Array
     marker_rate_hz: float
-    first_frame: int
+    first_frame: float
     analog: Array
     analog_rate_hz: float
     length_unit_m: float
@@ -109,6 +125,7 @@ class Recording:
     label_notes: list[str] = field(default_factory=list)
     subjects: list[str] = field(default_factory=list)
     owner: str = ""
+    loads: Sequence[Load] = ()
 
 
 def read_c3d(path: Path, *, subject: str = "", participant: str = "", following: Path | None = None) -> Recording:

@@ -1,8 +1,7 @@
-"""Facts of one C3D file, by which a study is judged before a run; and the C3D files of a study."""
+"""Facts of one recording, by which a study is judged before a run."""
 
 from __future__ import annotations
 
-import os
 import re
 import traceback
 from collections.abc import Mapping
@@ -15,16 +14,16 @@ from numpy.typing import NDArray
 from ..body.body_model import BodyModel
 from ..body.landmarks import Points, chosen_labels, positions, seen_labels
 from ..c3d.event_names import not_understood
-from ..c3d.reader import Recording, anthropometry, read_c3d, static_results
+from ..c3d.reader import Recording, anthropometry, static_results
 from ..conventions import SIDES
 from ..errors import Problem, UserError
 from ..plates.body_weight import vertical_forces
 from ..plates.shown_sizes import ShownSizes, quietly
 from ..steps.read import step as read
 from ..steps.read.lab_axes import to_isb
+from ..steps.read.recording_file import read_recording
 
 SOME_FRAMES = 50
-OUTPUTS = ("derived", "logs")  # folders of a study
 
 Array = NDArray[np.float64]
 
@@ -45,7 +44,7 @@ class Facts:
         marker_rate_hz, force_rate_hz: samples per second; 0 without analog channels.
         heading_problem: why up or forward is unknown, or None.
         peak_load_n: largest vertical force of each plate that can be decoded, by its number.
-        plate_sides_m: longest side of each of these plates.
+        plate_sides_m: longest side of each of these plates with known edges.
         plate_problems: problems of the other plates, and of the channels of these.
         event_count: gait events in the file.
         channels: labels of the analog channels that no plate uses.
@@ -84,14 +83,15 @@ class Facts:
         return bool(self.static_results)
 
 
-def opened(study: Path, file: str, *, subject: str = "", participant: str = "") -> Recording:
-    """Read a C3D file of a study, see :func:`pipeline.c3d.reader.read_c3d`.
+def opened(study: Path, file: str, forces: str = "", *, subject: str = "", participant: str = "") -> Recording:
+    """Read a recording of a study, see :func:`pipeline.steps.read.recording_file.read_recording`.
 
     Raises:
         UserError: it cannot be read.
     """
+    beside = study / forces if forces else None
     try:
-        return read_c3d(study / file, subject=subject, participant=participant)
+        return read_recording(study / file, beside, subject=subject, participant=participant)
     except Exception as error:  # a failing file costs no other file
         raise failure_of(study / file, error) from None
 
@@ -112,14 +112,14 @@ def failure_of(path: Path, error: Exception) -> UserError:
 
 
 def facts_in(
-    study: Path, file: str, body_model: BodyModel | None, *, subject: str = "", participant: str = ""
+    study: Path, file: str, body_model: BodyModel | None, *, forces: str = "", subject: str = "", participant: str = ""
 ) -> Facts:
-    """Return the facts of a file of a study; ``body_model`` is None if it cannot be read.
+    """Return the facts of a recording of a study; ``body_model`` is None if it cannot be read.
 
     Raises:
-        UserError: the file cannot be read, or nothing can be made of it.
+        UserError: the file, or that with its forces, cannot be read, or nothing can be made of it.
     """
-    recording = opened(study, file, subject=subject, participant=participant)
+    recording = opened(study, file, forces, subject=subject, participant=participant)
     try:
         return facts_of(recording, body_model)
     except Exception as error:  # a failing file costs no other file
@@ -151,7 +151,11 @@ def facts_of(recording: Recording, body_model: BodyModel | None) -> Facts:
         force_rate_hz=recording.analog_rate_hz,
         heading_problem=heading_problem,
         peak_load_n=dict(zip(numbers.tolist(), vertical.max(axis=0, initial=0.0).tolist(), strict=True)),
-        plate_sides_m=dict(zip(numbers.tolist(), sides.tolist(), strict=True)),
+        plate_sides_m={
+            number: side_m
+            for number, side_m, known in zip(numbers.tolist(), sides.tolist(), plates.edges_known, strict=True)
+            if known
+        },
         plate_problems=plates.problems,
         event_count=len(recording.events),
         channels=read.other_channels(recording)[1].tolist(),
@@ -205,36 +209,6 @@ def looks_like_a_name(text: str) -> bool:
     ``subject01`` and ``A22`` are codes.
     """
     return bool(re.search(r"[^\W\d_]{3}", text)) and not re.search(r"\d", text)
-
-
-def c3d_files(folder: Path) -> list[str]:
-    """Return the sorted C3D files of a study, relative to it; links are followed.
-
-    Hidden files and folders and the study's outputs are skipped. Broken links are included; reading them gives the
-    error. A folder reached by several links is searched once, under its own name if it is inside the study.
-
-    Raises:
-        UserError: there are none.
-    """
-    names, known = [], set()
-    for place, folders, files in os.walk(folder, followlinks=True):
-        if (real := os.path.realpath(place)) in known:
-            folders.clear()
-            continue
-        known.add(real)
-        within = Path(place).relative_to(folder)
-        skipped = OUTPUTS if within == Path() else ()
-        shown = (name for name in folders if not name.startswith(".") and name not in skipped)
-        folders[:] = sorted(shown, key=lambda name: ((folder / within / name).is_symlink(), name))
-        names += [
-            (within / name).as_posix()
-            for name in files
-            if name.lower().endswith(".c3d") and not name.startswith((".", "~$"))
-        ]
-    if not names:
-        what = "no C3D files there or in folders below"
-        raise UserError(str(folder), what, "give the folder that holds the recordings")
-    return sorted(names)
 
 
 def seen_landmarks(body_model: BodyModel, recording: Recording) -> set[str]:

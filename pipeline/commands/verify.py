@@ -19,11 +19,13 @@ from typing import Any
 from ..errors import Problem, UserError, listed
 from ..results import netcdf
 from ..steps.report.page_names import PAGES
+from ..tables import study_tables
 from ..tables.terminal_table import aligned
 from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
+from ..workflow.session_job import sources_of
 from ..workflow.settings import is_file
 from .export import exports_in, sidecar
 from .opensim.command import FOLDER as OPENSIM
@@ -73,7 +75,8 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
         raise UserError(str(derived), "no results", f"{_command(folder)} makes them")
     names = outputs_of(study)
     records = {name: checksums.recorded(derived, name) for name in names}
-    listed = {row["file"] for rows in study.sessions.values() for row in rows}
+    rows = (row for mine in study.sessions.values() for row in mine)
+    listed = {file for row in rows for file in study_tables.files_of(row)}
     digests = _digests([derived / name for name in names] + [folder / name for name in listed])
     study = replace(study, sha256={name: digests[folder / name] for name in listed if folder / name in digests})
     faults: list[Problem] = []
@@ -149,7 +152,7 @@ def _recorded_sources(
         key = json.loads(study.key(step)(SimpleNamespace(session=session)))
         if checksums.made_with(key)["trials"] != known.made_with.get("trials"):
             return None
-        return {row["file"]: row["sha256"] for row in key["trials"] if row["sha256"]}
+        return sources_of(key["trials"])
     if not known.inputs or any(name not in made_from for name in known.inputs):
         return None
     return {file: digest for name in known.inputs for file, digest in made_from[name].items()}

@@ -64,6 +64,8 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
     for row in (row for row in study.sessions[session] if row["role"] == "gait"):
         trial = {step: groups[row["trial"]] for step, groups in results.items() if row["trial"] in groups}
         reasons = [part.attrs["rejected"] for part in trial.values() if "rejected" in part.attrs]
+        if Path(row["file"]).suffix.lower() in study_tables.MARKER_FILES:
+            reasons = [*reasons, f"{row['file']} is no C3D file, of which a copy could be written"]
         if reasons or len(trial) < len(results):
             left_out.append(f"{session} {row['trial']}: {[*reasons, 'no results'][0]}")
             continue

@@ -33,6 +33,10 @@ _WRENCH = {
     "plate_moment": Variable(_PLATE, "N m", "moment of the plate on the person about the lab origin, lab axes"),
 }
 _CORNER = Variable(("trial", "plate", "corner", "axis"), "m", "corner of the plate, lab axes")
+_EDGES = Variable(
+    ("trial", "plate"), "", "whether plate_corner holds corners; else the load's file states none, and it holds the "
+    "area on which the load pressed, with a foot's length around it", "i1"
+)  # fmt: skip
 _FAULT = Variable(("trial", "plate"), "", "what is wrong with the channels of the plate; empty if nothing", "U")
 # of each trial as a whole, by name; passed on from step to step as far as later steps need them
 FACTS = {
@@ -81,6 +85,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "marker_position": Variable(("sample", "marker", "axis"), "m", "marker position as recorded, lab axes"),
         **{name: each._replace(dtype="f4") for name, each in _WRENCH.items()},
         "plate_corner": _CORNER,
+        "plate_edges_known": _EDGES,
         "plate_fault": _FAULT,
         "analog": Variable(
             ("plate_sample", "channel"), "", "channels that no plate uses, such as EMG, as scaled by the file", "f4"
@@ -189,6 +194,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         ),
         **{name: each._replace(dims=("sample", *each.dims[1:])) for name, each in _WRENCH.items()},
         "plate_corner": _CORNER,
+        "plate_edges_known": _EDGES,
         "plate_fault": _FAULT,
         "vertical_force": Variable(
             ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered", "f4"

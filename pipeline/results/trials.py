@@ -30,7 +30,8 @@ IN_SESSION = {own: dim for dim, own in IN_ONE_TRIAL.items()}
 # place of each in a trial, from 1, or 0 if the trial lacks it
 UNITED = ("marker", "plate", "channel", "muscle")
 HELPERS = {*(f"{dim}_trial" for dim in IN_ONE_TRIAL), *(f"{dim}_order" for dim in UNITED)}
-SOURCE = ("source", "source_sha256")  # attributes of a trial that every step passes on
+FILES = ("source", "force_source")  # names of a trial's files; a TRC file has none of the forces
+SOURCE = (*FILES, *(f"{name}_sha256" for name in FILES))  # attributes of a trial that every step passes on
 
 
 class Trial:

@@ -32,8 +32,9 @@ ANTHROPOMETRY = tuple(ANTHROPOMETRY_RANGES)
 PARTICIPANT_COLUMNS = ("participant_id", "mass_kg", "height_m", "sex", *ANTHROPOMETRY)
 PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
 NO_PLATE = "none"
+MARKER_FILES, FORCE_FILES = (".trc",), (".mot", ".sto")  # text files of OpenSim; other recordings are C3D files
 TRIAL_COLUMNS = (
-    *("participant_id", "session", "trial", "file", "role", "condition"),
+    *("participant_id", "session", "trial", "file", "forces", "role", "condition"),
     *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
 )
 DATE_COLUMNS = ("acq_time", "date")
@@ -118,7 +119,8 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
     sessions: dict[str, list[Row]] = {}
     for row in rows:
         row["session"] = session = row.get("session") or row["participant_id"]
-        row |= {"role": row["role"].lower(), "file": row["file"].replace("\\", "/")}
+        row["role"] = row["role"].lower()
+        row.update({name: file.replace("\\", "/") for name, file in _paths(row).items()})
         others = sessions.setdefault(session, [])
         problems += _trial_problems(row, others, participants, path)
         others.append(row)
@@ -130,8 +132,23 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
             problems.append(Problem(f"{path.name}: {session}", what, "keep one"))
     if not any(kept.values()) and not problems:
         problems.append(Problem(path.name, "no trials", "add a row for each, with another role than exclude"))
-    inside = {name: [row for row in mine if not leaves_study(row["file"])] for name, mine in kept.items()}
+    inside = {name: [row for row in mine if not any(map(leaves_study, files_of(row)))] for name, mine in kept.items()}
     return {name: mine for name, mine in inside.items() if mine}, list(dict.fromkeys(problems))
+
+
+def files_of(row: Mapping[str, str]) -> list[str]:
+    """Return the files of a trial: its recording, and the file with its forces if it has one of its own."""
+    return [*_paths(row).values()]
+
+
+def forces_of(row: Mapping[str, str]) -> str:
+    """Return the file with a trial's forces, or an empty text if the recording itself holds what there is."""
+    return _paths(row).get("forces", "")
+
+
+def _paths(row: Mapping[str, str]) -> dict[str, str]:
+    forces = row.get("forces", "")
+    return {"file": row["file"]} | ({} if forces.lower() in ABSENT else {"forces": forces})
 
 
 def person_of(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
@@ -200,6 +217,7 @@ def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row]
     if leaves_study(row["file"]):
         what = f"file '{row['file']}' is not inside the study"
         problems.append(Problem(where, what, "give its path relative to the study"))
+    problems += _problems_of_forces(row, where)
     problems += out_of_range(row, "belt_speed_m_s", -10, 10, where)
     for column in PLATE_COLUMNS:
         try:
@@ -212,6 +230,24 @@ def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row]
     if others and others[0]["participant_id"] != row["participant_id"]:
         what = f"session '{session}' belongs to {others[0]['participant_id']} already"
         problems.append(Problem(where, what, "give each person sessions of their own"))
+    return problems
+
+
+def _problems_of_forces(row: Row, where: str) -> list[Problem]:
+    """Return the problems of the file with a trial's forces."""
+    forces = forces_of(row)
+    if not forces:
+        return []
+    problems = []
+    if leaves_study(forces):
+        what = f"forces '{forces}' is not inside the study"
+        problems.append(Problem(where, what, "give its path relative to the study"))
+    if Path(row["file"]).suffix.lower() not in MARKER_FILES:
+        what = f"forces '{forces}' are given beside {row['file']}, which is no TRC file"
+        problems.append(Problem(where, what, "leave forces empty: a C3D file holds its own"))
+    elif Path(forces).suffix.lower() not in FORCE_FILES:
+        what = f"forces '{forces}' is not a {' or '.join(FORCE_FILES)} file"
+        problems.append(Problem(where, what, "give OpenSim's file of ground reaction forces, or n/a"))
     return problems
 
 

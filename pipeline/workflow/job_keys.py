@@ -59,7 +59,8 @@ class Study:
         Files with a brace in the name (a wildcard to Snakemake) or with a date in the future (an error to Snakemake)
         are left out. Every change of a file triggers its jobs all the same, because the key holds its SHA-256.
         """
-        present = dict.fromkeys(row["file"] for row in self.sessions[session] if row["file"] in self.sha256)
+        every = (file for row in self.sessions[session] for file in study_tables.files_of(row))
+        present = dict.fromkeys(file for file in every if file in self.sha256)
         return [file for file in present if "{" not in file and (self.path / file).stat().st_mtime <= time.time()]
 
     @property
@@ -94,7 +95,9 @@ class Study:
     def _mb(self) -> tuple[float, float]:
         """Return the size of the recordings of the largest session and of all, MB."""
         mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
-        of_sessions = ({row["file"] for row in rows} & mb.keys() for rows in self.sessions.values())
+        of_sessions = (
+            {file for row in rows for file in study_tables.files_of(row)} & mb.keys() for rows in self.sessions.values()
+        )
         return max(sum(mb[file] for file in files) for files in of_sessions), sum(mb.values())
 
     def key(self, step: str) -> Callable[[Any], str]:
@@ -125,10 +128,16 @@ class Study:
                 **{name: row[name] for name in ("trial", "file", "role")},
                 **study_tables.person_of(row, self.participants),
                 "sha256": self.sha256.get(row["file"]),
+                **self._forces(row),
             }
             for row in self.sessions[session]
         ]
         return {"trials": trials, "arguments": self._body_model}
+
+    def _forces(self, row: tsv.Row) -> dict[str, Any]:
+        """Return the file with a trial's forces and its SHA-256; nothing if it has none."""
+        forces = study_tables.forces_of(row)
+        return {"forces": forces, "forces_sha256": self.sha256.get(forces)} if forces else {}
 
     def calibration_of(self, session: str) -> dict[str, Any]:
         """Return the arguments of step ``calibrate`` that come from the tables."""

@@ -49,7 +49,8 @@ def open_study(
         study = replace(study, sessions={name: rows for name, rows in study.sessions.items() if name in only})
     if not os.access(path, os.W_OK):
         raise UserError(str(path), "cannot be written to", "copy the study to where you may write")
-    files = {row["file"]: path / row["file"] for rows in study.sessions.values() for row in rows}
+    rows = (row for mine in study.sessions.values() for row in mine)
+    files = {file: path / file for row in rows for file in study_tables.files_of(row)}
     present = {name: file for name, file in files.items() if settings.is_file(file)}
     digests = sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
     return replace(study, sha256={name: digests[file] for name, file in present.items()})

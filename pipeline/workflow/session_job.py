@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ def run(
             data, before = function(key["trials"], **arguments), set[str]()
         except OSError as error:
             raise UserError(str(error.filename), str(error.strerror), checksums.LOST) from None
-        sources = {row["file"]: row["sha256"] for row in key["trials"] if row["sha256"]}
+        sources = sources_of(key["trials"])
         for file, digest in sources.items():
             checksums.refuse_changed(Path(file), digest)
         roots: list[Mapping[str, Any]] = [{"source_sha256": json.dumps(sources, sort_keys=True)}]
@@ -58,6 +58,12 @@ def run(
     for name, result in results.items():
         (output,) = outputs[name]
         netcdf.save(output, schema.described(name, result).assign_attrs(provenance(key, roots, output=name)))
+
+
+def sources_of(trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the SHA-256 of every file that the trials in a key of ``read`` name and that exists."""
+    pairs = (("file", "sha256"), ("forces", "forces_sha256"))
+    return {row[file]: row[digest] for row in trials for file, digest in pairs if row.get(digest)}
 
 
 def _rejections(session: xr.Dataset) -> dict[str, str]:

@@ -221,8 +221,8 @@ def rewritten(source: Path, target: Path, *, turn: Array, plate_type: int) -> Pa
     points = {name: recording.markers[:, i] @ turn.T for i, name in enumerate(recording.labels)}
     events = [(event.time_s, event.label, event.side.title()) for event in recording.events]
     write_c3d(
-        target, points, first_frame=recording.first_frame + 1, events=events or None, plates=written, depth_m=0.0,
-        processing=recording.processing,
+        target, points, first_frame=round(recording.first_frame) + 1, events=events or None, plates=written,
+        depth_m=0.0, processing=recording.processing,
     )  # fmt: skip
     file = ezc3d.c3d(str(target))
     file["parameters"]["FORCE_PLATFORM"]["TYPE"]["value"] = np.full(len(written), plate_type)

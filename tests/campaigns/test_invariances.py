@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-import pipeline.steps.read.step
+import pipeline.steps.read.recording_file
 from pipeline.c3d.reader import Event, Recording, read_c3d
 from tests.support.checkout import HOUSE, copy_study
 from tests.support.geometry import Array
@@ -52,7 +52,8 @@ def plain(study: Path) -> Session:
 @pytest.fixture
 def changed(study: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Session]:
     def run(change: Change, overrides: dict[str, Any] | None = None) -> Session:
-        monkeypatch.setattr(pipeline.steps.read.step, "read_c3d", lambda path, **names: change(read_c3d(path, **names)))
+        module = pipeline.steps.read.recording_file
+        monkeypatch.setattr(module, "read_c3d", lambda path, **names: change(read_c3d(path, **names)))
         return run_study(study, overrides or {})["sub-01"]
 
     return run

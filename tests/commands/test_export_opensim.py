@@ -117,10 +117,11 @@ def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None
     contacts = netcdf.load(path)
     netcdf.save(path, contacts.assign_coords(valid=contacts.valid & (contacts.contact_trial != 0)))
     checksums.withdraw(study / "derived", [path])
-    _, lacking = export_opensim(study, output=study / "files")
+    assert len([*(study / "derived/opensim/sub-01").glob(f"{contacts.trial.values[0]}*")]) == 6  # of earlier results
+    _, lacking = export_opensim(study)
     first = str(contacts.trial.values[0])
     assert lacking[0] == f"sub-01 {first}: no valid stance: no ground reaction and no inverse dynamics"
-    written = {file.name for file in (study / "files/sub-01").glob(f"{first}*")}
+    written = {file.name for file in (study / "derived/opensim/sub-01").glob(f"{first}*")}
     assert written == {f"{first}.trc", f"{first}_ik.xml"}
     assert any(line.startswith("sub-01 gone: ") for line in lacking)
 
@@ -134,7 +135,7 @@ def test_setup_files_name_the_files_next_to_them_and_the_person(finished: Path) 
     assert float(static.findtext("ScaleTool/mass") or 0) == pytest.approx(person["body_mass_kg"])
     assert float(static.findtext("ScaleTool/height") or 0) == pytest.approx(1000 * person["body_height_m"])
     pairs = [pair.text.split() for pair in static.iter("markers") if pair.text]
-    known = trc(folder / "static.trc")[1]
+    known = trc(folder / "scale.trc")[1]
     assert {label for pair in pairs for label in pair} <= {*known}
     assert {body.get("name") for body in static.iter("BodyScale")} >= {"pelvis", "femur_r", "tibia_l", "calcn_r"}
     given = {"marker_file", "external_loads_file", "datafile"}
@@ -168,18 +169,65 @@ def test_repaired_samples_and_no_others_are_those_of_clean() -> None:
     assert np.array_equal(written["LTOE"], recorded[:, 1])
 
 
+def test_inverse_kinematics_runs_where_legs_are_posed_and_markers_seen(study: Path) -> None:
+    """Both legs are posed from frame 10 to 90, no marker is seen in frames 30 to 39: the longest rest is 40 to 90."""
+    folder = study / "derived/sub-01"
+    kinematics, read, clean = (netcdf.load(folder / f"{step}.nc") for step in ("kinematics", "read", "clean"))
+    frames = np.arange(len(load_trial(folder / "read.nc", WALK).time))
+    for data, variable, unseen in (
+        (kinematics, "joint_angle", (frames < 10) | (frames > 90)),
+        (read, "marker_position", (frames >= 30) & (frames < 40)),
+        (clean, "marker_position", (frames >= 30) & (frames < 40)),
+    ):
+        samples = np.flatnonzero(data.sample_trial.values == data.trial.values.tolist().index(WALK))
+        data[variable][samples[unseen]] = np.nan
+    for step, data in (("kinematics", kinematics), ("read", read), ("clean", clean)):
+        netcdf.save(folder / f"{step}.nc", data)
+        checksums.withdraw(study / "derived", [folder / f"{step}.nc"])
+    export_opensim(study)
+    time, _ = trc(study / f"derived/opensim/sub-01/{WALK}.trc")
+    for tool in ("ik", "id"):
+        text = xml(study / f"derived/opensim/sub-01/{WALK}_{tool}.xml").findtext(".//time_range") or ""
+        assert np.allclose([float(part) for part in text.split()], time[[40, 90]], atol=1e-7)
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_scale_takes_one_frame_of_a_static_trial_with_motion_or_of_one_frame(study: Path, count: int) -> None:
+    """It is the one with most markers; OpenSim wants two frames, so that it is there twice."""
+    path = study / "derived/sub-01/read.nc"
+    read = netcdf.load(path)
+    own = np.flatnonzero(read.sample_trial.values == read.trial.values.tolist().index("static"))
+    chosen = min(7, count - 1)
+    read.marker_position[own] += np.linspace(0, 2, len(own))[:, None, None]
+    read.marker_position[np.delete(own, chosen), 0] = np.nan
+    expected = read.marker_position.values[own[chosen], 0]
+    netcdf.save(path, read.isel(sample=np.delete(np.arange(read.sizes["sample"]), own[count:])))
+    checksums.withdraw(study / "derived", [path])
+    export_opensim(study)
+    time, written = trc(study / "derived/opensim/sub-01/scale.trc")
+    assert np.allclose(written[str(read.marker.values[0])], [expected, expected], atol=1e-8)
+    text = xml(study / "derived/opensim/sub-01/scale.xml").findtext(".//time_range") or ""
+    assert np.allclose([float(part) for part in text.split()], time, atol=1e-7)
+
+
 def test_a_table_names_markers_and_a_model_takes_those_that_it_has(study: Path) -> None:
     labels = [*trc(study / f"derived/opensim/sub-01/{WALK}.trc")[1]]
     table = study / "markers.tsv"
     table.write_text(f"label\tmarker\tweight\n{labels[0]}\tR.ASIS\t10\n{labels[1]}\tn/a\t\n{labels[2]}\tR.Heel\t\n")
     model = study / "generic.osim"
-    model.write_text(MODEL.format(markers='<Marker name="R.ASIS"/><Marker name="R.Heel"/><Marker name="C7"/>'))
+    model.write_text(
+        MODEL.format(markers='<Marker name="R.ASIS"/><Marker name="R.Heel"/><Marker name="' + labels[3] + '"/>')
+    )
     export = ["export", "--opensim", str(study), "--model", str(model), "--markers", str(table), "--angles"]
     assert main(export) == 0
     folder = study / "derived/opensim/sub-01"
     assert [*trc(folder / f"{WALK}.trc")[1]] == ["R.ASIS", "R.Heel", *labels[3:]]
     tasks = xml(folder / f"{WALK}_ik.xml").iter("IKMarkerTask")
-    assert {task.get("name"): task.findtext("weight") for task in tasks} == {"R.ASIS": "10", "R.Heel": "1"}
+    assert {task.get("name"): task.findtext("weight") for task in tasks} == {
+        "R.ASIS": "10",
+        "R.Heel": "1",
+        labels[3]: "1",
+    }
     named = xml(folder / "scale.xml").findtext(".//GenericModelMaker/model_file") or ""
     assert (folder / named).resolve() == model
     angles = read_table(folder / f"{WALK}_angles.mot")

@@ -224,12 +224,12 @@ def test_an_unreadable_file_is_left_out_with_its_reason(study: Path) -> None:
 def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever reading or judging a file raises, the others get their rows, and check lists the rest."""
 
-    def broken(path: Path, **person: Any) -> Any:
+    def broken(path: Path, forces: Path | None, **person: Any) -> Any:
         if path.name == "fast_01.c3d":
             raise IndexError("Erika Mustermann")  # texts of exceptions may quote the file
         return read_c3d(path, **person)
 
-    monkeypatch.setattr("pipeline.commands.recording_facts.read_c3d", broken)
+    monkeypatch.setattr("pipeline.commands.recording_facts.read_recording", broken)
     summary = initialise(study)
     assert "cannot be understood (IndexError, test_init.py line" in summary
     assert "Mustermann" not in summary
@@ -271,10 +271,10 @@ def test_names_inside_files_are_not_written(study: Path) -> None:
 def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder"):
         initialise(tmp_path / "absent")
-    with pytest.raises(UserError, match="no C3D files"):
+    with pytest.raises(UserError, match="no C3D or TRC files"):
         initialise(tmp_path)
     (tmp_path / "a.c3d").write_bytes(b"nothing")
-    with pytest.raises(UserError, match="none of its 1 C3D files can be read"):
+    with pytest.raises(UserError, match="none of its 1 recordings can be read"):
         initialise(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["a.c3d"]
 

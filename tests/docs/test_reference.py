@@ -162,7 +162,7 @@ def test_function_for_scripts_is_described_with_its_arguments(name: str) -> None
 
 # --- names on all pages ----------------------------------------------------------------------------------------------
 
-EXTENSIONS = r"(nc|csv|tsv|yaml|html|json|py|md|toml|log|R|m|c3d|png|svg|cff|mot|sto|xml|parquet|xlsx)"
+EXTENSIONS = r"(nc|csv|tsv|yaml|html|json|py|md|toml|log|R|m|c3d|png|svg|cff|mot|sto|trc|xml|parquet|xlsx)"
 OTHERS = {"shank.z", "read.csv", "cf_role"}  # an axis of a body model; a function of R; an attribute of CF
 
 

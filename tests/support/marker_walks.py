@@ -40,7 +40,10 @@ def with_no_plate(trial: xr.Dataset, rate_hz: float) -> xr.Dataset:
     plate = ("plate_time", "plate", "axis")
     nothing: dict[str, Any] = {name: (plate, np.empty((0, 0, 3))) for name in ("plate_force", "plate_moment")}
     nothing |= {"plate_corner": (("plate", "corner", "axis"), np.empty((0, 4, 3)))}
-    nothing |= {"plate_fault": ("plate", np.empty(0, dtype=str))}
+    nothing |= {
+        "plate_fault": ("plate", np.empty(0, dtype=str)),
+        "plate_edges_known": ("plate", np.empty(0, dtype=bool)),
+    }
     attributes = {"marker_rate_hz": rate_hz, "direction_of_travel": "forwards", "plates_left_out": ""}
     times: dict[str, Any] = {"plate_time": np.empty(0), "event_side": ("event", np.empty(0, dtype=str))}
     event = {"event_time": ("event", np.empty(0))}

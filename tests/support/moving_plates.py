@@ -317,6 +317,7 @@ def _without_file(
             "plate_force": (plate, np.stack(force, axis=1)),
             "plate_moment": (plate, np.stack(moment, axis=1)),
             "plate_corner": (("plate", "corner", "axis"), np.stack([top.corners @ turn.T for top in tops])),
+            "plate_edges_known": ("plate", np.ones(len(tops), dtype=bool)),
             "plate_fault": ("plate", np.full(len(tops), "")),
             "event_time": ("event", np.zeros(0)),
             "lab_rotation": (("axis", "file_axis"), turn),

@@ -42,7 +42,10 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
     segments = study_tables.read_segments(study / "segments.tsv", participants)
     result = {}
     for name, rows in study_tables.read_trials(study / "trials.tsv", participants).items():
-        recorded = {row["trial"]: read(study / row["file"], body_model=model, **chosen["read"]) for row in rows}
+        recorded = {
+            row["trial"]: read(study / row["file"], body_model=model, forces=forces_of(study, row), **chosen["read"])
+            for row in rows
+        }
         for row in rows:
             recorded[row["trial"]].attrs |= {"role": row["role"], "source": row["file"]}
         person = rows[0]["participant_id"]
@@ -58,6 +61,12 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
         for trial in (row["trial"] for row in rows if row["role"] == "gait"):
             session.trials[trial] = run_trial(recorded[trial], calibration, model, chosen)
     return result
+
+
+def forces_of(study: Path, row: Mapping[str, str]) -> Path | None:
+    """Return the file with a trial's forces, None if it has none of its own."""
+    forces = study_tables.forces_of(row)
+    return study / forces if forces else None
 
 
 def gathered(

@@ -14,7 +14,8 @@ from ...tables import study_tables, tsv
 from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
-from ..recording_facts import Facts, c3d_files, facts_in
+from ..recording_facts import Facts, facts_in
+from ..recording_files import recordings_in
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
@@ -40,9 +41,10 @@ def check(folder: Path) -> list[Finding]:
         facts = by_session[session] = {}
         for row in rows:
             person = study_tables.person_of(row, study.participants)
-            key = (row["file"], *person.values())
+            forces = study_tables.forces_of(row)
+            key = (row["file"], forces, *person.values())
             try:
-                known[key] = known.get(key) or facts_in(folder, row["file"], study.body_model, **person)
+                known[key] = known.get(key) or facts_in(folder, row["file"], study.body_model, forces=forces, **person)
                 facts[row["file"]] = known[key]
             except UserError as error:
                 findings += [Finding("error", row["file"], what, remedy) for _, what, remedy in error.problems]
@@ -91,7 +93,7 @@ def _newer_namesakes(folder: Path) -> Iterator[Finding]:
 
 
 def _unlisted(study: Study) -> Iterator[Finding]:
-    """Find participants without trials and C3D files without a row."""
+    """Find participants without trials and recordings without a row."""
     with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
     for name in study.participants if study.sessions else ():
         if name not in with_trials:
@@ -101,6 +103,6 @@ def _unlisted(study: Study) -> Iterator[Finding]:
             Path(row["file"].replace("\\", "/"))
             for row in tsv.read_table(study.path / "trials.tsv", required=("file",))
         }
-        for name in c3d_files(study.path):
+        for name in recordings_in(study.path):
             if Path(name) not in listed:
                 yield Finding("warning", name, "in no row of trials.tsv", "add one; role 'exclude' leaves the file out")

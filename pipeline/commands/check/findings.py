@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ...body import requirements
@@ -42,7 +43,7 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
                 yield Finding("error", file, f"clean.{name}: {what}", remedy)
     if not MARKER_RATES_HZ[0] <= facts.marker_rate_hz <= MARKER_RATES_HZ[1]:
         what = f"{facts.marker_rate_hz:g} marker frames per second"
-        yield Finding("warning", file, what, "correct POINT:RATE: times, speeds and moments depend on it")
+        yield Finding("warning", file, what, f"correct {_names_in(file)[0]}: times, speeds and moments depend on it")
     if 0 < plate_rate_hz < max(facts.marker_rate_hz, LOWEST_FORCE_RATE_HZ):
         what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
         yield Finding("warning", file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE")
@@ -57,6 +58,13 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
     if facts.name_words & {*words_of(file)}:
         what = "the path contains a name from SUBJECTS:NAMES"
         yield Finding("warning", file, what, "rename it, also in trials.tsv: outputs contain the path")
+
+
+def _names_in(file: str) -> tuple[str, str, str]:
+    """Return what a file calls its frame rate and its unit of length, and how it gets forces."""
+    if Path(file).suffix.lower() in study_tables.MARKER_FILES:
+        return "DataRate", "Units", "name the MOT file with its forces in the column forces of trials.tsv"
+    return "POINT:RATE", "POINT:UNITS", "export it with FORCE_PLATFORM"
 
 
 def _unnamed_emg(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
@@ -87,7 +95,7 @@ def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
             fits = [name for name, factor in (("m", 1.0), ("cm", 0.01), ("mm", 0.001))
                     if low <= length_m / facts.length_unit_m * factor <= high]  # fmt: skip
             remedy = f"the numbers look like {' or '.join(fits)}: " if fits else ""
-            what = f"POINT:UNITS is {unit}, but {between} {length_m:.3g} m apart"
+            what = f"{_names_in(file)[1]} is {unit}, but {between} {length_m:.3g} m apart"
             yield Finding("error", file, what, f"{remedy}correct the file's lengths and export it again")
 
 
@@ -163,7 +171,7 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | No
         yield Finding("warning", file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch")
     if not facts.peak_load_n and not facts.plate_problems:
         no_events = "" if facts.event_count else " and no gait events: cycles are found from the motion of the feet"
-        remedy = "angles only; for moments export it with FORCE_PLATFORM"
+        remedy = f"angles only; for moments {_names_in(file)[2]}"
         yield Finding("warning", file, f"no force plate{no_events}", remedy)
     if names := facts.strange_events:
         quoted = [f"'{name}'" for name in names]

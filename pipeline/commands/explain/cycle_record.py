@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import UserError
 from ...results import netcdf
-from ...results.trials import separate
+from ...results.trials import FILES, separate
 from ...workflow.open_study import SESSION_STEPS
 
 # a section: texts, which are wrapped, and tables
@@ -79,7 +79,8 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
     for step, trials in groups.items():
         one = trials.get(trial)
         about = one.attrs if one is not None else {"rejected": ""}
-        if "rejected" in about or about["source_sha256"] != sources.get(about["source"]):
+        made_from = {about[name]: about[f"{name}_sha256"] for name in FILES if about.get(name)}
+        if "rejected" in about or not made_from.items() <= sources.items():
             raise UserError(str(files[step]), f"made from other recordings than {file.name}", "run the workflow again")
     steps = {step: trials[trial] for step, trials in groups.items()} | {"calibrate": model}
     static, rate_hz = groups["read"][model.attrs["static_trial"]], float(steps["read"].attrs["marker_rate_hz"])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
 from ...results.schema import FLAGS
 from ...results.stance_verdicts import verdict_of
+from ...results.trials import FILES
 from ...signals.filters import stretches
 from ...workflow import checksums
 from ...workflow.digests import sha256
@@ -46,16 +47,17 @@ def _recording(record: CycleRecord) -> Blocks:
 
 
 def file_lines(record: CycleRecord, trial: xr.Dataset) -> Iterator[str]:
-    """Yield a recording's name, its state now, and its SHA-256 when it was read."""
-    path = record.derived.parent / trial.attrs["source"]
-    if not path.is_file():
-        now = "the file is gone"
-    elif sha256(path) == trial.attrs["source_sha256"]:
-        now = "the file is unchanged"
-    else:
-        now = "the file has CHANGED"
-    yield f"{trial.attrs['source']}: {now}"
-    yield f"SHA-256 {trial.attrs['source_sha256']}"
+    """Yield the name of each file of a recording, its state now, and its SHA-256 when it was read."""
+    for name in (name for name in FILES if trial.attrs.get(name)):
+        path = record.derived.parent / trial.attrs[name]
+        if not path.is_file():
+            now = "the file is gone"
+        elif sha256(path) == trial.attrs[f"{name}_sha256"]:
+            now = "the file is unchanged"
+        else:
+            now = "the file has CHANGED"
+        yield f"{trial.attrs[name]}: {now}"
+        yield f"SHA-256 {trial.attrs[f'{name}_sha256']}"
 
 
 def _rate(time: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""``gaitlab init``: the tables of a study, guessed from a folder of C3D files.
+"""``gaitlab init``: the tables of a study, guessed from a folder of recordings.
 
 Existing files are kept. The column ``guessed`` of each table names the cells that were guessed.
 """
@@ -29,7 +29,8 @@ from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
-from ..recording_facts import Facts, c3d_files, facts_in, failure_of, opened, seen_landmarks
+from ..recording_facts import Facts, facts_in, failure_of, opened, seen_landmarks
+from ..recording_files import forces_in, recordings_in
 from . import body_model_fit
 from .body_model_fit import Fit
 from .people import people_and_sessions
@@ -49,13 +50,13 @@ def initialise(folder: Path) -> str:
     """Write the missing ones of participants.tsv, trials.tsv and study.yaml.
 
     Args:
-        folder: holds C3D files at any depth, under any names.
+        folder: holds C3D files, or TRC and MOT files, at any depth, under any names.
 
     Returns:
         A summary of the files found, the guesses and the next command.
 
     Raises:
-        UserError: no such folder, no C3D file in it, none that can be read, or a folder that cannot be written to.
+        UserError: no such folder, no recording in it, none that can be read, or a folder that cannot be written to.
     """
     if not folder.is_dir():
         raise UserError(str(folder), "no such folder", "give the folder that holds the recordings")
@@ -94,21 +95,22 @@ def _candidates(folder: Path) -> dict[str, BodyModel]:
 
 
 def _files(folder: Path, models: Models) -> list[File]:
-    """Return the facts of every C3D file.
+    """Return the facts of every recording.
 
     Raises:
         UserError: a name that no table can hold, or no file can be read.
     """
-    names = c3d_files(folder)
+    names = recordings_in(folder)
+    forces = forces_in(folder, names)
     if strange := {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}:
         raise UserError.of(
             Problem(name, f"its name has a character that no table can hold, {character}", "rename it")
             for name, character in strange.items()
         )
-    files = [file for name in names for file in _look(folder, name, models)]
+    files = [replace(file, forces=forces.get(name, "")) for name in names for file in _look(folder, name, models)]
     if all(file.problem for file in files):
         problems = [file.problem for file in files if file.problem]
-        what = f"none of its {len(files)} C3D files can be read"
+        what = f"none of its {len(files)} recordings can be read"
         raise UserError.of([*problems, Problem(str(folder), what, "export them again")])
     return files
 
@@ -164,7 +166,9 @@ def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> Shown:
     for row in rows:
         if row["role"] in ("static", "gait"):
             with suppress(UserError):  # its plates cannot be understood; check reports it
-                facts[row["role"]].append(facts_in(folder, row["file"], model, subject=row.get("subject", "")))
+                facts[row["role"]].append(
+                    facts_in(folder, row["file"], model, forces=row.get("forces", ""), subject=row.get("subject", ""))
+                )
     lengths: dict[str, list[float]] = defaultdict(list)
     for one in facts["static"] or facts["gait"]:
         for side, length in one.leg_lengths_m.items():
@@ -232,7 +236,7 @@ def _summary(
     new = ", ".join(name for name in WRITTEN if name not in kept)
     file_count = len({row["file"] for row in rows})
     lines = [
-        f"C3D files: {file_count}, participants: {len(people)}, sessions: {len(sessions)}",
+        f"Recordings: {file_count}, participants: {len(people)}, sessions: {len(sessions)}",
         "",
         aligned(_session_table(sessions, {row["participant_id"]: row for row in people}), width=width),
         "",

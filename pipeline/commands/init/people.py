@@ -10,12 +10,14 @@ from pathlib import PurePosixPath
 from .trial_roles import File, identifiers, is_role_word
 
 CODE = re.compile(r"[a-z]{0,12}[-_ ]?\d+[a-z]{0,2}", re.IGNORECASE)
+POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
 # names of folders for sessions, kinds of trial, groups or studies rather than people
 NOT_A_PERSON = re.compile(
     r"(new[-_ ]*)?(ses|session|visit|day|date|time|t|week|month|pre|post|base|follow)[a-z]*[-_ ]*\d*|[\d._-]{4,}"
     r"|(static|calib|func|dyn|walk|gait|run|trial|motion|treadmill|overground|barefoot|shod|fast|slow|normal)"
     r"[-_ a-z]*\d{0,2}"
-    r"|c3d.*|data|raw|raw[-_ ]?data|controls?|patients?|subjects?|participants?|healthy|group.*|stud(y|ies).*"
+    r"|c3d.*|trc|mocap|(marker|force)[-_ ]?data|pose[-_ ]?3d|opensim.*|data|raw|raw[-_ ]?data|controls?|patients?"
+    r"|subjects?|participants?|healthy|group.*|stud(y|ies).*"
     r"|examples?",
     re.IGNORECASE,
 )
@@ -29,7 +31,7 @@ def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
     number. In folders with several people in one file, the subject names the participant of every file. Folders of
     one participant with a static trial each are sessions.
     """
-    folders = [PurePosixPath(file.name).parent.parts for file in files]
+    folders = [_folders(file.name) for file in files]
     level = _person_level(folders)
     if level is None:
         shared = any(file.shared for file in files)
@@ -49,6 +51,12 @@ def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
     ]
     sessions = identifiers({key: key[1] for key in keys}, "session")
     return [(person, sessions[person, text]) for person, text in keys]
+
+
+def _folders(name: str) -> tuple[str, ...]:
+    """Return the folders of a file, without the folder of each trial and its ``pose-3d`` as Pose2Sim makes them."""
+    parts = PurePosixPath(name).parent.parts
+    return parts[:-2] if parts and POSE_FOLDER.fullmatch(parts[-1]) else parts
 
 
 def _person_level(folders: Sequence[tuple[str, ...]]) -> int | None:

@@ -24,7 +24,7 @@ NO_STATIC = (
     "no static trial, and no walk that shows every marker: only contacts, times and distances can be computed. Add a "
     "recording of the person standing with every marker, role static"
 )
-TRIAL_CELLS = ("participant_id", "session", "trial", "file", "subject", "role", "condition", "guessed")
+TRIAL_CELLS = ("participant_id", "session", "trial", "file", "forces", "subject", "role", "condition", "guessed")
 
 Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
@@ -75,6 +75,8 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
             rows += _instead_of_static(person, session, walks, model_name, models[model_name], notes)
     if all(row["session"] == row["participant_id"] for row in rows):
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
+    if not any(row["forces"] for row in rows):
+        rows = [{name: cell for name, cell in row.items() if name != "forces"} for row in rows]
     if several := list(dict.fromkeys(file.name for file in files if file.shared)):
         notes["several people in one file, a row for each; the column subject names the person"] += several
     else:
@@ -178,7 +180,8 @@ def _sessions(
 
 def _row(person: str, session: str, trial: str, file: File, role: str, condition: str) -> Row:
     subject = file.subject if file.shared else ""
-    cells = (person, session, trial, file.name, subject, role, condition, "participant_id session role condition")
+    guessed = "participant_id session role condition" + (" forces" if file.forces else "")
+    cells = (person, session, trial, file.name, file.forces, subject, role, condition, guessed)
     return dict(zip(TRIAL_CELLS, cells, strict=True))
 
 

@@ -36,10 +36,11 @@ LONGEST_IDENTIFIER = 50  # without the number added to equal ones
 
 @dataclass(frozen=True)
 class File:
-    """The facts of one C3D file, or of one person in it.
+    """The facts of one recording, or of one person in it.
 
     Attributes:
         name: path relative to the study.
+        forces: path of the file with its forces, or empty.
         problem: why it cannot be read, or None.
         frame_count: marker frames.
         extent_m: travel of its markers, see :func:`pipeline.plates.shown_sizes.extent_m`.
@@ -61,6 +62,7 @@ class File:
     sizes: Mapping[str, float] = field(default_factory=dict)
     subject: str = ""
     shared: bool = False
+    forces: str = ""
 
     @property
     def key(self) -> str:

@@ -13,7 +13,7 @@ from ...workflow import checksums
 from ...workflow.open_study import look_at
 from .model import MarkerNames, marker_names, read_model
 from .readme import readme
-from .session_files import Choices, stances, write_session
+from .session_files import Choices, stance_rows, write_session
 
 FOLDER = "opensim"  # in derived/
 README, STANCES = "README.md", "stances.tsv"
@@ -68,7 +68,7 @@ def export_opensim(
         for trial, reason in write_session(folder / session, results, study.body_model, choices).items():
             lacking += [f"{session} {trial}: {reason}"] if reason else []
             first = first if reason or any(first) else (session, trial)
-        table += stances(session, results["contacts"])
+        table += stance_rows(session, results["contacts"])
     netcdf.write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
     netcdf.write_whole(folder / README, readme(*first, choices).encode())
     checksums.record(derived, [folder / README], inputs=inputs, key={"pipeline": __version__})

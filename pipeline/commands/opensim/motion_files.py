@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 MM_PER_M = 1000.0
+TIME = "%.8f"  # s; at a foot strike, 10 kN/s, the last digit is 0.1 mN
 
 
-def trc(name: str, time: Array, markers: Mapping[str, Array]) -> str:
+def trc(name: str, time: Array, markers: Mapping[str, Array], *, rate_hz: float) -> str:
     """Return a marker file in mm; missing samples are ``nan``, which all of OpenSim's readers take.
 
     Args:
         name: of the file.
-        time: (time,), s, evenly sampled.
+        time: (time,), s.
         markers: positions (time, 3) by name, m, x forward, y up, z to the right.
+        rate_hz: frames per second.
     """
-    rate_hz = (len(time) - 1) / (time[-1] - time[0])
     count, labels = len(time), [*markers]
     frames = np.rint(time * rate_hz) + 1
     header = [
@@ -32,7 +33,7 @@ def trc(name: str, time: Array, markers: Mapping[str, Array]) -> str:
         "",
     ]
     rows = np.column_stack([frames, time, *(MM_PER_M * position for position in markers.values())])
-    return "\n".join(header) + "\n" + _rows(rows, ["%d", "%.6f", *["%.5f"] * (rows.shape[1] - 2)])
+    return "\n".join(header) + "\n" + _rows(rows, ["%d", TIME, *["%.5f"] * (rows.shape[1] - 2)])
 
 
 def mot(name: str, columns: Mapping[str, Array]) -> str:
@@ -44,7 +45,7 @@ def mot(name: str, columns: Mapping[str, Array]) -> str:
     """
     rows = np.column_stack([*columns.values()])
     header = [name, "version=1", f"nRows={len(rows)}", f"nColumns={len(columns)}", "inDegrees=yes", "endheader"]
-    return "\n".join([*header, "\t".join(columns)]) + "\n" + _rows(rows, ["%.6f", *["%.9g"] * (len(columns) - 1)])
+    return "\n".join([*header, "\t".join(columns)]) + "\n" + _rows(rows, [TIME, *["%.9g"] * (len(columns) - 1)])
 
 
 def _rows(values: Array, formats: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ opensim.InverseDynamicsTool("{trial}_id.xml").run()
 
 | file of a session | content |
 |---|---|
-| `STATIC.trc`, `scale.xml` | markers of the static trial; Scale writes `scaled_model.osim` |
+| `scale.trc`, `scale.xml` | markers of the static trial; Scale writes `scaled_model.osim` |
 | `TRIAL.trc`, `TRIAL_ik.xml` | markers of a walk; InverseKinematics writes `TRIAL_ik.mot` |
 | `TRIAL_grf.mot`, `TRIAL_grf.xml` | ground reaction on each foot, and how it loads `calcn_r` and `calcn_l` |
 | `TRIAL_id.xml` | InverseDynamics writes `TRIAL_id.sto`: joint moments |
@@ -44,7 +44,8 @@ opensim.InverseDynamicsTool("{trial}_id.xml").run()
   because OpenSim's filter has -6 dB there.
 - Ground reactions have no baseline. {filtered}
 - scale.xml scales pelvis, thighs, shanks and feet by marker distances, so far as the static trial has both markers;
-  other bodies keep their size. A session without static trial has none: put a scaled model there.
+  other bodies keep their size. Where the person moves in the static trial it takes one
+  frame. A session without static trial has none: put a scaled model there.
 - Exporting again replaces these files: keep setup files that you edit under other names.
 """
 PLACE = "Put your generic model here as `{name}`, with its markers on it.\n"

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
+from ...plates.shown_sizes import STANDING_M, extent_m
 from ...results import netcdf
 from ...results.trials import Trial, trials_of
-from ...signals.filters import design_cutoff_hz
+from ...signals.filters import design_cutoff_hz, stretches
 from . import setup_files, trial_data
 from .model import MarkerNames, Model, refuse_other_names
 from .motion_files import mot, trc
 
 NO_LOAD = "no valid stance: no ground reaction and no inverse dynamics"
+STATIC = "scale.trc"
+OF_A_WALK = (".trc", "_angles.mot", "_grf.mot", "_grf.xml", "_ik.xml", "_id.xml")
+FEWEST_MARKERS = 3  # to pose a body; without any, InverseKinematics fails
+TOO_FEW = "no frame with three markers of the model and posed legs"
 NOT_FILTERED = -1.0  # as a cut-off of OpenSim
 
 
@@ -66,36 +72,51 @@ def write_session(
     calibration, settings = results["calibrate"].attrs, json.loads(results["contacts"].attrs["settings"])
     trials = {step: trials_of(data) for step, data in results.items() if step != "calibrate"}
     if static := trials["read"].get(calibration["static_trial"]):
-        _write_static(folder, calibration["static_trial"], static, calibration, body_model, choices)
+        _write_static(folder, static, calibration, body_model, choices)
     lacking = {}
     for name in trials["clean"]:
         own = {step: of_step[name] for step, of_step in trials.items()}
-        reasons = [own[step].attrs.get("rejected", "") for step in ("read", "clean", "contacts")]
-        lacking[name] = next(filter(None, reasons), "") or _write_walk(folder, name, own, settings, choices)
+        for end in OF_A_WALK:  # those of earlier results
+            (folder / f"{name}{end}").unlink(missing_ok=True)
+        lacking[name] = _write_walk(folder, name, own, settings, choices)
     return lacking
 
 
 def _write_static(
-    folder: Path, name: str, static: Trial, calibration: Mapping[str, Any], body_model: BodyModel, choices: Choices
+    folder: Path, static: Trial, calibration: Mapping[str, Any], body_model: BodyModel, choices: Choices
 ) -> None:
     """Write the markers of the static trial and the setup of Scale."""
-    seen = trial_data.markers(static)
+    time, frames = _standing(static)
+    seen = {label: position[frames] for label, position in trial_data.markers(static).items()}
     named = choices.names.renamed(seen)
     chosen = {landmark: labels[0] for landmark, labels in chosen_labels(body_model, seen).items() if len(labels) == 1}
     landmarks = {landmark: marker for landmark, label in chosen.items() if (marker := choices.names.name(label))}
-    time = static["time"].values
     scale = setup_files.scale(
         folder.name,
         model=Path(os.path.relpath(choices.model_path, folder)).as_posix(),
-        markers=f"{name}.trc",
+        markers=STATIC,
         weights=choices.weights(named),
         landmarks=landmarks,
         mass_kg=calibration["body_mass_kg"],
         height_m=calibration.get("body_height_m", np.nan),
         time=(time[0], time[-1]),
     )
-    netcdf.write_whole(folder / f"{name}.trc", trc(f"{name}.trc", time, named).encode())
+    text = trc(STATIC, time, named, rate_hz=static.attrs["marker_rate_hz"])
+    netcdf.write_whole(folder / STATIC, text.encode())
     netcdf.write_whole(folder / "scale.xml", scale)
+
+
+def _standing(static: Trial) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return times (s) and frames of the static trial for Scale, which takes the means of all and wants two at least.
+
+    Where the person moves, which gives means that no person has, and in a trial of one frame, it is the frame with most
+    markers twice.
+    """
+    time, position = static["time"].values, static["marker_position"].values
+    if len(time) > 1 and extent_m(position) < STANDING_M:
+        return time, np.arange(len(time))
+    fullest = np.isfinite(position[..., 0]).sum(axis=1).argmax()
+    return time[fullest] + np.arange(2) / static.attrs["marker_rate_hz"], np.repeat(fullest, 2)
 
 
 def _write_walk(
@@ -103,12 +124,17 @@ def _write_walk(
 ) -> str:
     """Write the files of a walk; return what it lacks."""
     read, clean, contacts = (trial[step] for step in ("read", "clean", "contacts"))
+    if reasons := [part.attrs["rejected"] for part in (read, clean, contacts) if "rejected" in part.attrs]:
+        return str(reasons[0])
     named = choices.names.renamed(trial_data.markers(read, clean))
-    time = read["time"].values
-    span = (time[0], time[-1])
-    files = {f"{name}.trc": trc(f"{name}.trc", time, named).encode()}
+    time, weights = read["time"].values, choices.weights(named)
+    frames = _frames([named[marker] for marker, weight in weights.items() if weight], trial["kinematics"])
+    if not frames:
+        return TOO_FEW
+    span = (time[frames[0]], time[frames[1] - 1])
+    files = {f"{name}.trc": trc(f"{name}.trc", time, named, rate_hz=read.attrs["marker_rate_hz"]).encode()}
     files[f"{name}_ik.xml"] = setup_files.inverse_kinematics(
-        name, markers=f"{name}.trc", weights=choices.weights(named), time=span, output=f"{name}_ik.mot"
+        name, markers=f"{name}.trc", weights=weights, time=span, output=f"{name}_ik.mot"
     )
     if choices.angles and "rejected" not in trial["kinematics"].attrs:
         knee_sign = choices.model.knee_sign if choices.model else 1.0
@@ -132,6 +158,21 @@ def _write_walk(
     return "" if loaded else NO_LOAD
 
 
+def _frames(positions: Sequence[NDArray[np.float64]], kinematics: Trial) -> tuple[int, int] | None:
+    """Return first and last frame (exclusive) for InverseKinematics, None if there is no such frame.
+
+    They are the longest stretch with three markers, from the first to the last frame in which the study poses its legs:
+    while a person enters, the half of the markers that is seen leaves the rest of the model to swing.
+    """
+    seen = np.sum([np.isfinite(position[:, 0]) for position in positions], axis=0) >= FEWEST_MARKERS
+    if "rejected" not in kinematics.attrs:
+        posed = np.isfinite(kinematics["joint_angle"].values).all(axis=(2, 3))
+        whole = np.flatnonzero(posed[:, posed.any(axis=0)].all(axis=1))
+        seen[: whole[0] if whole.size else 0] = False
+        seen[whole[-1] + 1 if whole.size else len(seen) :] = False
+    return max(stretches(seen), key=lambda run: run[1] - run[0], default=None)
+
+
 def _opensim_cutoff_hz(clean: Trial) -> float:
     """Return the cut-off that gives OpenSim's filter of angles the -3 dB point of the study's filter of markers.
 
@@ -144,7 +185,7 @@ def _opensim_cutoff_hz(clean: Trial) -> float:
     return design_cutoff_hz(float(np.nanmedian(cutoffs_hz)), clean.attrs["marker_rate_hz"], order=3)
 
 
-def stances(session: str, contacts: xr.Dataset) -> Iterator[str]:
+def stance_rows(session: str, contacts: xr.Dataset) -> Iterator[str]:
     """Yield a row of the table of stances for each stance of a session: which are loaded, and why others are not."""
     trials = contacts["trial"].values
     names = ("contact_side", "contact_start", "contact_end", "valid", "reason")

@@ -163,7 +163,7 @@ def _tasks(weights: Weights) -> list[ET.Element]:
 
 
 def _numbers(values: tuple[float, float]) -> str:
-    return " ".join(f"{value:.6f}" for value in values)
+    return " ".join(f"{value:.8f}" for value in values)
 
 
 def _element(tag: str, content: Any, *, name: str = "") -> ET.Element:

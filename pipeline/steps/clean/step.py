@@ -32,7 +32,8 @@ from .muscle_activity import muscle_activity, without_absent_muscles
 
 NEEDS = {
     "read": (
-        "marker_position", "plate_force", "plate_moment", "plate_corner", "plate_fault", "event_time", "lab_rotation",
+        "marker_position", "plate_force", "plate_moment", "plate_corner", "plate_edges_known", "plate_fault",
+        "event_time", "lab_rotation",
         "zero_frames", "analog", "analog_units",
     )
 }  # fmt: skip  # all that is loaded of an input
@@ -280,7 +281,7 @@ def _plates(read: Trial, landmarks: Mapping[str, Array], *, cutoff_hz: float | N
     return {
         "plate_force": (("time", "plate", "axis"), at_instants(filtered[..., :3], instants, time)),
         "plate_moment": (("time", "plate", "axis"), at_instants(filtered[..., 3:], instants, time)),
-        **{name: read.variables[name] for name in ("plate_corner", "plate_fault")},
+        **{name: read.variables[name] for name in ("plate_corner", "plate_edges_known", "plate_fault")},
         "vertical_force": (("plate_time", "plate"), wrench[..., 1].copy()),
         "vertical_force_filtered": (("plate_time", "plate"), filtered[..., 1]),
         "plate_baseline": (("plate", "axis"), baseline),

@@ -144,7 +144,12 @@ def distance_to_line(point: Array, start: Array, end: Array) -> Array:
 
 
 def reject_shared(
-    contacts: Sequence[Contact], time: Array, feet: Feet, stances: Mapping[str, Sequence[Stance]], corners: Array
+    contacts: Sequence[Contact],
+    time: Array,
+    feet: Feet,
+    stances: Mapping[str, Sequence[Stance]],
+    corners: Array,
+    pressed: Mapping[int, Array],
 ) -> list[Contact]:
     """Return the contacts of single plates, rejected if the other foot is on the plate too.
 
@@ -158,12 +163,13 @@ def reject_shared(
         feet: by side.
         stances: by side, when the foot is on the ground.
         corners: (plate, 4, 3) of all plates, m.
+        pressed: centre of pressure (time, 3), m, of each plate with unknown edges, by its index.
     """
     judged = [replace(each, reason=OTHER_UNSEEN) if _may_be_shared_unseen(each, feet) else each for each in contacts]
     spans = [
         None
         if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}
-        else _shared_span(each, time, feet, stances, corners)
+        else _shared_span(each, time, feet, stances, corners, pressed)
         for each in judged
     ]
     shared = [span for span in spans if span]
@@ -183,16 +189,30 @@ def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
 
 
 def _shared_span(
-    contact: Contact, time: Array, feet: Feet, stances: Mapping[str, Sequence[Stance]], corners: Array
+    contact: Contact,
+    time: Array,
+    feet: Feet,
+    stances: Mapping[str, Sequence[Stance]],
+    corners: Array,
+    pressed: Mapping[int, Array],
 ) -> tuple[float, float] | None:
     """Return the first and last instant, s, at which the other foot is on a contact's plate too; None if it is not.
 
     It is on the ground with its line of markers over the plate; or with its sole, while the contact's own foot swings.
+    Where the plate's edges are unknown, it is on it if the load presses nearer to it, or lasts while the own foot
+    swings.
     """
     inside = contact.frames(time)
-    quads, other = corners[list(contact.plates)], feet[OTHER[contact.side]]
+    quads, own, other = corners[list(contact.plates)], feet[contact.side], feet[OTHER[contact.side]]
     down = on_ground(time[inside], stances[OTHER[contact.side]])
-    line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, HALF_SOLE_M))
+    (plate,) = contact.plates
+    if plate in pressed:
+        away, nearer = (
+            distance_to_line(pressed[plate][inside], foot.heel[inside], foot.toe[inside]) for foot in (own, other)
+        )
+        line, sole = down & (nearer < away), down
+    else:
+        line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, HALF_SOLE_M))
     for frames, longest_s in ((feet[contact.side].swings[inside] & sole, LEFT_S), (line, SHARED_S)):
         if frames.sum() * interval_s(time) > longest_s:
             instants = time[inside][frames]
@@ -235,17 +255,20 @@ def _joined(first: Contact, second: Contact) -> Contact:
     )
 
 
-def reject_partly_off(contact: Contact, time: Array, feet: Feet, corners: Array, *, edge_margin_m: float) -> Contact:
-    """Return the contact, rejected if heel or toe rest outside loaded plates.
+def reject_partly_off(
+    contact: Contact, time: Array, feet: Feet, corners: Array, edges_known: NDArray[np.bool_], *, edge_margin_m: float
+) -> Contact:
+    """Return the contact, rejected if heel or toe rest outside loaded plates; not if edges of these are unknown.
 
     Args:
         contact: of one foot.
         time: (time,), s.
         feet: by side.
         corners: (plate, 4, 3) of all plates, m.
+        edges_known: (plate,) whether corners are those of a plate.
         edge_margin_m: how far the back of the sole or the toe marker may be outside the edge.
     """
-    if contact.reason or not contact.side or contact.forced:
+    if contact.reason or not contact.side or contact.forced or not edges_known[list(contact.plates)].all():
         return contact
     own, foot = corners[list(contact.plates)], feet[contact.side]
     inside = contact.frames(time)

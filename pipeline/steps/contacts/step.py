@@ -134,17 +134,18 @@ def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:
         keys = [plate_placement.key_of(plate) for plate in corners]
         for step in steps:
             on_plates.setdefault(keys[step.plate], []).append(step)
-        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, strict=True))
+        known = trial.variables["plate_edges_known"].values.astype(bool)
+        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, known, strict=True))
         motions[name] = Motion(landmarks, feet, pelvis, steps, [""] * len(keys))
     if rules.misread_plates != "reject":
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
-    every = {(key, number): corners for listed in plates.values() for key, number, corners in listed}
+    every = {(key, number): corners for listed in plates.values() for key, number, corners, known in listed if known}
     misread = {
         (key, number): plate_placement.misreading(on_plates.get(key, ()), corners, number)
         for (key, number), corners in every.items()
     }
     return {
-        name: motion._replace(misread=[misread[key, number] for key, number, _ in plates[name]])
+        name: motion._replace(misread=[misread.get((key, number), "") for key, number, *_ in plates[name]])
         for name, motion in motions.items()
     }
 
@@ -161,7 +162,8 @@ def _of_trial(
     given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
     verdicts = _verdicts(known, numbers, motion.misread)
     steps = [step for step in motion.steps if not verdicts[step.plate]]
-    places: dict[str, Any] = {"time": time, "feet": feet, "corners": corners}
+    edges_known = known["plate_edges_known"].astype(bool)
+    places: dict[str, Any] = {"time": time, "feet": feet, "corners": corners, "edges_known": edges_known}
     reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places, edge_margin_m=rules.edge_margin_m))
 
     def reject_out_of_time(listed: Sequence[Contact]) -> list[Contact]:
@@ -187,7 +189,10 @@ def _of_trial(
     stated = [known[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), rules.kinematic_events)
     first_stances = stances_by_side(in_time, weaker, span)
-    alone = foot_on_plate.reject_shared(found, time, feet, first_stances, corners)
+    pressed = {
+        i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in np.flatnonzero(~edges_known).tolist()
+    }
+    alone = foot_on_plate.reject_shared(found, time, feet, first_stances, corners, pressed)
     if alone != found:
         in_time = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(alone)])
     judged = plausibility.reject_shifted(in_time, time, steps, numbers)

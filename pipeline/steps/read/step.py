@@ -1,4 +1,4 @@
-"""Step ``read``: markers, plate wrenches and events of C3D files in SI units and ISB lab axes."""
+"""Step ``read``: markers, plate wrenches and events of recordings in SI units and ISB lab axes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, positions
-from ...c3d.reader import Recording, anthropometry, read_c3d, static_results
+from ...c3d.reader import Recording, anthropometry, static_results
 from ...errors import Problem, UserError
 from ...plates.channel_faults import channel_fault
 from ...plates.parameters import plates_from_parameters, zero_frames
+from ...plates.pressed_area import pressed_area, sideways
 from ...plates.shown_sizes import ShownSizes, shown_sizes
 from ...plates.wrench import decode, moment_unit_n_m
 from ...results.session_steps import attempt
 from ...results.trials import Trial, joined, rejection
 from .lab_axes import to_isb
+from .recording_file import read_recording
 
 Array = NDArray[np.float64]
 
+SAME_AXES = "give forces and markers in the same axes; the contacts of this load are not used"
 REPAIR = "check cables, amplifier and range of the plate; its contacts are not used"
 
 
@@ -34,8 +37,9 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes
     """Read the trials of a session; one that cannot be read is rejected.
 
     Args:
-        trials: for each its name ``trial``, its ``file``, ``sha256`` (None for an absent file) and ``role``, and
-            ``subject`` and ``participant``, the person to take if the file holds several.
+        trials: for each its name ``trial``, its ``file``, ``sha256`` (None for an absent file) and ``role``,
+            ``subject`` and ``participant``, the person to take if the file holds several, and ``forces``, the file
+            with its forces, with ``forces_sha256``, if it has one.
         body_model, lab_axes: as of :func:`read_trial`.
 
     Returns:
@@ -48,46 +52,69 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, lab_axes
     rows = [*trials]
     for row, following in zip_longest(rows, rows[1:]):
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
-        person = {name: row[name] for name in ("subject", "participant")}
+        if row.get("forces"):
+            about |= {"force_source": row["forces"], "force_source_sha256": row["forces_sha256"] or ""}
+        chosen = {name: row[name] for name in ("subject", "participant")} | {"forces": _forces_of(row)}
         ahead = Path(following["file"]) if following else None
         step = partial(
-            _read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, following=ahead, **person
+            _read_trial, Path(row["file"]), body_model=body_model, lab_axes=lab_axes, following=ahead, **chosen
         )
         try:
             found[row["trial"]] = attempt(step, about)
         except OSError as error:
-            if row["sha256"]:  # it could be read when the run began
-                raise OSError(error.errno, error.strerror, row["file"]) from None
-            found[row["trial"]] = rejection(f"{row['file']}: {error.strerror}", about)
+            failed = error.filename or row["file"]
+            if all(row[name] for name in ("sha256", "forces_sha256") if name in row):  # readable when the run began
+                raise OSError(error.errno, error.strerror, failed) from None
+            found[row["trial"]] = rejection(f"{failed}: {error.strerror}", about)
     return joined(found)
 
 
+def _forces_of(row: Mapping[str, Any]) -> Path | None:
+    return Path(row["forces"]) if row.get("forces") else None
+
+
 def read_trial(
-    path: Path, *, body_model: BodyModel, lab_axes: str, subject: str = "", participant: str = ""
+    path: Path,
+    *,
+    body_model: BodyModel,
+    lab_axes: str,
+    subject: str = "",
+    participant: str = "",
+    forces: Path | None = None,
 ) -> xr.Dataset:
     """Read one trial alone, see :func:`_read_trial`."""
     person = {"subject": subject, "participant": participant}
-    return _read_trial(path, body_model=body_model, lab_axes=lab_axes, following=None, **person).dataset()
+    trial = _read_trial(path, body_model=body_model, lab_axes=lab_axes, forces=forces, following=None, **person)
+    return trial.dataset()
 
 
 def _read_trial(
-    path: Path, *, body_model: BodyModel, lab_axes: str, subject: str, participant: str, following: Path | None
+    path: Path,
+    *,
+    body_model: BodyModel,
+    lab_axes: str,
+    subject: str,
+    participant: str,
+    forces: Path | None,
+    following: Path | None,
 ) -> Trial:
     """Read one trial.
 
     Args:
-        path: the C3D file.
+        path: the C3D or TRC file.
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
         subject, participant: the person to take if the file holds several.
+        forces: the MOT file with the forces of a TRC file.
         following: the file to be read next, if known.
 
     Returns:
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
-        (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis); ``plate_fault``
-        (plate), what is wrong with its channels; ``analog`` (plate_time, channel), the channels that no plate uses, and
-        ``analog_units`` (channel); ``event_time`` (event), with the file's labels; ``lab_rotation`` and
-        ``zero_frames``, see :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes:
+        (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
+        ``plate_edges_known`` (plate), false for a load of a MOT file, with the area on which it pressed as corners;
+        ``plate_fault`` (plate), what is wrong with its channels; ``analog`` (plate_time, channel), the channels that
+        no plate uses, and ``analog_units`` (channel); ``event_time`` (event), with the file's labels; ``lab_rotation``
+        and ``zero_frames``, see :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes:
         anthropometry and static results in the file, sizes that the recording shows, direction of travel, plates left
         out and why.
 
@@ -95,7 +122,7 @@ def _read_trial(
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.
         OSError: its disk or share failed.
     """
-    recording = read_c3d(path, subject=subject, participant=participant, following=following)
+    recording = read_recording(path, forces, subject=subject, participant=participant, following=following)
     landmarks = positions(body_model, recording.labels, recording.markers)
     try:
         rotation, travel = to_isb(landmarks, quarter_turn=lab_axes == "quarter_turn")
@@ -113,6 +140,7 @@ def _read_trial(
             "plate_force": (plate, plates.force),
             "plate_moment": (plate, plates.moment),
             "plate_corner": (("plate", "corner", "axis"), plates.corners),
+            "plate_edges_known": ("plate", plates.edges_known),
             "plate_fault": ("plate", np.array(plates.faults, dtype=str)),
             "analog": (("plate_time", "channel"), analog),
             "analog_units": ("channel", units),
@@ -161,7 +189,7 @@ def sizes_in(recording: Recording, points: Points, rotation: Array | None, plate
         plates: its plates, lab axes.
     """
     return shown_sizes(
-        recording.markers, points, rotation, plates.force, plates.corners, plates.faults,
+        recording.markers, points, rotation, plates.force, plates.corners, plates.edges_known, plates.faults,
         rate_hz=recording.analog_rate_hz, alone=not recording.subjects,
     )  # fmt: skip
 
@@ -171,7 +199,8 @@ class PlateWrenches(NamedTuple):
 
     Attributes:
         force, moment: (sample, plate, 3), N, and N m about the lab origin.
-        corners: (plate, 4, 3), m.
+        corners: (plate, 4, 3), m; for a load without a plate those of the area on which it pressed.
+        edges_known: (plate,) whether corners are those of a plate.
         numbers: (plate,).
         faults: what is wrong with the channels of each, or empty.
         problems: of the plates that cannot be decoded, then of those with a fault.
@@ -180,6 +209,7 @@ class PlateWrenches(NamedTuple):
     force: Array
     moment: Array
     corners: Array
+    edges_known: NDArray[np.bool_]
     numbers: NDArray[np.int32]
     faults: list[str]
     problems: list[Problem]
@@ -187,6 +217,8 @@ class PlateWrenches(NamedTuple):
 
 def plate_wrenches(recording: Recording, rotation: Array) -> PlateWrenches:
     """Return the plates of a recording; ``rotation`` (3, 3) is from its axes to lab axes."""
+    if recording.loads:
+        return _wrenches_of_loads(recording, rotation)
     unit, analog = recording.length_unit_m, recording.analog
     listed = plates_from_parameters(recording.force_platform, channel_count=analog.shape[1], length_unit_m=unit)
     good = [plate for plate in listed if not plate.problem]
@@ -202,7 +234,19 @@ def plate_wrenches(recording: Recording, rotation: Array) -> PlateWrenches:
     numbers = np.array([plate.number for plate in good], dtype=np.int32)
     problems = [plate.problem for plate in listed if plate.problem]
     problems += [Problem(f"force plate {n}", fault, REPAIR) for n, fault in zip(numbers, faults, strict=True) if fault]
-    return PlateWrenches(force, moment, corners, numbers, faults, problems)
+    known = np.ones(len(good), dtype=bool)
+    return PlateWrenches(force, moment, corners, known, numbers, faults, problems)
+
+
+def _wrenches_of_loads(recording: Recording, rotation: Array) -> PlateWrenches:
+    """Return loads without plates as plates with unknown edges."""
+    force, moment, point = (np.stack(parts, axis=1) @ rotation.T for parts in zip(*recording.loads, strict=True))
+    corners = np.stack([pressed_area(force[:, i], point[:, i]) for i in range(len(recording.loads))])
+    numbers = np.arange(1, len(corners) + 1, dtype=np.int32)
+    faults = [sideways(force[:, i]) for i in range(len(corners))]
+    problems = [Problem(f"load {n}", fault, SAME_AXES) for n, fault in zip(numbers, faults, strict=True) if fault]
+    known = np.zeros(len(corners), dtype=bool)
+    return PlateWrenches(force, moment, corners, known, numbers, faults, problems)
 
 
 def other_channels(recording: Recording) -> tuple[Array, NDArray[np.str_], NDArray[np.str_]]:

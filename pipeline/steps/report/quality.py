@@ -11,6 +11,7 @@ import numpy as np
 
 from ...results.schema import REPAIRS
 from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED
+from ...results.trials import FILES
 from .tables import ABSENT, Row, Table, rejected_trials
 
 CHECKS = {
@@ -90,10 +91,11 @@ def reasons(quality: list[Row]) -> Table:
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:
     """Return the files of the walking trials of some sessions with their SHA-256."""
     files = {
-        str(about["source"]): str(about.get("source_sha256", ""))
+        str(about[name]): str(about.get(f"{name}_sha256", ""))
         for session in sessions
         for about in clean.get(session, {}).values()
-        if "source" in about
+        for name in FILES
+        if about.get(name)
     }
     return Table(["File", "SHA-256"], [list(item) for item in sorted(files.items())])
 

@@ -58,6 +58,7 @@ def trial(
             "plate_force": (("plate_time", "plate", "axis"), force[:, None]),
             "plate_moment": (("plate_time", "plate", "axis"), moment[:, None]),
             "plate_corner": (("plate", "corner", "axis"), PLATE.corners[None]),
+            "plate_edges_known": ("plate", [True]),
             "plate_fault": ("plate", [""]),
             "event_time": ("event", np.array([0.5])),
             "zero_frames": ("limit", np.array(zero_frames or [np.nan, np.nan], dtype=float)),

@@ -47,7 +47,7 @@ def test_a_plate_loaded_for_longer_than_a_foot_rests_may_hold_the_other(start_s:
     places = {"heel_left": heel, "toe_left": heel + np.array([0.18, 0, 0])}
     plate = np.array([[[-0.2, 0, -0.2], [-0.2, 0, 0.2], [0.4, 0, 0.2], [0.4, 0, -0.2]]])
     feet = feet_of(places, time, plate, travel="forwards")
-    (found,) = reject_shared([Contact((0,), start_s, end_s, start_s, end_s, "left")], time, feet, {}, plate)
+    (found,) = reject_shared([Contact((0,), start_s, end_s, start_s, end_s, "left")], time, feet, {}, plate, {})
     assert bool(found.reason) == (end_s - start_s > 1)
 
 
@@ -68,5 +68,5 @@ def test_a_load_that_its_foot_leaves_behind_is_the_other_foots(beside_m: float, 
     loads = [Contact((0,), 1.0, 2.0, 1.0, 2.0, "left"), Contact((1,), 0.3, 1.5, 0.3, 1.5, "right")]
     stances = {"left": [Stance(1.0, 2.0)], "right": [Stance(0.3, 1.2)]}
     feet = feet_of(places, time, belts, travel="forwards")
-    left, right = reject_shared(loads, time, feet, stances, belts)
+    left, right = reject_shared(loads, time, feet, stances, belts, {})
     assert [left.reason, right.reason] == ([TWO_FEET, TWO_FEET] if shared else ["", ""])

@@ -1,0 +1,121 @@
+"""The recordings of a folder: C3D and TRC files, and the MOT file with the forces of each TRC file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from ..errors import UserError
+from ..opensim_files.mot import has_forces
+from ..tables.study_tables import FORCE_FILES, MARKER_FILES
+
+OUTPUTS = ("derived", "logs")  # folders of a study
+RECORDINGS = (".c3d", *MARKER_FILES)
+# what Pose2Sim adds to the name of a TRC file that it has processed, and OpenCap's folders of both forms
+PROCESSED = re.compile(r"_filt_[a-z]+|_LSTM")
+AUGMENTED, NOT_AUGMENTED = "postaugmentation", "preaugmentation"
+# folders of marker files alone: forces are beside them, in another one
+MARKER_FOLDER = re.compile(
+    rf"((marker|mocap|motion)[-_ ]?data|markers?|mocap|trcs?|{AUGMENTED}|{NOT_AUGMENTED})", re.IGNORECASE
+)
+# what a MOT file with forces has in its name beside that of its TRC file
+OF_FORCES = re.compile(
+    r"[-_. ]?(ext(ernal)?[-_ ]?forces?|ground[-_ ]?(forces?|reactions?)|forces?|grfs?|kinetics)[-_. ]?"
+)
+
+
+def recordings_in(folder: Path) -> list[str]:
+    """Return the sorted recordings of a study, relative to it; links are followed.
+
+    Hidden files and folders and the study's outputs are skipped. Broken links are included; reading them gives the
+    error. A folder reached by several links is searched once, under its own name if it is inside the study. Of several
+    forms of one recording the C3D file is taken, else the TRC file that has been processed most.
+
+    Raises:
+        UserError: there are none.
+    """
+    forms: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in _files(folder, RECORDINGS):
+        forms[_recording_of(name)].append(name)
+    if not forms:
+        what = "no C3D or TRC files there or in folders below"
+        raise UserError(str(folder), what, "give the folder that holds the recordings")
+    c3d = [name for names in forms.values() for name in names if name.lower().endswith(".c3d")]
+    trc = (max(names, key=_processing) for names in forms.values() if not any(map(c3d.__contains__, names)))
+    return sorted([*c3d, *trc])
+
+
+def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
+    """Return the MOT file with the forces of each TRC file that has one, by its name.
+
+    It is named like the TRC file, with or without a word such as ``grf`` or ``forces``, holds ground reaction forces,
+    and is below the folder of the TRC file, or beside it if that holds marker files alone (``MarkerData``). Of several,
+    the one in the nearest folder is taken.
+    """
+    trc = [name for name in recordings if PurePosixPath(name).suffix.lower() in MARKER_FILES]
+    by_trial: dict[str, list[str]] = defaultdict(list)
+    for name in _files(folder, FORCE_FILES) if trc else ():
+        by_trial[_plain(OF_FORCES.sub("", _stem(name).lower()))].append(name)
+    found = {name: _first_with_forces(folder, _near(name, by_trial[_plain(_stem(name))])) for name in trc}
+    return {name: forces for name, forces in found.items() if forces}
+
+
+def _files(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
+    """Yield the files with some endings, relative to the folder."""
+    known = set()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        if (real := os.path.realpath(place)) in known:
+            folders.clear()
+            continue
+        known.add(real)
+        within = Path(place).relative_to(folder)
+        skipped = OUTPUTS if within == Path() else ()
+        shown = (name for name in folders if not name.startswith(".") and name not in skipped)
+        folders[:] = sorted(shown, key=lambda name: ((folder / within / name).is_symlink(), name))
+        for name in files:
+            if name.lower().endswith(endings) and not name.startswith((".", "~$")):
+                yield (within / name).as_posix()
+
+
+def _recording_of(name: str) -> tuple[str, ...]:
+    """Return what is equal for all forms of one recording: its folders and its plain name."""
+    parts = PurePosixPath(name).parent.parts
+    return (*(part for part in parts if part.lower() not in (AUGMENTED, NOT_AUGMENTED)), _plain(_stem(name)))
+
+
+def _processing(name: str) -> tuple[bool, int, str]:
+    """Return how far a TRC file has been processed."""
+    return AUGMENTED in name.lower(), len(PROCESSED.findall(_stem(name))), name
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(name).stem
+
+
+def _plain(stem: str) -> str:
+    """Return the name of a trial without what programs add, in lower case."""
+    return PROCESSED.sub("", stem).lower()
+
+
+def _near(name: str, others: Iterable[str]) -> list[str]:
+    """Return the files that may belong to a TRC file by their folders, the nearest first."""
+    base = PurePosixPath(name).parent
+    while MARKER_FOLDER.fullmatch(base.name):
+        base = base.parent
+    below = [other for other in others if PurePosixPath(other).is_relative_to(base)]
+    return sorted(
+        below, key=lambda other: (PurePosixPath(other).parent != PurePosixPath(name).parent, len(other), other)
+    )
+
+
+def _first_with_forces(folder: Path, names: Iterable[str]) -> str:
+    """Return the first file that holds ground reaction forces, or an empty text."""
+    for name in names:
+        with suppress(OSError, UserError):
+            if has_forces(folder / name):
+                return name
+    return ""

@@ -1,0 +1,71 @@
+"""A TRC file and the MOT file with its forces as one recording, as of a C3D file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..c3d.labels import markers_of, subjects_among
+from ..c3d.reader import Recording
+from ..errors import UserError
+from . import mot
+from .trc import read_trc
+
+
+def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", participant: str = "") -> Recording:
+    """Read a TRC file, and its forces if there are any.
+
+    The forces are taken at their own rate from the first frame to the last, by the times of both files.
+
+    Args:
+        markers: the TRC file.
+        forces: the MOT or STO file with the ground reaction forces, in the axes of the TRC file.
+        subject, participant: the person to take if the labels name several, see :func:`pipeline.c3d.labels.markers_of`.
+
+    Raises:
+        UserError: a file is absent, damaged or of another kind, or the two have no time in common.
+        OSError: a disk or share failed.
+    """
+    content = read_trc(markers)
+    point = {"LABELS": content.labels}
+    filled = [bool(np.isfinite(marker).any()) for marker in content.positions.swapaxes(0, 1)]
+    try:
+        found, notes = markers_of(point, [], filled, subject=subject, participant=participant)
+    except UserError as error:
+        raise error.within(str(markers)) from None
+    recording = Recording(
+        labels=[marker.name for marker in found],
+        markers=content.positions[:, [marker.column for marker in found]],
+        marker_rate_hz=content.rate_hz,
+        first_frame=content.start_s * content.rate_hz,
+        analog=np.empty((0, 0)),
+        analog_rate_hz=0.0,
+        length_unit_m=content.length_unit_m,
+        force_platform={},
+        analog_labels=[],
+        analog_units=[],
+        events=[],
+        processing={},
+        subject_names=[],
+        label_notes=notes,
+        subjects=subjects_among(point, [], len(content.labels)),
+        owner=max((marker.owner for marker in found), default=""),
+    )
+    return _with_loads(recording, content.start_s, forces) if forces else recording
+
+
+def _with_loads(recording: Recording, start_s: float, path: Path) -> Recording:
+    end_s = start_s + (len(recording.markers) - 1) / recording.marker_rate_hz
+    forces = mot.read_mot(path)
+    if len(forces.time) < 2 or forces.time[0] >= end_s or forces.time[-1] <= start_s:
+        what = f"its times, {forces.time[0]:g} to {forces.time[-1]:g} s, are not those of the markers"
+        raise UserError(str(path), f"{what}, {start_s:g} to {end_s:g} s", "give the forces of this trial, on one clock")
+    rate_hz, loads = mot.at_rate(forces, start_s=start_s, end_s=end_s)
+    return replace(
+        recording,
+        analog=np.empty((len(loads[0].force), 0)),
+        analog_rate_hz=rate_hz,
+        loads=loads,
+    )

@@ -1,0 +1,90 @@
+"""TRC files: what is read, and what is refused with where, what and remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import UserError
+from pipeline.opensim_files.trc import read_trc
+from tests.support.opensim_texts import trc_text
+
+LABELS = ["R.ASIS", "L.ASIS", "V.Sacral"]
+POSITIONS = np.arange(1.0, 46.0).reshape(5, 3, 3) / 10
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "walk.trc"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("unit", ["mm", "m"])
+@pytest.mark.parametrize("blank", [True, False])
+def test_markers_are_read(tmp_path: Path, unit: str, blank: bool) -> None:
+    known = POSITIONS.copy()
+    known[1, 0] = known[4, 2] = np.nan
+    text = trc_text(LABELS, known, 60, start_s=0.4, unit=unit, blank=blank)
+    found = read_trc(written(tmp_path, text))
+    assert (found.labels, found.rate_hz, found.start_s) == (LABELS, 60, 0.4)
+    np.testing.assert_allclose(found.positions, known, atol=1e-9)
+    assert found.length_unit_m == {"mm": 1e-3, "m": 1.0}[unit]
+
+
+def test_a_header_with_blanks_is_read(tmp_path: Path) -> None:
+    """Pose2Sim separates parts of the first line by blanks, and some editors remove tabs at the end of lines."""
+    text = trc_text(LABELS, POSITIONS, 60)
+    text = "\n".join(
+        line.rstrip() for line in text.replace("PathFileType\t4\t(X/Y/Z)\t", "PathFileType  4\t(X/Y/Z) ").split("\n")
+    )
+    np.testing.assert_allclose(read_trc(written(tmp_path, text)).positions, POSITIONS)
+
+
+def test_a_marker_at_the_origin_is_unseen(tmp_path: Path) -> None:
+    known = POSITIONS.copy()
+    known[2, 1] = 0
+    found = read_trc(written(tmp_path, trc_text(LABELS, known, 60))).positions
+    assert np.isnan(found[2, 1]).all()
+    assert np.isfinite(np.delete(found.reshape(15, 3), 7, axis=0)).all()
+
+
+def test_frames_left_out_are_unseen(tmp_path: Path) -> None:
+    lines = trc_text(LABELS, POSITIONS, 60).replace("60\t5\t3", "60\t4\t3").splitlines()
+    found = read_trc(written(tmp_path, "\n".join(lines[:7] + lines[8:]) + "\n"))
+    assert np.isnan(found.positions[1]).all()
+    np.testing.assert_allclose(found.positions[[0, 2, 3, 4]], POSITIONS[[0, 2, 3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("PathFileType", "PathFile", "not a TRC file: it does not begin with PathFileType"),
+        ("\tmm\t", "\tfeet\t", "Units is feet; give one of mm, cm, dm, m"),
+        ("60\t5\t3", "60\t7\t3", "NumFrames is 7, the file has 5 rows of numbers; cut off or edited"),
+        ("60\t5\t3", "60\t5\t4", "NumMarkers is 4, its line 4 names 3 markers"),
+        ("60\t60\t5", "100\t60\t5", "DataRate is 100, but its times are those of 60 frames a second"),
+        ("60\t60\t5", "0.01\t60\t5", "DataRate is 0.01 frames a second"),
+        ("1000.000000", "1000,000000", "line 8: '1000,000000' is no number; write decimal points"),
+        ("1000.000000", "1e5e", "line 8: '1e5e' is no number; damaged"),
+        ("1000.000000", "1000.000000\t2", "line 8 has 12 cells, its header names 11 columns"),
+        ("2\t0.016667", "2\t0.1", "time is 0.033333 s in row 3 of its numbers, which does not follow 0.1 s"),
+        ("R.ASIS\t\t\tL.ASIS\t\t\tV.Sacral", "", "its line 4 names no markers"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, before: str, after: str, reason: str) -> None:
+    text = trc_text(LABELS, POSITIONS, 60)
+    assert before in text
+    with pytest.raises(UserError) as caught:
+        read_trc(written(tmp_path, text.replace(before, after, 1)))
+    assert f"walk.trc: {reason}" in str(caught.value)
+    assert all(problem.remedy for problem in caught.value.problems)
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        read_trc(tmp_path / "absent.trc")
+    (tmp_path / "walk.trc").write_bytes(b"\x02\x50\0\0")
+    with pytest.raises(UserError, match="not a TRC file: it is no text"):
+        read_trc(tmp_path / "walk.trc")
