@@ -129,7 +129,7 @@ def _notes(about: Mapping[str, Any]) -> str:
 
 def _worst(column: Iterable[float]) -> str:
     known = [value for value in column if np.isfinite(value)]
-    return f"{max(known):.1g}" if known else ABSENT
+    return (f"{max(known):.0f}" if max(known) >= 1 else f"{max(known):.1g}") if known else ABSENT
 
 
 def kind_of(row: Row) -> str:

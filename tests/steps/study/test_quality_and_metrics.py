@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pipeline.results.cycle_variables import IDENTITY
+from pipeline.results.cycle_variables import IDENTITY, RESIDUALS
 from pipeline.results.metrics import METRICS, OF_STANCE
 from pipeline.results.schema import REPAIRS
 from pipeline.steps.study.step import QUALITY, participants_columns, per_participant, study
@@ -86,8 +86,9 @@ def test_the_table_of_quality_has_the_checks_of_every_stance() -> None:
     closures = ["forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg"]
     assert slow[closures].values.tolist() == [[1, 2, 3]] * 4
     assert list(slow.energy_closure_w) == [6] * 4
+    assert slow[[*RESIDUALS]].values.tolist() == [[7, 8, 9, 10, 11]] * 4
     lost = quality[quality.trial == "lost"]
-    assert lost[["disagreement_n_m", *closures, "energy_closure_w"]].isna().all(axis=None)
+    assert lost[["disagreement_n_m", *closures, "energy_closure_w", *RESIDUALS]].isna().all(axis=None)
 
 
 def test_the_table_of_quality_counts_repairs(tmp_path: Path) -> None:
