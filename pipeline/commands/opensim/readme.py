@@ -39,13 +39,14 @@ opensim.InverseDynamicsTool("{trial}_id.xml").run()
   and degrees.
 - **Only valid stances are loaded.** In the others of `stances.tsv` (`loaded` is `no`) the foot has no ground reaction:
   moments of that leg, and residuals at the pelvis, mean nothing there.
-- Markers are not filtered; gaps that the study filled, spikes that it took out and labels that it exchanged back are.
-  InverseDynamics filters the angles, with the -3 dB point of the study's markers. The cut-off in its setup is higher,
-  because OpenSim's filter has -6 dB there.
+- Markers are not filtered, but gaps, spikes and exchanged labels are repaired as in the study. InverseDynamics filters
+  the joint angles, with the -3 dB point of the study's markers; the cut-off in its setup is higher, because OpenSim's
+  filter has -6 dB at its cut-off.
 - Ground reactions have no baseline. {filtered}
-- scale.xml scales pelvis, thighs, shanks and feet by marker distances, so far as the static trial has both markers;
-  other bodies keep their size. Where the person moves in the static trial it takes one
-  frame. A session without static trial has none: put a scaled model there.
+- InverseKinematics and InverseDynamics run from the first to the last frame in which the study poses the legs.
+- scale.xml scales pelvis, thighs, shanks and feet by distances of markers in the static trial; other bodies keep their
+  size. If the person moves in that trial it takes one frame: then look at the thighs, measured across the hip. Where
+  there is no scale.xml, put a scaled model there yourself.
 - Exporting again replaces these files: keep setup files that you edit under other names.
 """
 PLACE = "Put your generic model here as `{name}`, with its markers on it.\n"
