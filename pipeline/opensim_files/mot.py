@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..c3d.reader import Load
+from ..c3d.reader import RATE_HZ, Load
 from ..errors import UserError, listed
 from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 
@@ -34,6 +34,7 @@ LOADED_SHARE = 0.05  # of the largest force; below, points of application mean l
 # parts of a sample: instants that differ more are uneven, as files round them to 0.1 ms or finer at 1000 Hz; and those
 # that differ less are the same
 UNEVEN, ROUNDING = 0.25, 0.1
+LONGEST_INTERVAL_S, MOST_SAMPLES = 0.1, 2_000_000  # forces change faster; half an hour at 1000 Hz
 LONGEST_STEP = 3  # intervals between samples; a longer one is a gap
 
 
@@ -134,18 +135,26 @@ def _refuse_wrong_unit(path: Path, loads: Sequence[Load]) -> None:
 
 
 def at_rate(forces: Forces, *, start_s: float, end_s: float) -> tuple[float, list[Load]]:
-    """Return samples per second and the loads at even instants from a start to an end.
+    """Return samples per second and the loads at even instants from a start to an end, both included.
 
-    Values are interpolated linearly between the samples before and after; where the file has none, they are NaN.
-    Instants that are even to a part of a sample are taken as even, as files round them.
+    The rate is the file's, changed by less than a sample in the whole span. Values are interpolated linearly between
+    the samples before and after; where the file has none, they are NaN. Instants that are even to a part of a sample
+    are taken as even, as files round them.
 
     Args:
         forces: of a file, two samples or more.
         start_s, end_s: the span of the markers.
+
+    Raises:
+        UserError: samples that are too close or too far apart in time.
     """
     time = _evened(forces.time)
-    rate_hz = 1 / float(np.median(np.diff(time)))
-    instants = start_s + np.arange(round((end_s - start_s) * rate_hz) + 1) / rate_hz
+    interval_s = float(np.median(np.diff(time)))
+    count = max(round((end_s - start_s) / interval_s), 1)
+    if not 1 / RATE_HZ[1] <= interval_s <= LONGEST_INTERVAL_S or count > MOST_SAMPLES:
+        raise UserError("", f"its samples are {interval_s:.3g} s apart", "give its times in seconds")
+    rate_hz = count / (end_s - start_s)
+    instants = np.linspace(start_s, end_s, count + 1)
     after = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     step = time[after] - time[after - 1]
     share = (instants - time[after - 1]) / step

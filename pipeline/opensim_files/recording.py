@@ -17,7 +17,8 @@ from .trc import read_trc
 def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", participant: str = "") -> Recording:
     """Read a TRC file, and its forces if there are any.
 
-    The forces are taken at their own rate from the first frame to the last, by the times of both files.
+    The forces are taken at their own rate from the first frame to the last, by the times of both files. A single frame
+    has none.
 
     Args:
         markers: the TRC file.
@@ -53,7 +54,7 @@ def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", parti
         subjects=subjects_among(point, [], len(content.labels)),
         owner=max((marker.owner for marker in found), default=""),
     )
-    return _with_loads(recording, content.start_s, forces) if forces else recording
+    return _with_loads(recording, content.start_s, forces) if forces and len(recording.markers) > 1 else recording
 
 
 def _with_loads(recording: Recording, start_s: float, path: Path) -> Recording:
@@ -62,7 +63,10 @@ def _with_loads(recording: Recording, start_s: float, path: Path) -> Recording:
     if len(forces.time) < 2 or forces.time[0] >= end_s or forces.time[-1] <= start_s:
         what = f"its times, {forces.time[0]:g} to {forces.time[-1]:g} s, are not those of the markers"
         raise UserError(str(path), f"{what}, {start_s:g} to {end_s:g} s", "give the forces of this trial, on one clock")
-    rate_hz, loads = mot.at_rate(forces, start_s=start_s, end_s=end_s)
+    try:
+        rate_hz, loads = mot.at_rate(forces, start_s=start_s, end_s=end_s)
+    except UserError as error:
+        raise error.within(str(path)) from None
     return replace(
         recording,
         analog=np.empty((len(loads[0].force), 0)),

@@ -75,7 +75,7 @@ def test_samples_are_taken_by_their_times(tmp_path: Path) -> None:
     forces = read_mot(written(tmp_path, mot_text(time, load_columns(wave, 0 * wave, 0 * wave))))
     rate_hz, [load] = at_rate(forces, start_s=0.9, end_s=1.5)
     assert rate_hz == pytest.approx(600, rel=1e-6)
-    assert load.force.shape == (361, 3)
+    assert load.force.shape == (361, 3)  # the last one at the last frame
     assert np.isnan(load.force[:60]).all()
     np.testing.assert_allclose(load.force[60:, 1], 700 * np.sin(2 * np.pi * np.arange(301) / 600), atol=0.3)
 
