@@ -1,8 +1,9 @@
 # The workflow: one rule per step, in the order of the data. The key of a job holds everything that it depends on besides
 # its input files (pipeline/workflow/job_keys.py).
+import gc
 import sys
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -10,13 +11,20 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from pipeline.errors import UserError
 from pipeline.workflow.activity_lock import hold, is_left_alone
-from pipeline.workflow.open_study import SESSION_STEPS, changed_results, open_study, sessions_of_targets
+from pipeline.workflow.open_study import (
+    SESSION_STEPS,
+    changed_results,
+    finished_sessions,
+    open_study,
+    sessions_of_targets,
+)
 from pipeline.workflow.progress import Progress, closing_lines
 from pipeline.workflow.workers import run_job, stop_on_interrupt, was_interrupted
 
 NO_LIMIT = 1_000_000  # jobs a second, as in profiles/default
 
 stop_on_interrupt()
+gc.set_threshold(100_000)  # all objects of a plan stay; to search them for garbage more often costs a sixth more time
 
 # without --directory, which makes Snakemake ignore this, the demonstration study is run
 if not Path("study.yaml").exists():
@@ -65,7 +73,7 @@ if not workflow.output_settings.dryrun:
 
 
 wildcard_constraints:
-    session="|".join(STUDY.sessions),
+    session=r"[^/]+",  # not the names: Snakemake searches the text of this expression for each file
 
 
 localrules:
@@ -102,11 +110,42 @@ def key(step):
 
 
 def recordings(wildcards):
-    """Return the files of a session, and force the jobs of changed results: each plan begins with a session's files."""
+    """Return the files of a session."""
+    force_changed_results()
+    return [ancient(file) for file in STUDY.c3d_files(wildcards.session)]
+
+
+def of_all_sessions(output):
+    """Return the function that gives an output of every session; of finished ones, as a file without a job."""
+
+    def files(_):
+        force_changed_results()
+        paths = {session: f"derived/{session}/{output}.nc" for session in STUDY.sessions}
+        return [before_update(path) if session in finished() else path for session, path in paths.items()]
+
+    return files
+
+
+def of_unfinished_sessions(_):
+    """Return all outputs of the sessions that are not finished."""
+    unfinished = [session for session in STUDY.sessions if session not in finished()]
+    return expand("derived/{session}/{step}.nc", session=unfinished, step=SESSION_STEPS)
+
+
+@cache
+def finished():
+    """Return the sessions without jobs in this plan. One that is forced, or only drawn or listed, has them all."""
+    forced = workflow.dag_settings.forceall or workflow.dag_settings.forcerun
+    if forced or workflow.execution_settings is None:
+        return frozenset()
+    return finished_sessions(STUDY, besides=MADE_AGAIN)
+
+
+def force_changed_results():
+    """Force the jobs of changed results: each plan begins with files of a session or of all."""
     with suppress(AttributeError):  # another version of Snakemake: the job that reads a changed result refuses it
         workflow.dag.forcefiles.update(MADE_AGAIN)
         group_in_linear_time()
-    return [ancient(file) for file in STUDY.c3d_files(wildcards.session)]
 
 
 def remove_outdated():
@@ -160,7 +199,7 @@ def adjust_settings():
 
 rule all:
     input:
-        expand("derived/{session}/{step}.nc", session=STUDY.sessions, step=SESSION_STEPS),
+        of_unfinished_sessions,
         "derived/report.html",
 
 
@@ -286,7 +325,7 @@ rule cycles:
 
 rule study:
     input:
-        cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
+        cycles=of_all_sessions("cycles"),
     output:
         study="derived/study.nc",
         metrics=["derived/metrics.csv", "derived/metrics.json"],
@@ -311,9 +350,9 @@ rule report:
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
-        cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
-        representative=expand("derived/{session}/representative.nc", session=STUDY.sessions),
-        calibrate=expand("derived/{session}/calibrate.nc", session=STUDY.sessions),
+        cycles=of_all_sessions("cycles"),
+        representative=of_all_sessions("representative"),
+        calibrate=of_all_sessions("calibrate"),
     output:
         # update: the earlier report stays until the new one is whole, as its other pages do, which are no outputs
         report=update("derived/report.html"),

@@ -104,6 +104,14 @@ def differ_in_date(derived: Path, name: str) -> bool:
     return abs(next(dates) - next(dates)) > DATED_WITHIN_S
 
 
+def has_date_of_record(derived: Path, name: str) -> bool:
+    """Return whether an output and its record are there, of the same date."""
+    try:
+        return not differ_in_date(derived, name)
+    except OSError:
+        return False
+
+
 def keep_copy(table: Path) -> Path:
     """Copy a table that a person has changed to a free name next to it, once, and return the copy's path."""
     content = table.read_bytes()

@@ -104,19 +104,21 @@ class Study:
         """Return the function from the wildcards to a job's key."""
 
         def of_wildcards(wildcards: Any) -> str:
-            session = getattr(wildcards, "session", None)
-            content = {
-                "step": step,
-                "session": session,
-                "pipeline": __version__,
-                "code": digests.code_digest(*code_of(step)),
-                "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
-                "settings": self.settings.get(step, {}),
-                **getattr(self, f"_{step}_needs", lambda _: {})(session),
-            }
-            return json.dumps(content, sort_keys=True)
+            return json.dumps(self.content_of_key(step, getattr(wildcards, "session", None)), sort_keys=True)
 
         return of_wildcards
+
+    def content_of_key(self, step: str, session: str | None) -> dict[str, Any]:
+        """Return what a job's key holds, by name."""
+        return {
+            "step": step,
+            "session": session,
+            "pipeline": __version__,
+            "code": digests.code_digest(*code_of(step)),
+            "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
+            "settings": self.settings.get(step, {}),
+            **getattr(self, f"_{step}_needs", lambda _: {})(session),
+        }
 
     @property
     def _body_model(self) -> dict[str, Any]:

@@ -128,6 +128,35 @@ def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
     return [f"derived/{name}" for name in dict.fromkeys(forced)], notices
 
 
+def finished_sessions(study: Study, *, besides: Iterable[str] = ()) -> frozenset[str]:
+    """Return the sessions with every output up to date by its record: their jobs need not be planned.
+
+    Args:
+        study: the study.
+        besides: outputs that will be made again, see :func:`changed_results`; their sessions are not finished.
+    """
+    others = {Path(output).parent.name for output in besides}
+    return frozenset(name for name in study.sessions if name not in others and _is_finished(study, name))
+
+
+def _is_finished(study: Study, session: str) -> bool:
+    derived = study.path / "derived"
+    digests: dict[str, str] = {}
+    for step in SESSION_STEPS:  # in this order each input has its digest before it is compared
+        names = [f"{session}/{output}.nc" for output in (step, *FURTHER_OUTPUTS.get(step, ()))]
+        records = [checksums.recorded(derived, name) for name in names if checksums.has_date_of_record(derived, name)]
+        if len(records) < len(names):
+            return False
+        made_with = checksums.made_with(study.content_of_key(step, session))
+        for name, known in zip(names, records, strict=True):
+            if known is None or known.made_with != made_with:
+                return False
+            if any(digests.get(other) != digest for other, digest in known.inputs.items()):
+                return False
+            digests[name] = known.sha256
+    return True
+
+
 def _kept(table: Path) -> str:
     try:
         return f"derived/{checksums.keep_copy(table).name}"
