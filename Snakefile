@@ -111,6 +111,8 @@ def key(step):
 
 def recordings(wildcards):
     """Return the files of a session."""
+    if wildcards.session not in STUDY.sessions:
+        refuse(f"trials.tsv has no session '{wildcards.session}'.")
     force_changed_results()
     return [ancient(file) for file in STUDY.c3d_files(wildcards.session)]
 

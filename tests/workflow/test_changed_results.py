@@ -14,8 +14,8 @@ import pytest
 from pipeline.commands.verify import RUN_AND_KEEP, verify
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.workflow import digests
-from pipeline.workflow.open_study import changed_results, open_study
+from pipeline.workflow import checksums, digests
+from pipeline.workflow.open_study import changed_results, finished_sessions, open_study
 from tests.support.checkout import DEMO, copy_study, planned, snakemake
 from tests.support.outputs import write_outputs
 
@@ -119,6 +119,49 @@ def test_files_of_the_date_of_their_record_are_not_read(study: Path, monkeypatch
     date(study / "derived/study.nc")
     with pytest.raises(pytest.fail.Exception, match=r"study\.nc was read"):
         changed_results(opened, keep=True)
+
+
+def record_other_bytes(study: Path) -> None:
+    """Let the record of a result be that of other bytes than those that the next steps were made from."""
+    record = checksums.record_path(study / "derived", "sub-01/clean.nc")
+    record.write_text("0" * 64 + record.read_text()[64:])
+    status = (study / "derived/sub-01/clean.nc").stat()
+    os.utime(record, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def set_a_filter(study: Path) -> None:
+    with (study / "study.yaml").open("a") as handle:
+        handle.write("clean: {marker_cutoff_hz: 7}\n")
+
+
+NOT_FINISHED: dict[str, Callable[[Path], object]] = {
+    "a result gone": lambda study: (study / "derived/sub-01/representative.nc").unlink(),
+    "a record gone": lambda study: checksums.record_path(study / "derived", "sub-01/read.nc").unlink(),
+    "a result of another date": lambda study: date(study / "derived/sub-01/contacts.nc"),
+    "a result made from other bytes": record_other_bytes,
+    "a setting": set_a_filter,
+    "a recording": lambda study: (study / "sub-01/comfortable_01.c3d").write_bytes(b"other"),
+}
+
+
+@pytest.mark.parametrize("change", NOT_FINISHED.values(), ids=NOT_FINISHED)
+def test_a_session_with_any_change_is_not_finished(study: Path, change: Callable[[Path], object]) -> None:
+    assert finished_sessions(open_study(study)) == {"sub-01"}
+    assert finished_sessions(open_study(study), besides=["derived/sub-01/clean.nc", "derived/study.nc"]) == set()
+    change(study)
+    assert finished_sessions(open_study(study)) == set()
+
+
+def test_a_finished_session_has_jobs_if_they_are_forced_or_drawn(study: Path) -> None:
+    assert planned(study) == set()
+    assert planned(study, "--forcerun", "kinetics") == {"kinetics:sub-01", "cycles:sub-01", "study", "report"}
+    assert "kinetics" in snakemake(study, "--rulegraph").stdout
+
+
+def test_a_plan_of_a_session_that_is_in_no_table_is_refused(study: Path) -> None:
+    result = snakemake(study, "--dry-run", "derived/nobody/cycles.nc")
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == "trials.tsv has no session 'nobody'."
 
 
 def test_every_edit_of_a_table_is_kept(tmp_path: Path) -> None:
