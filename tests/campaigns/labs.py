@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.body.requirements import SOURCE, width_of_mass
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
@@ -149,6 +150,22 @@ def outcomes(study: Path, lab: str, *, shared: Path | None = None) -> Iterator[O
 
     With ``shared``, the folder of the recordings, results are compared with those stored for the files.
     """
+    for file, trial, calibration, model, chosen in walks(study):
+        yield _outcome(lab, file, trial, calibration, model, chosen, shared)
+
+
+class Walk(NamedTuple):
+    """A walking file, its recording, the calibration of its session or why there is none, body model and settings."""
+
+    file: Path
+    trial: xr.Dataset
+    calibration: xr.Dataset | str
+    model: BodyModel
+    settings: Mapping[str, Any]
+
+
+def walks(study: Path) -> Iterator[Walk]:
+    """Read and calibrate a study as the workflow does and yield its walking files."""
     own = settings.read_yaml(study / "study.yaml")
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
@@ -157,7 +174,7 @@ def outcomes(study: Path, lab: str, *, shared: Path | None = None) -> Iterator[O
         calibration = _calibrated(rows, recorded, participants, model, chosen)
         for row in rows:
             if row["role"] == "gait":
-                yield _outcome(lab, study / row["file"], recorded[row["trial"]], calibration, model, chosen, shared)
+                yield Walk(study / row["file"], recorded[row["trial"]], calibration, model, chosen)
 
 
 def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any) -> xr.Dataset:
