@@ -302,7 +302,7 @@ def _curves(
         along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
         rows = np.ascontiguousarray(at_phases(quantity.values, walk.frames[along], walk.cycles.row))
         if name.removesuffix(IN_STANCE) not in (*ANGLES, EMG):
-            rows /= 1 if name in SHARES else mass_kg
+            rows /= 1 if name.removesuffix(IN_STANCE) in SHARES else mass_kg
             rows[~walk.valid] = np.nan
         curves[name] = (("cycle", *map(str, quantity.dims[2:]), along), rows)
     return curves

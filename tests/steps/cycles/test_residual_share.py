@@ -8,6 +8,8 @@ import xarray as xr
 
 from pipeline.results.cycle_variables import RESIDUALS
 from pipeline.steps.cycles.residual_share import residual_share, root_mean_square_and_peak
+from tests.support.cut_walks import trial
+from tests.support.recordings import walk
 
 
 def test_share_is_of_weight_and_of_weight_times_height() -> None:
@@ -29,3 +31,18 @@ def test_figures_are_of_the_known_part_of_a_stance() -> None:
     nowhere = root_mean_square_and_peak(share[2:])
     assert np.isnan(nowhere[:4]).all()
     assert nowhere[4] == 0
+
+
+def test_curves_of_both_sides_are_in_percent_over_cycle_and_stance() -> None:
+    """A constant residual of 49.0 N and N m; where kinetics are invalid, none."""
+    made = trial(walk(strides=3), reasons={1: "two feet on the plate"})
+    for load in ("force", "moment"):
+        made["kinetics"][f"pelvis_residual_{load}"][:] = [0, 0, 49.03325]
+    made["calibrate"].attrs |= {"body_mass_kg": 50.0, "body_height_m": 2.0}
+    result = made.cut(further_curves=["pelvis_residual_in_stance"])
+    assert 0 < result.kinetics_valid.sum() < result.sizes["cycle"]
+    for name in ("pelvis_residual", "pelvis_residual_in_stance"):
+        curves = result[name].values
+        np.testing.assert_allclose(curves[result.kinetics_valid][:, 0], 10, rtol=1e-12)
+        np.testing.assert_allclose(curves[result.kinetics_valid][:, 1], 5, rtol=1e-12)
+        assert np.isnan(curves[~result.kinetics_valid]).all()
