@@ -22,7 +22,7 @@ OPTIONS: dict[str, Any] = {
 EXAMPLES = """\
 examples:
   gaitlab demo my_demo && gaitlab run my_demo    write a small study, compute it and report on it
-  gaitlab init my_study                          write the tables of a folder of C3D files
+  gaitlab init my_study                          write the tables of a folder of recordings
   gaitlab check my_study                         list everything that is wrong with a study
   gaitlab run my_study --dry-run                 list the jobs that would run
   gaitlab show my_study/derived/study.nc         list the results
@@ -55,7 +55,7 @@ def command_line_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="gaitlab",
-        description="Compute joint angles, forces and moments of a gait study from its C3D files.",
+        description="Compute joint angles, forces and moments of a gait study from its recordings.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -90,7 +90,7 @@ def _add(
 
 
 def _add_steps_of_a_study(commands: Any) -> None:
-    text = "write the tables of a folder of C3D files; existing ones are kept"
+    text = "write the tables of a folder of recordings; existing ones are kept"
     _add(commands, "init", _init, text, "my_study", place="DIR")
     _add(commands, "check", _check, "list everything that is wrong with a study, before anything runs", "my_study")
     text = "compute what is missing or out of date, and write the report"
@@ -148,7 +148,7 @@ def _add_further_commands(commands: Any) -> None:
     text = "list the labels that a body model looks for; draw it on a static trial"
     own = "my_model.yaml static.c3d --output my_model.html"
     command = _add(commands, "body-model", _body_model, text, "plug_in_gait", own, place="NAME|YAML")
-    command.add_argument("file", metavar="C3D", type=Path, nargs="?", help="a static trial")
+    command.add_argument("file", metavar="RECORDING", type=Path, nargs="?", help="a static trial")
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
 
     text = "continue a run that was killed or that filled the disk: unlock the study, then run it"

@@ -18,10 +18,11 @@ from ..body.landmarks import Points, chosen_labels, positions
 from ..body.requirements import chosen_rules, lacking_landmarks
 from ..body.skeleton import Skeleton
 from ..body.static_skeleton import static_skeleton, with_virtual
-from ..c3d.reader import Recording, anthropometry, read_c3d
+from ..c3d.reader import Recording, anthropometry
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, UserError
 from ..steps.read.lab_axes import to_isb
+from ..steps.read.recording_file import read_recording
 from ..tables.terminal_table import aligned
 from ..workflow import settings
 
@@ -59,7 +60,7 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
     if file is None:
         wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]
         return f"{model.name}: {model.description}\n\n{aligned(wanted, width=110)}"
-    recording = read_c3d(file)
+    recording = read_recording(file)
     rows = _landmark_rows(model, recording)
     points, skeletons, problems = _skeletons(model, recording, file)
     output.write_text(_page(model, file.name, rows, _picture(points, skeletons), problems), encoding="utf-8")

@@ -281,3 +281,22 @@ def test_body_model_command_says_what_it_cannot_build(
     assert "leg: the body model needs the knee width" in capsys.readouterr().out
     assert main(["body-model", "helen_hayes"]) == 0
     assert "LSHA or LSHANK" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", ["_study", ""])
+def test_opencap_labels_are_found_with_and_without_study(suffix: str) -> None:
+    """In files of augmented markers alone ``_study`` ends all labels, and is removed on reading."""
+    both = [
+        ".ASIS",
+        ".PSIS",
+        "_calc",
+        "_toe",
+        "_5meta",
+        *(f"_{part}{n}" for part in ("thigh", "sh") for n in (1, 2, 3)),
+    ]
+    both += [f"_{medial}{joint}" for medial in ("", "m") for joint in ("knee", "ankle")]
+    labels = [f"{side}{name}{suffix}" for side in ("r", "L") for name in both]
+    model = load_body_model("opencap", where="test", study_path=HOUSE)
+    found = set(positions(model, labels, np.ones((2, len(labels), 3))))
+    assert requirements.lacking_when_static(model, found) == []
+    assert {f"{name}_{side}" for name in ("asis", "heel", "toe", "shank_3") for side in SIDES} <= found
