@@ -20,6 +20,7 @@ import xarray as xr
 from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import HOUSE
 from pipeline.results import netcdf, schema
+from pipeline.steps.report.page_names import PAGES
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import csv_of
@@ -120,7 +121,8 @@ def _report(derived: Path) -> None:
         "recorded": {},
     }
     with chdir(derived.parent):
-        report_job.run({}, report, settings, inputs, {})
+        shutil.rmtree(Path("derived") / PAGES, ignore_errors=True)  # else the pages stay as they are
+        report_job.run({"arguments": {}}, report, settings, inputs, {})
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
+from ..workflow.report_job import page_key
 from ..workflow.session_job import sources_of
 from ..workflow.settings import is_file
 from .export import exports_in, sidecar
@@ -87,7 +88,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
         if sources is not None:
             made_from[name] = sources
         then = replace(study, sha256={**study.sha256, **(sources or {})})  # changed recordings have rows of their own
-        if fault := found or _made_otherwise(then, records[name], step, session):
+        if fault := found or _made_otherwise(then, records[name], step, session, page=name.startswith(f"{PAGES}/")):
             faults.append(Problem(f"derived/{name}", *fault))
     changed = [*_changed_sources(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
@@ -192,11 +193,11 @@ def _look_at_output(
 
 
 def _made_otherwise(
-    study: Study, known: checksums.Record | None, step: str, session: str | None
+    study: Study, known: checksums.Record | None, step: str, session: str | None, *, page: bool
 ) -> tuple[str, str] | None:
-    """Return which parts of a job's key have changed since, and the remedy."""
+    """Return which parts of the key of a job, or of a participant's page, have changed since, and the remedy."""
     key = json.loads(study.key(step)(SimpleNamespace(session=session)))
-    then, now = known.made_with if known else {}, checksums.made_with(key)
+    then, now = known.made_with if known else {}, checksums.made_with(page_key(key) if page else key)
     changed = [
         _difference(step, part, then.get(part), now.get(part))
         for part in (*now, *(part for part in then if part not in now))

@@ -60,8 +60,7 @@ def average(values: Array, participant: Text | None = None, *, phase: NDArray[np
     """
     known = np.isfinite(values)
     if participant is not None:
-        means = _means(np.where(known, values, np.nan), [participant], phase).to_numpy()
-        return average(means.reshape(len(means), *values.shape[1:]), phase=phase)
+        return average(means_of_people(values, participant, phase=phase), phase=phase)
     n = known.sum(axis=0)
     mean = np.where(n > 0, np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
     squares = np.where(known, (np.where(known, values, 0) - np.nan_to_num(mean)) ** 2, 0).sum(axis=0)
@@ -70,6 +69,31 @@ def average(values: Array, participant: Text | None = None, *, phase: NDArray[np
         return plain
     mean, sd = _on_circle(np.where(known, values, np.nan), n)
     return Average(np.where(phase, mean, plain.mean), np.where(phase, sd, plain.sd), n)
+
+
+def means_of_people(values: Array, participant: Text, *, phase: NDArray[np.bool_] | bool = False) -> Array:
+    """Return the means (participant, ...) of the cycles of each, participants in alphabetic order.
+
+    The arguments are those of :func:`average`.
+    """
+    means = _means(np.where(np.isfinite(values), values, np.nan), [participant], phase).to_numpy()
+    return np.asarray(means.reshape(len(means), *values.shape[1:]))
+
+
+def pooled(first: Average, second: Average) -> Average:
+    """Return the average of all values of two averages (...) that are no phases.
+
+    Chan TF, Golub GH, LeVeque RJ (1983) Algorithms for computing the sample variance. Am Stat 37:242-247.
+    """
+    n = first.n + second.n
+    share = np.divide(second.n, n, out=np.zeros(n.shape), where=n > 0)
+    means = [np.where(part.n > 0, part.mean, 0.0) for part in (first, second)]
+    apart = means[1] - means[0]
+    mean = np.where(first.n > 0, means[0] + share * apart, means[1])
+    between = np.where((first.n > 0) & (second.n > 0), apart**2 * first.n * share, 0.0)
+    squares = sum((np.where(part.n > 1, part.sd**2 * (part.n - 1), 0.0) for part in (first, second)), between)
+    sd = np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
+    return Average(np.where(n > 0, mean, np.nan), sd, n)
 
 
 def _on_circle(values: Array, n: NDArray[np.int64]) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import math
 import os
 import shutil
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ import xarray as xr
 from ..errors import UserError
 
 NEARLY_FULL_BYTES = 20e6  # of free disk: more than a session's largest file of usual size
+TEXT = "string"  # begins the name of the dimension of the characters of a text
 CHUNK_BYTES, MOST_ROWS = 2**18, 4096  # of a chunk of a joined file: a few rows are read without the others
 REMEDY = "remove it and run again"
 
@@ -33,19 +34,21 @@ def _damage_reported(path: Path) -> Iterator[None]:
         raise UserError(str(path), f"damaged ({error})", REMEDY) from None
 
 
-def load(path: Path, names: Collection[str] | None = None) -> xr.Dataset:
+def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any, slice] | None = None) -> xr.Dataset:
     """Return a file's variables in memory, single precision as double.
 
     Args:
         path: the file.
         names: variables to read, which may be absent, besides the coordinates along their dimensions and the values of
             whole trials; None for all.
+        rows: the part to read along some dimensions.
 
     Raises:
         UserError: the file is damaged.
     """
     with _damage_reported(path), xr.open_dataset(path, engine="netcdf4", cache=False, decode_times=False) as file:
-        data = (file if names is None else file.drop_vars(_others(file, names))).load()
+        wanted = file if names is None else file.drop_vars(_others(file, names))
+        data = wanted.isel(rows or {}).load()
     for variable in data.variables.values():
         if variable.dtype == np.float32:
             variable.values = variable.values.astype(float)
@@ -114,17 +117,23 @@ def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attribute
         along: dimensions along which the parts follow each other.
         attributes: global attributes besides those of the first part.
     """
-    with ExitStack() as stack:
-        files = [stack.enter_context(_as_stored(part, "r")) for part in parts]
-        partial = stack.enter_context(whole(path))
-        with _as_stored(partial, "w") as target:
-            target.setncatts({name: files[0].getncattr(name) for name in files[0].ncattrs()} | dict(attributes))
-            for dim in files[0].dimensions:
-                if not dim.startswith("string"):
-                    sizes = [len(file.dimensions[dim]) for file in files]
-                    target.createDimension(dim, sum(sizes) if dim in along else sizes[0])
-            for name in files[0].variables:
-                _join_variable(target, [file.variables[name] for file in files], along)
+    sizes, widths = _sizes_of(parts, along)
+    with whole(path) as partial, _as_stored(partial, "w") as target:
+        for number, part in enumerate(parts):
+            with _as_stored(part, "r") as file:
+                if not number:
+                    target.setncatts({name: file.getncattr(name) for name in file.ncattrs()} | dict(attributes))
+                    for dim, size in sizes.items():
+                        target.createDimension(dim, sum(size))
+                    for name, variable in file.variables.items():
+                        _create_like(target, variable, widths.get(name))
+                for name, variable in file.variables.items():
+                    if variable.dimensions[:1] and variable.dimensions[0] in along:
+                        start = sum(sizes[variable.dimensions[0]][:number])
+                        rows = slice(start, start + len(variable))
+                        target[name][(rows, *map(slice, variable.shape[1:]))] = variable[...]
+                    elif not number:
+                        target[name][...] = variable[...]
 
 
 def _as_stored(path: Path, mode: Literal["r", "w"]) -> netCDF4.Dataset:
@@ -135,30 +144,38 @@ def _as_stored(path: Path, mode: Literal["r", "w"]) -> netCDF4.Dataset:
     return file
 
 
-def _join_variable(target: netCDF4.Dataset, parts: Sequence[netCDF4.Variable[Any]], along: Collection[str]) -> None:
-    """Write the values of a variable, text as wide as the widest part, in chunks of whole rows."""
-    first, dims = parts[0], [*parts[0].dimensions]
-    if dims and dims[-1].startswith("string"):
-        width = max(part.shape[-1] for part in parts)
-        dims[-1] = f"string{width}"
+def _sizes_of(parts: Sequence[Path], along: Collection[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
+    """Return the sizes of dimensions, one per part along those that are joined, and the largest widths of texts."""
+    sizes: dict[str, list[int]] = {}
+    widths: dict[str, int] = {}
+    for part in parts:
+        with _as_stored(part, "r") as file:
+            for dim, one in file.dimensions.items():
+                if not dim.startswith(TEXT) and (dim in along or dim not in sizes):
+                    sizes.setdefault(dim, []).append(len(one))
+            for name, variable in file.variables.items():
+                if variable.dimensions[-1:] and variable.dimensions[-1].startswith(TEXT):
+                    widths[name] = max(widths.get(name, 1), variable.shape[-1])
+    return sizes, widths
+
+
+def _create_like(target: netCDF4.Dataset, variable: netCDF4.Variable[Any], width: int | None) -> None:
+    """Create a variable, text as wide as the widest of all parts, in chunks of whole rows."""
+    dims = [*variable.dimensions]
+    if width:
+        dims[-1] = f"{TEXT}{width}"
         if dims[-1] not in target.dimensions:
             target.createDimension(dims[-1], width)
-    about = {name: first.getncattr(name) for name in first.ncattrs()}
+    about = {name: variable.getncattr(name) for name in variable.ncattrs()}
     fill, shape = about.pop("_FillValue", False), [max(1, len(target.dimensions[dim])) for dim in dims]
-    rows = max(1, min(CHUNK_BYTES // (first.dtype.itemsize * math.prod(shape[1:])), MOST_ROWS, *shape[:1]))
+    rows = max(1, min(CHUNK_BYTES // (variable.dtype.itemsize * math.prod(shape[1:])), MOST_ROWS, *shape[:1]))
     chunks = [rows, *shape[1:]] if dims else None
-    variable = target.createVariable(
-        first.name, first.dtype, dims, fill_value=fill, fletcher32=bool(dims), chunksizes=chunks
+    created = target.createVariable(
+        variable.name, variable.dtype, dims, fill_value=fill, fletcher32=bool(dims), chunksizes=chunks
     )
-    variable.setncatts(about)
-    if not dims or dims[0] not in along:
-        variable[...] = first[...]
-        return
-    start = 0
-    for part in parts:
-        place = (slice(start, start + len(part)), *map(slice, part.shape[1:]))
-        variable[place] = part[...]
-        start += len(part)
+    created.setncatts(about)
+    if dims:
+        created.set_var_chunk_cache(4 * CHUNK_BYTES)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection
+import itertools
+import operator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
 import pandas as pd
 
@@ -54,10 +57,22 @@ def unguarded(cell: str) -> str:
 
 def rows_of(text: str) -> list[dict[str, str]]:
     """Return the rows of a CSV file as text, :func:`unguarded`."""
-    lines = [*csv.reader(io.StringIO(text))]
-    if "'" in text:
-        lines = [[*map(unguarded, line)] for line in lines]
-    return [dict(zip(lines[0], line, strict=True)) for line in lines[1:] if line]
+    return [*_rows(io.StringIO(text))]
+
+
+def groups_of(path: Path, column: str) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """Yield the rows of a CSV file that follow each other with one cell of a column, as of :func:`rows_of`."""
+    with path.open(encoding="utf-8", newline="") as handle:
+        for cell, rows in itertools.groupby(_rows(handle), key=operator.itemgetter(column)):
+            yield cell, [*rows]
+
+
+def _rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
+    cells = csv.reader(lines)
+    header = [*map(unguarded, next(cells))]
+    for line in cells:
+        if line:
+            yield dict(zip(header, map(unguarded, line), strict=True))
 
 
 def _is_number(text: str) -> bool:

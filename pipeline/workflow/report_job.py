@@ -1,39 +1,110 @@
-"""Run the step ``report``: load the study and the trials that it shows, write the pages."""
+"""Run the step ``report`` on some participants at a time; write the overview, and the pages that have changed.
+
+A page of a participant has a record of its own (see :mod:`pipeline.workflow.checksums`), with the files of the
+participant's sessions and a digest of all else that it shows. While these and the code are as recorded, it stays.
+"""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Mapping
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import xarray as xr
+
 from ..results import netcdf
+from ..results.cycle_variables import STANCE
 from ..results.study_file import table_of
-from ..steps.report.page_names import PAGES
+from ..steps.report.page_names import OVERVIEW, PAGES
+from ..steps.report.step import NEEDS, Page
+from ..tables.csv_files import groups_of
 from . import checksums
+from .digests import sha256
 from .run_job import DERIVED, Files, load_reference
 
 TABLES = ("metrics", "quality", "means", "symmetry")
+SHOWN = ("cycles", "representative", "calibrate")
+AT_A_TIME = 50  # participants
+OF_THE_OVERVIEW = ("participants", "recorded")  # arguments of the step; a page has its own in the digest
+
+
+class Sessions(Mapping[str, xr.Dataset]):
+    """The files of sessions, each loaded when it is asked for."""
+
+    def __init__(self, files: Sequence[Path], names: Sequence[str] | None) -> None:
+        self.files, self.names = {file.parent.name: file for file in files}, names
+
+    def __getitem__(self, session: str) -> xr.Dataset:
+        """Return the content of a session's file."""
+        return netcdf.load(self.files[session], self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)
 
 
 def run(
-    _key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, _outputs: Files
-) -> list[Path]:
-    """Run the job of the report and return its outputs that the rule does not name.
-
-    Arguments as of :func:`pipeline.workflow.run_job.run`.
-    """
-    study = netcdf.load(inputs["study"][0])
-    cycles = {file.parent.name: netcdf.load(file, ()) for file in inputs["cycles"]}
-    trials = {file.parent.name: netcdf.load(file) for file in inputs["representative"]}
-    models = {file.parent.name: netcdf.load(file, ("leg_refused",)) for file in inputs["calibrate"]}
-    texts = {name: inputs[name][0].read_text(encoding="utf-8") for name in TABLES}
+    key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, _outputs: Files
+) -> None:
+    """Run the job of the report; arguments as of :func:`pipeline.workflow.run_job.run`."""
     if arguments["reference"]:
         reference = load_reference(arguments["reference"])
         arguments["reference"] = reference if isinstance(reference, str) else table_of(reference)
-    pages = function(study, **texts, cycles=cycles, representative=trials, calibrate=models, **arguments)
-    shutil.rmtree(DERIVED / PAGES, ignore_errors=True)  # pages of participants who have left the study
-    checksums.withdraw(DERIVED, [DERIVED / PAGES])
-    for name, page in pages.items():
-        netcdf.write_whole(DERIVED / name, page.encode())
-    return [DERIVED / PAGES]
+    (study,) = inputs["study"]
+    people, conditions = {}, dict[str, None]()
+    for row, ending in (("cycle", ""), ("stance", STANCE)):
+        labels = netcdf.load(study, (f"leg_length{ending}",)).variables
+        people[row] = Counter(labels[f"participant{ending}"].values.tolist())
+        conditions |= dict.fromkeys(labels[f"condition{ending}"].values.tolist())
+    parts = _parts(study, arguments["participants"], people)
+    tables = {name: groups_of(inputs[name][0], "participant") for name in TABLES}
+    sessions = {name: Sessions(inputs[name], NEEDS.get(name)) for name in SHOWN}
+    for page in function(parts, **tables, **sessions, **arguments, conditions=[*conditions]):
+        if page.name == OVERVIEW:
+            netcdf.write_whole(DERIVED / OVERVIEW, page.html().encode())
+        else:
+            _update(page, page_key(key))
+    known = {f"{name}.html" for name in arguments["participants"]}
+    gone = [file for file in (DERIVED / PAGES).glob("[!.]*") if file.name not in known]  # who have left the study
+    checksums.withdraw(DERIVED, gone)
+    for file in gone:
+        file.unlink()
+
+
+def page_key(key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a participant's page depends on of the report's key."""
+    kept = {name: value for name, value in key["arguments"].items() if name not in OF_THE_OVERVIEW}
+    return {**key, "arguments": kept}
+
+
+def _parts(
+    study: Path, participants: Sequence[str], people: Mapping[str, Counter[str]]
+) -> Iterator[tuple[Sequence[str], xr.Dataset]]:
+    """Yield some participants at a time, with their part of study.nc; ``people`` counts their cycles and stances."""
+    start = dict.fromkeys(people, 0)
+    for first in range(0, len(participants), AT_A_TIME):
+        names = participants[first : first + AT_A_TIME]
+        rows = {
+            row: slice(start[row], start[row] + sum(count[name] for name in names)) for row, count in people.items()
+        }
+        yield names, netcdf.load(study, NEEDS["study"], rows=rows)
+        start = {row: part.stop for row, part in rows.items()}
+
+
+def _update(page: Page, key: Mapping[str, Any]) -> None:
+    """Write a participant's page with its record, unless both are there and as they would be written."""
+    names = [f"{session}/{name}.nc" for session in page.sessions for name in SHOWN]
+    records = {name: checksums.recorded(DERIVED, name) for name in names}
+    made_from = {name: record.sha256 for name, record in records.items() if record}
+    made_from["study.nc, of the participant"] = hashlib.sha256(page.facts.encode()).hexdigest()
+    known, file = checksums.recorded(DERIVED, page.name), DERIVED / page.name
+    as_made = known and known.inputs == made_from and known.made_with == checksums.made_with(key)
+    if known and as_made and file.is_file() and sha256(file) == known.sha256:
+        return
+    checksums.withdraw(DERIVED, [file])
+    netcdf.write_whole(file, page.html().encode())
+    checksums.record(DERIVED, [file], inputs=made_from, key=key)

@@ -42,8 +42,8 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     digests = checksums.as_written(DERIVED, chain(*inputs.values()))
     function = getattr(importlib.import_module(f"..steps.{step}.step", __package__), step)
     job = importlib.import_module("." + ("session_job" if key["session"] else f"{step}_job"), __package__)
-    more = job.run(key, function, key["settings"] | key.get("arguments", {}), inputs, outputs)
-    checksums.record(DERIVED, [*written, *(more or ())], inputs=digests, key=key)
+    job.run(key, function, key["settings"] | key.get("arguments", {}), inputs, outputs)
+    checksums.record(DERIVED, written, inputs=digests, key=key)
 
 
 def provenance(

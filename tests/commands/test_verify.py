@@ -22,6 +22,7 @@ from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests, run_job
 from pipeline.workflow.open_study import open_study, outputs_of
+from pipeline.workflow.report_job import page_key
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE
 from tests.support.outputs import write_outputs
@@ -32,9 +33,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a study of one session, with any page as its report: only the bytes matter."""
     study = write_outputs(tmp_path_factory.mktemp("house"))
     key = json.loads(open_study(study, forced=True).key("report")(None))
-    for page in ("report.html", "report/sub-01.html"):
+    for page, of_page in {"report.html": key, "report/sub-01.html": page_key(key)}.items():
         netcdf.write_whole(study / "derived" / page, b"<html>" * 1000)
-        checksums.record(study / "derived", [study / "derived" / page], inputs={}, key=key)
+        checksums.record(study / "derived", [study / "derived" / page], inputs={}, key=of_page)
     return study
 
 

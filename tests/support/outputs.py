@@ -61,7 +61,7 @@ def run_steps(study: Path, *, report: bool = False) -> None:
         os.chdir(before)
 
 
-REPORT = {"report": "derived/report.html", "pages": "derived/report"}
+REPORT = {"report": "derived/report.html"}
 
 
 def _report(opened: Study) -> None:

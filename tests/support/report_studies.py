@@ -16,8 +16,10 @@ from pipeline.results.metrics import METRICS
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
 from pipeline.steps.cycles.representative import representative
+from pipeline.steps.report import tables
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
+from pipeline.tables.csv_files import rows_of
 from tests.support.described_trials import UNREPAIRED, as_loaded, constant_stances
 
 PHASE = np.arange(101.0)
@@ -67,15 +69,32 @@ class Made(NamedTuple):
     participants: list[str]
 
     def pages(
-        self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored", axes: str = "fixed"
-    ) -> dict[str, str]:
-        """Return all pages."""
-        return report(
-            self.study, self.metrics, self.quality, self.means, self.symmetry, self.cycles, self.representative,
-            self.calibrate,
+        self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
+        axes: str = "fixed", at_a_time: int = 100,
+    ) -> dict[str, str]:  # fmt: skip
+        """Return all pages, the overview first, made from parts of some participants at a time."""
+        metrics, quality, means, symmetry = (
+            tables.by_participant(rows_of(text)).items()
+            for text in (self.metrics, self.quality, self.means, self.symmetry)
+        )
+        names = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
+        groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
+        pages = report(
+            ((people, self.part(people)) for people in groups), metrics, quality, means, symmetry, self.cycles,
+            self.representative, self.calibrate,
             title=title, reference=reference, moment_signs=moment_signs, axes=axes, participants=self.participants,
             recorded=dict.fromkeys(self.cycles, "2024-05-12"),
+            conditions=list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
         )  # fmt: skip
+        found = {page.name: page.html() for page in pages}
+        return {"report.html": found["report.html"], **found}
+
+    def part(self, people: list[str]) -> xr.Dataset:
+        """Return the rows of study.nc of some participants."""
+        names = {"cycle": "participant", "stance": "participant_of_stance"}
+        return self.study.isel(
+            {row: np.isin(self.study[name].values, people) for row, name in names.items() if name in self.study.coords}
+        )
 
     def overview(self, title: str = "A study") -> str:
         """Return the page of the study."""

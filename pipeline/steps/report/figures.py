@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import SIDES
-from ...results.averages import Array, Text, average
+from ...results.averages import Array, Average, Text, average, pooled
 from ...results.cycle_variables import STANCE, STANCE_CURVES
 from ...results.gait_profile import turns
 from ...results.schema import VARIABLES
@@ -64,6 +64,16 @@ class Cycles(NamedTuple):
             name: values[mine] for name, values in self._asdict().items() if isinstance(values, np.ndarray)
         }
         return self._replace(**parts)
+
+
+def joined(parts: Sequence[Cycles]) -> Cycles:
+    """Return the cycles of all parts."""
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name, values in parts[0]._asdict().items()
+        if isinstance(values, np.ndarray)
+    }
+    return parts[0]._replace(**arrays)
 
 
 class Line(NamedTuple):
@@ -295,47 +305,104 @@ def people_with_sessions(cycles: Cycles) -> int:
     return len({person for (person, _), n in several.items() if n > 1})
 
 
-def figures(
-    cycles: Cycles,
-    *,
-    lines: Sequence[Line],
-    normal: Sequence[Normal],
-    over_participants: bool,
-) -> Drawn:
-    """Average the cycles per side and line.
+class Averaged(NamedTuple):
+    """What is drawn of a side and a line: averages of curves (panel, phase), foot off () and errors (panel, 2, phase).
 
-    Args:
-        cycles: the cycles to average, of a study or of one participant.
-        lines: of :func:`lines_of`.
-        normal: the reference for these lines, of :func:`normal_of`.
-        over_participants: whether to average the participants' means instead of the cycles.
-
-    Returns:
-        One figure per panel, without curves that have no known sample; the single curves are of cycles, or of
-        participants. None of a muscle without EMG, and of participants none at all: amplitudes in mV depend on
-        electrodes and skin.
+    The single curves are by panel.
     """
-    empty = [_empty(panel, normal, cycles.over) for panel in cycles.panels]
-    result = Drawn(lines, empty, [[] for _ in empty])
+
+    curves: Average
+    foot_off: Average
+    band: Average | None
+    single: list[Single]
+
+    def pooled(self, other: Averaged) -> Averaged:
+        """Return the averages of the curves of both, without single curves."""
+        band = pooled(self.band, other.band) if self.band and other.band else None
+        return Averaged(pooled(self.curves, other.curves), pooled(self.foot_off, other.foot_off), band, [])
+
+
+class Chosen:
+    """Some of many curves, evenly chosen as they come, from which :func:`single_of` takes those that are drawn."""
+
+    def __init__(self) -> None:
+        self.curves: list[tuple[str, Array]] = []
+        self.every, self.seen = 1, 0
+
+    def add(self, label: str, curve: Array) -> None:
+        """Take a curve (phase,), or leave it out."""
+        if not np.isfinite(curve).any():
+            return
+        if self.seen % self.every == 0:
+            self.curves.append((label, curve))
+        self.seen += 1
+        if len(self.curves) > 2 * MOST_SINGLE:
+            self.curves, self.every = self.curves[::2], 2 * self.every
+
+    def single(self) -> Single:
+        """Return the curves that are drawn, in the order of their labels."""
+        ordered = sorted(self.curves, key=lambda one: one[0])
+        values = np.array([curve for _, curve in ordered]).reshape(len(ordered), len(PHASE))
+        return single_of(values, np.array([label for label, _ in ordered], dtype=str))
+
+
+def averaged(mine: Cycles) -> Averaged:
+    """Return what is drawn of the cycles of one side and line, each cycle being a single curve."""
+    single = [single_of(mine.curve[:, i], mine.label) for i in range(len(mine.panels))]
+    return Averaged(
+        average(mine.curve), average(mine.foot_off), None if mine.band is None else average(mine.band), single
+    )
+
+
+def by_line(cycles: Cycles, lines: Sequence[Line]) -> dict[tuple[str, str], Cycles]:
+    """Return the cycles of each line and side that has some."""
+    found = {}
     for line in lines:
         for side in SIDES:
             mine = line.drawn_from(cycles) & (cycles.side == side)
             if mine.any():
-                _add(result, cycles.at(mine), side, line, over_participants=over_participants)
-    return result.with_own_muscles(any_muscle=not over_participants)
+                found[line.label, side] = cycles.at(mine)
+    return found
 
 
-def _add(result: Drawn, mine: Cycles, side: str, line: Line, *, over_participants: bool) -> None:
+def figures(cycles: Cycles, *, lines: Sequence[Line], normal: Sequence[Normal]) -> Drawn:
+    """Average the cycles of a participant per side and line.
+
+    Args:
+        cycles: the cycles to average.
+        lines: of :func:`lines_of`.
+        normal: the reference for these lines, of :func:`normal_of`.
+
+    Returns:
+        One figure per panel, without curves that have no known sample. None of a muscle without EMG.
+    """
+    found = {place: averaged(mine) for place, mine in by_line(cycles, lines).items()}
+    return drawn(cycles.panels, found, lines=lines, normal=normal, over=cycles.over).with_own_muscles(any_muscle=True)
+
+
+def drawn(
+    panels: Sequence[Panel],
+    found: Mapping[tuple[str, str], Averaged],
+    *,
+    lines: Sequence[Line],
+    normal: Sequence[Normal],
+    over: str = "gait cycle",
+) -> Drawn:
+    """Return the figures of averages by line and side."""
+    empty = [_empty(panel, normal, over) for panel in panels]
+    result = Drawn(lines, empty, [[] for _ in empty])
+    for line in lines:
+        for side in SIDES:
+            if (line.label, side) in found:
+                _add(result, found[line.label, side], side, line)
+    return result
+
+
+def _add(result: Drawn, found: Averaged, side: str, line: Line) -> None:
     """Add the curves of one side and line to the figures."""
-    people = mine.participant if over_participants else None
-    values, labels = mine.curve, mine.label
-    if people is not None:
-        labels = np.unique(people)
-        values = np.array([average(values[people == name]).mean for name in labels])
-    mean, sd, n = average(values)
+    (mean, sd, n), bands = found.curves, found.band
     means, sds = shortened(mean), shortened(np.where(n < SMALLEST_N, np.nan, sd))
-    off = shortened(average(mine.foot_off, people).mean)
-    bands = None if mine.band is None else average(mine.band, people)
+    off = shortened(found.foot_off.mean)
     for i in np.flatnonzero(n.any(axis=1)):
         errors = shortened(bands.mean[i]) if bands and bands.n[i].any() else None
         count = int(n[i].max())
@@ -343,10 +410,10 @@ def _add(result: Drawn, mine: Cycles, side: str, line: Line, *, over_participant
             side=side, line=line.label, dash=line.dash, n=count, foot_off=off, mean=means[i], sd=sds[i], band=errors
         )
         result.figures[i]["curves"].append(curve)
-        result.single[i].append(_single(values[:, i], labels))
+        result.single[i].append(found.single[i])
 
 
-def _single(values: Array, labels: NDArray[np.str_]) -> Single:
+def single_of(values: Array, labels: NDArray[np.str_]) -> Single:
     """Return at most 20 of the curves (n, phase) that are known, evenly chosen."""
     values = np.where(np.isfinite(values), values, np.nan)
     known = np.flatnonzero(np.isfinite(values).any(axis=1))

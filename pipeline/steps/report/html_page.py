@@ -6,6 +6,7 @@ import base64
 import functools
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +15,11 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 from .figures import spoken
+from .page_names import PAGES
+from .tables import Table
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js", "contents.js")
+SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js", "contents.js", "listing.js")
 MOST_LETTERS = {"top-left": 240, "top-right": 105}  # what three lines of the upper margin of paper hold
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
@@ -92,7 +95,17 @@ def get_library() -> str:
 
 @functools.cache
 def _packed_library() -> str:
-    return base64.b64encode(gzip.compress(get_library().encode(), compresslevel=6, mtime=0)).decode()
+    return _packed(get_library())
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+
+
+def packed_rows(table: Table) -> str:
+    """Return the rows of a long table as listing.js reads them."""
+    content = {"rows": table.rows, "marks": table.marks, "folder": PAGES if table.links else ""}
+    return _packed(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
 
 @functools.cache
@@ -116,6 +129,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["spoken"] = spoken
+    environment.filters["packed"] = packed_rows
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
 

@@ -77,15 +77,10 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
     return Table(["Session", "Channels", "Reason", "Trials"], rows)
 
 
-def reasons(quality: list[Row]) -> Table:
-    """Return counts of rejected trials and refused contacts by reason, without its numbers."""
-    trials = Counter(kind_of(row) for row in rejected_trials(quality))
-    contacts = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
-    order = (trials + contacts).most_common()
-    return Table(
-        ["Reason", "Trials", "Plate contacts"],
-        [[reason, str(trials[reason]), str(contacts[reason])] for reason, _ in order],
-    )
+def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
+    """Return counts of rejected trials and of refused contacts by reason, without its numbers."""
+    contacts = (row for row in quality if row["verdict"] == REFUSED and row["side"])
+    return Counter(map(kind_of, rejected_trials(quality))), Counter(map(kind_of, contacts))
 
 
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:

@@ -3,78 +3,76 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import xarray as xr
 
-from ...conventions import SIDES
+from ...results.cycle_variables import CURVES, STANCE_CURVES, WITH_EMG
 from ...results.trials import facts_of_trials
-from ...tables import tsv
-from ...tables.csv_files import rows_of
 from ...tables.reference_curves import BySpeed, reference_of
 from . import quality as checked
 from . import tables
 from .data_check import DataCheck, data_check
-from .figures import (
-    Cycles,
-    Drawn,
-    cycles_of,
-    dash_styles,
-    figures,
-    key_of,
-    lines_of,
-    normal_of,
-    people_with_sessions,
-    stances_of,
-)
+from .figures import Cycles, Drawn, cycles_of, dash_styles, figures, key_of, lines_of, normal_of, stances_of
 from .html_page import days_of, margins, render
-from .json_numbers import select
-from .moment_parts import contributions
 from .movement_profile import movement_profiles, without_comparison
+from .one_walk import shown_of, walk
+from .overview import Overview
 from .page_names import OVERVIEW, own_pages
 from .panels import panels_of
-from .stick_figure import scene, step
-from .tables import band_percent, shares
+from .tables import Row, band_percent
+
+BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
+METRICS_DRAWN = ("stance_share", "turning_angle", "stride_direction", "reference_speed")
+NEEDS = {  # variables of the inputs, besides the facts of whole trials
+    "study": (*CURVES, *WITH_EMG, *STANCE_CURVES, "pelvis_residual", *BANDS, *METRICS_DRAWN),
+    "cycles": (),
+    "calibrate": ("leg_refused",),
+}
+Rows = Iterable[tuple[str, list[Row]]]  # of a table, by participant
 
 
-class Shown(NamedTuple):
-    """The trial shown of a participant, and the number along ``cycle`` of study.nc of the cycle of each side."""
+class Page(NamedTuple):
+    """A page: its file name, the sessions that it shows, all else that it shows as text, and the page itself."""
 
-    session: str
-    data: xr.Dataset
-    cycle: dict[str, int]
+    name: str
+    sessions: list[str]
+    facts: str
+    html: Callable[[], str]
 
 
-class Content(NamedTuple):
-    """Content of the pages: cycles, stances, tables, reference, facts about the trials.
-
-    ``people`` is the table of participants; ``own`` has the rows of metrics, quality and symmetry by participant.
-    """
+class Part(NamedTuple):
+    """Some participants of a study: their part of study.nc, its cycles and stances, and what all pages share."""
 
     study: xr.Dataset
     cycles: Cycles
     stances: Cycles
-    dashes: dict[str, str]
+    dashes: Mapping[str, str]
     reference: BySpeed
-    metrics: list[tsv.Row]
-    quality: list[tsv.Row]
-    means: list[tsv.Row]
-    symmetry: list[tsv.Row]
-    people: tables.Table
-    own: tuple[dict[str, list[tsv.Row]], ...]
+    common: dict[str, Any]
+
+
+class Person(NamedTuple):
+    """A participant: rows of metrics.csv, quality.csv, participants.csv and symmetry.csv, days, facts of trials."""
+
+    name: str
+    metrics: list[Row]
+    quality: list[Row]
+    means: list[Row]
+    symmetry: list[Row]
+    recorded: dict[str, str]
     trials: dict[str, dict[str, dict[str, Any]]]
-    data: Mapping[str, DataCheck]
-    recorded: Mapping[str, str]
+    data: DataCheck
 
 
 def report(
-    study: xr.Dataset,
-    metrics: str,
-    quality: str,
-    means: str,
-    symmetry: str,
+    study: Iterable[tuple[Sequence[str], xr.Dataset]],
+    metrics: Rows,
+    quality: Rows,
+    means: Rows,
+    symmetry: Rows,
     cycles: Mapping[str, xr.Dataset],
     representative: Mapping[str, xr.Dataset],
     calibrate: Mapping[str, xr.Dataset],
@@ -85,14 +83,17 @@ def report(
     axes: str,
     participants: Sequence[str],
     recorded: Mapping[str, str],
-) -> dict[str, str]:
-    """Return the report of a study as HTML pages, by file name: an overview, and a page for each participant.
+    conditions: Sequence[str],
+) -> Iterator[Page]:
+    """Yield the report of a study as HTML pages: one for each participant, and then an overview.
 
-    A participant's page has nothing of another participant, so that it can be passed on alone.
+    A participant's page has nothing of another participant, so that it can be passed on alone. Inputs are taken part
+    by part, so that a study of any size needs little memory: a page must be made before the next one is asked for.
 
     Args:
-        study: derived/study.nc.
-        metrics, quality, means, symmetry: text of metrics.csv, quality.csv, participants.csv and symmetry.csv.
+        study: parts of derived/study.nc, each of some participants in order.
+        metrics, quality, means, symmetry: rows of metrics.csv, quality.csv, participants.csv and symmetry.csv by
+            participant, in order; participants without a row may be absent.
         cycles: by session, at least what cycles.nc holds of each trial as a whole.
         representative: by session, the trial to show.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
@@ -102,165 +103,129 @@ def report(
         axes: ``fixed`` or ``fitted``, the vertical axes until a reader chooses.
         participants: the participants in order.
         recorded: by session, the day of recording; empty if it is not stated.
+        conditions: the conditions of the study in order.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
-    panels = panels_of(study, moment_signs=moment_signs)
-    curves, stances = cycles_of(study, panels), stances_of(study, panels)
-    links = own_pages(participants)
-    rows = [rows_of(text) for text in (metrics, quality, symmetry)]
-    own = tuple(map(tables.by_participant, rows))
-    trials = {name: facts_of_trials(data) for name, data in cycles.items()}
-    checked_data = {
-        name: data_check(own[0].get(name, []), own[1].get(name, []), trials, calibrate) for name in participants
-    }
-    states = {name: found.state for name, found in checked_data.items()}
-    content = Content(
-        study=study,
-        cycles=curves,
-        stances=stances,
-        dashes=dash_styles(list(dict.fromkeys([*curves.condition.tolist(), *stances.condition.tolist()]))),
-        reference=reference_of(reference, where="study.reference") if reference else {},
-        metrics=rows[0],
-        quality=rows[1],
-        means=rows_of(means),
-        symmetry=rows[2],
-        people=tables.participants(participants, rows[0], rows[1], states=states, links=links),
-        own=own,
-        trials=trials,
-        data=checked_data,
-        recorded=recorded,
-    )
-    shown = _shown(study, representative)
-    walks = {name: _walk(study, shown[name], moment_signs=moment_signs) for name in participants if name in shown}
-    settings = json.loads(study.attrs.get("settings", "{}"))
-    version = study.attrs.get("pipeline_version", "")
-    common = {
-        "title": title,
-        "version": version,
-        "settings": json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False),
-        "axes": axes,
-        "moment_signs": moment_signs,
+    links, dashes = own_pages(participants), dash_styles(conditions)
+    curves = reference_of(reference, where="study.reference") if reference else {}
+    rows = zip(*(_in_order(participants, table) for table in (metrics, quality, means, symmetry)), strict=True)
+    overview = Overview(dashes)
+    for people, data in study:
+        panels = panels_of(data, moment_signs=moment_signs)
+        common = _common(data, title=title, axes=axes, moment_signs=moment_signs)
+        part = Part(data, cycles_of(data, panels), stances_of(data, panels), dashes, curves, common)
+        for name in people:
+            person = _person(name, next(rows), cycles, calibrate, recorded)
+            overview.add_person(name, person.data.state, *person[1:5])
+            facts = [
+                common,
+                [*conditions],
+                [panel.title for panel in panels],
+                data.attrs.get("reference", ""),
+                person[1:6],
+            ]
+            html = partial(_participant_page, part, person, representative)
+            yield Page(links[name], [*person.trials], json.dumps(facts), html)
+        overview.add_cycles(data, part.cycles)
+    yield Page(OVERVIEW, [], "", partial(_overview_page, overview, part, links))
+
+
+def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:
+    """Yield each participant's rows of a table that has the participants in this order."""
+    groups = iter(table)
+    name, rows = next(groups, ("", []))
+    for participant in participants:
+        if participant == name:
+            yield rows
+            name, rows = next(groups, ("", []))
+        else:
+            yield []
+
+
+def _common(study: xr.Dataset, **settings: str) -> dict[str, Any]:
+    """Return what all pages show."""
+    used = json.loads(study.attrs.get("settings", "{}"))
+    return settings | {
+        "version": study.attrs.get("pipeline_version", ""),
+        "settings": json.dumps(used, indent=2, sort_keys=True, ensure_ascii=False),
         "band_percent": band_percent(study),
     }
-    pages = {OVERVIEW: render("overview.html", margins=margins(title, version), **common, **_overview(content, links))}
-    for name, page in links.items():
-        own_content = _participant(content, name, walks.get(name))
-        sheet = margins(title, version, name=name, recorded=own_content["recorded"])
-        pages[page] = render("participant.html", margins=sheet, **common, **own_content)
-    return pages
 
 
-def _overview(content: Content, links: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of the overview; ``links`` are the participants' own pages."""
-    several, cycles = len(links) > 1, tables.of_part(content.metrics, "cycle")
-    mine = np.isin(content.cycles.participant, [*links])
-    drawn = _drawn(content.cycles, content, single="participant")
-    return {
-        "key": key_of(drawn, single="participant"),
-        "reference": _about_reference(content, drawn),
-        "totals": tables.totals(content.metrics, content.quality),
-        "figures": drawn if several and len(content.cycles.side) else None,
-        "people_with_sessions": people_with_sessions(content.cycles),
-        "participants": content.people,
-        "metrics": tables.metrics(cycles, content.symmetry, over_participants=True) if several and cycles else None,
-        "means": tables.means(content.means, links=links),
-        "symmetry": tables.symmetry_indices(content.symmetry, links=links),
-        "shares": shares(content.study, content.cycles.panels, mine) if several else None,
-        "reasons": checked.reasons(content.quality),
-        "history": content.study.attrs.get("history", "").splitlines(),
-        "sources": sorted(json.loads(content.study.attrs.get("source_sha256", "{}")).items()),
-    }
+def _person(
+    name: str,
+    rows: Sequence[list[Row]],
+    cycles: Mapping[str, xr.Dataset],
+    calibrate: Mapping[str, xr.Dataset],
+    recorded: Mapping[str, str],
+) -> Person:
+    metrics, quality, means, symmetry = rows
+    sessions = tables.names([*quality, *metrics], "session")
+    trials = {session: facts_of_trials(cycles[session]) for session in sessions if session in cycles}
+    data = data_check(metrics, quality, trials, {session: calibrate[session] for session in sessions})
+    days = {session: recorded.get(session, "") for session in sessions}
+    return Person(name, metrics, quality, means, symmetry, days, trials, data)
 
 
-def _participant(content: Content, name: str, walk: dict[str, Any] | None) -> dict[str, Any]:
+def _overview_page(overview: Overview, part: Part, links: Mapping[str, str]) -> str:
+    content = overview.content(part.study, part.cycles.panels, links, part.reference)
+    sheet = margins(part.common["title"], part.common["version"])
+    reference = _about_reference(part.study, content.pop("drawn"))
+    return render("overview.html", margins=sheet, reference=reference, **part.common, **content)
+
+
+def _participant_page(part: Part, person: Person, representative: Mapping[str, xr.Dataset]) -> str:
+    recorded = days_of(person.recorded)
+    sheet = margins(part.common["title"], part.common["version"], name=person.name, recorded=recorded)
+    content = _participant(part, person, representative)
+    return render("participant.html", margins=sheet, recorded=recorded, **part.common, **content)
+
+
+def _participant(part: Part, person: Person, representative: Mapping[str, xr.Dataset]) -> dict[str, Any]:
     """Return the content of a participant."""
-    rows, judged, symmetry = (of.get(name, []) for of in content.own)
-    mine, cycles = content.cycles.of(name), tables.of_part(rows, "cycle")
-    shown = _drawn(mine, content)
+    name, rows, judged = person.name, person.metrics, person.quality
+    mine, cycles = part.cycles.of(name), tables.of_part(rows, "cycle")
+    drawn = _drawn(mine, part, part.reference)
     alone = [] if any(map(tables.has_kinetics, cycles)) else tables.of_part(rows, "stance")
-    stances = _drawn(content.stances.of(name), content._replace(reference={}), single="stance").with_curves()
-    about = next(row for row in content.people.rows if row[0] == name)
-    sessions = tables.names([*judged, *rows], "session")
+    stances = _drawn(part.stances.of(name), part, {}).with_curves()
+    shown = shown_of(part.study, name, representative)
+    columns = zip(tables.participants_columns(rows), tables.about_participant(rows), strict=True)
+    sums = tables.share_sums(part.study, part.cycles.panels, part.cycles.participant == name)
     return {
-        "key": key_of(shown if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
-        "reference": _about_reference(content, shown),
+        "key": key_of(drawn if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
+        "reference": _about_reference(part.study, drawn),
         "name": name,
-        "recorded": days_of({session: content.recorded.get(session, "") for session in sessions}),
         "totals": tables.totals(rows, judged),
-        "data_check": content.data[name],
-        "profiles": movement_profiles(cycles, content.reference),
-        "turning": without_comparison(cycles) if content.reference else [],
-        "about": tables.in_words([*zip(content.people.header, about, strict=True)][len(tables.PARTICIPANTS) :]),
-        "figures": shown if len(mine.side) else None,
+        "data_check": person.data,
+        "profiles": movement_profiles(cycles, part.reference),
+        "turning": without_comparison(cycles) if part.reference else [],
+        "about": tables.in_words(columns),
+        "figures": drawn if len(mine.side) else None,
         "figures_of_stances": stances if alone else None,
-        "walk": walk,
-        "metrics": tables.metrics(cycles, symmetry, over_participants=False),
+        "walk": walk(part.study, shown, moment_signs=part.common["moment_signs"]) if shown else None,
+        "metrics": tables.metrics(cycles, person.symmetry),
         "metrics_of_stances": tables.metrics_of_stances(alone),
-        "shares": shares(content.study, content.cycles.panels, content.cycles.participant == name),
+        "shares": tables.shares(part.study, sums),
         "rejected": checked.rejected(judged),
-        "checks": checked.checks(judged, content.trials),
-        "muscles_left_out": checked.muscles_left_out(content.trials, sessions),
-        "sources": checked.sources(content.trials, sessions),
+        "checks": checked.checks(judged, person.trials),
+        "muscles_left_out": checked.muscles_left_out(person.trials, person.trials),
+        "sources": checked.sources(person.trials, person.trials),
     }
 
 
-def _drawn(cycles: Cycles, content: Content, *, single: str = "cycle") -> Drawn:
-    """Return the figures of cycles; averages of participants if a ``participant`` is a single curve."""
-    over_participants = single == "participant"
-    lines = lines_of(cycles, dashes=content.dashes, over_participants=over_participants)
-    normal = normal_of(cycles, lines, content.reference)
-    return figures(cycles, lines=lines, normal=normal, over_participants=over_participants)
+def _drawn(cycles: Cycles, part: Part, reference: BySpeed) -> Drawn:
+    """Return the figures of a participant's cycles, or stances."""
+    lines = lines_of(cycles, dashes=part.dashes, over_participants=False)
+    return figures(cycles, lines=lines, normal=normal_of(cycles, lines, reference))
 
 
-def _about_reference(content: Content, drawn: Drawn) -> dict[str, Any] | None:
+def _about_reference(study: xr.Dataset, drawn: Drawn) -> dict[str, Any] | None:
     """Return what the reader needs to know of the reference in the figures, None if there is none."""
     bands = {band["name"]: band["lines"] for figure in drawn.figures for band in figure["reference"]}
     if not bands:
         return None
-    known = json.loads(content.study.attrs.get("reference", "{}"))
+    known = json.loads(study.attrs.get("reference", "{}"))
     about = dict.fromkeys(("people", "citation", "model"), "") | {"title": "reference", "remarks": []}
     return {**about, **known, "bands": bands}
-
-
-def _shown(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> dict[str, Shown]:
-    """Return the trial to show of each participant: of the first session with kinetics on most sides."""
-    names = ("participant", "session", "trial", "side")
-    rows = [*zip(*(select(study, name, "cycle").astype(str).tolist() for name in names), strict=True)]
-    starts = select(study, "start_time", "cycle").tolist()
-    numbers = {(*row[1:], start): i for i, (row, start) in enumerate(zip(rows, starts, strict=True))}
-    found: dict[str, Shown] = {}
-    most: dict[str, int] = {}
-    for person, session in dict.fromkeys(row[:2] for row in rows):
-        data = representative[session]
-        kinetics = int(data.cycle_has_kinetics.sum())
-        if kinetics > most.get(person, -1):
-            most[person] = kinetics
-            begun = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
-            keys = {side: (session, data.attrs["trial"], side, start) for side, start in begun}
-            cycle = {side: numbers[key] for side, key in keys.items() if key in numbers}
-            found[person] = Shown(session, data, cycle)
-    return found
-
-
-def _walk(study: xr.Dataset, shown: Shown, *, moment_signs: str) -> dict[str, Any]:
-    """Return names and figure data of the trial shown."""
-    start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
-    times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
-    mass = study.variables["mass_kg"].values[next(iter(shown.cycle.values()))] if "mass_kg" in study.coords else 0
-    mass_kg = float(mass) if mass > 0 else None
-    valid = {side: cycle for side, cycle in shown.cycle.items() if with_kinetics[cycle]}
-    return {
-        "session": shown.session,
-        "trial": shown.data.attrs["trial"],
-        "condition": shown.data.attrs["condition"],
-        "sides": list(valid),
-        "data": {
-            "scene": scene(shown.data, cycles=times),
-            "steps": {side: step(study, shown.data, cycle=cycle) for side, cycle in valid.items()},
-            "contributions": {
-                side: contributions(shown.data, side=side, mass_kg=mass_kg, moment_signs=moment_signs) for side in valid
-            },
-        },
-    }

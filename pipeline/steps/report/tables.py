@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +12,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import SIDES
-from ...results.averages import PHASES, Average, average, shortest_way
+from ...results.averages import PHASES, Array, Average, Text, average, shortest_way
 from ...results.metrics import METRICS, OF_STANCE, SCORES
 from ...results.schema import COLUMN_UNITS
 from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 from .panels import Panel, plain_unit
 
 Row = dict[str, str]
+MOST_ROWS = 50  # of a table on the screen
 ABSENT = "n/a"
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s kg-1": 3, "1": 3}
 # groups of metrics by beginning or end of their names; all others are times and distances
@@ -35,7 +36,7 @@ GROUPS = {
 }
 OTHERS = "Times and distances"
 CLINICAL = "Main numbers"
-COMPARED = ("right minus left", "symmetry index, %")
+COMPARED = {"difference": "right minus left", "symmetry_index": "symmetry index, %"}  # of symmetry.csv
 # what clinics read first, in the order of the body
 MAIN_NUMBERS = (
     "walking_speed", "walking_speed_dimensionless", "cadence", "stride_length", "step_length", "step_width",
@@ -65,13 +66,24 @@ PARTICIPANTS = (
 class Table(NamedTuple):
     """Header and rows of text; a row's first cell is its header, with a link if any.
 
-    Columns in ``on_screen`` are not printed.
+    Columns in ``on_screen`` are not printed. ``marks`` are further texts of each row that a long table is searched for.
     """
 
     header: list[str]
     rows: list[list[str]]
     links: Mapping[str, str] = {}
     on_screen: Collection[int] = ()
+    marks: Sequence[list[str]] = ()
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether a page shows some rows at a time."""
+        return len(self.rows) > MOST_ROWS
+
+    @property
+    def beginning(self) -> Table:
+        """Return the first rows."""
+        return self._replace(rows=self.rows[:MOST_ROWS])
 
 
 class Totals(NamedTuple):
@@ -87,6 +99,10 @@ class Totals(NamedTuple):
     contacts: int
     contacts_used: int
     not_on_a_plate: int
+
+    def plus(self, other: Totals) -> Totals:
+        """Return the counts of both, of different participants."""
+        return Totals(*map(sum, zip(self, other, strict=True)))
 
     @property
     def trials_used(self) -> int:
@@ -147,72 +163,81 @@ def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def participants(
-    people: Iterable[str],
-    metrics: list[Row],
-    quality: list[Row],
-    *,
-    states: Mapping[str, str],
-    links: Mapping[str, str],
-) -> Table:
-    """Return the state of the data, sessions, counts and columns of participants.tsv by participant."""
-    header = list(metrics[0]) if metrics else []
-    own = header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if metrics else []
-    metrics_of, quality_of = by_participant(metrics), by_participant(quality)
-    rows = []
-    for name in people:
-        mine, judged = metrics_of.get(name, []), quality_of.get(name, [])
-        count = totals(mine, judged)
-        about = [mine[0][column].removesuffix(".0") or ABSENT if mine else ABSENT for column in own]
-        rows.append(
-            [
-                name,
-                states[name],
-                ", ".join(names([*judged, *mine], "session")),
-                f"{count.trials_used} of {count.trials}",
-                f"{count.contacts_used} of {count.contacts}",
-                str(count.cycles),
-                str(count.cycles_with_kinetics),
-                str(count.stances_alone),
-                *about,
-            ]
-        )
-    return Table([*PARTICIPANTS, *own], rows, links)
+def participants_columns(rows: list[Row]) -> list[str]:
+    """Return the columns of participants.tsv that rows of metrics.csv have."""
+    header = list(rows[0]) if rows else []
+    return header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if rows else []
 
 
-def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) -> dict[str, Table]:
+def about_participant(rows: list[Row]) -> list[str]:
+    """Return a participant's cells of participants.tsv, from the rows of metrics.csv."""
+    return [rows[0][column].removesuffix(".0") or ABSENT for column in participants_columns(rows)]
+
+
+def participant(name: str, state: str, rows: list[Row], quality: list[Row]) -> list[str]:
+    """Return a participant's row of the table of participants."""
+    count = totals(rows, quality)
+    sessions = ", ".join(names([*quality, *rows], "session"))
+    used = [f"{count.trials_used} of {count.trials}", f"{count.contacts_used} of {count.contacts}"]
+    counts = map(str, (count.cycles, count.cycles_with_kinetics, count.stances_alone))
+    return [name, state, sessions, *used, *counts, *about_participant(rows)]
+
+
+def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
+    """Return the tables of the metrics of a participant: averages over cycles, and of the sides over sessions.
+
+    Args:
+        cycles: the participant's rows of metrics.csv.
+        symmetry: the participant's rows of symmetry.csv.
+    """
+    shown = shown_of(cycles)
+    values = values_of(cycles, symmetry, shown)
+    return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
+
+
+def shown_of(rows: list[Row]) -> list[str]:
+    """Return the metrics that rows of metrics.csv have."""
+    return [name for name in NUMBERS if rows and name in rows[0]]
+
+
+def values_of(cycles: list[Row], symmetry: list[Row], shown: list[str]) -> dict[tuple[str, str], tuple[Array, Text]]:
+    """Return by condition, and side or comparison of the sides, the values (row, metric) and their participants."""
+    found = {}
+    for condition in names(cycles, "condition"):
+        rows = {side: [row for row in cycles if (row["condition"], row["side"]) == (condition, side)] for side in SIDES}
+        both = [row for row in symmetry if row["condition"] == condition]
+        rows |= {what: _wide(both, what) for what in COMPARED}
+        for what, mine in rows.items():
+            if mine:
+                values = np.array([[float(row[name] or "nan") for name in shown] for row in mine])
+                found[condition, what] = (values, np.array([row["participant"] for row in mine]))
+    return found
+
+
+def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average]) -> dict[str, Table]:
     """Return the tables of metrics by group, one row per metric: those that clinics read first, then the others.
 
     Columns are mean (standard deviation) per condition and side, with n in the header, and per condition the difference
-    of the sides in the metric's unit and, of metrics that never change their sign, the symmetry index in percent: over
-    participants, or over the sessions of a participant.
+    of the sides in the metric's unit and, of metrics that never change their sign, the symmetry index in percent.
 
     Args:
-        cycles: rows of metrics.csv.
-        symmetry: rows of symmetry.csv.
-        over_participants: whether to average the participants' means instead of the cycles.
+        shown: the metrics.
+        averages: by condition, and side or comparison of the sides, the averages (metric,).
     """
-    shown = [name for name in NUMBERS if cycles and name in cycles[0]]
     by_unit = [DECIMALS.get(NUMBERS[name].units, 2) for name in shown]
+    conditions = list(dict.fromkeys(condition for condition, _ in averages))
     columns: list[tuple[str, list[str]]] = []  # header, cells
-    for condition in names(cycles, "condition"):
-        for side in SIDES:
-            if mine := [row for row in cycles if (row["condition"], row["side"]) == (condition, side)]:
-                column = _averaged(mine, shown, over_participants=over_participants)
-                columns.append((f"{condition}, {side} (n {column.n.max()})", _means_sds(column, by_unit)))
-        both = [row for row in symmetry if row["condition"] == condition]
-        for value, title, places in (
-            ("difference", COMPARED[0], by_unit),
-            ("symmetry_index", COMPARED[1], [1] * len(shown)),
-        ):
-            column = _averaged(_wide(both, value), shown, over_participants=over_participants)
-            if column.n.any():
-                if value == "difference":
-                    column = column._replace(mean=np.where(_phases(shown), shortest_way(column.mean), column.mean))
-                columns.append((f"{condition}, {title}", _means_sds(column, places)))
+    for condition in conditions:
+        for what in (*SIDES, *COMPARED):
+            column = averages.get((condition, what))
+            if column and what in SIDES:
+                columns.append((f"{condition}, {what} (n {column.n.max()})", _means_sds(column, by_unit)))
+            elif column and column.n.any():
+                mean = np.where(phases(shown), shortest_way(column.mean), column.mean)
+                places = by_unit if what == "difference" else [1] * len(shown)
+                columns.append((f"{condition}, {COMPARED[what]}", _means_sds(column._replace(mean=mean), places)))
     header = ["Metric", "Unit", *(title for title, _ in columns), "Meaning"]
-    spare = _on_screen(header, len(names(cycles, "condition")))
-    empty = Table(header, [], on_screen=spare)
+    empty = Table(header, [], on_screen=_on_screen(header, len(conditions)))
     result = {title: empty._replace(rows=[]) for title in (CLINICAL, OTHERS)}
     of_name = {}
     for i, name in enumerate(shown):
@@ -227,17 +252,24 @@ def metrics(cycles: list[Row], symmetry: list[Row], *, over_participants: bool) 
 
 def _on_screen(header: list[str], conditions: int) -> list[int]:
     """Return the columns of metrics for which a sheet has no room: more of them with more conditions."""
-    endings = ("Meaning", *COMPARED[max(0, 3 - conditions) :]) if conditions > 1 else ("Meaning",)
+    endings = ("Meaning", *[*COMPARED.values()][max(0, 3 - conditions) :]) if conditions > 1 else ("Meaning",)
     return [i for i, title in enumerate(header) if title.endswith(endings)]
 
 
 def metrics_of_stances(rows: list[Row]) -> dict[str, Table]:
     """Return the tables of the metrics that are defined in stance alone, of rows that are stances."""
     left_out = NUMBERS.keys() - {*OF_STANCE}
-    return metrics([{k: v for k, v in row.items() if k not in left_out} for row in rows], [], over_participants=False)
+    return metrics([{k: v for k, v in row.items() if k not in left_out} for row in rows], [])
 
 
-def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
+def together(parts: Iterable[Table], links: Mapping[str, str]) -> Table:
+    """Return the rows of tables under the header of the one with most columns, with links."""
+    parts = [*parts]
+    header = max((part.header for part in parts), key=len, default=[])
+    return Table(header, [row for part in parts for row in part.rows], links)
+
+
+def means(rows: list[Row]) -> Table:
     """Return the main metrics of participants.csv, row by row."""
     shown = [name for name in MEANS_SHOWN if rows and name in rows[0]]
     header = [f"{_title(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in _units(shown)]
@@ -246,10 +278,10 @@ def means(rows: list[Row], *, links: Mapping[str, str]) -> Table:
         + [_number(row[name], DECIMALS.get(unit, 2)) for name, unit in _units(shown)]
         for row in rows
     ]
-    return Table(["Participant", "Session", "Condition", "Side", "Cycles", *header], cells, links)
+    return Table(["Participant", "Session", "Condition", "Side", "Cycles", *header], cells)
 
 
-def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
+def symmetry_indices(rows: list[Row]) -> Table:
     """Return the main indices of symmetry.csv by participant, session and condition."""
     wide = _wide(rows, "symmetry_index")
     shown = [name for name in ONE_SIDED if wide and name in wide[0]]
@@ -257,7 +289,7 @@ def symmetry_indices(rows: list[Row], *, links: Mapping[str, str]) -> Table:
         [row["participant"], row["session"], row["condition"], *(_number(row[name], 1) for name in shown)]
         for row in wide
     ]
-    return Table(["Participant", "Session", "Condition", *map(_title, shown)], cells, links)
+    return Table(["Participant", "Session", "Condition", *map(_title, shown)], cells)
 
 
 def _wide(symmetry: list[Row], value: str) -> list[Row]:
@@ -279,13 +311,8 @@ def has_kinetics(cycle: Row) -> bool:
     return cycle["kinetics_valid"] == "True"
 
 
-def _averaged(rows: list[Row], shown: list[str], *, over_participants: bool) -> Average:
-    values = np.array([[float(row[name] or "nan") for name in shown] for row in rows]).reshape(-1, len(shown))
-    people = np.array([row["participant"] for row in rows]) if over_participants else None
-    return average(values, people, phase=_phases(shown))
-
-
-def _phases(shown: list[str]) -> NDArray[np.bool_]:
+def phases(shown: list[str]) -> NDArray[np.bool_]:
+    """Return which metrics are phases."""
     return np.array([name in PHASES for name in shown], dtype=bool)
 
 
@@ -327,29 +354,35 @@ def band_percent(study: xr.Dataset) -> float | None:
     return float(percentile[-1] - percentile[0])
 
 
-def shares(study: xr.Dataset, panels: Iterable[Panel], mine: NDArray[np.bool_]) -> Table | None:
-    """Return the share of each error source in each moment's variance, percent.
+def share_sums(study: xr.Dataset, panels: Iterable[Panel], mine: NDArray[np.bool_]) -> dict[str, Array]:
+    """Return, by moment, the sums over cycles and phases to which the shares (source,) are proportional.
 
     Args:
-        study: derived/study.nc.
+        study: derived/study.nc, or a part of it.
         panels: of the report, of which those of moments are taken.
         mine: (cycle,), the cycles to take.
 
     Returns:
-        One row per moment, over all cycles and phases, weighted by the squared width of the error band, which is
-        proportional to the variance. None if no errors were drawn.
+        Shares weighted by the squared width of the error band, which is proportional to the variance. Empty if no
+        errors were drawn.
     """
-    if "joint_moment_band" not in study:
-        return None
-    sources = [str(name).replace("_", " ") for name in study.error_source.values]
-    rows = []
-    for panel in panels:
+    found = {}
+    for panel in panels if "joint_moment_band" in study else ():
         if panel.variable == "joint_moment_jcs":
             band = study.joint_moment_band.sel(panel.component).transpose("percentile", "cycle", "phase").values
             share = study.joint_moment_variance_share.sel(panel.component)
             part = share.transpose("error_source", "cycle", "phase").values[:, mine]
             weight = (band[-1, mine] - band[0, mine]) ** 2 * part
-            total = np.where(np.isfinite(weight), weight, 0).sum(axis=(1, 2))
-            cells = [f"{value:.0f}" for value in 100 * total / total.sum()] if total.sum() > 0 else [ABSENT] * len(part)
-            rows.append([panel.title, *cells])
-    return Table(["Moment", *sources], rows)
+            found[panel.title] = np.where(np.isfinite(weight), weight, 0).sum(axis=(1, 2))
+    return found
+
+
+def shares(study: xr.Dataset, sums: Mapping[str, Array]) -> Table | None:
+    """Return the share of each error source in each moment's variance, percent; None if no errors were drawn."""
+    if not sums:
+        return None
+    rows = []
+    for title, total in sums.items():
+        cells = [f"{value:.0f}" for value in 100 * total / total.sum()] if total.sum() > 0 else [ABSENT] * len(total)
+        rows.append([title, *cells])
+    return Table(["Moment", *(str(name).replace("_", " ") for name in study.error_source.values)], rows)

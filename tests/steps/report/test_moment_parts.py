@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from pipeline.steps.report.moment_parts import contributions
+from pipeline.steps.report.one_walk import contributions
 from tests.support.report_studies import ANGLES, CAUSES, JOINTS, PHASE, TERMS
 
 # four significant digits are kept of parts of up to 200 N m, five of them in a sum

@@ -36,7 +36,7 @@ def test_hostile_text_stays_text() -> None:
         assert not page.all("x-evil")
         assert "<script>alert" not in html
         assert "{{ 7 * 7 }}" in page.words
-        assert len(page.programs()) == 7
+        assert len(page.programs()) == 8
     assert page.figures()[0][0]["curves"][0]["line"] == HOSTILE
 
 

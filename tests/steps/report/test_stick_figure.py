@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.steps.report.stick_figure import MOST_FRAMES, scene
+from pipeline.steps.report.one_walk import MOST_FRAMES, scene
 from tests.support.report_studies import (
     FORCE_N,
     LEG_MM,

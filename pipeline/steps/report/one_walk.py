@@ -1,0 +1,210 @@
+"""One walk: stick figure with ground forces, force vectors of each step, parts of the joint moments over a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...conventions import ANGLES, JOINTS, SIDES
+from ...signals.time_normalisation import PHASE, over_one_cycle
+from .json_numbers import Array, rounded, select, shortened, whole
+from .panels import moment_panel
+
+MOST_FRAMES = 150
+# lines between landmarks and joint centres; a line needs both its points
+LEG = (("hip", "knee"), ("knee", "ankle"), ("ankle", "heel"), ("heel", "toe"), ("toe", "ankle"))
+PELVIS = (
+    *(("hip left", "hip right"), ("asis left", "asis right"), ("psis left", "psis right")),
+    *((f"{bone} {side}", f"{other} {side}") for side in SIDES for bone, other in (("asis", "psis"), ("hip", "asis"))),
+)
+
+
+class Shown(NamedTuple):
+    """The trial shown of a participant, and the number along ``cycle`` of study.nc of the cycle of each side."""
+
+    session: str
+    data: xr.Dataset
+    cycle: dict[str, int]
+
+
+class Force(TypedDict):
+    """Centre of pressure (mm) and force (N) per frame, lab axes; None without contact."""
+
+    at: list[list[int] | None]
+    force: list[list[int] | None]
+
+
+class Scene(TypedDict):
+    """A trial in motion: times (s), points (frame, point, axis) in mm, bones, forces."""
+
+    time: list[float]
+    points: list[list[list[int | None]]]
+    bones: dict[str, list[tuple[int, int]]]
+    forces: dict[str, Force]
+    cycles: dict[str, tuple[float, float]]
+
+
+class Step(TypedDict):
+    """Force vectors of a stance: phase (%), centre of pressure x (m), force (N/kg)."""
+
+    phase: list[float]
+    at: list[float]
+    forward: list[float]
+    upward: list[float]
+
+
+def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> Scene:
+    """Return a trial in motion.
+
+    Args:
+        trial: as of :func:`pipeline.steps.cycles.representative.representative`.
+        cycles: start and end of the cycle of each side, s.
+    """
+    time = select(trial, "time", "time")
+    frames = np.arange(0, len(time), max(1, int(np.ceil(len(time) / MOST_FRAMES))))
+    where = select(trial, "point_position", "point", "time", "axis")[:, frames]
+    points = dict(zip(select(trial, "point", "point").tolist(), where, strict=True))
+    names = [name for name, path in points.items() if np.isfinite(path).any()]
+    number = {name: i for i, name in enumerate(names)}
+    lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
+    position = np.stack([points[name] for name in names], axis=1) if names else np.empty((len(frames), 0, 3))
+    return Scene(
+        time=rounded(time[frames], decimals=3),
+        points=whole(1000 * position),
+        bones={
+            of: [(number[a], number[b]) for a, b in pairs if a in number and b in number] for of, pairs in lines.items()
+        },
+        forces={side: _force(trial, side, frames) for side in SIDES},
+        cycles=cycles,
+    )
+
+
+def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
+    at = select(trial, "centre_of_pressure", "time", "axis", side=side)[frames]
+    force = select(trial, "ground_force", "time", "axis", side=side)[frames]
+    known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
+
+    def or_none(values: Array) -> list[list[int] | None]:
+        return [row if there else None for row, there in zip(whole(values), known.tolist(), strict=True)]
+
+    return Force(at=or_none(1000 * at), force=or_none(force))
+
+
+def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> Step | None:
+    """Return the force vectors over the stance of a cycle; None without a force.
+
+    Args:
+        study: derived/study.nc, for the force per body mass.
+        trial: the trial of the cycle.
+        cycle: number along ``cycle``.
+    """
+    side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
+    force = select(study, "ground_force", "cycle", "phase", "axis")[cycle]
+    pressure = select(trial, "centre_of_pressure", "time", "axis", side=str(side))
+    at = over_one_cycle(pressure, select(trial, "time", "time"), float(start), float(end))
+    known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
+    known &= np.where(known, force[:, 1], 0) > 0
+    if not known.any():
+        return None
+    along = at[known, 0] - at[known, 0][0]
+    return Step(
+        phase=PHASE[known].tolist(),
+        at=rounded(along, decimals=4),
+        forward=rounded(force[known, 0], decimals=3),
+        upward=rounded(force[known, 1], decimals=3),
+    )
+
+
+class Parts(TypedDict):
+    """Parts of a moment by name, joint and angle along the phase, and their sum."""
+
+    names: list[str]
+    parts: list[list[list[list[float | None]]]]
+    total: list[list[list[float | None]]]
+
+
+class Contributions(TypedDict):
+    """The moments of one side: by term, and the motion terms by cause; titles and signs by joint and angle."""
+
+    unit: str
+    joints: list[str]
+    angles: list[str]
+    titles: list[list[str]]
+    signs: list[list[str]]
+    terms: Parts
+    causes: Parts
+
+
+def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment_signs: str) -> Contributions:
+    """Return the parts of the joint moments of one side over its cycle.
+
+    Args:
+        trial: as of :func:`pipeline.steps.cycles.representative.representative`.
+        side: ``left`` or ``right``.
+        mass_kg: body mass to divide by; None for moments in N m.
+        moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.panels.panels_of`.
+
+    Returns:
+        Moments (joint, angle, phase): by term, and the motion terms (inertia and velocity) by cause.
+    """
+    panels = [[moment_panel(joint, angle, signs=moment_signs) for angle in ANGLES] for joint in JOINTS]
+    factor = np.array([[panel.factor for panel in row] for row in panels])[..., None]
+    found = {}
+    for kind in ("term", "cause"):
+        dims = (kind, "joint", "angle", "phase")
+        parts = select(trial, f"joint_moment_by_{kind}", *dims, side=side) * factor / (mass_kg or 1.0)
+        names = select(trial, kind, kind).tolist()
+        found[kind] = Parts(names=names, parts=shortened(parts), total=shortened(parts.sum(axis=0)))
+    return Contributions(
+        unit="N m/kg" if mass_kg else "N m",
+        joints=list(JOINTS),
+        angles=list(ANGLES),
+        titles=[[panel.title for panel in row] for row in panels],
+        signs=[[panel.sign for panel in row] for row in panels],
+        terms=found["term"],
+        causes=found["cause"],
+    )
+
+
+def shown_of(study: xr.Dataset, name: str, representative: Mapping[str, xr.Dataset]) -> Shown | None:
+    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none."""
+    names = ("participant", "session", "trial", "side")
+    rows = [*zip(*(select(study, column, "cycle").astype(str).tolist() for column in names), strict=True)]
+    starts = select(study, "start_time", "cycle").tolist()
+    numbers = {(*row[1:], start): i for i, (row, start) in enumerate(zip(rows, starts, strict=True)) if row[0] == name}
+    found, most = None, -1
+    for session in dict.fromkeys(row[1] for row in rows if row[0] == name):
+        data = representative[session]
+        kinetics = int(data.cycle_has_kinetics.sum())
+        if kinetics > most:
+            most = kinetics
+            begun = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
+            keys = {side: (session, data.attrs["trial"], side, start) for side, start in begun}
+            found = Shown(session, data, {side: numbers[key] for side, key in keys.items() if key in numbers})
+    return found
+
+
+def walk(study: xr.Dataset, shown: Shown, *, moment_signs: str) -> dict[str, Any]:
+    """Return names and figure data of the trial shown."""
+    start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
+    times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
+    mass = study.variables["mass_kg"].values[next(iter(shown.cycle.values()))] if "mass_kg" in study.coords else 0
+    mass_kg = float(mass) if mass > 0 else None
+    valid = {side: cycle for side, cycle in shown.cycle.items() if with_kinetics[cycle]}
+    return {
+        "session": shown.session,
+        "trial": shown.data.attrs["trial"],
+        "condition": shown.data.attrs["condition"],
+        "sides": list(valid),
+        "data": {
+            "scene": scene(shown.data, cycles=times),
+            "steps": {side: step(study, shown.data, cycle=cycle) for side, cycle in valid.items()},
+            "contributions": {
+                side: contributions(shown.data, side=side, mass_kg=mass_kg, moment_signs=moment_signs) for side in valid
+            },
+        },
+    }

@@ -1,0 +1,158 @@
+"""What the overview shows of a study, gathered part by part: sums, and one line of text or numbers per person."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ...results.averages import Array, average, means_of_people
+from ...tables.reference_curves import BySpeed
+from . import quality as checked
+from . import tables
+from .figures import (
+    Averaged,
+    Chosen,
+    Cycles,
+    Drawn,
+    Line,
+    by_line,
+    drawn,
+    joined,
+    key_of,
+    lines_of,
+    normal_of,
+    people_with_sessions,
+)
+from .panels import Panel
+from .tables import Row, Table
+
+Place = tuple[str, str]  # condition, and side or comparison of the sides
+
+
+class Overview:
+    """The gathered content of the overview; ``dashes`` are the line styles of all conditions."""
+
+    def __init__(self, dashes: Mapping[str, str]) -> None:
+        self.dashes = dashes
+        self.totals = tables.totals([], [])
+        self.people: list[list[str]] = []
+        self.columns: list[str] = []  # of participants.tsv
+        self.shown: list[str] = []  # metrics
+        self.metrics: dict[Place, list[Array]] = {}
+        self.means: list[Table] = []
+        self.symmetry: list[Table] = []
+        self.reasons: list[tuple[Counter[str], Counter[str]]] = []  # by participant
+        self.cycles: list[Cycles] = []  # without curves
+        self.averages: dict[Place, Averaged] = {}
+        self.single: dict[Place, list[Chosen]] = {}
+        self.share_sums: dict[str, Array] = {}
+
+    def add_person(
+        self, name: str, state: str, rows: list[Row], quality: list[Row], means: list[Row], symmetry: list[Row]
+    ) -> None:
+        """Add a participant's rows of the tables, and the state of the data."""
+        self.totals = self.totals.plus(tables.totals(rows, quality))
+        self.people.append(tables.participant(name, state, rows, quality))
+        self.columns = self.columns or tables.participants_columns(rows)
+        self.reasons.append(checked.reasons(quality))
+        cycles = tables.of_part(rows, "cycle")
+        self.shown = self.shown or tables.shown_of(cycles)
+        for place, (values, people) in tables.values_of(cycles, symmetry, self.shown).items():
+            of_person = means_of_people(values, people, phase=tables.phases(self.shown))
+            self.metrics.setdefault(place, []).append(of_person)
+        self.means.append(tables.means(means))
+        self.symmetry.append(tables.symmetry_indices(symmetry))
+
+    def add_cycles(self, part: xr.Dataset, cycles: Cycles) -> None:
+        """Add the cycles of some participants, of whom no other cycles are added."""
+        self.cycles.append(cycles._replace(panels=(), curve=np.empty((len(cycles.side), 0, 0)), band=None))
+        lines = [Line(condition, None, condition, "") for condition in self.dashes]
+        for place, mine in by_line(cycles, lines).items():
+            self._add_people(place, mine)
+        every = np.ones(len(cycles.side), dtype=bool)
+        for moment, sums in tables.share_sums(part, cycles.panels, every).items():
+            self.share_sums[moment] = self.share_sums.get(moment, 0.0) + sums
+
+    def _add_people(self, place: Place, mine: Cycles) -> None:
+        """Add the means of each participant's cycles of one side and condition."""
+        labels = np.unique(mine.participant).tolist()
+        values = np.array([average(mine.curve[mine.participant == name]).mean for name in labels])
+        single = self.single.setdefault(place, [Chosen() for _ in mine.panels])
+        for i, chosen in enumerate(single):
+            for label, curve in zip(labels, values[:, i], strict=True):
+                chosen.add(label, curve)
+        found = Averaged(
+            average(values),
+            average(mine.foot_off, mine.participant),
+            None if mine.band is None else average(mine.band, mine.participant),
+            [],
+        )
+        before = self.averages.get(place)
+        self.averages[place] = found if before is None else before.pooled(found)
+
+    def content(
+        self, study: xr.Dataset, panels: Sequence[Panel], links: Mapping[str, str], reference: BySpeed
+    ) -> dict[str, Any]:
+        """Return what the template of the overview needs.
+
+        Args:
+            study: a part of derived/study.nc, for its attributes and labels.
+            panels: of the figures.
+            links: the participants' own pages.
+            reference: the curves of the reference, by speed.
+        """
+        sources = json.loads(study.attrs.get("source_sha256", "{}"))
+        several, figures = len(links) > 1, self._figures(panels, reference)
+        averages = {
+            place: average(np.concatenate(people), phase=tables.phases(self.shown))
+            for place, people in self.metrics.items()
+        }
+        return {
+            "key": key_of(figures, single="participant"),
+            "drawn": figures,
+            "totals": self.totals,
+            "figures": figures if several and self.averages else None,
+            "people_with_sessions": people_with_sessions(joined(self.cycles)) if self.cycles else 0,
+            "participants": self._participants(links),
+            "metrics": tables.metric_tables(self.shown, averages) if several and averages else None,
+            "means": tables.together(self.means, links),
+            "symmetry": tables.together(self.symmetry, links),
+            "shares": tables.shares(study, self.share_sums) if several else None,
+            "reasons": self._reasons(),
+            "history": study.attrs.get("history", "").splitlines(),
+            "sources": Table(["File", "SHA-256"], [[*item] for item in sorted(sources.items())]),
+        }
+
+    def _figures(self, panels: Sequence[Panel], reference: BySpeed) -> Drawn:
+        """Return the figures over participants; amplitudes of EMG depend on electrodes and skin and have none."""
+        cycles = joined(self.cycles)
+        lines = lines_of(cycles, dashes=self.dashes, over_participants=True)
+        found = {
+            place: one._replace(single=[chosen.single() for chosen in self.single[place]])
+            for place, one in self.averages.items()
+        }
+        normal = normal_of(cycles, lines, reference)
+        return drawn(panels, found, lines=lines, normal=normal).with_own_muscles(any_muscle=False)
+
+    def _participants(self, links: Mapping[str, str]) -> Table:
+        """Return the table of participants; those without a row of metrics.csv lack the columns of participants.tsv."""
+        header = [*tables.PARTICIPANTS, *self.columns]
+        rows = [[*row, *[tables.ABSENT] * (len(header) - len(row))] for row in self.people]
+        marks = [sorted({**trials, **contacts}) for trials, contacts in self.reasons]
+        return Table(header, rows, links, marks=marks if any(marks) else ())
+
+    def _reasons(self) -> Table:
+        """Return counts of rejected trials, refused contacts and their participants by reason."""
+        trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
+        for own in self.reasons:
+            trials += own[0]
+            contacts += own[1]
+            people.update({**own[0], **own[1]}.keys())
+        order = (trials + contacts).most_common()
+        counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
+        return Table(["Reason", "Trials", "Plate contacts", "Participants"], counts)
