@@ -77,10 +77,10 @@ class Study:
     def memory_mb(self) -> dict[str, int]:
         """Return the memory to request for a job of a session and of the study.
 
-        It is 1.8 to 2.8 times the largest measured value, see docs/scale.md.
+        It is 1.8 to 3 times the largest measured value, see docs/scale.md.
         """
-        largest, total = self._mb
-        return {"session": round(400 + 25 * largest), "study": round(400 + 4 * total)}
+        session = 400 + 25 * self._largest_mb
+        return {"session": round(session), "study": round(session + 400 + 0.3 * len(self.sessions))}
 
     @cached_property
     def runtime_min(self) -> dict[str, int]:
@@ -88,17 +88,16 @@ class Study:
 
         A job on a cluster asks for the sum of its steps, see docs/scale.md.
         """
-        largest, _ = self._mb
-        return {"session": max(1, round(largest / 25)), "study": 10 + len(self.sessions) // 60}
+        return {"session": max(1, round(self._largest_mb / 25)), "study": 10 + len(self.sessions) // 60}
 
     @cached_property
-    def _mb(self) -> tuple[float, float]:
-        """Return the size of the recordings of the largest session and of all, MB."""
+    def _largest_mb(self) -> float:
+        """Return the size of the recordings of the largest session, MB."""
         mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
         of_sessions = (
             {file for row in rows for file in study_tables.files_of(row)} & mb.keys() for rows in self.sessions.values()
         )
-        return max(sum(mb[file] for file in files) for files in of_sessions), sum(mb.values())
+        return max(sum(mb[file] for file in files) for files in of_sessions)
 
     def key(self, step: str) -> Callable[[Any], str]:
         """Return the function from the wildcards to a job's key."""
