@@ -107,12 +107,17 @@ _ON_REQUEST = {
 ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQUEST.items()}
 
 _FORCE, _MOMENT = "residual force on the pelvis, of body weight", "residual moment on it, of body weight times height"
+# figures of a stance: unit and long name
 RESIDUALS = {
-    "residual_force_rms_percent": f"root mean square of the {_FORCE}, in the stance",
-    "residual_force_peak_percent": f"peak of the {_FORCE}, in the stance",
-    "residual_moment_rms_percent": f"root mean square of the {_MOMENT}, in the stance",
-    "residual_moment_peak_percent": f"peak of the {_MOMENT}, in the stance",
-    "residual_known_percent": "share of the stance in which the residual at the pelvis is known",
+    "residual_force_rms_percent": ("percent", f"root mean square of the {_FORCE}, in the stance"),
+    "residual_force_peak_percent": ("percent", f"peak of the {_FORCE}, in the stance"),
+    "residual_moment_rms_percent": ("percent", f"root mean square of the {_MOMENT}, in the stance"),
+    "residual_moment_peak_percent": ("percent", f"peak of the {_MOMENT}, in the stance"),
+    "residual_known_percent": ("percent", "share of the stance in which the residual at the pelvis is known"),
+    "marker_residual_rms_mm": (
+        "mm",
+        "root mean square of the distances of the leg's markers from their places in the segments, in the stance",
+    ),
 }
 CYCLES = {
     **CURVES,
@@ -143,7 +148,7 @@ CYCLES = {
         ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square over the three angles"
     ),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
-    **{f"stance_{name}": Variable(("stance",), "percent", long_name) for name, long_name in RESIDUALS.items()},
+    **{f"stance_{name}": Variable(("stance",), *about) for name, about in RESIDUALS.items()},
     **{name: FACTS[name] for name in REPAIRED},
 }
 # the trial that the report shows

@@ -60,7 +60,7 @@ QUALITY = {
         for joint in ("ankle", "knee", "hip")
     },
     "energy_closure_w": Column("largest error of the energy balance of a segment, of trial and side", "W"),
-    **{name: Column(long_name, "percent") for name, long_name in RESIDUALS.items()},
+    **{name: Column(long_name, units) for name, (units, long_name) in RESIDUALS.items()},
     **{name: Column(f"{FACTS[name].long_name}, in the trial", "1") for name in REPAIRS},
 }
 _OF_METRICS = {

@@ -28,7 +28,7 @@ EXAMPLE, FRAMES = "data/opensim_gait2354_ID", 151
 LINKED: dict[str, Any] = {
     "method": "linked",
     "joint_types": {"hip": "ball", "knee": "hinge", "ankle": "hinge"},
-    "marker_weights": {"asis": 10, "sacrum": 10, "heel": 10, "toe_tip": 10},
+    "marker_weights": {"pelvis": 1, "shank": 1, "foot": 1, "asis": 10, "sacrum": 10, "heel": 10, "toe_tip": 10},
 }
 METHODS: dict[str, dict[str, Any]] = {"segments": {}, "linked": LINKED}
 CUTOFFS = {"marker_cutoff_hz": 6, "force_cutoff_hz": 50}

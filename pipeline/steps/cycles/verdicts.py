@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...body.plausibility import REMEDY, reason_of_flag
 from ...c3d.event_names import OFF, STRIKE
-from ...conventions import SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
+from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
 from ...results.cycle_variables import RESIDUALS
 from ...results.stance_verdicts import BY_HAND
@@ -33,7 +33,7 @@ class Stances:
         disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
         forward_closure: (stance, joint), of the stance's side, degrees.
         energy_closure: (stance, segment), of the stance's side, W.
-        residual: (stance, figure), residual at the pelvis, :data:`pipeline.results.cycle_variables.RESIDUALS`, percent.
+        residual: (stance, figure), of :data:`pipeline.results.cycle_variables.RESIDUALS` in their units.
         ended: (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the
             recording that the kinetics are not affected by them.
     """
@@ -172,7 +172,12 @@ def judged(
     for i in np.flatnonzero(surrounded & (reason == "")).tolist():
         surrounded[i] = known[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
     share = residual_share(kinetics, calibrate)
-    figures = [root_mean_square_and_peak(share[(time >= starts[i]) & (time <= ends[i])]) for i in range(len(row))]
+    misfit = kinematics["fit_residual"].values[:, :, : len(CHAIN)]
+    frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
+    figures = [
+        [*root_mean_square_and_peak(share[own]), _root_mean_square_mm(misfit[own, side])]
+        for own, side in zip(frames, row, strict=True)
+    ]
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -186,6 +191,12 @@ def judged(
         np.array(figures).reshape(-1, len(RESIDUALS)),
         _happens(contacts, STRIKE, sides, starts) & _happens(contacts, OFF, sides, ends) & surrounded,
     )
+
+
+def _root_mean_square_mm(distance_m: Array) -> float:
+    """Return the root mean square of distances in mm; NaN where none is known."""
+    known = distance_m[np.isfinite(distance_m)]
+    return 1000 * float(np.sqrt(np.mean(known**2))) if known.size else np.nan
 
 
 def _refused(flags: NDArray[np.int8], side: str) -> str:

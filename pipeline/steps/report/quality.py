@@ -22,6 +22,7 @@ CHECKS = {
     "energy_closure_w": "Energy closure, W",
     "residual_force_peak_percent": "Pelvis residual: force, % of weight",
     "residual_moment_peak_percent": "moment, % of weight times height",
+    "marker_residual_rms_mm": "Markers off their places, mm",
 }
 FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
 OTHER_REPAIRS = {
