@@ -72,6 +72,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
             foot_progression=(("time", "side"), curves[:, :, 0, 0]),
             implausible=(("time", "side"), np.zeros((len(time), 2), dtype=np.int8)),
             leg_refused=("side", np.array(["", ""])),
+            fit_residual=(("time", "side", "segment"), np.full((len(time), 2, 4), [0.003, 0.004, np.nan, 1.0])),
         ),
         contacts=touched(known, time, reasons or {}),
         clean=clean,
