@@ -189,6 +189,12 @@ def test_every_stance_has_the_closures_of_its_side(known: Walk) -> None:
     assert list(result.segment.values) == list(CHAIN)
 
 
+def test_every_stance_has_the_distance_of_its_legs_markers(known: Walk) -> None:
+    """3 mm at the foot, 4 at the shank; the thigh's are not known and the pelvis's are not of the leg."""
+    found = trial(known).cut().stance_marker_residual_rms_mm
+    np.testing.assert_allclose(found, np.sqrt((9 + 16) / 2))
+
+
 def test_further_curves_exist_on_request_only(known: Walk) -> None:
     made = trial(known, reasons={1: "two feet on the plate"})
     assert not set(made.cut().data_vars) & set(ON_REQUEST)

@@ -23,7 +23,7 @@ def test_share_is_of_weight_and_of_weight_times_height() -> None:
 
 def test_figures_are_of_the_known_part_of_a_stance() -> None:
     share = np.array([[3.0, 0.6], [4.0, 0.8], [np.nan, np.nan], [np.nan, np.nan]])
-    figures = dict(zip(RESIDUALS, root_mean_square_and_peak(share), strict=True))
+    figures = dict(zip([*RESIDUALS][:5], root_mean_square_and_peak(share), strict=True))
     assert figures == pytest.approx({
         "residual_force_rms_percent": np.sqrt(12.5), "residual_force_peak_percent": 4,
         "residual_moment_rms_percent": np.sqrt(0.5), "residual_moment_peak_percent": 0.8, "residual_known_percent": 50,
