@@ -256,7 +256,10 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         ),
         "foot_progression": Variable(("sample", "side"), "degree", PROGRESSION, "f4"),
         "fit_residual": Variable(
-            ("sample", "side", "segment"), "m", "root-mean-square misfit of the segment's marker cluster", "f4"
+            ("sample", "side", "segment"),
+            "m",
+            "root-mean-square misfit of the segment's marker cluster, or of all its markers in linked legs",
+            "f4",
         ),
         **WITH_LINKED_LEGS,
         **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),

@@ -63,7 +63,7 @@ class Linkage(NamedTuple):
     Attributes:
         place: (marker, 3), of each marker in the axes of its body from the body's origin, m.
         body: (marker,), index of its body: foot, shank, thigh of the left leg, of the right leg, pelvis.
-        weight: (marker,), of its squared distance.
+        weight: (marker,), of its squared distance, about 1; a marker without weight does not pull.
         joint: (side, 3, 3), joint centres in the axes of their proximal body from its origin, m.
         neutral: (side, 3, 3), right-handed joint angles that fixed coordinates keep, rad.
         free: (3, 3), whether the angle of a joint is free.
@@ -157,7 +157,7 @@ def fit(linkage: Linkage, markers: Array, start: Posture) -> Fit:
     # about a point near the pelvis, so that no digits are lost in the sums
     around = start.origin.copy()
     posture = Posture(start.rotation.copy(), np.zeros_like(around), _held(linkage, start.angle))
-    seen = np.asarray(np.isfinite(markers).all(axis=1))
+    seen = np.asarray(np.isfinite(markers).all(axis=1)) & (linkage.weight[:, None] > 0)
     near = np.where(seen[:, None], markers - around, 0.0)
     converged = _solve(linkage, _sums(linkage, near, seen * linkage.weight[:, None]), posture)
     bodies = _bodies(linkage, posture)
@@ -168,7 +168,7 @@ def fit(linkage: Linkage, markers: Array, start: Posture) -> Fit:
     x = bodies.origin[linkage.body] + np.einsum("mjit,mj->mit", bodies.rotation[linkage.body], linkage.place)
     residual = np.asarray(np.sqrt(((markers - x) ** 2).sum(axis=1)))
     for part in bodies[:2]:
-        part[..., (residual > FARTHEST_M).any(axis=0)] = np.nan
+        part[..., (seen & (residual > FARTHEST_M)).any(axis=0)] = np.nan
     return Fit(bodies, residual, converged)
 
 
@@ -205,12 +205,11 @@ def _bodies(linkage: Linkage, posture: Posture) -> Bodies:
     rotation[PELVIS], origin[PELVIS] = posture.rotation, posture.origin
     legs, ends = rotation[:PELVIS].reshape(2, 3, 3, 3, count), origin[:PELVIS].reshape(2, 3, 3, count)
     axes = np.empty((2, 3, 3, 3, count))
-    above, start = posture.rotation[None], posture.origin[None]
+    above, start = np.broadcast_to(posture.rotation, (2, 3, 3, count)), posture.origin
     for joint in (2, 1, 0):
-        ends[:, joint] = start + np.einsum("sjit,sj->sit", above + np.zeros((2, 1, 1, 1)), linkage.joint[:, joint])
+        ends[:, joint] = start + np.einsum("sjit,sj->sit", above, linkage.joint[:, joint])
         c, s = np.cos(posture.angle[:, joint]), np.sin(posture.angle[:, joint])
-        turn = _turn(c, s)
-        legs[:, joint] = np.einsum("sijt,sjkt->sikt", turn, above + np.zeros((2, 1, 1, 1)))
+        legs[:, joint] = np.einsum("sijt,sjkt->sikt", _turn(c, s), above)
         axes[:, joint, 0] = above[:, 2]
         axes[:, joint, 1] = c[:, 0, None] * above[:, 0] + s[:, 0, None] * above[:, 1]
         axes[:, joint, 2] = legs[:, joint, 1]

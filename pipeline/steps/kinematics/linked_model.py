@@ -60,7 +60,7 @@ def linked_model(
             those that no person exceeds (:data:`pipeline.body.plausibility.LIMITS`).
 
     Raises:
-        UserError: the session shows no marker that the linkage has.
+        UserError: the session has no marker of the linkage with a weight.
     """
     owners = (calibrate[f"fixed_{name}"].values.tolist() for name in ("side", "segment", "marker"))
     usable = [side for side, why in zip(SIDES, calibrate.leg_refused.values.tolist(), strict=True) if not why]
@@ -69,15 +69,16 @@ def linked_model(
         body = PELVIS if segment == "pelvis" else 3 * SIDES.index(side) + CHAIN.index(segment)
         if name in markers and (segment != "pelvis" or side == usable[0]) and name not in chosen:
             chosen[name] = body, _weight(name, segment, marker_weights), place
-    if not chosen:
-        raise UserError("", "no marker of the linked leg is seen", "label the markers of the body model")
+    if not any(weight for _, weight, _ in chosen.values()):
+        what = "no marker of the linked legs has a weight"
+        raise UserError("", what, "label the markers of the body model, or change kinematics.marker_weights")
     bodies, weights, places = zip(*chosen.values(), strict=True)
     rotation = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
     neutral = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
     linkage = Linkage(
         place=np.array(places),
         body=np.array(bodies),
-        weight=np.array(weights),
+        weight=np.array(weights) / np.mean(weights),
         joint=np.nan_to_num(calibrate.joint_link.values),
         neutral=np.nan_to_num(neutral),
         free=np.array([FREE[joint_types[joint]] for joint in JOINTS]),

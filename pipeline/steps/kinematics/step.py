@@ -101,7 +101,8 @@ def kinematics(
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
-        torsion = np.array([sides[side].tibial_torsion if side in sides else 0.0 for side in SIDES])
+        twisted = calibrated if linkage else sides  # all walks of a session have the same linkage
+        torsion = np.array([twisted[side].tibial_torsion if side in twisted else 0.0 for side in SIDES])
         angles = _angles(rotation, offset, angle_convention, smallest_floating_axis, torsion)
         _hide(motion | angles, hidden)
         if linkage:
