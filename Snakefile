@@ -136,9 +136,13 @@ def of_unfinished_sessions(_):
 
 @cache
 def finished():
-    """Return the sessions without jobs in this plan. One that is forced, or only drawn or listed, has them all."""
+    """Return the sessions without jobs in this plan.
+
+    There are none in a plan that is forced, or only drawn or listed, nor in that of a job on a cluster, which has no
+    other jobs anyway.
+    """
     forced = workflow.dag_settings.forceall or workflow.dag_settings.forcerun
-    if forced or workflow.execution_settings is None:
+    if forced or workflow.execution_settings is None or not workflow.is_main_process:
         return frozenset()
     return finished_sessions(STUDY, besides=MADE_AGAIN)
 
@@ -147,7 +151,6 @@ def force_changed_results():
     """Force the jobs of changed results: each plan begins with files of a session or of all."""
     with suppress(AttributeError):  # another version of Snakemake: the job that reads a changed result refuses it
         workflow.dag.forcefiles.update(MADE_AGAIN)
-        group_in_linear_time()
 
 
 def remove_outdated():
@@ -160,25 +163,6 @@ def remove_outdated():
         for job in workflow.dag.needrun_jobs():
             for file in (*job.output, *job.log):
                 Path(file).unlink(missing_ok=True)
-
-
-def group_in_linear_time():
-    """Make Snakemake's questions about groups cost the same for each job, however large its group.
-
-    For each job Snakemake asks of all jobs of the group whether they can begin; it needs the answer for this job only,
-    as it then asks the others of the group. And for each job it searches the whole group for a path that leaves and
-    enters it again; there is none, because sessions do not depend on each other. With 25 sessions in a group both
-    would take longer than the rest of the plan.
-    """
-    dag = workflow.dag
-    dependencies, waiting_for = dag._dependencies, dag._n_until_ready
-
-    def is_ready(job):
-        group = dag._group.get(job)
-        within = [other for other in dependencies[job] if group and dag._group.get(other) is group]
-        return waiting_for[job] == len(within)
-
-    dag._ready, dag._check_groups = is_ready, lambda: None
 
 
 def adjust_settings():
