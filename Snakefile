@@ -114,7 +114,7 @@ def recordings(wildcards):
     if wildcards.session not in STUDY.sessions:
         refuse(f"trials.tsv has no session '{wildcards.session}'.")
     force_changed_results()
-    return [ancient(file) for file in STUDY.c3d_files(wildcards.session)]
+    return [ancient(file) for file in STUDY.recordings(wildcards.session)]
 
 
 def of_all_sessions(output):
@@ -191,7 +191,7 @@ rule all:
 
 rule read:
     input:
-        c3d=recordings,
+        recordings=recordings,
     output:
         read="derived/{session}/read.nc",
     log:

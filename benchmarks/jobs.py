@@ -36,7 +36,7 @@ def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path
     folder = Path("derived") / session
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     data = [name for name, one in inspect.signature(function).parameters.items() if one.kind != one.KEYWORD_ONLY]
-    recordings = {"c3d": [Path(file) for file in study.c3d_files(session)]}
+    recordings = {"recordings": [Path(file) for file in study.recordings(session)]}
     inputs = recordings if step == "read" else {name: [folder / f"{name}.nc"] for name in data}
     folder.mkdir(parents=True, exist_ok=True)
     outputs = {name: [folder / f"{name}.nc"] for name in (step, *FURTHER_OUTPUTS.get(step, ()))}

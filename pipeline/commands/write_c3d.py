@@ -7,7 +7,7 @@ from pathlib import Path
 from .. import __version__
 from ..c3d.plug_in_gait import gait_events, model_outputs
 from ..c3d.writer import write_c3d
-from ..errors import UserError, nearest
+from ..errors import UserError, listed, nearest
 from ..results import netcdf
 from ..results.trials import separate
 from ..tables import study_tables
@@ -16,6 +16,7 @@ from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
 
 FOLDER = "c3d"  # in that of a session's results
+MOST_LISTED = 6  # sessions in a message
 
 
 def write_c3d_files(
@@ -38,7 +39,7 @@ def write_c3d_files(
     if problems:
         raise UserError.of(problems)
     if session is not None and session not in study.sessions:
-        remedy = nearest(session, study.sessions) or f"expected one of {', '.join(study.sessions)}"
+        remedy = nearest(session, study.sessions) or f"expected one of {listed([*study.sessions], MOST_LISTED)}"
         raise UserError(str(study_path), f"no session '{session}' in trials.tsv", remedy)
     written: list[Path] = []
     left_out: list[str] = []

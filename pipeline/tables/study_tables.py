@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..conventions import CHAIN, SIDES
-from ..errors import Problem, UserError, nearest
+from ..errors import Problem, UserError, listed, nearest
 from .tsv import ABSENT, Row, bad_columns, bad_identifier, hostile_cells, leaves_study, misspelt, out_of_range, rows_of
 
 T = TypeVar("T")
@@ -37,6 +37,7 @@ TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "forces", "role", "condition"),
     *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
 )
+MOST_LISTED = 6  # names in a message
 DATE_COLUMNS = ("acq_time", "date")
 CYCLE_COLUMNS = ("session", "trial", "side", "start_s", "reason")
 SEGMENT_COLUMNS = (
@@ -284,25 +285,27 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
     return segments, list(dict.fromkeys(problems))
 
 
-def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row], list[Problem]]:
-    """Return the rows of cycles.tsv, gait cycles to leave out, and every problem.
+def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[dict[str, list[Row]], list[Problem]]:
+    """Return the rows of cycles.tsv, gait cycles to leave out, by session, and every problem.
 
     Both are empty without such a file.
     """
     if not path.exists():
-        return [], []
+        return {}, []
+    cycles: dict[str, list[Row]] = {}
     rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)
     problems += hostile_cells(rows, path.name)
     seen = set()
     for row in rows:
+        cycles.setdefault(row["session"], []).append(row)
         session, trial = row["session"], row["trial"]
         where = f"{path.name}: {session} {trial} {row['side']} {row['start_s']}"
         walks = [other["trial"] for other in sessions.get(session, []) if other["role"] == "gait"]
         if session not in sessions:
-            remedy = nearest(session, sessions) or f"expected one of {', '.join(sessions)}"
+            remedy = nearest(session, sessions) or f"expected one of {listed([*sessions], MOST_LISTED)}"
             problems.append(Problem(where, f"session '{session}' is not in trials.tsv", remedy))
         elif trial not in walks:
-            remedy = nearest(trial, walks) or f"expected one of {', '.join(walks)}"
+            remedy = nearest(trial, walks) or f"expected one of {listed(walks, MOST_LISTED)}"
             problems.append(Problem(where, f"'{trial}' is no gait trial of the session in trials.tsv", remedy))
         if row["side"] not in SIDES:
             problems.append(Problem(where, f"side is '{row['side']}'", f"expected {' or '.join(SIDES)}"))
@@ -312,7 +315,7 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[list[Row],
         if (known := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
             problems.append(Problem(where, "two rows", "keep one"))
         seen.add(known)
-    return rows, list(dict.fromkeys(problems))
+    return cycles, list(dict.fromkeys(problems))
 
 
 def _without_problems(result: tuple[T, Sequence[Problem]]) -> T:

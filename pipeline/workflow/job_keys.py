@@ -51,9 +51,9 @@ class Study:
     sessions: Mapping[str, list[tsv.Row]]
     segments: Mapping[str, list[tsv.Row]]
     sha256: Mapping[str, str]
-    left_out: Sequence[tsv.Row] = ()
+    left_out: Mapping[str, list[tsv.Row]]
 
-    def c3d_files(self, session: str) -> list[str]:
+    def recordings(self, session: str) -> list[str]:
         """Return the session's files for rule ``read``, relative to the study.
 
         Files with a brace in the name (a wildcard to Snakemake) or with a date in the future (an error to Snakemake)
@@ -169,10 +169,9 @@ class Study:
             row["trial"]: {"belt_speed_m_s": tsv.number(row, "belt_speed_m_s", where="trials.tsv")}
             for row in self.sessions[session]
         }
-        for row in self.left_out:
-            if row["session"] == session:
-                cycle = [row["side"], float(row["start_s"]), row["reason"]]
-                given[row["trial"]].setdefault("left_out", []).append(cycle)
+        for row in self.left_out.get(session, []):
+            cycle = [row["side"], float(row["start_s"]), row["reason"]]
+            given[row["trial"]].setdefault("left_out", []).append(cycle)
         conditions = {row["trial"]: row["condition"] for row in self.sessions[session]}
         return {"by_trial": given, "conditions": conditions}
 

@@ -82,7 +82,7 @@ def look_at(
     participants = collect(study_tables.participants_of(path / "participants.tsv", reserved=RESERVED))
     sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
-    left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else []
+    left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else {}
     if not forced:
         collect(_attempt(lambda: refuse_lost_records(path), None))
     study = Study(path, _with_bands(chosen), model, participants, sessions, segments, {}, left_out)

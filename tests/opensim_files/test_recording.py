@@ -117,5 +117,5 @@ def test_a_change_of_the_forces_changes_the_keys_of_their_session(tmp_path: Path
     forces.write_text(forces.read_text().replace("\n0.001\t", "\n0.0010\t"))
     after = keys()
     assert {name for name in before if before[name] != after[name]} == {"text"}
-    assert "walk_grf.mot" in open_study(study).c3d_files("text")
-    assert "walk_grf.mot" not in open_study(study).c3d_files("markers")
+    assert "walk_grf.mot" in open_study(study).recordings("text")
+    assert "walk_grf.mot" not in open_study(study).recordings("markers")

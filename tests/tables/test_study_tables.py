@@ -134,10 +134,10 @@ SESSIONS = {"s1": [{"trial": "walk_1", "role": "gait"}, {"trial": "stand", "role
 
 
 def test_cycles_left_out_are_read_or_give_a_problem(tmp_path: Path) -> None:
-    assert study_tables.cycles_of(tmp_path / "cycles.tsv", SESSIONS) == ([], [])
+    assert study_tables.cycles_of(tmp_path / "cycles.tsv", SESSIONS) == ({}, [])
     good = ("s1", "walk_1", "left", "1.25", "stumbled")
     rows, problems = study_tables.cycles_of(write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good), SESSIONS)
-    assert [tuple(row.values()) for row in rows] == [good]
+    assert {name: [tuple(row.values()) for row in mine] for name, mine in rows.items()} == {"s1": [good]}
     assert problems == []
     bad = {
         ("s2", "walk_1", "left", "1.25", "stumbled"): "session 's2' is not in trials.tsv",

@@ -127,11 +127,11 @@ def test_snakemake_is_told_of_no_date_in_the_future(tmp_path: Path) -> None:
     """It would end the run after the job; the recording counts by its bytes."""
     study = write_tiny_study(tmp_path / "study")
     before = open_study(study)
-    assert before.c3d_files("sub-01") == ["sub-01/static.c3d", "sub-01/comfortable_01.c3d"]
+    assert before.recordings("sub-01") == ["sub-01/static.c3d", "sub-01/comfortable_01.c3d"]
     future = time.time() + 1e8
     os.utime(study / "sub-01/static.c3d", (future, future))
     opened = open_study(study)
-    assert opened.c3d_files("sub-01") == ["sub-01/comfortable_01.c3d"]
+    assert opened.recordings("sub-01") == ["sub-01/comfortable_01.c3d"]
     assert opened.sha256 == before.sha256
     assert opened.memory_mb == before.memory_mb
 
