@@ -10,7 +10,7 @@ import pytest
 from tests.support.browser import Tab
 from tests.support.report_studies import HOSTILE, made, three_people, trial_cycles
 
-PANELS, OF_A_WALK = 27, 4  # butterflies of two sides, terms and causes
+PANELS, OF_A_WALK = 29, 4  # butterflies of two sides, terms and causes
 UNFOLDED = "[...document.querySelectorAll('.plot')].filter((p) => !p.closest('details:not([open])'))"
 WAITING = f"{UNFOLDED}.filter((p) => !p.querySelector('.main-svg')).length"
 TIME, PLAY, VIEW = (f"document.querySelector('[data-do={name}]')" for name in ("time", "play", "view"))
@@ -75,6 +75,7 @@ def test_figures_are_drawn_when_they_come_near_and_all_for_paper(tab: Tab, pages
     tab.console.clear()
     tab.size(1200, 900)
     tab.open(pages / "report" / "sub-01.html")
+    tab.evaluate(f"{UNFOLDED}[0].scrollIntoView()")
     in_view = f"{UNFOLDED}.filter((p) => p.getBoundingClientRect().top < 900)"
     tab.until(f"{in_view}.every((p) => p.querySelector('.main-svg'))")
     assert 0 < drawn(tab) < PANELS
