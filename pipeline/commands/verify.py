@@ -82,13 +82,15 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     study = replace(study, sha256={name: digests[folder / name] for name in listed if folder / name in digests})
     faults: list[Problem] = []
     made_from: dict[str, dict[str, str]] = {}
+    of_pages = checksums.made_with(page_key(_key(study, "report", None)))  # as long as the study: once for all pages
     for name, (step, session) in names.items():
         recorded = _recorded_sources(study, step, session, records[name], made_from)
         found, sources = _look_at_output(derived, name, digests, records, recorded)
         if sources is not None:
             made_from[name] = sources
-        then = replace(study, sha256={**study.sha256, **(sources or {})})  # changed recordings have rows of their own
-        if fault := found or _made_otherwise(then, records[name], step, session, page=name.startswith(f"{PAGES}/")):
+        page = name.startswith(f"{PAGES}/")
+        now = of_pages if page else checksums.made_with(_key(_with_recordings(study, sources), step, session))
+        if fault := found or _made_otherwise(step, records[name], now):
             faults.append(Problem(f"derived/{name}", *fault))
     changed = [*_changed_sources(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
@@ -150,7 +152,7 @@ def _recorded_sources(
     if known is None:
         return None
     if step == "read":
-        key = json.loads(study.key(step)(SimpleNamespace(session=session)))
+        key = _key(study, step, session)
         if checksums.made_with(key)["trials"] != known.made_with.get("trials"):
             return None
         return sources_of(key["trials"])
@@ -192,12 +194,21 @@ def _look_at_output(
     return None, sources
 
 
-def _made_otherwise(
-    study: Study, known: checksums.Record | None, step: str, session: str | None, *, page: bool
-) -> tuple[str, str] | None:
-    """Return which parts of the key of a job, or of a participant's page, have changed since, and the remedy."""
-    key = json.loads(study.key(step)(SimpleNamespace(session=session)))
-    then, now = known.made_with if known else {}, checksums.made_with(page_key(key) if page else key)
+def _key(study: Study, step: str, session: str | None) -> dict[str, Any]:
+    """Return the key of a job."""
+    key: dict[str, Any] = json.loads(study.key(step)(SimpleNamespace(session=session)))
+    return key
+
+
+def _with_recordings(study: Study, sources: Mapping[str, str] | None) -> Study:
+    """Return the study with recordings as they were: changed ones have rows of their own."""
+    changed = {name: digest for name, digest in (sources or {}).items() if study.sha256.get(name) != digest}
+    return replace(study, sha256={**study.sha256, **changed}) if changed else study
+
+
+def _made_otherwise(step: str, known: checksums.Record | None, now: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return which parts of the key of an output have changed since, and the remedy."""
+    then = known.made_with if known else {}
     changed = [
         _difference(step, part, then.get(part), now.get(part))
         for part in (*now, *(part for part in then if part not in now))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -46,24 +46,33 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
     Raises:
         UserError: the file is damaged.
     """
-    with _damage_reported(path), xr.open_dataset(path, engine="netcdf4", cache=False, decode_times=False) as file:
-        wanted = file if names is None else file.drop_vars(_others(file, names))
-        data = wanted.isel(rows or {}).load()
+    with _damage_reported(path), netCDF4.Dataset(path) as source:
+        coordinates = _coordinates(source)
+        others = [] if names is None else _others(source, names, coordinates)
+        store = xr.backends.NetCDF4DataStore(source)  # type: ignore[no-untyped-call]
+        data = xr.open_dataset(store, cache=False, decode_times=False, drop_variables=others)
+        data = data.set_coords(coordinates & data.variables.keys()).isel(rows or {}).load()
     for variable in data.variables.values():
         if variable.dtype == np.float32:
             variable.values = variable.values.astype(float)
     return data
 
 
-def _others(file: xr.Dataset, names: Collection[str]) -> list[Hashable]:
+def _coordinates(file: netCDF4.Dataset) -> set[str]:
+    """Return the names of all coordinates of a file, by CF conventions 1.11, chapter 5."""
+    holders: list[netCDF4.Dataset | netCDF4.Variable[Any]] = [file, *file.variables.values()]
+    listed = (str(each.getncattr("coordinates")).split() for each in holders if "coordinates" in each.ncattrs())
+    return {*file.dimensions}.union(*listed)
+
+
+def _others(file: netCDF4.Dataset, names: Collection[str], coordinates: Collection[str]) -> list[str]:
     """Return the variables that :func:`load` leaves out."""
-    dims = {"trial"}.union(*(map(str, file[name].dims) for name in names if name in file.data_vars))
+    dims = {name: [dim for dim in one.dimensions if not dim.startswith(TEXT)] for name, one in file.variables.items()}
+    wanted = {"trial"}.union(*(dims[name] for name in names if name in dims and name not in coordinates))
     return [
         name
-        for name, variable in file.variables.items()
-        if name not in names
-        and variable.dims != ("trial",)
-        and (name in file.data_vars or not dims.issuperset(variable.dims))
+        for name, own in dims.items()
+        if name not in names and own != ["trial"] and (name not in coordinates or not wanted.issuperset(own))
     ]
 
 
@@ -178,15 +187,20 @@ def _create_like(target: netCDF4.Dataset, variable: netCDF4.Variable[Any], width
         created.set_var_chunk_cache(4 * CHUNK_BYTES)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write bytes so that the file appears complete or not at all."""
-    with whole(path) as partial:
+def write_whole(path: Path, content: bytes, *, flush: bool = True) -> None:
+    """Write bytes so that the file appears complete or not at all; ``flush`` as of :func:`whole`."""
+    with whole(path, flush=flush) as partial:
         partial.write_bytes(content)
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, *, flush: bool = True) -> Iterator[Path]:
     """Give a temporary name to write to, which becomes the file if all goes well.
+
+    Args:
+        path: the file.
+        flush: whether to wait for the disk, so that the file is complete even after a loss of power. Without it, a
+            file has to have a record of its SHA-256 by which a later run finds it torn.
 
     Raises:
         UserError: the file cannot be written.
@@ -197,8 +211,9 @@ def whole(path: Path) -> Iterator[Path]:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         yield partial
-        with partial.open("rb") as handle:
-            os.fsync(handle.fileno())
+        if flush:
+            with partial.open("rb") as handle:
+                os.fsync(handle.fileno())
         partial.replace(path)
     except (OSError, RuntimeError) as error:  # NetCDF's own errors have other names for a full disk
         raise _not_written(path, error) from None

@@ -58,7 +58,9 @@ def withdraw(derived: Path, outputs: Iterable[Path]) -> None:
         shutil.rmtree(derived / FOLDER / name, ignore_errors=True)
 
 
-def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]) -> None:
+def record(
+    derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any], flush: bool = True
+) -> None:
     """Write the records of outputs; for a folder, one per file.
 
     Args:
@@ -66,12 +68,13 @@ def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str],
         outputs: files and folders. Those outside of ``derived`` get no record.
         inputs: the SHA-256 of each input, as of :func:`as_written`.
         key: the job's key.
+        flush: as of :func:`pipeline.results.netcdf.whole`.
     """
     made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
     files = (file for output in outputs for file in (sorted(output.glob("[!.]*")) if output.is_dir() else [output]))
     for name in _names(derived, files):
         line = f"{sha256(derived / name)}  {name}\n# {made}\n"
-        netcdf.write_whole(record_path(derived, name), line.encode())
+        netcdf.write_whole(record_path(derived, name), line.encode(), flush=flush)
 
 
 def changed(derived: Path, names: Iterable[str], *, cache: Path) -> tuple[list[str], list[str]]:

@@ -40,6 +40,9 @@ class Sessions(Mapping[str, xr.Dataset]):
         """Return the content of a session's file."""
         return netcdf.load(self.files[session], self.names)
 
+    def __contains__(self, session: object) -> bool:  # that of Mapping loads the file
+        return session in self.files
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.files)
 
@@ -106,5 +109,6 @@ def _update(page: Page, key: Mapping[str, Any]) -> None:
     if known and as_made and file.is_file() and sha256(file) == known.sha256:
         return
     checksums.withdraw(DERIVED, [file])
-    netcdf.write_whole(file, page.html().encode())
-    checksums.record(DERIVED, [file], inputs=made_from, key=key)
+    # thousands of pages do not wait for the disk: the next report reads each, and writes one that is torn again
+    netcdf.write_whole(file, page.html().encode(), flush=False)
+    checksums.record(DERIVED, [file], inputs=made_from, key=key, flush=False)

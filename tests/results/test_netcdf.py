@@ -128,7 +128,7 @@ def of_one_large_array(where: str) -> xr.Dataset:
     """Return a dataset with nearly all its bytes in one variable or one coordinate."""
     if where == "variable":
         return xr.Dataset({"x": ("time", large(1))})
-    return xr.Dataset({"x": ("few", [1.0])}, {"time": ("time", np.sort(large(2)))})
+    return xr.Dataset({"x": ("time", np.zeros(20_000, np.int8))}, {"time": ("time", np.sort(large(2)))})
 
 
 READERS: dict[str, Callable[[Path], object]] = {
