@@ -281,7 +281,25 @@ def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
     ]
     if not model.segments["pelvis"].origin:
         problems.append(Problem("segments.pelvis", "lacks 'origin'", "add it"))
-    return list(dict.fromkeys(problems))
+    weights = model.settings.get("kinematics", {}).get("marker_weights", {})
+    return list(dict.fromkeys(problems)) or unknown_weights(model, weights, where="settings")
+
+
+def unknown_weights(model: BodyModel, weights: Iterable[str], *, where: str) -> list[Problem]:
+    """Return the names of ``kinematics.marker_weights`` that are no marker or segment of the linked legs."""
+    fixed = dict.fromkeys(name for part in FROM_PELVIS for side in SIDES for name in model.fixed_to(part, side))
+    bare = dict.fromkeys(name.removesuffix("_left").removesuffix("_right") for name in fixed)
+    known = [*FROM_PELVIS, *bare]
+    return [
+        Problem(
+            f"{where}: kinematics.marker_weights",
+            f"the linked legs have no segment and no marker '{name}'",
+            nearest(name, [*known, *fixed])
+            or f"expected one of {', '.join(known)}, the markers also with _left or _right",
+        )
+        for name in weights
+        if name not in {*known, *fixed}
+    ]
 
 
 def _lacking(rule: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from ..body.body_model import BodyModel, loose_ends
+from ..body.body_model import BodyModel, loose_ends, unknown_weights
 from ..errors import Problem, UserError, hidden_in, nearest
 from ..tables.tsv import decoded
 
@@ -200,6 +200,9 @@ def load_settings(
         raise UserError.of(problems)
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
     settings = merged(defaults(model), study_settings)
+    own_weights = study_settings.get("kinematics", {}).get("marker_weights", {})
+    if problems := unknown_weights(model, own_weights, where=where):
+        raise UserError.of(problems)
     undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
     if undrawn and not settings["kinetics"]["uncertainty_draws"]:
         remedy = "set kinetics.uncertainty_draws above 0, such as 200"

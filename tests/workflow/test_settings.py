@@ -48,6 +48,14 @@ def test_every_problem_is_reported_at_once_with_the_nearest_name(tmp_path: Path)
             {"kinematics": {"joint_limits": {"knee": [-5, 5]}}},
             'joint_limits is "knee"; expected (hip|knee|ankle) (flex',
         ),
+        (
+            {"kinematics": {"marker_weights": {"heel": 2, "toe_left": 2, "tigh": 2}}},
+            "study.yaml: kinematics.marker_weights: the linked legs have no segment and no marker 'tigh'; did you mean",
+        ),
+        (
+            {"kinematics": {"marker_weights": {"lateral_malleolus": 2}}},
+            "no marker 'lateral_malleolus'; expected one of pelvis",
+        ),
         ({"marker_cutoff_hz": 6}, "unknown key 'marker_cutoff_hz'; write it below 'clean:'"),
         ({"clean": {"marker_mm": 1}}, "unknown key 'clean.marker_mm'; write it below 'kinetics.uncertainty_sizes:'"),
         ({"kinetics": {"uncertainty_draws": 20_000}}, "expected a whole number of at least 0 and at most 10000"),
