@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ..errors import UserError
@@ -44,9 +45,10 @@ def recordings_in(folder: Path) -> list[str]:
     if not forms:
         what = "no C3D or TRC files there or in folders below"
         raise UserError(str(folder), what, "give the folder that holds the recordings")
-    c3d = [name for names in forms.values() for name in names if name.lower().endswith(".c3d")]
-    trc = (max(names, key=_processing) for names in forms.values() if not any(map(c3d.__contains__, names)))
-    return sorted([*c3d, *trc])
+    chosen = list[str]()
+    for names in forms.values():
+        chosen += [name for name in names if name.lower().endswith(".c3d")] or [max(names, key=_processing)]
+    return sorted(chosen)
 
 
 def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
@@ -57,10 +59,15 @@ def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
     the one in the nearest folder is taken.
     """
     trc = [name for name in recordings if PurePosixPath(name).suffix.lower() in MARKER_FILES]
-    by_trial: dict[str, list[str]] = defaultdict(list)
+    below: dict[tuple[PurePosixPath, str], list[str]] = defaultdict(list)  # by each folder above, and trial
     for name in _files(folder, FORCE_FILES) if trc else ():
-        by_trial[_plain(OF_FORCES.sub("", _stem(name).lower()))].append(name)
-    found = {name: _first_with_forces(folder, _near(name, by_trial[_plain(_stem(name))])) for name in trc}
+        trial = _plain(OF_FORCES.sub("", _stem(name).lower()))
+        for parent in PurePosixPath(name).parents:
+            below[parent, trial].append(name)
+    found = {}
+    for name in trc:
+        candidates = below.get((_folder_of_trial(name), _plain(_stem(name))), [])
+        found[name] = _first_with_forces(folder, sorted(candidates, key=partial(_distance, name)))
     return {name: forces for name, forces in found.items() if forces}
 
 
@@ -101,15 +108,17 @@ def _plain(stem: str) -> str:
     return PROCESSED.sub("", stem).lower()
 
 
-def _near(name: str, others: Iterable[str]) -> list[str]:
-    """Return the files that may belong to a TRC file by their folders, the nearest first."""
-    base = PurePosixPath(name).parent
-    while MARKER_FOLDER.fullmatch(base.name):
-        base = base.parent
-    below = [other for other in others if PurePosixPath(other).is_relative_to(base)]
-    return sorted(
-        below, key=lambda other: (PurePosixPath(other).parent != PurePosixPath(name).parent, len(other), other)
-    )
+def _folder_of_trial(name: str) -> PurePosixPath:
+    """Return the folder of a TRC file, or the one above if that holds marker files alone."""
+    folder = PurePosixPath(name).parent
+    while MARKER_FOLDER.fullmatch(folder.name):
+        folder = folder.parent
+    return folder
+
+
+def _distance(name: str, other: str) -> tuple[bool, int, str]:
+    """Return a key by which files sort from the nearest to a TRC file to the farthest."""
+    return PurePosixPath(other).parent != PurePosixPath(name).parent, len(other), other
 
 
 def _first_with_forces(folder: Path, names: Iterable[str]) -> str:

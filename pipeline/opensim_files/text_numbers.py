@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +94,7 @@ def refuse_rows(path: Path, stated: str, counted: int, *, name: str) -> None:
         name: of the number in the header.
 
     Raises:
-        UserError: as said.
+        UserError: names both numbers.
     """
     if stated.isdecimal() and int(stated) != counted:
         what = f"{name} is {int(stated)}, the file has {counted} rows of numbers"
@@ -110,12 +109,10 @@ def refuse_disordered(path: Path, time: Array) -> None:
     Raises:
         UserError: names the first.
     """
-    for row in _disordered(time):
-        what = f"time is {time[row]:g} s in row {row + 1} of its numbers, which does not follow {time[row - 1]:g} s"
+    wrong = ~np.isfinite(time)
+    wrong[1:] |= ~(time[1:] > time[:-1])
+    if wrong.any():
+        row = int(wrong.argmax())
+        before = f", which does not follow {time[row - 1]:g} s" if row else ""
+        what = f"time is {time[row]:g} s in row {row + 1} of its numbers{before}"
         raise UserError(str(path), what, f"damaged or edited: {AGAIN}")
-
-
-def _disordered(time: Array) -> Iterator[int]:
-    if not np.isfinite(time[0]):
-        yield 0
-    yield from (row for row, (before, here) in enumerate(pairwise(time.tolist()), 1) if not here > before)

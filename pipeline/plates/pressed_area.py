@@ -11,6 +11,7 @@ Array = NDArray[np.float64]
 
 # a foot's length: a foot is nowhere farther than that from where it presses
 REACH_M = 0.3
+LOADED_SHARE = 0.05  # of the largest force; below, points of application mean little
 # a foot that bears weight pushes the ground down: the force leans by less than 30 degrees even in sprinting and turning
 LEAST_UPRIGHT = np.cos(np.radians(45))
 
@@ -41,4 +42,4 @@ def sideways(force: Array) -> str:
 
 def _loaded(force: Array) -> NDArray[np.bool_]:
     size = np.sqrt((force * force).sum(axis=1))
-    return np.asarray(size > max(LOADED_N, 0.05 * np.fmax.reduce(size, initial=0.0)))
+    return np.asarray(size > max(LOADED_N, LOADED_SHARE * np.fmax.reduce(size, initial=0.0)))

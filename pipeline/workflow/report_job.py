@@ -72,7 +72,7 @@ def run(
         else:
             _update(page, page_key(key))
     known = {f"{name}.html" for name in arguments["participants"]}
-    gone = [file for file in (DERIVED / PAGES).glob("[!.]*") if file.name not in known]  # who have left the study
+    gone = [file for file in (DERIVED / PAGES).glob("[!.]*.html") if file.name not in known]  # who have left the study
     checksums.withdraw(DERIVED, gone)
     for file in gone:
         file.unlink()

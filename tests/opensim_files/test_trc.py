@@ -70,6 +70,7 @@ def test_frames_left_out_are_unseen(tmp_path: Path) -> None:
         ("1000.000000", "1e5e", "line 8: '1e5e' is no number; damaged"),
         ("1000.000000", "1000.000000\t2", "line 8 has 12 cells, its header names 11 columns"),
         ("2\t0.016667", "2\t0.1", "time is 0.033333 s in row 3 of its numbers, which does not follow 0.1 s"),
+        ("\n1\t0.000000", "\n1\tnan", "time is nan s in row 1 of its numbers; damaged"),
         ("R.ASIS\t\t\tL.ASIS\t\t\tV.Sacral", "", "its line 4 names no markers"),
     ],
 )
