@@ -185,9 +185,11 @@ def _model(record: CycleRecord) -> Blocks:
     yield f"body model {record.settings['body_model']}; static trial {model.attrs['static_trial']}:"
     yield from file_lines(record, record.static)
     mine = model.sel(side=record.side)
+    linked = record.settings["kinematics"].get("method") == "linked"
     for joint in FROM_HIP:
         carrier = str(mine.joint_carrier.sel(joint=joint).item())
         how = f"moves with the {carrier}" if carrier else "found in every frame"
+        how = "joins both segments of the linked legs" if linked else how
         yield f"{joint} centre: {model.attrs[f'{joint}_centre_{record.side}']}; {how}"
     yield f"body-segment parameters: {model.attrs['segment_parameters']}"
     rows = [["segment", "mass kg", "centre of mass from proximal joint mm", "moments of inertia kg m2 (x y z)"]]
