@@ -11,6 +11,7 @@ SIDE_SIGN = {"left": -1.0, "right": 1.0}  # of a lateral coordinate (z points to
 
 CHAIN = ("foot", "shank", "thigh")
 SEGMENTS = (*CHAIN, "pelvis")
+UPPER_BODY = "upper_body"  # pelvis, trunk, head and arms as one, of both sides
 FROM_PELVIS = SEGMENTS[::-1]
 JOINTS = ("ankle", "knee", "hip")
 FROM_HIP = JOINTS[::-1]

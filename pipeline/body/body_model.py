@@ -176,6 +176,8 @@ class BodyModel:
             has is used; each is the labels that the landmark is the mean of.
         joint_centres: by joint, the ways to find the centre; the first that the seen landmarks allow is used.
         segments: by segment.
+        shoulders: ``shoulder_left`` and ``shoulder_right``, as landmarks; empty if the set has none. Apart from
+            these, as nothing but the upper body follows them and no file needs them.
         virtual: landmarks that an alignment device replaces in the static trial: the markers of its three rods.
         stated_results: whether static results that the walks state (Plug-in Gait) may define the model.
         description: for whom it is and where it comes from.
@@ -187,6 +189,7 @@ class BodyModel:
     landmarks: Mapping[str, tuple[Names, ...]]
     joint_centres: Mapping[str, tuple[CentreRule, ...]] = field(default_factory=dict)
     segments: Mapping[str, SegmentRule] = field(default_factory=dict)
+    shoulders: Mapping[str, tuple[Names, ...]] = field(default_factory=dict)
     virtual: Mapping[str, Names] = field(default_factory=dict)
     stated_results: bool = False
     description: str = ""
@@ -205,6 +208,7 @@ class BodyModel:
             _landmarks(definition),
             centres,
             {name: SegmentRule.of(rule) for name, rule in definition.get("segments", {}).items()},
+            _landmarks({**definition, "landmarks": {name: definition[name] for name in {"shoulder"} & {*definition}}}),
             {name: _names(rule["markers"]) for name, rule in definition.get("virtual", {}).items()},
             definition.get("stated_results", False),
             definition.get("description", ""),

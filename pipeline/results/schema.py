@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import METRICS, SCORES
-from .trial_variables import OF_TRIALS, WITH_DRAWS, WITH_LINKED_LEGS, Variable
+from .trial_variables import (
+    MEASURED_UPPER_BODY,
+    OF_TRIALS,
+    WITH_DRAWS,
+    WITH_LINKED_LEGS,
+    WITH_SHOULDERS,
+    WITH_UPPER_BODY,
+    Variable,
+)
 from .trials import IN_ONE_TRIAL
 
 TITLES = {
@@ -111,13 +119,15 @@ COORDINATES = {
     "channel": ("", "analog channel that no plate uses, by its label in the file"),
     "channel_order": ("1", "place of the channel in the trial, from 1; 0 if the trial lacks it"),
     "muscle": ("", "muscle"),
+    "shoulder": ("", "side of the shoulder"),
     "muscle_order": ("1", "place of the muscle in the trial, from 1; 0 if the trial lacks it"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
 }
 OPTIONAL = {
-    "clean": {"emg_envelope", "emg_left_out"},
-    "kinematics": {*WITH_LINKED_LEGS},
+    "calibrate": {*MEASURED_UPPER_BODY},
+    "clean": {"emg_envelope", "emg_left_out", *WITH_SHOULDERS},
+    "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY},
     "kinetics": {*WITH_DRAWS},
     "cycles": {*ON_REQUEST, *WITH_EMG, "emg_left_out"},
     "study": {*SCORES, *ON_REQUEST, *WITH_EMG},

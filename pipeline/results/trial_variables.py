@@ -78,6 +78,31 @@ WITH_LINKED_LEGS = {
         ("sample", "marker"), "m", "distance of the marker from its place in its segment of the linked legs", "f4"
     )
 }
+WITH_SHOULDERS = {
+    "shoulder_position": Variable(
+        ("sample", "shoulder", "axis"), "m", "position of the shoulder marker, filled and filtered, lab axes"
+    )
+}
+WITH_UPPER_BODY = {
+    "upper_body_rotation": Variable(
+        ("sample", "local_axis", "axis"), "1", "rotation matrix of the upper body: v_segment = rotation . v_lab"
+    ),
+    "upper_body_angular_velocity": Variable(
+        ("sample", "local_axis"), "rad s-1", "angular velocity of the upper body, its own axes", "f4"
+    ),
+    "upper_body_angular_acceleration": Variable(
+        ("sample", "local_axis"), "rad s-2", "angular acceleration of the upper body, its own axes", "f4"
+    ),
+}
+MEASURED_UPPER_BODY = {
+    "upper_body_mass": Variable((), "kg", "measured mass of the upper body"),
+    "upper_body_com": Variable(
+        ("local_axis",), "m", "measured centre of mass of the upper body from the midpoint of the hip centres, its axes"
+    ),
+    "upper_body_inertia": Variable(
+        ("local_axis", "local_axis_2"), "kg m2", "measured inertia tensor of the upper body about its centre of mass"
+    ),
+}
 ENVELOPE = "linear envelope of the electromyogram, high-pass, rectified, low-pass"
 WITH_EMG = {"emg_envelope": Variable(("sample", "side", "muscle"), "mV", ENVELOPE, "f4")}
 OF_TRIALS: dict[str, dict[str, Variable]] = {
@@ -114,6 +139,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "inertia tensor about the centre of mass, segment axes",
         ),
         "segment_length": Variable(("side", "segment"), "m", "segment length as the parameter table defines it"),
+        **MEASURED_UPPER_BODY,
         "leg_refused": Variable(("side",), "", "why the leg cannot be used; empty if it can", "U"),
         "joint_distance": Variable(
             ("side", "segment"), "m", "distance of the joint centres at the segment's ends in the static trial, median"
@@ -209,6 +235,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             ("trial", "plate"), "N", "largest unknown drift of the plate's force while loaded; NaN if never unloaded"
         ),
         **_EVENTS,
+        **WITH_SHOULDERS,
         **WITH_EMG,
         **FACTS,
     },
@@ -262,6 +289,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "f4",
         ),
         **WITH_LINKED_LEGS,
+        **WITH_UPPER_BODY,
         **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),
         "implausible": Variable(
             ("sample", "side"), "1", "why the leg's pose is refused, as no person has it: 0 it is not", "i1"

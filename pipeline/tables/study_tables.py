@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ..conventions import CHAIN, SIDES
+from ..conventions import CHAIN, SIDES, UPPER_BODY
 from ..errors import Problem, UserError, listed, nearest
 from .tsv import ABSENT, Row, bad_columns, bad_identifier, hostile_cells, leaves_study, misspelt, out_of_range, rows_of
 
@@ -272,14 +272,17 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
         if name not in participants:
             remedy = nearest(name, participants) or "add a row there"
             problems.append(Problem(where, f"'{name}' is not in participants.tsv", remedy))
-        if row["side"] not in SIDES or row["segment"] not in CHAIN:
-            remedy = f"expected side {' or '.join(SIDES)}, segment {', '.join(CHAIN)}"
+        whole = row["segment"] == UPPER_BODY and row["side"].lower() in ABSENT
+        if not whole and (row["side"] not in SIDES or row["segment"] not in CHAIN):
+            remedy = (
+                f"expected side {' or '.join(SIDES)}, segment {', '.join(CHAIN)}; or side n/a, segment {UPPER_BODY}"
+            )
             problems.append(Problem(where, "unknown side or segment", remedy))
         for column in SEGMENT_COLUMNS[3:]:
             lowest = 1e-6 if column == "mass_kg" else -200
             problems += out_of_range(row, column, lowest, 200, where, required=True)
         known = segments.setdefault(name, [])
-        if any(row["side"] == other["side"] and row["segment"] == other["segment"] for other in known):
+        if any(other["segment"] == row["segment"] and (whole or other["side"] == row["side"]) for other in known):
             problems.append(Problem(where, "two rows", "keep one"))
         known.append(row)
     return segments, list(dict.fromkeys(problems))

@@ -199,6 +199,8 @@ def _model(record: CycleRecord) -> Blocks:
         inertia = " ".join(f"{part:.5f}" for part in np.diag(own.segment_inertia.values))
         rows.append([str(segment), f"{float(own.segment_mass):.3f}", com, inertia])
     yield rows
+    if "upper_body_mass" in model:
+        yield f"upper body, as measured: {float(model.upper_body_mass):.3f} kg"
     yield from filter(None, [model.attrs["note"]])
 
 

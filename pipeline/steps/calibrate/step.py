@@ -28,7 +28,7 @@ from ...body.static_skeleton import (
     static_skeleton,
     with_virtual,
 )  # fmt: skip
-from ...conventions import CHAIN, SIDES
+from ...conventions import CHAIN, SIDES, UPPER_BODY
 from ...errors import Problem, UserError
 from ...results.trials import AnyTrial, trials_of
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
@@ -75,7 +75,8 @@ def calibrate(
         built in motion to the anatomical ones, the chords (``chord_radius``, ``chord_rotation``, ``chord_abduction``),
         ``tibial_torsion``; ``static_rotation``, the posture of the static trial;
         ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`). ``leg_refused`` is why
-        a side cannot be used; all else of it is NaN.
+        a side cannot be used; all else of it is NaN. ``upper_body_mass``, ``_com`` (from the midpoint of the hips) and
+        ``_inertia`` if measured.
 
     Raises:
         UserError: no usable static trial, no side that can be used, body mass missing, functional trial that cannot be
@@ -93,6 +94,7 @@ def calibrate(
     of_static = stated_in(str(static.attrs.get("static_results", ""))) if body_model.may_be_stated else {}
     hips = functional_hips(trials, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
+    upper = [measured.pop(key) for key in [*measured] if key[1] == UPPER_BODY]
     sex = participant.get("sex") or "n/a"
 
     def calibrated_side(side: str) -> Side:
@@ -115,7 +117,7 @@ def calibrate(
         return Side(still, calibrated, texts, parameters, "; ".join(filter(None, [unturned, note])))
 
     sides, refused = _usable_sides(calibrated_side, where=static.attrs.get("source", name))
-    dataset = model_dataset(sides, refused).assign(static_distance=static_distances(shown))
+    dataset = model_dataset(sides, refused).assign(static_distance=static_distances(shown), **_of_upper_body(upper))
     calibrated = {side: found.calibrated for side, found in sides.items()}
     dataset = dataset.assign(per_marker(body_model, calibrated, labels, static.marker_position.values, points))
     notes = [
@@ -185,6 +187,16 @@ def _parameters(
             unturned.append(segment)
     note = f"parameters of {', '.join(unturned)} are used in the body model's axes" if unturned else ""
     return parameters, note
+
+
+def _of_upper_body(measured: Sequence[SegmentParameters]) -> dict[str, Any]:
+    """Return the measured upper body as variables, none if there is none."""
+    found: dict[str, Any] = {}
+    for own in measured:
+        found["upper_body_mass"] = ((), own.mass_kg)
+        found["upper_body_com"] = ("local_axis", own.com)
+        found["upper_body_inertia"] = (("local_axis", "local_axis_2"), own.inertia)
+    return found
 
 
 def _usable_sides(calibrated_side: Callable[[str], Side], *, where: str) -> tuple[dict[str, Side], dict[str, str]]:

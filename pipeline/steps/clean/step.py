@@ -29,6 +29,7 @@ from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
 from .marker_repair import SPIKE, repair_markers
 from .muscle_activity import muscle_activity, without_absent_muscles
+from .shoulders import shoulder_positions, without_absent_shoulders
 
 NEEDS = {
     "read": (
@@ -78,6 +79,7 @@ def heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset
 
 
 @without_absent_muscles
+@without_absent_shoulders
 @heels_of_static
 @trial_by_trial
 def clean(
@@ -117,8 +119,8 @@ def clean(
         ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), the repair of each sample, see
         ``FLAGS`` in :mod:`pipeline.results.schema`; along ``marker`` the labels, the shares of frames measured and
         filled, and the cut-off; ``plate_force``, ``plate_moment`` (time, plate, axis), without baseline, filtered, at
-        the marker instants; ``vertical_force`` and ``vertical_force_filtered`` (plate_time, plate), without baseline,
-        to detect contacts;
+        the marker instants; ``shoulder_position`` (time, shoulder, axis) if they are seen; ``vertical_force`` and
+        ``vertical_force_filtered`` (plate_time, plate), without baseline, to detect contacts;
         ``plate_baseline`` (plate, axis), its mean force; ``plate_drift`` (plate), its unknown drift; ``plate_fault``
         (plate), the file's events and plate corners; ``emg_envelope`` (time, side, muscle) and ``emg_left_out`` if the
         trial has EMG.
@@ -141,15 +143,20 @@ def clean(
     envelopes, muscles, emg_left_out = muscle_activity(
         read, channels=emg_channels, high_pass_hz=emg_high_pass_hz, low_pass_hz=emg_low_pass_hz
     )
+    shoulders = shoulder_positions(
+        read, body_model, spike_m=spike_m, max_gap_s=max_gap_s,
+        marker_filter=marker_filter, cutoff_hz=marker_cutoff_hz, order=filter_order,
+    )  # fmt: skip
     return Trial(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
+            "shoulder_position": (("time", "shoulder", "axis"), shoulders),
             "fill": (("time", "marker"), found.repair),
             **_plates(read, landmarks, cutoff_hz=force_cutoff_hz, order=filter_order),
             "event_time": read.variables["event_time"],
             **envelopes,
         },
-        _coordinates(read, found, rebuilt, cutoffs_hz) | muscles,
+        _coordinates(read, found, rebuilt, cutoffs_hz) | muscles | {"shoulder": list(SIDES)},
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
             "static_results": read.attrs.get("static_results", ""),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.skeleton import Skeleton, calibrated_sides, moving_legs, restated
-from ...conventions import ANGLES, CHAIN, JOINTS, SEGMENTS, SIDES
+from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...results.session_steps import all_trials_at_once, batches
 from ...results.trials import spans_of
@@ -20,9 +20,10 @@ from ...signals.splines import angular_rates, derivatives
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judged_legs
 from .linked_model import linked_legs, linked_model
+from .upper_body import upper_body_frame
 
 Array = NDArray[np.float64]
-NEEDS = {"clean": ("marker_position",)}  # all that is loaded of an input
+NEEDS = {"clean": ("marker_position", "shoulder_position")}  # all that is loaded of an input
 Variables = dict[str, tuple[tuple[str, ...], Array]]
 
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
@@ -61,7 +62,8 @@ def kinematics(
         ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
         ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (sample, side, angle) and
         ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters,
-        and with linked legs ``marker_residual`` (sample, marker).
+        and with linked legs ``marker_residual`` (sample, marker). With shoulders ``upper_body_rotation`` (sample,
+        local_axis, axis), ``upper_body_angular_velocity`` and ``..._acceleration`` (sample, local_axis).
         NaN where markers are not seen, and for a leg that no person has: ``implausible`` (sample, side) and
         ``leg_refused`` (trial, side) give the reason. ``knee_axis_error`` (trial, side) in degrees.
 
@@ -107,6 +109,9 @@ def kinematics(
         _hide(motion | angles, hidden)
         if linkage:
             motion["marker_residual"] = ("sample", "marker"), residual.T
+        if "shoulder_position" in clean:
+            shoulders, hips = clean.shoulder_position.values[here], motion["joint_centre"][1][:, :, HIP]
+            motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], spans_here)
         for name, (dims, values) in (motion | angles).items():
             if name not in found:
                 found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], len(time))), -1, 0)
@@ -143,6 +148,17 @@ def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Sequ
         "angular_velocity": ((*segment, "local_axis"), _with_pelvis(rate)),
         "angular_acceleration": ((*segment, "local_axis"), _with_pelvis(rate_change)),
         "fit_residual": (segment, _by_side(residual)),
+    }
+
+
+def _of_upper_body(frame: Array, time: Array, spans: Sequence[slice]) -> Variables:
+    """Return the motion of the upper body as variables, from its frame (sample, 3, 3)."""
+    (first,), (second,) = _derivatives([frame], time, spans)
+    rate, rate_change = angular_rates(frame, first, second)
+    return {
+        "upper_body_rotation": (("sample", "local_axis", "axis"), frame),
+        "upper_body_angular_velocity": (("sample", "local_axis"), rate),
+        "upper_body_angular_acceleration": (("sample", "local_axis"), rate_change),
     }
 
 

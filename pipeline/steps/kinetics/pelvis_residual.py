@@ -1,11 +1,11 @@
 r"""Pelvis residual: what motion, masses and ground reactions leave unexplained of the whole body's balance.
 
-Pelvis, trunk, head and arms are one body, the upper body, with the mass that the legs leave of the body mass. It moves
-with the midpoint o of the hip centres h_s and keeps upright; its centre of mass c is a fixed height above o. The legs
-hand over their loads at the hips, F_s and M_s of the pelvis on each thigh. The balance of the upper body needs::
+Pelvis, trunk, head and arms are one body, the upper body. It moves with the midpoint o of the hip centres h_s, and
+turns with the shoulders where they are seen, else keeps upright. The legs hand over their loads at the hips, F_s and
+M_s of the pelvis on each thigh. With mass m, centre of mass c and tensor I, the balance of the upper body needs::
 
     F = m (c'' - g) + sum of F_s
-    M = (c - o) x m (c'' - g) + sum of M_s + (h_s - o) x F_s
+    M = d(I w)/dt + (c - o) x m (c'' - g) + sum of M_s + (h_s - o) x F_s
 
 F and M are the residual, on the pelvis at o. They would be zero if all were exact (Kuo AD 1998, J Biomech Eng
 120:148-159; Hicks JL et al. 2015, J Biomech Eng 137:020905).
@@ -20,47 +20,92 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.legs import Legs, body_height_m
-from ...conventions import HIP, SAME_STRIKE_S, UP
-from ...dynamics.vectors import Array, cross
+from ...body.legs import body_height_m
+from ...conventions import HIP, SAME_STRIKE_S, SIDES
+from ...dynamics.vectors import Array, cross, rotate, transpose, unit
 
-# Hip to shoulder per body height (.818 - .530, Drillis and Contini 1966) and centre of mass of head, arms and trunk
-# along it (Dempster), both in Winter DA (2009) Biomechanics and Motor Control of Human Movement, figure and table 4.1
+# Hip to shoulder per body height (.818 - .530, Drillis and Contini 1966), centre of mass of head, arms and trunk along
+# it (Dempster) and radius of gyration across it, all in Winter DA (2009) Biomechanics and Motor Control of Human
+# Movement, figure and table 4.1. About the long axis: trunk and head of de Leva P (1996) J Biomech 29:1223-1230, with
+# arms that hang 0.2 m beside it.
 LENGTH_PER_HEIGHT, COM_FROM_HIPS = 0.288, 0.626
+RADII = (0.496, 0.24, 0.496)
+TURNING = tuple(f"upper_body_{name}" for name in ("rotation", "angular_velocity", "angular_acceleration"))
 
 
 class UpperBody(NamedTuple):
-    """Pelvis, trunk, head and arms: mass in kg, height of the centre of mass above the hips in m."""
+    """Pelvis, trunk, head and arms.
+
+    Attributes:
+        mass: kg.
+        com: (3,), centre of mass from the midpoint of the hips, own axes, m.
+        inertia: (3, 3), about the centre of mass, own axes, kg m2.
+    """
 
     mass: float
-    com_height: float
+    com: Array
+    inertia: Array
 
 
 def upper_body(calibrate: xr.Dataset) -> UpperBody:
-    """Return the upper body of a session; its mass is NaN if a leg is refused."""
+    """Return the upper body of a session, as measured, else by tables; then its mass is NaN if a leg is refused."""
+    if "upper_body_mass" in calibrate:
+        measured = [calibrate.variables[f"upper_body_{name}"].values for name in ("mass", "com", "inertia")]
+        return UpperBody(float(measured[0]), *measured[1:])
     mass = float(calibrate.attrs["body_mass_kg"]) - float(calibrate.variables["segment_mass"].values.sum())
-    return UpperBody(mass, COM_FROM_HIPS * LENGTH_PER_HEIGHT * body_height_m(calibrate))
+    length = LENGTH_PER_HEIGHT * body_height_m(calibrate)
+    com = np.array([0.0, COM_FROM_HIPS * length, 0.0])
+    return UpperBody(mass, com, mass * np.diag(np.square(np.multiply(RADII, length))))
 
 
-def pelvis_residual(legs: Legs, joint_force: Array, joint_moment: Array, upper: UpperBody) -> tuple[Array, Array]:
-    """Return the residual force and moment on the pelvis, (time, 3), N and N m, lab axes.
+def pelvis_residual(
+    kinematics: xr.Dataset, joint_force: Array, joint_moment: Array, upper: UpperBody, gravity_m_s2: float
+) -> tuple[Array, Array]:
+    """Return the residual force and moment on the pelvis, (sample, 3), N and N m, lab axes.
 
     The moment is about the midpoint of the hip centres. NaN where the load of either hip is unknown.
 
     Args:
-        legs: the frames.
-        joint_force, joint_moment: (time, side, joint, 3), on the distal segment, lab axes, N and N m.
+        kinematics: motion of the legs, and of the upper body where shoulders are seen.
+        joint_force: (sample, side, joint, 3), on the distal segment, lab axes, N.
+        joint_moment: the same, in the axes of the distal segment, N m.
         upper: the upper body.
+        gravity_m_s2: magnitude of the acceleration of gravity.
     """
-    hip, force, moment = (part[:, :, HIP] for part in (legs.centre, joint_force, joint_moment))
+    values = {name: kinematics.variables[name].values for name in ("joint_centre", "joint_centre_acceleration")}
+    hip, hip_acceleration = (each[:, :, HIP] for each in values.values())
+    thigh = kinematics.variables["segment"].values.tolist().index("thigh")
+    force = joint_force[:, :, HIP]
+    moment = rotate(transpose(kinematics.variables["rotation"].values[:, :, thigh]), joint_moment[:, :, HIP])
     middle = hip.mean(axis=1)
-    arm = np.zeros(3)
-    arm[UP] = upper.com_height
-    needed = upper.mass * (legs.centre_acceleration[:, :, HIP].mean(axis=1) - legs.gravity)
+    rotation, spin, spin_rate = _turning(kinematics, hip)
+    back = transpose(rotation)
+    arm, turn, turn_rate = (rotate(back, each) for each in (upper.com, spin, spin_rate))
+    acceleration = hip_acceleration.mean(axis=1) + cross(turn_rate, arm) + cross(turn, cross(turn, arm))
+    needed = upper.mass * (acceleration + np.array([0.0, gravity_m_s2, 0.0]))
+    momentum_rate = spin_rate @ upper.inertia + cross(spin, spin @ upper.inertia)
     return (
         needed + force.sum(axis=1),
-        cross(arm, needed) + (moment + cross(hip - middle[:, None], force)).sum(axis=1),
+        rotate(back, momentum_rate) + cross(arm, needed) + (moment + cross(hip - middle[:, None], force)).sum(axis=1),
     )
+
+
+def _turning(kinematics: xr.Dataset, hip: Array) -> tuple[Array, Array, Array]:
+    """Return rotation (sample, 3, 3), angular velocity and acceleration (sample, 3) of the upper body, in its own axes.
+
+    Where shoulders are not seen it is upright, with the heading of the hips (sample, side, 3), and does not turn.
+    """
+    across = hip[:, SIDES.index("right")] - hip[:, SIDES.index("left")]
+    up = np.broadcast_to([0.0, 1.0, 0.0], across.shape)
+    forward = unit(cross(up, across))
+    rotation = np.stack([forward, up, cross(forward, up)], axis=-2)
+    spin, spin_rate = np.zeros_like(across), np.zeros_like(across)
+    if TURNING[0] in kinematics:
+        parts = [kinematics.variables[name].values for name in TURNING]
+        seen = np.logical_and.reduce([np.isfinite(part.reshape(len(part), -1)).all(axis=1) for part in parts])
+        for whole, part in zip((rotation, spin, spin_rate), parts, strict=True):
+            whole[seen] = part[seen]
+    return rotation, spin, spin_rate
 
 
 def beside_unknown(residual: Array, spans: Sequence[slice], rates_hz: Sequence[float]) -> NDArray[np.bool_]:

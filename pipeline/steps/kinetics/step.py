@@ -17,10 +17,10 @@ from ...dynamics.vectors import Array, cross, rotate, transpose
 from ...results.session_steps import all_trials_at_once
 from ...results.trials import spans_of, trials_of
 from . import closures, cross_checks
-from .pelvis_residual import UpperBody, beside_unknown, pelvis_residual, upper_body
+from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty
 
-NEEDS = {"kinematics": MOTION, "contacts": GROUND}  # all that is loaded of an input
+NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": GROUND}  # all that is loaded of an input
 VECTOR = ("sample", "side", "joint")
 DIMS = {
     "joint_force": (*VECTOR, "axis"),
@@ -81,7 +81,15 @@ def kinetics(
         gravity_m_s2=gravity_m_s2,
         smallest_floating_axis=float(kinematics.variables["smallest_floating_axis"].values[0]),
     )  # fmt: skip
-    found = _of_session(legs_at, spans, kinematics.variables["time"].values, upper_body(calibrate))
+    time = kinematics.variables["time"].values
+    rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
+    found = _of_session(legs_at, spans, rates_hz, time)
+    residual = pelvis_residual(
+        kinematics, found["joint_force"], found["joint_moment"], upper_body(calibrate), gravity_m_s2
+    )
+    unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]
+    for load, part in zip(LOADS, residual, strict=True):
+        found[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)
     result = xr.Dataset({name: (DIMS[name], values) for name, values in found.items()}, _names())
     if not uncertainty_draws:
         return result
@@ -102,17 +110,15 @@ def kinetics(
 
 
 def _of_session(
-    legs_at: Callable[..., Legs], spans: Sequence[slice], time: Array, upper: UpperBody
+    legs_at: Callable[..., Legs], spans: Sequence[slice], rates_hz: Sequence[float], time: Array
 ) -> dict[str, Array]:
     """Return the results without uncertainty, solved in portions of samples.
 
     Args:
         legs_at: returns the legs at some samples.
-        spans: samples of each trial.
+        spans, rates_hz: samples and rate of each trial.
         time: (sample,), s.
-        upper: the upper body.
     """
-    rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
     groups = closures.windows_of(spans, rates_hz)
     errors = [np.empty((len(windows.start), len(SIDES), len(JOINTS), len(ANGLES))) for windows in groups]
     margin = max(windows.length for windows in groups) + closures.NODES.size
@@ -122,7 +128,7 @@ def _of_session(
         legs = legs_at(samples=around)
         torque = np.empty_like(legs.angle)
         for start, stop in _portions(len(torque), SOLVED_AT_A_TIME):
-            torque[start:stop], solved = _at_samples(legs.part(slice(start, stop)), upper)
+            torque[start:stop], solved = _at_samples(legs.part(slice(start, stop)))
             for name, values in solved.items():
                 if name not in found:
                     found[name] = np.empty((len(time), *values.shape[1:]), values.dtype)
@@ -130,9 +136,6 @@ def _of_session(
         for windows, error in zip(groups, errors, strict=True):
             some, numbers = windows.between(begin, end)
             error[numbers] = closures.forward_errors(legs, torque, some._replace(start=some.start - around.start))
-    unknown = beside_unknown(found["pelvis_residual_force"], spans, rates_hz)
-    for load in LOADS:
-        found[f"pelvis_residual_{load}"][unknown] = np.nan
     energy, power, differences = (found.pop(name) for name in ("energy", "power", "disagreement"))
     forward = {
         trial: closures.root_mean_square(np.degrees(error[windows.trial == trial]))
@@ -152,7 +155,7 @@ def _portions(count: int, size: int) -> Iterator[tuple[int, int]]:
     yield from zip(ends[:-1], ends[1:], strict=True)
 
 
-def _at_samples(legs: Legs, upper: UpperBody) -> tuple[Array, dict[str, Array]]:
+def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
     """Return the right-handed projections of the joint moments on the joint axes, and the results at each sample."""
     force_term, term = _joint_loads(legs)
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
@@ -160,7 +163,6 @@ def _at_samples(legs: Legs, upper: UpperBody) -> tuple[Array, dict[str, Array]]:
     torque = np.where(legs.locked[..., None], np.nan, rotate(legs.axes, in_lab))
     solved, chain = cross_checks.Loads(joint_force, in_lab, torque), cross_checks.open_chain(legs)
     energy, power = closures.energy_and_power(legs, joint_force, in_lab)
-    residual_force, residual_moment = pelvis_residual(legs, joint_force, in_lab, upper)
     return torque, {
         "joint_force": joint_force,
         "joint_moment": joint_moment,
@@ -168,8 +170,6 @@ def _at_samples(legs: Legs, upper: UpperBody) -> tuple[Array, dict[str, Array]]:
         "joint_moment_term": np.moveaxis(term, 2, 3),
         "joint_power": (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1),
         "missing": _missing(legs, torque),
-        "pelvis_residual_force": residual_force,
-        "pelvis_residual_moment": residual_moment,
         "interaction_torque": chain.interaction,
         "disagreement": cross_checks.disagreement(solved, chain, cross_checks.wrenches_on_the_shank(legs)),
         "energy": energy,
