@@ -130,6 +130,20 @@ def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= LONGEST_LINE
 
 
+def test_an_upper_body_has_no_side_and_one_row(tmp_path: Path) -> None:
+    numbers = ("30", *["0.01"] * 9)
+
+    def problems_of(*rows: tuple[str, ...]) -> list[str]:
+        path = write(tmp_path / "segments.tsv", study_tables.SEGMENT_COLUMNS, *rows)
+        return [problem.what for problem in study_tables.segments_of(path, {"a": {}})[1]]
+
+    whole = ("a", "n/a", "upper_body", *numbers)
+    assert problems_of(whole, ("a", "left", "foot", *numbers)) == []
+    assert problems_of(("a", "left", "upper_body", *numbers)) == ["unknown side or segment"]
+    assert problems_of(("a", "n/a", "foot", *numbers)) == ["unknown side or segment"]
+    assert problems_of(whole, ("a", "", "upper_body", *numbers)) == ["two rows"]
+
+
 SESSIONS = {"s1": [{"trial": "walk_1", "role": "gait"}, {"trial": "stand", "role": "static"}]}
 
 

@@ -172,6 +172,15 @@ def test_measured_parameters_win_over_the_table() -> None:
     assert calibrated(body_model(ISB), standing(), segments=rows).attrs["segment_parameters"] == "segments.tsv"
 
 
+def test_a_measured_upper_body_is_kept_and_leaves_the_legs_to_the_table() -> None:
+    found = calibrated(body_model(ISB), standing(), segments=[MEASURED | {"side": "n/a", "segment": "upper_body"}])
+    plain = calibrated(body_model(ISB), standing())
+    assert found.upper_body_mass == 3.5
+    np.testing.assert_array_equal(found.upper_body_com, [0.01, -0.2, 0.02])
+    np.testing.assert_array_equal(found.upper_body_inertia, TENSOR)
+    assert found.drop_vars([name for name in found.data_vars if str(name).startswith("upper_body")]).identical(plain)
+
+
 @pytest.mark.parametrize("side", SIDES)
 def test_dumas_tensor_is_the_same_body_in_whatever_shank_axes(side: str) -> None:
     """With the fibula head, which defines the table's own axes, the tensor does not depend on the model's axes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -274,3 +275,18 @@ def test_a_trial_without_plates_and_events() -> None:
     result = cleaned(bare, force_cutoff_hz=10, marker_cutoff_hz=10)
     assert (result.sizes["plate"], result.sizes["plate_time"], result.sizes["event"]) == (0, 0, 0)
     assert result.vertical_force.shape == (0, 0)
+
+
+def test_shoulders_are_cleaned_apart_from_the_landmarks() -> None:
+    """A gap is filled and a spike removed; all else is as without shoulders, and they are absent where none is seen."""
+    model = replace(BODY_MODEL, shoulders={"shoulder_left": (("LSHO",),), "shoulder_right": (("RSHO",),)})
+    path = np.stack([TIME, 1.4 + 0.02 * np.sin(TIME), np.cos(TIME)], axis=1)
+    recorded = path.copy()
+    recorded[50:55], recorded[120] = np.nan, recorded[120] + 0.2
+    read = trial({"LSHO": path, "RSHO": recorded})
+    found, without = (cleaned(read, model=each, spike_m=0.03) for each in (model, BODY_MODEL))
+    np.testing.assert_allclose(found.shoulder_position.sel(shoulder="left"), path, rtol=0, atol=ROUNDING)
+    right = found.shoulder_position.sel(shoulder="right")
+    np.testing.assert_allclose(right, path, rtol=0, atol=1e-6)  # a cubic over five frames of sines
+    assert found.drop_dims("shoulder").identical(without)
+    assert "shoulder" not in cleaned(trial(), model=model).dims
