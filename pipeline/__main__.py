@@ -126,7 +126,8 @@ def _add_copies_of_results(commands: Any) -> None:
         "my_study --opensim --model rajagopal.osim",
     )
     command = _add(commands, "export", _export, text, "my_study", parquet, opensim)
-    command.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
+    text = "parquet-tables: metrics.csv and quality.csv, with a folder for each participant (default: csv)"
+    command.add_argument("--format", choices=("csv", "parquet", "parquet-tables"), default="csv", help=text)
     command.add_argument("--opensim", action="store_true", help="write files for OpenSim instead of a table")
     command.add_argument("--model", metavar="OSIM", type=Path, help="for OpenSim: the generic model to scale")
     text = "for OpenSim: a table of the model's marker for each label, columns label, marker, weight"
@@ -134,7 +135,7 @@ def _add_copies_of_results(commands: Any) -> None:
     command.add_argument("--angles", action="store_true", help="for OpenSim: also write the joint angles of the study")
     text = "for OpenSim: filter ground reactions as the study does"
     command.add_argument("--filter-forces", action="store_true", help=text)
-    text = "the table, or the folder for OpenSim, to write (default: next to study.nc)"
+    text = "the table, or the folder of the Parquet tables or for OpenSim, to write (default: next to study.nc)"
     command.add_argument("--output", metavar="FILE", type=Path, help=text)
 
     text = "write angles, moments, powers, forces and events of a computed study into copies of its C3D files"
@@ -216,6 +217,10 @@ def _export(chosen: Namespace) -> Answer:
     for option in ("model", "markers", "angles", "filter_forces"):
         if getattr(chosen, option):
             raise UserError(f"--{option.replace('_', '-')}", "is of files for OpenSim", "add --opensim")
+    if chosen.format == "parquet-tables":
+        from .commands.export_tables import export_tables
+
+        return "\n".join(f"Table: {folder}" for folder in export_tables(chosen.path, folder=chosen.output)), 0
     return f"Table: {export(chosen.path, form=chosen.format, output=chosen.output)}", 0
 
 

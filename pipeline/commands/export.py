@@ -64,7 +64,7 @@ def exported_from(table: Path) -> str | None:
 def exports_in(folder: Path) -> dict[Path, str]:
     """Return the exported tables in a folder, with the SHA-256 of the study.nc that each was made from."""
     tables = (file.with_suffix("") for file in sorted(folder.glob("*.*.json")))
-    return {table: digest for table in tables if table.is_file() and (digest := exported_from(table))}
+    return {table: digest for table in tables if table.exists() and (digest := exported_from(table))}
 
 
 def sidecar(table: Path) -> Path:

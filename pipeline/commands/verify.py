@@ -29,6 +29,7 @@ from ..workflow.report_job import page_key
 from ..workflow.session_job import sources_of
 from ..workflow.settings import is_file
 from .export import exports_in, sidecar
+from .export_tables import TABLES as PARQUET_TABLES
 from .opensim.command import FOLDER as OPENSIM
 from .opensim.command import README
 from .write_c3d import FOLDER as C3D_COPIES
@@ -295,13 +296,15 @@ def _stale_opensim(derived: Path) -> Iterator[Problem]:
 
 def _export(folder: Path, table: str) -> str:
     """Return the command that exports a table again."""
+    if Path(table).stem in PARQUET_TABLES:
+        return f"gaitlab export {shlex.quote(str(folder))} --format parquet-tables"
     form = "parquet" if table.endswith(".parquet") else "csv"
     return f"gaitlab export {shlex.quote(str(folder))} --format {form} --output {shlex.quote(str(folder / table))}"
 
 
 def _strangers(study: Study, derived: Path) -> str:
     """Return the files and folders that no run and no command writes for this study, as text."""
-    known = {*study.sessions, checksums.FOLDER, PAGES, OPENSIM}
+    known = {*study.sessions, checksums.FOLDER, PAGES, OPENSIM, *(table.name for table in exports_in(derived))}
     folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
     found = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
     own = {derived / name for name in outputs_of(study)}

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from docs.examples import compare_curves, group_means, peaks_mixed_model
 from gaitlab.pipeline.errors import UserError as ErrorOfExamples
 from pipeline.__main__ import main
 from pipeline.commands.export import export, exported_from, long_table
+from pipeline.commands.export_tables import export_tables
 from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.averages import mean_curves
 from pipeline.results.cycle_variables import STANCE
 from pipeline.results.study_file import load_study
+from pipeline.tables.csv_files import csv_of
 from pipeline.workflow.digests import sha256
 from tests.support.checkout import HOUSE
 from tests.support.geometry import close
@@ -190,6 +193,38 @@ def test_an_export_has_six_digits_of_results_and_all_of_given_numbers(stored: Pa
     assert text.count(",70.1234567,") == len(text.splitlines()) - 1
     cells = pd.read_csv(io.StringIO(text), dtype=str).value.dropna()
     assert max(len(cell.partition("e")[0].lstrip("-0.").replace(".", "")) for cell in cells) == 6
+
+
+def test_tables_become_parquet_by_participant(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers are numbers although a cell is empty, labels are text although they look like numbers."""
+    derived = stored / "derived"
+    study = netcdf.load(derived / "study.nc")
+    netcdf.save(derived / "study.nc", study.assign_coords(mass_kg=("cycle", np.full(study.sizes["cycle"], 70.5))))
+    metrics = pd.DataFrame(
+        {"participant": ["p 1", "p 1", "007"], "trial": ["=1+1", "02", "03"], "mass_kg": [70.5] * 3}
+        | {METRIC: [1.25, np.nan, 3]}
+    )
+    quality = pd.DataFrame({"participant": ["p 1", "007"], "plates": ["1", ""], "start_s": [0.5, np.nan]})
+    for name, table in {"metrics": metrics, "quality": quality}.items():
+        (derived / f"{name}.csv").write_bytes(csv_of(table))
+    folders = export_tables(stored)
+    found = pd.read_parquet(folders[0], filters=[("participant", "==", "p 1")])
+    assert found.trial.tolist() == ["=1+1", "02"]
+    np.testing.assert_array_equal(found[METRIC], [1.25, np.nan])
+    assert found.mass_kg.tolist() == [70.5, 70.5]
+    assert pd.read_parquet(folders[1], filters=[("participant", "==", "007")]).start_s.isna().tolist() == [True]
+    assert exported_from(folders[0]) == sha256(derived / "study.nc")
+    files = {file.relative_to(derived): file.read_bytes() for file in derived.rglob("*.parquet") if file.is_file()}
+    assert len(files) == 4
+    export_tables(stored)
+    assert {file: (derived / file).read_bytes() for file in files} == files
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "pyarrow", None)
+        with pytest.raises(UserError, match="needs pyarrow"):
+            export_tables(stored)
+    (derived / "quality.csv").unlink()
+    with pytest.raises(UserError, match=r"quality\.csv: no such file"):
+        export_tables(stored)
 
 
 def test_export_reports_mistakes(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,16 @@ FILES = {f"{step}.nc" for step in schema.VARIABLES} | {"study.yaml", "participan
 FILES |= {"segments.tsv", "cycles.tsv", "study.csv", "report.html", "checksums"} | {
     f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")
 }
-FILES |= {"study.parquet", "study.csv.json", "study.parquet.json", "stances.tsv", "scale.trc", "scale.xml"}
+FILES |= {
+    "study.parquet",
+    "metrics.parquet",
+    "quality.parquet",
+    "study.csv.json",
+    "study.parquet.json",
+    "stances.tsv",
+    "scale.trc",
+    "scale.xml",
+}
 WORDS = {
     word
     for path in CODE
