@@ -73,7 +73,7 @@ def _write(table: Path, target: Path, types: Mapping[str, str]) -> list[str]:
     with csv.open_csv(table, convert_options=csv.ConvertOptions(column_types=fields)) as batches:
         dataset.write_dataset(
             (_as_given(batch, schema) for batch in batches), partial, schema=schema, format=form,
-            file_options=form.make_write_options(use_dictionary=False, write_statistics=False),  # half of small files
+            file_options=form.make_write_options(use_dictionary=False, write_statistics=False),  # a third less
             partitioning=dataset.partitioning(pa.schema({KEY: pa.string()}), flavor="hive"),
             use_threads=False, max_open_files=MOST_OPEN, existing_data_behavior="overwrite_or_ignore",
         )  # fmt: skip
