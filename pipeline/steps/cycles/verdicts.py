@@ -171,13 +171,7 @@ def judged(
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
     for i in np.flatnonzero(surrounded & (reason == "")).tolist():
         surrounded[i] = known[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
-    share = residual_share(kinetics, calibrate)
-    misfit = kinematics["fit_residual"].values[:, :, : len(CHAIN)]
     frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
-    figures = [
-        [*root_mean_square_and_peak(share[own]), _root_mean_square_mm(misfit[own, side])]
-        for own, side in zip(frames, row, strict=True)
-    ]
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -188,9 +182,25 @@ def judged(
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
-        np.array(figures).reshape(-1, len(RESIDUALS)),
+        _residuals(kinetics, kinematics, calibrate, frames, row),
         _happens(contacts, STRIKE, sides, starts) & _happens(contacts, OFF, sides, ends) & surrounded,
     )
+
+
+def _residuals(
+    kinetics: AnyTrial,
+    kinematics: AnyTrial,
+    calibrate: xr.Dataset,
+    frames: Sequence[NDArray[np.bool_]],
+    sides: Sequence[int],
+) -> Array:
+    """Return (stance, figure) of :data:`pipeline.results.cycle_variables.RESIDUALS`, by frames and side of stances."""
+    share, misfit = residual_share(kinetics, calibrate), kinematics["fit_residual"].values[:, :, : len(CHAIN)]
+    figures = [
+        [*root_mean_square_and_peak(share[own]), _root_mean_square_mm(misfit[own, side])]
+        for own, side in zip(frames, sides, strict=True)
+    ]
+    return np.array(figures).reshape(-1, len(RESIDUALS))
 
 
 def _root_mean_square_mm(distance_m: Array) -> float:

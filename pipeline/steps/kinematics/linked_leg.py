@@ -146,20 +146,21 @@ class Fit(NamedTuple):
     converged: NDArray[np.bool_]
 
 
-def fit(linkage: Linkage, markers: Array, start: Posture) -> Fit:
+def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float = 1.0) -> Fit:
     """Return the poses that fit the markers best.
 
     Args:
         linkage: the person's.
         markers: (marker, 3, time), lab axes, m; NaN where unseen.
         start: a posture near the one sought.
+        share: of its weight with which a marker counts, (marker, time) or 1 for all.
     """
     # about a point near the pelvis, so that no digits are lost in the sums
     around = start.origin.copy()
     posture = Posture(start.rotation.copy(), np.zeros_like(around), _held(linkage, start.angle))
     seen = np.asarray(np.isfinite(markers).all(axis=1)) & (linkage.weight[:, None] > 0)
     near = np.where(seen[:, None], markers - around, 0.0)
-    converged = _solve(linkage, _sums(linkage, near, seen * linkage.weight[:, None]), posture)
+    converged = _solve(linkage, _sums(linkage, near, seen * share * linkage.weight[:, None]), posture)
     bodies = _bodies(linkage, posture)
     unknown = _undetermined(linkage, _sums(linkage, near, seen.astype(float)), posture)
     for part in bodies[:2]:

@@ -14,6 +14,7 @@ from ...body.plausibility import LIMITS
 from ...body.skeleton import Skeleton
 from ...conventions import ANGLES, CHAIN, FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
+from ...signals.filters import interval_s
 from .linked_leg import PELVIS, Fit, Linkage, Posture, fit
 
 Array = NDArray[np.float64]
@@ -24,6 +25,7 @@ FREE = {
     "flexion_rotation": (True, False, True),
     "hinge": (True, False, False),
 }
+FADED_S = 0.1  # a period of the filter's default cut-off: what changes as slowly is no movement that it would remove
 AT_A_TIME = 300  # frames that are solved together: few enough for the processor's cache
 
 
@@ -106,6 +108,7 @@ def linked_legs(
     paths: Array,
     legs: Mapping[str, Skeleton],
     hidden: Sequence[NDArray[np.bool_]],
+    time: Array,
     spans: Sequence[slice],
 ) -> tuple[dict[str, Skeleton], Array]:
     """Return both legs posed as one linkage, and the distances of the markers from their places.
@@ -115,6 +118,7 @@ def linked_legs(
         paths: (marker, 3, time) of the session's markers, lab axes, m.
         legs: by side, with each segment posed by itself; the search starts from them.
         hidden: by side, (time,) whether the leg is refused, so that its markers do not count.
+        time: (time,), s.
         spans: frames of each trial.
 
     Returns:
@@ -125,12 +129,29 @@ def linked_legs(
     for side, rows in enumerate(hidden):
         of_leg = np.flatnonzero(model.linkage.body // len(CHAIN) == side)
         own[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
+    share = _faded(np.asarray(np.isfinite(own).all(axis=1)), time, spans)
     parts = [slice(at, at + AT_A_TIME) for at in range(0, paths.shape[-1], AT_A_TIME)]
-    found = [fit(model.linkage, own[..., part], start.at(part)) for part in parts]
+    found = [fit(model.linkage, own[..., part], start.at(part), share[:, part]) for part in parts]
     residual = np.full((len(paths), paths.shape[-1]), np.nan)
     for part, each in zip(parts, found, strict=True):
         residual[model.marker, part] = np.where(each.converged, each.residual, np.nan)
     return _skeletons(model, found, residual[model.marker]), residual
+
+
+def _faded(seen: NDArray[np.bool_], time: Array, spans: Sequence[slice]) -> Array:
+    """Return with which share of its weight (marker, time) a marker counts: less beside frames that do not show it.
+
+    Without that the legs jump where a marker appears or vanishes, and accelerations have a spike there.
+    """
+    share = seen.astype(float)
+    for span in spans:
+        for row in np.flatnonzero(~seen[:, span].all(axis=1)):
+            frame, unseen = np.arange(span.stop - span.start), np.flatnonzero(~seen[row, span])
+            next_one = np.searchsorted(unseen, frame).clip(max=len(unseen) - 1)
+            beside = unseen[[(next_one - 1).clip(0), next_one]]
+            away_s = np.abs(beside - frame).min(axis=0) * interval_s(time[span])
+            share[row, span] = (1 - np.cos(np.pi * np.minimum(away_s / FADED_S, 1))) / 2
+    return share
 
 
 def _start(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]) -> Posture:

@@ -24,6 +24,10 @@ from .upper_body import upper_body_frame
 
 Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position", "shoulder_position")}  # all that is loaded of an input
+LABELS: dict[str, Any] = {
+    "side": list(SIDES), "segment": list(SEGMENTS), "joint": list(JOINTS), "angle": list(ANGLES),
+    "axis": list("xyz"), "local_axis": list("xyz"),
+}  # fmt: skip
 Variables = dict[str, tuple[tuple[str, ...], Array]]
 
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
@@ -76,9 +80,7 @@ def kinematics(
     names, position, time = (clean.variables[name].values for name in ("marker", "marker_position", "time"))
     offset: Array | float = 0.0
     if static_offset == "subtract":
-        static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
-        torsion = calibrate.tibial_torsion.values
-        offset = joint_angles(static[None], angle_convention, smallest_floating_axis, torsion)
+        offset = _static_angles(calibrate, angle_convention, smallest_floating_axis)
     linkage = None
     if method == "linked":
         linkage = linked_model(
@@ -99,7 +101,7 @@ def kinematics(
         verdicts.append(judged_legs(points, legs, calibrate, time[here], spans_here))
         hidden = [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))]
         if linkage:
-            legs, residual = linked_legs(linkage, paths, legs, hidden, spans_here)
+            legs, residual = linked_legs(linkage, paths, legs, hidden, time[here], spans_here)
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
@@ -116,11 +118,14 @@ def kinematics(
             if name not in found:
                 found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], len(time))), -1, 0)
             found[name][1][here] = values
-    fixed = {"side": SIDES, "segment": SEGMENTS, "joint": JOINTS, "axis": "xyz", "local_axis": "xyz", "angle": ANGLES}
-    labels: dict[str, Any] = {name: list(values) for name, values in fixed.items()}
-    if linkage:
-        labels |= {name: clean.variables[name] for name in ("marker", "marker_order")}
-    return xr.Dataset(found | _joined(verdicts) | _facts(clean, smallest_floating_axis), labels)
+    labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
+    return xr.Dataset(found | _joined(verdicts) | _facts(clean, smallest_floating_axis), LABELS | labels)
+
+
+def _static_angles(calibrate: xr.Dataset, convention: str, smallest_floating_axis: float) -> Array:
+    """Return the joint angles (1, side, joint, angle) of the static trial, degrees."""
+    static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
+    return joint_angles(static[None], convention, smallest_floating_axis, calibrate.tibial_torsion.values)
 
 
 def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Sequence[slice]) -> Variables:
