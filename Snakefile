@@ -112,7 +112,7 @@ def key(step):
 def recordings(wildcards):
     """Return the files of a session."""
     if wildcards.session not in STUDY.sessions:
-        refuse(f"trials.tsv has no session '{wildcards.session}'.")
+        refuse(f"trials.tsv has no session '{wildcards.session}'; ask for files of one that it has.")
     force_changed_results()
     return [ancient(file) for file in STUDY.recordings(wildcards.session)]
 

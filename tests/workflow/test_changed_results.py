@@ -161,7 +161,7 @@ def test_a_finished_session_has_jobs_if_they_are_forced_or_drawn(study: Path) ->
 def test_a_plan_of_a_session_that_is_in_no_table_is_refused(study: Path) -> None:
     result = snakemake(study, "--dry-run", "derived/nobody/cycles.nc")
     assert result.returncode == 1
-    assert result.stderr.splitlines()[-1] == "trials.tsv has no session 'nobody'."
+    assert result.stderr.splitlines()[-1] == "trials.tsv has no session 'nobody'; ask for files of one that it has."
 
 
 def test_every_edit_of_a_table_is_kept(tmp_path: Path) -> None:

@@ -416,7 +416,7 @@ def _undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.
     normal = _normal(linkage, sums, posture, np.zeros(posture.origin.shape[-1], dtype=bool))
     _, pivot = _step(normal, np.zeros(len(normal.cost)))
     unknown = np.zeros((PELVIS + 1, len(pivot)), dtype=bool)
-    # the least eigenvalue is below the least pivot: on recorded walks that leave a pose open, by up to 10 times
+    # the least eigenvalue can be below the least pivot, on recorded walks by up to 10 times: eigenvalues judge these
     doubtful = np.flatnonzero(~(pivot > 10 * LEAST_LEVER_M**2))
     if not doubtful.size:
         return unknown

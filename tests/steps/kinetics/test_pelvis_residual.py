@@ -31,7 +31,7 @@ def upright(time: Array) -> tuple[Array, Array]:
     return place[:, None], np.array([BODY_KG - float(CALIBRATION.segment_mass.sum())])
 
 
-# a measured upper body whose centre of mass is ahead and to the right, with products of inertia
+# a measured upper body with its centre of mass ahead and to the right, and with products of inertia
 MASS_KG, COM_M = 45.0, np.array([0.02, 0.3, 0.01])
 INERTIA = np.array([[3.0, 0.2, 0.1], [0.2, 1.0, -0.1], [0.1, -0.1, 2.8]])
 
