@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.results.schema import VARIABLES
-from pipeline.steps.report.panels import panels_of
+from pipeline.steps.report.curves.panels import panels_of
 from pipeline.tables.reference_curves import COMPONENTS, Reference, key_of, read_reference, reference_of
 from pipeline.workflow.open_study import look_at
 from tests.support.checkout import HOUSE

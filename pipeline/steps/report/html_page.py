@@ -14,7 +14,7 @@ from pathlib import Path
 import jinja2
 from plotly.offline import get_plotlyjs
 
-from .figures import spoken
+from .curves.figures import spoken
 from .page_names import PAGES
 from .tables import Table
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, SIDES
 from ...signals.time_normalisation import PHASE, over_one_cycle
+from .curves.panels import moment_panel
 from .json_numbers import Array, rounded, select, shortened, whole
-from .panels import moment_panel
 
 MOST_FRAMES = 150
 # lines between landmarks and joint centres; a line needs both its points
@@ -146,7 +146,7 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
         trial: as of :func:`pipeline.steps.cycles.representative.representative`.
         side: ``left`` or ``right``.
         mass_kg: body mass to divide by; None for moments in N m.
-        moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.panels.panels_of`.
+        moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.curves.panels.panels_of`.
 
     Returns:
         Moments (joint, angle, phase): by term, and the motion terms (inertia and velocity) by cause.

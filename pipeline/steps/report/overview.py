@@ -12,23 +12,15 @@ import xarray as xr
 
 from ...results.averages import Array, average, means_of_people
 from ...tables.reference_curves import BySpeed
+from . import metric_tables, tables
 from . import quality as checked
-from . import tables
-from .figures import (
-    Averaged,
-    Chosen,
-    Cycles,
-    Drawn,
-    Line,
-    by_line,
-    drawn,
-    joined,
-    key_of,
-    lines_of,
-    normal_of,
-    people_with_sessions,
-)
-from .panels import Panel
+from .curves.cycles import Cycles, joined
+from .curves.error_shares import share_sums, shares
+from .curves.figures import Averaged, Drawn, drawn
+from .curves.legend import key_of
+from .curves.lines import Line, by_line, lines_of, normal_of, people_with_sessions
+from .curves.panels import Panel
+from .curves.single_curves import Chosen
 from .tables import Row, Table
 
 Place = tuple[str, str]  # condition, and side or comparison of the sides
@@ -61,12 +53,12 @@ class Overview:
         self.columns = self.columns or tables.participants_columns(rows)
         self.reasons.append(checked.reasons(quality))
         cycles = tables.of_part(rows, "cycle")
-        self.shown = self.shown or tables.shown_of(cycles)
-        for place, (values, people) in tables.values_of(cycles, symmetry, self.shown).items():
-            of_person = means_of_people(values, people, phase=tables.phases(self.shown))
+        self.shown = self.shown or metric_tables.shown_of(cycles)
+        for place, (values, people) in metric_tables.values_of(cycles, symmetry, self.shown).items():
+            of_person = means_of_people(values, people, phase=metric_tables.phases(self.shown))
             self.metrics.setdefault(place, []).append(of_person)
-        self.means.append(tables.means(means))
-        self.symmetry.append(tables.symmetry_indices(symmetry))
+        self.means.append(metric_tables.means(means))
+        self.symmetry.append(metric_tables.symmetry_indices(symmetry))
 
     def add_cycles(self, part: xr.Dataset, cycles: Cycles) -> None:
         """Add the cycles of some participants, of whom no other cycles are added."""
@@ -75,7 +67,7 @@ class Overview:
         for place, mine in by_line(cycles, lines).items():
             self._add_people(place, mine)
         every = np.ones(len(cycles.side), dtype=bool)
-        for moment, sums in tables.share_sums(part, cycles.panels, every).items():
+        for moment, sums in share_sums(part, cycles.panels, every).items():
             self.share_sums[moment] = self.share_sums.get(moment, 0.0) + sums
 
     def _add_people(self, place: Place, mine: Cycles) -> None:
@@ -109,7 +101,7 @@ class Overview:
         sources = json.loads(study.attrs.get("source_sha256", "{}"))
         several, figures = len(links) > 1, self._figures(panels, reference)
         averages = {
-            place: average(np.concatenate(people), phase=tables.phases(self.shown))
+            place: average(np.concatenate(people), phase=metric_tables.phases(self.shown))
             for place, people in self.metrics.items()
         }
         return {
@@ -119,10 +111,10 @@ class Overview:
             "figures": figures if several and self.averages else None,
             "people_with_sessions": people_with_sessions(joined(self.cycles)) if self.cycles else 0,
             "participants": self._participants(links),
-            "metrics": tables.metric_tables(self.shown, averages) if several and averages else None,
+            "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,
             "means": tables.together(self.means, links),
             "symmetry": tables.together(self.symmetry, links),
-            "shares": tables.shares(study, self.share_sums) if several else None,
+            "shares": shares(study, self.share_sums) if several else None,
             "reasons": self._reasons(),
             "history": study.attrs.get("history", "").splitlines(),
             "sources": Table(["File", "SHA-256"], [[*item] for item in sorted(sources.items())]),

@@ -12,17 +12,21 @@ import xarray as xr
 from ...results.cycle_variables import CURVES, STANCE_CURVES, WITH_EMG
 from ...results.trials import facts_of_trials
 from ...tables.reference_curves import BySpeed, reference_of
+from . import metric_tables, tables
 from . import quality as checked
-from . import tables
+from .curves.cycles import Cycles, cycles_of, stances_of
+from .curves.error_shares import band_percent, share_sums, shares
+from .curves.figures import Drawn, figures
+from .curves.legend import key_of
+from .curves.lines import dash_styles, lines_of, normal_of
+from .curves.panels import panels_of
 from .data_check import DataCheck, data_check
-from .figures import Cycles, Drawn, cycles_of, dash_styles, figures, key_of, lines_of, normal_of, stances_of
 from .html_page import days_of, margins, render
 from .movement_profile import movement_profiles, without_comparison
 from .one_walk import shown_of, walk
 from .overview import Overview
 from .page_names import OVERVIEW, own_pages
-from .panels import panels_of
-from .tables import Row, band_percent
+from .tables import Row
 
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 METRICS_DRAWN = ("stance_share", "turning_angle", "stride_direction", "reference_speed")
@@ -99,7 +103,7 @@ def report(
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
         title: heading of the pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
-        moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.panels.panels_of`.
+        moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.curves.panels.panels_of`.
         axes: ``fixed`` or ``fitted``, the vertical axes until a reader chooses.
         participants: the participants in order.
         recorded: by session, the day of recording; empty if it is not stated.
@@ -192,7 +196,7 @@ def _participant(part: Part, person: Person, representative: Mapping[str, xr.Dat
     stances = _drawn(part.stances.of(name), part, {}).with_curves()
     shown = shown_of(part.study, name, representative)
     columns = zip(tables.participants_columns(rows), tables.about_participant(rows), strict=True)
-    sums = tables.share_sums(part.study, part.cycles.panels, part.cycles.participant == name)
+    sums = share_sums(part.study, part.cycles.panels, part.cycles.participant == name)
     return {
         "key": key_of(drawn if len(mine.side) else stances, single="cycle" if len(mine.side) else "stance"),
         "reference": _about_reference(part.study, drawn),
@@ -205,9 +209,9 @@ def _participant(part: Part, person: Person, representative: Mapping[str, xr.Dat
         "figures": drawn if len(mine.side) else None,
         "figures_of_stances": stances if alone else None,
         "walk": walk(part.study, shown, moment_signs=part.common["moment_signs"]) if shown else None,
-        "metrics": tables.metrics(cycles, person.symmetry),
-        "metrics_of_stances": tables.metrics_of_stances(alone),
-        "shares": tables.shares(part.study, sums),
+        "metrics": metric_tables.metrics(cycles, person.symmetry),
+        "metrics_of_stances": metric_tables.metrics_of_stances(alone),
+        "shares": shares(part.study, sums),
         "rejected": checked.rejected(judged),
         "checks": checked.checks(judged, person.trials),
         "muscles_left_out": checked.muscles_left_out(person.trials, person.trials),

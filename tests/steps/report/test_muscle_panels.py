@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.report.panels import MUSCLES
+from pipeline.steps.report.curves.panels import MUSCLES
 from tests.support.report_studies import Made, Page, curve_of, three_people
 
 HAS = {"sub-01": ["soleus", "biceps_femoris"], "sub-03": ["rectus_femoris"]}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.steps.report import tables
+from pipeline.steps.report import metric_tables
 from pipeline.steps.report.html_page import days_of, margins
 from pipeline.tables.csv_files import rows_of
 from tests.steps.report.test_muscle_panels import with_muscles
@@ -172,7 +172,7 @@ def test_more_conditions_leave_out_the_comparison_of_sides_on_paper() -> None:
         trials = {name: trial_cycles("sub-01", name, ["left", "right"]) for name in names[:count]}
         study = made({"sub-01": trials}, {name: name for name in names})
         rows = rows_of(study.metrics)
-        table = tables.metrics(rows, rows_of(study.symmetry))[tables.CLINICAL]
+        table = metric_tables.metrics(rows, rows_of(study.symmetry))[metric_tables.CLINICAL]
         unprinted = [table.header[i] for i in table.on_screen]
         assert len(unprinted) == 1 + count * (len(left_out) - 1)
         assert all(title.endswith(tuple(left_out)) for title in unprinted)

@@ -12,7 +12,7 @@ import xarray as xr
 
 from pipeline.results import netcdf
 from pipeline.results.metrics import METRICS
-from pipeline.steps.report.panels import panels_of
+from pipeline.steps.report.curves.panels import panels_of
 from pipeline.steps.report.quality import CHECKS, checks
 from pipeline.steps.report.tables import in_words
 from tests.support.report_studies import (

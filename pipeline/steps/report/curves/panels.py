@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import xarray as xr
 
-from ...conventions import FROM_HIP
+from ....conventions import FROM_HIP
 
 UNITS = {
     "degree": "deg",

@@ -1,0 +1,107 @@
+"""Single curves of a study: those of its gait cycles, and of its whole stances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ....results.averages import Array, Text
+from ....results.cycle_variables import STANCE, STANCE_CURVES
+from ....results.gait_profile import turns
+from ....signals.time_normalisation import PHASE
+from ..json_numbers import select
+from .panels import Panel
+
+BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
+
+
+class Cycles(NamedTuple):
+    """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,); of stances, over stance.
+
+    Curves have the signs of their panels. ``label`` names trial and time. Band: if errors were drawn, their lower and
+    upper percentile (cycle, panel, 2, phase), only of moments and powers.
+    """
+
+    panels: tuple[Panel, ...]
+    curve: Array
+    foot_off: Array
+    participant: Text
+    session: Text
+    condition: Text
+    side: Text
+    label: Text
+    band: Array | None
+    reference_speed: Array
+    turns: NDArray[np.bool_]
+    over: str = "gait cycle"
+
+    def of(self, participant: str) -> Cycles:
+        """Return one participant's cycles."""
+        return self.at(self.participant == participant)
+
+    def at(self, mine: NDArray[np.bool_]) -> Cycles:
+        """Return the cycles at which ``mine`` (cycle,) is true."""
+        parts: dict[str, Any] = {
+            name: values[mine] for name, values in self._asdict().items() if isinstance(values, np.ndarray)
+        }
+        return self._replace(**parts)
+
+
+def joined(parts: Sequence[Cycles]) -> Cycles:
+    """Return the cycles of all parts."""
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name, values in parts[0]._asdict().items()
+        if isinstance(values, np.ndarray)
+    }
+    return parts[0]._replace(**arrays)
+
+
+def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
+    """Return the cycles of a study for the figures."""
+    curves = [p.factor * select(study, p.variable, "cycle", "phase", **p.component) for p in panels]
+    curve = np.stack(curves, axis=1).astype(float)
+    foot_off = select(study, "stance_share", "cycle").astype(float)
+    speed = select(study, "reference_speed", "cycle") if "reference_speed" in study else np.full(len(curve), np.nan)
+    turning = turns(study.variables["turning_angle"].values, study.variables["stride_direction"].values)
+    return Cycles(
+        panels, curve, foot_off, **_labels(study, "cycle", ""),
+        band=_bands(study, panels), reference_speed=speed, turns=turning,
+    )  # fmt: skip
+
+
+def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
+    """Return the whole stances of a study for the figures; panels without curves over stance are NaN."""
+    curve = np.full((study.sizes.get("stance", 0), len(panels), len(PHASE)), np.nan)
+    for i, p in enumerate(panels):
+        if f"{p.variable}{STANCE}" in STANCE_CURVES:
+            curve[:, i] = p.factor * select(study, f"{p.variable}{STANCE}", "stance", "stance_phase", **p.component)
+    off = np.full(len(curve), np.nan)
+    return Cycles(
+        panels, curve, off, **_labels(study, "stance", STANCE),
+        band=None, reference_speed=off, turns=np.zeros(len(curve), dtype=bool), over="stance",
+    )  # fmt: skip
+
+
+def _labels(study: xr.Dataset, row: str, ending: str) -> dict[str, Any]:
+    """Return participant, session, condition, side, and as label the trial with the time of the start."""
+    names = ("participant", "session", "condition", "side", "trial")
+    labels = {name: select(study, f"{name}{ending}", row).astype(str) for name in names}
+    start = select(study, f"start_time{ending}", row)
+    times = [f"{name}, {seconds:.2f} s" for name, seconds in zip(labels.pop("trial"), start, strict=True)]
+    return labels | {"label": np.array(times, dtype=str)}
+
+
+def _bands(study: xr.Dataset, panels: tuple[Panel, ...]) -> Array | None:
+    if "joint_moment_band" not in study:
+        return None
+    result = np.full((study.sizes["cycle"], len(panels), 2, len(PHASE)), np.nan)
+    for i, p in enumerate(panels):
+        if p.variable in BANDS:
+            band = p.factor * select(study, BANDS[p.variable], "cycle", "percentile", "phase", **p.component)
+            result[:, i] = band[:, [0, -1][:: p.factor]]
+    return result

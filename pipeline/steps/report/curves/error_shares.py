@@ -1,0 +1,55 @@
+"""Errors of moments and powers: the band in the figures, and the share of each source in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ....results.averages import Array
+from ..tables import ABSENT, Table
+from .panels import Panel
+
+
+def band_percent(study: xr.Dataset) -> float | None:
+    """Return the percentage of draws in the error bands; None without draws."""
+    if "joint_moment_band" not in study:
+        return None
+    percentile = study.percentile.values
+    return float(percentile[-1] - percentile[0])
+
+
+def share_sums(study: xr.Dataset, panels: Iterable[Panel], mine: NDArray[np.bool_]) -> dict[str, Array]:
+    """Return, by moment, the sums over cycles and phases to which the shares (source,) are proportional.
+
+    Args:
+        study: derived/study.nc, or a part of it.
+        panels: of the report, of which those of moments are taken.
+        mine: (cycle,), the cycles to take.
+
+    Returns:
+        Shares weighted by the squared width of the error band, which is proportional to the variance. Empty if no
+        errors were drawn.
+    """
+    found = {}
+    for panel in panels if "joint_moment_band" in study else ():
+        if panel.variable == "joint_moment_jcs":
+            band = study.joint_moment_band.sel(panel.component).transpose("percentile", "cycle", "phase").values
+            share = study.joint_moment_variance_share.sel(panel.component)
+            part = share.transpose("error_source", "cycle", "phase").values[:, mine]
+            weight = (band[-1, mine] - band[0, mine]) ** 2 * part
+            found[panel.title] = np.where(np.isfinite(weight), weight, 0).sum(axis=(1, 2))
+    return found
+
+
+def shares(study: xr.Dataset, sums: Mapping[str, Array]) -> Table | None:
+    """Return the share of each error source in each moment's variance, percent; None if no errors were drawn."""
+    if not sums:
+        return None
+    rows = []
+    for title, total in sums.items():
+        cells = [f"{value:.0f}" for value in 100 * total / total.sum()] if total.sum() > 0 else [ABSENT] * len(total)
+        rows.append([title, *cells])
+    return Table(["Moment", *(str(name).replace("_", " ") for name in study.error_source.values)], rows)

@@ -1,0 +1,109 @@
+"""Lines of the figures: for which cycles each stands, its style, and the reference beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....conventions import SIDES
+from ....tables import reference_curves
+from .cycles import Cycles
+
+# line styles of the conditions, as SVG dashes
+DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
+ONE_SPEED = 0.13  # of two groups of Schwartz et al. (2008); half of it, to the mean, is .1 to .4 SD of the angles
+MOST_LINES = 4  # conditions and sessions to show before a reader chooses
+
+
+class Line(NamedTuple):
+    """What a line style stands for: a condition, of one session if there are several; whether it is shown at first."""
+
+    label: str
+    session: str | None
+    condition: str
+    dash: str
+    shown: bool = True
+
+    def drawn_from(self, cycles: Cycles) -> NDArray[np.bool_]:
+        """Return which cycles (cycle,) the line stands for."""
+        mine: NDArray[np.bool_] = cycles.condition == self.condition
+        return mine if self.session is None else mine & (cycles.session == self.session)
+
+
+class Normal(NamedTuple):
+    """Curves of the reference at a dimensionless speed, None if it is for any, and the lines that they are for."""
+
+    curves: Mapping[reference_curves.Key, reference_curves.Reference]
+    lines: list[str]
+    speed: float | None = None
+
+
+def dash_styles(conditions: Sequence[str]) -> dict[str, str]:
+    """Return the line style of each condition; empty for a solid line."""
+    return {name: DASHES[i % len(DASHES)] for i, name in enumerate(conditions)}
+
+
+def lines_of(cycles: Cycles, *, dashes: Mapping[str, str], over_participants: bool) -> list[Line]:
+    """Return the lines to draw: one for each condition, and for each session of a participant with several.
+
+    Args:
+        cycles: the cycles, of a study or of one participant.
+        dashes: line style of each condition, the same in the whole report.
+        over_participants: whether to average the participants' means; their sessions are averaged, too.
+    """
+    pairs = list(dict.fromkeys(zip(cycles.session.tolist(), cycles.condition.tolist(), strict=True)))
+    sessions = {session for session, _ in pairs}
+    if over_participants or len(sessions) < 2:
+        present = {condition for _, condition in pairs}
+        return [Line(name, None, name, dash) for name, dash in dashes.items() if name in present]
+    pairs.sort(key=lambda pair: [*dashes].index(pair[1]))  # sessions of one condition follow one another
+    of_condition = {name: sum(condition == name for _, condition in pairs) for _, name in pairs}
+    first = max(of_condition, key=lambda name: of_condition[name])
+    few = len(pairs) <= MOST_LINES
+    styles = dash_styles([session if len(of_condition) == 1 else f"{session}, {x}" for session, x in pairs])
+    return [
+        Line(label, session, condition, dash, shown=few or condition == first)
+        for (session, condition), (label, dash) in zip(pairs, styles.items(), strict=True)
+    ]
+
+
+def normal_of(cycles: Cycles, lines: Sequence[Line], reference: reference_curves.BySpeed) -> list[Normal]:
+    """Return the reference for the lines: at the median of the speeds that study.nc compares their cycles with.
+
+    Lines of nearly the same speed have one, at the mean of their speeds. A line without a speed, of running, has none,
+    nor has one if all its cycles turn.
+    """
+    if not reference_curves.speeds_of(reference):
+        straight = [line.label for line in lines if not cycles.turns[line.drawn_from(cycles)].all()]
+        return [Normal(curves, straight) for curves in reference.values() if straight]
+    known = [(cycles.reference_speed[line.drawn_from(cycles)], line.label) for line in lines]
+    medians = [(float(np.nanmedian(speed)), label) for speed, label in known if np.isfinite(speed).any()]
+    groups: list[list[tuple[float, str]]] = []
+    for speed, label in sorted(medians):
+        if not groups or speed - groups[-1][0][0] > ONE_SPEED:
+            groups.append([])
+        groups[-1].append((speed, label))
+    means = [(float(np.mean([speed for speed, _ in group])), [label for _, label in group]) for group in groups]
+    return [Normal(reference_curves.at_speed(reference, speed), labels, speed) for speed, labels in means]
+
+
+def by_line(cycles: Cycles, lines: Sequence[Line]) -> dict[tuple[str, str], Cycles]:
+    """Return the cycles of each line and side that has some."""
+    found = {}
+    for line in lines:
+        for side in SIDES:
+            mine = line.drawn_from(cycles) & (cycles.side == side)
+            if mine.any():
+                found[line.label, side] = cycles.at(mine)
+    return found
+
+
+def people_with_sessions(cycles: Cycles) -> int:
+    """Return the number of participants with several sessions in one condition."""
+    visits = {*zip(*(x.tolist() for x in (cycles.participant, cycles.condition, cycles.session)), strict=True)}
+    several = Counter(visit[:2] for visit in visits)
+    return len({person for (person, _), n in several.items() if n > 1})
