@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import Points, chosen_labels, missing, positions, seen_labels, virtual_heels, with_heels
+from ...body.landmarks import Points, chosen_labels, missing, positions, seen_labels, with_heels
 from ...body.plausibility import REMEDY, measures, reason_of
 from ...body.requirements import chosen_rules, lacking_in_motion, lacking_landmarks, virtual_landmarks
 from ...body.skeleton import CalibratedSide, Skeleton
@@ -39,6 +39,21 @@ from .segment_parameters import SegmentParameters, from_measurement, from_table,
 
 Array = NDArray[np.float64]
 NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
+
+
+class Standing(NamedTuple):
+    """How the person stands in the trial that defines the model.
+
+    Attributes:
+        labels: of the file.
+        seen: its landmarks (time, 3), m; ``points`` also has those that an alignment device shows, and virtual heels.
+        stated: by side, the static results that the trial itself states.
+    """
+
+    labels: list[str]
+    seen: Points
+    points: Points
+    stated: Mapping[str, StaticResults]
 
 
 def calibrate(
@@ -86,12 +101,8 @@ def calibrate(
     source, stated = _stated(trials) if static_results == "stated" and body_model.may_be_stated else ("", {})
     name, static = _reference_trial(trials, body_model, source)
     sizes, origin = sizes_of(participant, source or name, trials)
-    labels = [str(label) for label in static.marker.values]
-    shown = positions(body_model, labels, static.marker_position.values)
-    points = with_virtual(shown, body_model)
-    if virtual := sorted(virtual_heels(points)):
-        points = with_heels(points, {}, static.variables["time"].values)
-    of_static = stated_in(str(static.attrs.get("static_results", ""))) if body_model.may_be_stated else {}
+    standing = _standing(static, body_model)
+    virtual = [name for name in standing.points if name.startswith("heel_") and name not in standing.seen]
     hips = functional_hips(trials, functional or {}, body_model) if hip_centre == "functional" else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
     upper = [measured.pop(key) for key in [*measured] if key[1] == UPPER_BODY]
@@ -99,27 +110,22 @@ def calibrate(
 
     def calibrated_side(side: str) -> Side:
         hip = hips[side].centre if side in hips else hip_centre
-        note = ""
-        if stated:
-            still, calibrated = stated_skeleton(points, body_model, stated[side], side, sizes, hip_centre=hip)
-            texts = stated[side].texts()
-        else:
-            if absent := lacking_landmarks(body_model, points, side):
-                raise UserError.of(missing(absent, body_model, labels))
-            refuse_wrong_device(shown, body_model, side)
-            still, calibrated, texts, note = _from_static(points, body_model, side, sizes, hip, of_static.get(side))
-        if reason := reason_of(measures(points, still, side), side):
-            raise UserError("", reason, REMEDY)
+        own_results = stated[side] if stated else None
+        still, calibrated, texts, note = _posed(standing, body_model, side, own_results, sizes, hip)
         own = {segment: parameters for (of, segment), parameters in measured.items() if of == side}
         parameters, unturned = _parameters(
-            points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"]
+            standing.points, still, own, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"]
         )
         return Side(still, calibrated, texts, parameters, "; ".join(filter(None, [unturned, note])))
 
     sides, refused = _usable_sides(calibrated_side, where=static.attrs.get("source", name))
-    dataset = model_dataset(sides, refused).assign(static_distance=static_distances(shown), **_of_upper_body(upper))
+    dataset = model_dataset(sides, refused).assign(
+        static_distance=static_distances(standing.seen), **_of_upper_body(upper)
+    )
     calibrated = {side: found.calibrated for side, found in sides.items()}
-    dataset = dataset.assign(per_marker(body_model, calibrated, labels, static.marker_position.values, points))
+    dataset = dataset.assign(
+        per_marker(body_model, calibrated, standing.labels, static.marker_position.values, standing.points)
+    )
     notes = [
         _note_on_results(source, trials),
         "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
@@ -141,27 +147,49 @@ def calibrate(
     return dataset
 
 
-def _from_static(
-    points: Points,
+def _standing(static: AnyTrial, body_model: BodyModel) -> Standing:
+    labels = [str(label) for label in static.marker.values]
+    seen = positions(body_model, labels, static.marker_position.values)
+    points = with_heels(with_virtual(seen, body_model), {}, static.variables["time"].values)
+    stated = stated_in(str(static.attrs.get("static_results", ""))) if body_model.may_be_stated else {}
+    return Standing(labels, seen, points, stated)
+
+
+def _posed(
+    standing: Standing,
     body_model: BodyModel,
     side: str,
+    stated: StaticResults | None,
     sizes: Mapping[str, float],
     hip_centre: str | Array,
-    stated: StaticResults | None,
 ) -> tuple[Skeleton, CalibratedSide, dict[str, str], str]:
-    """Return one side by the markers of the static trial, with the rules of its joint centres in words, and a note.
+    """Return one side by stated static results or by the markers, how its joint centres are found, and a note.
 
-    Whether its foot is flat follows from the static results that the trial states, if any.
+    By the markers, whether its foot is flat follows from the static results that the trial states, if any.
+
+    Raises:
+        UserError: landmarks are missing, a device is wrong, or the leg is none that a person has.
     """
-    rules, note = chosen_rules(body_model, points, side), ""
+    points, note = standing.points, ""
     if stated:
-        still, calibrated, note = skeleton_by_stated_foot(
-            points, body_model, rules, side, sizes, hip_centre=hip_centre, stated_rad=stated.plantar_flexion
-        )
+        still, calibrated = stated_skeleton(points, body_model, stated, side, sizes, hip_centre=hip_centre)
+        texts = stated.texts()
     else:
-        still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
-    named = {joint: rule for joint, rule in rules.items() if joint != "hip" or rule.method == "shown"}
-    return still, calibrated, {joint: f"{rule.method}: {', '.join(rule.points)}" for joint, rule in named.items()}, note
+        if absent := lacking_landmarks(body_model, points, side):
+            raise UserError.of(missing(absent, body_model, standing.labels))
+        refuse_wrong_device(standing.seen, body_model, side)
+        rules = chosen_rules(body_model, points, side)
+        if known := standing.stated.get(side):
+            still, calibrated, note = skeleton_by_stated_foot(
+                points, body_model, rules, side, sizes, hip_centre=hip_centre, stated_rad=known.plantar_flexion
+            )
+        else:
+            still, calibrated = static_skeleton(points, body_model, rules, side, sizes, hip_centre=hip_centre)
+        named = {joint: rule for joint, rule in rules.items() if joint != "hip" or rule.method == "shown"}
+        texts = {joint: f"{rule.method}: {', '.join(rule.points)}" for joint, rule in named.items()}
+    if reason := reason_of(measures(points, still, side), side):
+        raise UserError("", reason, REMEDY)
+    return still, calibrated, texts, note
 
 
 def _parameters(

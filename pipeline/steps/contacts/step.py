@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -157,44 +157,28 @@ def _of_trial(
     known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
     time, corners, numbers = known["time"], known["plate_corner"], known["plate"].tolist()
     force, moment = known["plate_force"], known["plate_moment"]
-    landmarks, feet, pelvis = motion.landmarks, motion.feet, motion.pelvis
+    feet = motion.feet
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
     verdicts = _verdicts(known, numbers, motion.misread)
     steps = [step for step in motion.steps if not verdicts[step.plate]]
-    edges_known = known["plate_edges_known"].astype(bool)
-    places: dict[str, Any] = {"time": time, "feet": feet, "corners": corners, "edges_known": edges_known}
-    reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places, edge_margin_m=rules.edge_margin_m))
-
-    def reject_out_of_time(listed: Sequence[Contact]) -> list[Contact]:
-        return plausibility.reject_out_of_time(
-            [
-                Timed(each, _sum(force, each.plates), _sum(moment, each.plates), corners[each.plates[0]])
-                for each in listed
-            ],
-            time,
-            feet,
-            pelvis,
-            max_time_offset_s=rules.max_time_offset_s,
-        )
-
+    combined = _combining(known, motion, rules)
     found = [
         foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
         for contact in _detected(known, verdicts, threshold_n=rules.threshold_n, min_contact_s=rules.min_contact_s)
         for i in contact.plates
     ]
     found = plausibility.reject_drifting(found, known["plate_drift"], max_drift_n=rules.max_drift_n)
-    in_time = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(found)])
+    in_time = combined(found)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [known[name] for name in ("event_time", "event", "event_side")]
-    weaker = weaker_events(time, landmarks, stated, feet, plate_events(in_time), rules.kinematic_events)
+    weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(in_time), rules.kinematic_events)
     first_stances = stances_by_side(in_time, weaker, span)
-    pressed = {
-        i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in np.flatnonzero(~edges_known).tolist()
-    }
+    edgeless = np.flatnonzero(~known["plate_edges_known"].astype(bool)).tolist()
+    pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
     alone = foot_on_plate.reject_shared(found, time, feet, first_stances, corners, pressed)
     if alone != found:
-        in_time = reject_out_of_time([reject_partly_off(contact) for contact in foot_on_plate.combine(alone)])
+        in_time = combined(alone)
     judged = plausibility.reject_shifted(in_time, time, steps, numbers)
     reject_implausible = partial(
         plausibility.reject_implausible,
@@ -212,6 +196,29 @@ def _of_trial(
         ground_wrench(time, listed[side], force, moment, corners, threshold_n=rules.threshold_n) for side in SIDES
     ]
     return _dataset(clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], of_both_sides(events))
+
+
+def _combining(
+    clean: Mapping[str, NDArray[Any]], motion: Motion, rules: Rules
+) -> Callable[[Sequence[Contact]], list[Contact]]:
+    """Return a function that joins the contacts of a foot on several plates, and checks their places and times.
+
+    A contact that it has seen before is not compared with the plate's edges again.
+    """
+    time, corners, force, moment = (clean[name] for name in ("time", "plate_corner", "plate_force", "plate_moment"))
+    places: dict[str, Any] = {"time": time, "feet": motion.feet, "corners": corners}
+    places |= {"edges_known": clean["plate_edges_known"].astype(bool), "edge_margin_m": rules.edge_margin_m}
+    reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places))
+
+    def combined(found: Sequence[Contact]) -> list[Contact]:
+        listed = [reject_partly_off(contact) for contact in foot_on_plate.combine(found)]
+        timed = [
+            Timed(each, _sum(force, each.plates), _sum(moment, each.plates), corners[each.plates[0]]) for each in listed
+        ]
+        offset_s = rules.max_time_offset_s
+        return plausibility.reject_out_of_time(timed, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
+
+    return combined
 
 
 def _verdicts(clean: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,16 +146,11 @@ def cycles(
     Raises:
         UserError: a cycle or stance to leave out does not exist.
     """
-    cut = partial(
-        _cut,
-        calibrate=calibrate,
-        longest_cycle_s=longest_cycle_s,
-        min_peak_force_body_weights=min_peak_force_body_weights,
-        max_disagreement_n_m=max_disagreement_n_m,
-    )
-    parts = [trials_of(session) for session in (kinetics, kinematics, contacts, clean)]
-    own = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
-    walks = [cut(*(of[name] for of in parts), **{**own, **(by_trial or {}).get(name, {})}) for name in parts[0]]
+    walks = _walks(
+        [kinetics, kinematics, contacts, clean], calibrate, by_trial or {},
+        longest_cycle_s=longest_cycle_s, min_peak_force_body_weights=min_peak_force_body_weights,
+        max_disagreement_n_m=max_disagreement_n_m, belt_speed_m_s=belt_speed_m_s, left_out=left_out,
+    )  # fmt: skip
     walk = Walk.joined(walks, [span.start for span in spans_of(contacts, "sample")])
     trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, further_curves)
@@ -203,13 +197,22 @@ def _chained(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def _walks(
+    sessions: Sequence[xr.Dataset], calibrate: xr.Dataset, by_trial: Mapping[str, Mapping[str, Any]], **settings: Any
+) -> list[Walk]:
+    """Return the cycles of each trial; ``by_trial`` has other settings of some trials."""
+    parts = [trials_of(session) for session in sessions]
+    every = {name: settings | {**by_trial.get(name, {})} for name in parts[0]}
+    return [_cut(*(of[name] for of in parts), calibrate=calibrate, **own) for name, own in every.items()]
+
+
 def _cut(
     kinetics: AnyTrial,
     kinematics: AnyTrial,
     contacts: AnyTrial,
     clean: AnyTrial,
-    calibrate: xr.Dataset,
     *,
+    calibrate: xr.Dataset,
     longest_cycle_s: float,
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,

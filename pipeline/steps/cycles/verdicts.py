@@ -151,27 +151,26 @@ def judged(
         refused[side] or reason for side, reason in zip(sides.tolist(), touched["reason"].values.tolist(), strict=True)
     ]
     time = touched["time"].values
+    frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
     vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
     ankle = solved["joint_moment"].values[:, :, solved["joint"].values.tolist().index("ankle")]
     known = np.isfinite(ankle).all(axis=-1)
     row = [SIDES.index(str(side)) for side in sides]
     for i in (i for i, reason in enumerate(reasons) if not reason):
-        inside = (time >= starts[i]) & (time <= ends[i])
-        peak = float(np.max(vertical[inside, row[i]], initial=0))
+        peak = float(np.max(vertical[frames[i], row[i]], initial=0))
         complete = starts[i] > time[0] and ends[i] < time[-1]
         if disagreement > max_disagreement_n_m:
             reasons[i] = f"the formulations of the joint moments differ by {disagreement:.1e} N m"
         elif complete and peak < min_peak_force_body_weights:
             reasons[i] = f"peak vertical force only {peak:.2f} body weights"
-        elif not known[inside, row[i]].all():
-            flags = kinematics["implausible"].values[inside, row[i]]
+        elif not known[frames[i], row[i]].all():
+            flags = kinematics["implausible"].values[frames[i], row[i]]
             reasons[i] = _refused(flags, str(sides[i])) or _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
     reason, margin_s = np.array(reasons, dtype=str), _settling_s(clean)
     from_s, to_s = starts - margin_s, ends + margin_s
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
     for i in np.flatnonzero(surrounded & (reason == "")).tolist():
         surrounded[i] = known[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
-    frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,

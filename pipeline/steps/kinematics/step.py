@@ -78,9 +78,7 @@ def kinematics(
     refuse_exchanged(clean, calibrate)
     spans, calibrated = spans_of(clean, "sample"), calibrated_sides(calibrate)
     names, position, time = (clean.variables[name].values for name in ("marker", "marker_position", "time"))
-    offset: Array | float = 0.0
-    if static_offset == "subtract":
-        offset = _static_angles(calibrate, angle_convention, smallest_floating_axis)
+    offset = _static_angles(calibrate, angle_convention, smallest_floating_axis) if static_offset == "subtract" else 0.0
     linkage = None
     if method == "linked":
         linkage = linked_model(
@@ -114,10 +112,7 @@ def kinematics(
         if "shoulder_position" in clean:
             shoulders, hips = clean.shoulder_position.values[here], motion["joint_centre"][1][:, :, HIP]
             motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], spans_here)
-        for name, (dims, values) in (motion | angles).items():
-            if name not in found:
-                found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], len(time))), -1, 0)
-            found[name][1][here] = values
+        _put(found, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
     return xr.Dataset(found | _joined(verdicts) | _facts(clean, smallest_floating_axis), LABELS | labels)
 
@@ -202,6 +197,14 @@ def _derivatives(parts: Sequence[Array], time: Array, spans: Sequence[slice]) ->
         ]
         for result in both
     ]
+
+
+def _put(found: Variables, part: Variables, here: slice, count: int) -> None:
+    """Set some samples of variables that have ``count`` of them, with time last in memory."""
+    for name, (dims, values) in part.items():
+        if name not in found:
+            found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], count)), -1, 0)
+        found[name][1][here] = values
 
 
 def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence[str]) -> None:
