@@ -10,7 +10,7 @@ Source: OpenSim's user guide, "Motion (.mot) Files" and "External Loads".
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,17 +25,27 @@ Array = NDArray[np.float64]
 
 KIND = "MOT file"
 MOST_HEADER_LINES = 500
-LABEL = re.compile(r"(.*?)_?([vpmt]?)([xyz])")
-TORQUE_WORDS = re.compile(r"torque|moment")
+STATED = re.compile(r"(\w+)\s*[=\s]\s*(.*)")  # nRows=500 of OpenSim, datarows 500 of SIMM
+# a column: what precedes v, p, m or t, that letter, axis, number of the load; without a letter, words give its kind
+WITH_LETTER = re.compile(r"(?:(.*)[_. ])?([vpmt])([xyz])(\d*)")
+WITHOUT = re.compile(r"(.*?)[_. ]?()([xyz])(\d*)")
+OF_C3D = re.compile(r"([fpm])(\d+)_?([xyz123])")  # f1_1, p1_1, m1_1: OpenSim's own reader of C3D files
+TORQUE, POINT, FORCE = re.compile(r"torque|moment|grm"), re.compile(r"cop|point"), re.compile(r"force|grf")
+NO_NAME = re.compile(r"torque|moment|grm|cop|point|force|grf|ground|reaction|free|[_. ]+")
 SEVERAL_LISTED = 4
 EXPECTED = "give forces as ground_force_vx, _vy, _vz, their points as _px, _py, _pz, torques as ground_torque_x, _y, _z"
 LARGEST_LAB_M = 100.0  # points of application farther from the origin are in mm
+# torques that are larger than the force at this distance are in N mm: of any plate, and of friction under a foot
+LONGEST_PLATE_M, LONGEST_ARM_M = 3.0, 0.15
 LOADED_SHARE = 0.05  # of the largest force; below, points of application mean little
 # parts of a sample: instants that differ more are uneven, as files round them to 0.1 ms or finer at 1000 Hz; and those
 # that differ less are the same
 UNEVEN, ROUNDING = 0.25, 0.1
 LONGEST_INTERVAL_S, MOST_SAMPLES = 0.1, 2_000_000  # forces change faster; half an hour at 1000 Hz
 LONGEST_STEP = 3  # intervals between samples; a longer one is a gap
+
+
+Columns = dict[str, dict[str, int]]  # of a load, by kind (force v, point p, torque m) and axis
 
 
 class Forces(NamedTuple):
@@ -46,14 +56,14 @@ class Forces(NamedTuple):
 
 
 def has_forces(path: Path) -> bool:
-    """Return whether a MOT file holds ground reaction forces, by its labels.
+    """Return whether a MOT file holds ground reaction forces and their points, by its labels.
 
     Raises:
         UserError: absent or not a MOT file.
         OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
-    return bool(_loads_among(_header(path, lines)[1]))
+    return any("p" in own for own in _loads_among(_header(path, lines)[1]).values())
 
 
 def read_mot(path: Path) -> Forces:
@@ -67,71 +77,84 @@ def read_mot(path: Path) -> Forces:
     stated, labels, first = _header(path, lines)
     columns = _columns_of_loads(path, labels)
     rows = rows_of_numbers(lines, first, len(labels), path=path, filled=True)
-    refuse_rows(path, stated.get("nrows", stated.get("datarows", "")), len(rows), name="nRows")
+    refuse_rows(path, lines, stated.get("nrows", stated.get("datarows", "")), len(rows), name="nRows")
     refuse_disordered(path, rows[:, 0])
-    loads = [_load(rows, own) for own in columns.values()]
-    _refuse_wrong_unit(path, loads)
-    return Forces(rows[:, 0], loads)
+    return Forces(rows[:, 0], _loads(rows, columns))
 
 
 def _header(path: Path, lines: Sequence[str]) -> tuple[dict[str, str], list[str], int]:
     """Return the header's values by name, the labels of the columns, and the index of the first line of numbers."""
-    end = next((i for i, line in enumerate(lines[:MOST_HEADER_LINES]) if line.strip().lower() == "endheader"), None)
-    if end is None:
-        raise UserError(str(path), f"not a {KIND}: no line 'endheader'", AGAIN)
-    stated = {name.strip().lower(): value.strip() for name, _, value in (line.partition("=") for line in lines[:end])}
-    start = next((i for i, line in enumerate(lines[end + 1 :], end + 1) if line.strip()), end)
-    labels = [label for label in cells_of(lines[start]) if label]
-    if start == end or labels[0].lower() != "time":
-        raise UserError(str(path), "its first column is not 'time'", AGAIN)
-    return stated, labels, start + 1
+    head = [cells_of(line) for line in lines[:MOST_HEADER_LINES]]
+    end = next((i for i, cells in enumerate(head) if [cell.lower() for cell in cells[:1]] == ["endheader"]), -1)
+    start = next((i for i, cells in enumerate(head[end + 1 :], end + 1) if any(cells)), end)
+    if end < 0:
+        start = next((i for i, cells in enumerate(head) if cells[:1] and cells[0].lower() == "time"), end)
+    labels = [label for label in head[start] if label] if start > end else []
+    if not labels or labels[0].lower() != "time":
+        raise UserError(str(path), f"not a {KIND}: no line of labels that begins with 'time'", AGAIN)
+    stated = (STATED.fullmatch(line.strip()) for line in lines[:start])
+    return {match[1].lower(): match[2].strip() for match in stated if match}, labels, start + 1
 
 
-def _loads_among(labels: Sequence[str]) -> dict[str, dict[str, list[int]]]:
-    """Return by name of a load the columns of its force ``v``, point ``p`` and torque ``m``."""
-    found: dict[str, dict[str, list[int]]] = {}
+def _loads_among(labels: Sequence[str]) -> dict[str, Columns]:
+    """Return the columns of each load by its name; of equal labels, the second belongs to a second load."""
+    found: dict[str, Columns] = {}
     for column, label in enumerate(labels):
-        if match := LABEL.fullmatch(label.lower()):
-            words, letter, _ = match.groups()
-            kind = "m" if TORQUE_WORDS.search(words) or letter in ("m", "t") else letter
-            name = re.sub(r"force|torque|moment|ground|__+", "", words).strip("_")
-            found.setdefault(name, {}).setdefault(kind, []).append(column)
+        if parts := _parts(label.lower()):
+            name, kind, axis = parts
+            name += "'" * labels[:column].count(label)
+            found.setdefault(name, {}).setdefault(kind, {})[axis] = column
     return {name: own for name, own in found.items() if "v" in own}
 
 
-def _columns_of_loads(path: Path, labels: Sequence[str]) -> dict[str, dict[str, list[int]]]:
-    """Return :func:`_loads_among` labels, each with columns x, y, z; a torque may be absent."""
+def _parts(label: str) -> tuple[str, str, str] | None:
+    """Return the name of the load, the kind and the axis of a column, or None if it is another one."""
+    if match := OF_C3D.fullmatch(label):
+        kind, name, axis = match.groups()
+        return name, kind.replace("f", "v"), dict(zip("123", "xyz", strict=True)).get(axis, axis)
+    match = WITH_LETTER.fullmatch(label) or WITHOUT.fullmatch(label)
+    if not match:
+        return None
+    words, letter, axis, number = (part or "" for part in match.groups())
+    if TORQUE.search(words) or letter == "t":
+        letter = "m"
+    kind = letter or ("p" if POINT.search(words) else "v" if FORCE.search(words) else "")
+    return ("_".join([*NO_NAME.sub(" ", words).split(), number]).strip("_"), kind, axis) if kind else None
+
+
+def _columns_of_loads(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
+    """Return :func:`_loads_among` labels, each with force and point; of its torque axes may be absent."""
     loads = _loads_among(labels)
     if not loads:
         what = f"no ground reaction force among its columns: {listed(labels[1:], SEVERAL_LISTED)}"
         raise UserError(str(path), what, EXPECTED)
     for own in loads.values():
-        for kind, name in (("v", "force"), ("p", "point of application"), ("m", "torque")):
-            axes = [labels[column].lower()[-1] for column in own.get(kind, [])]
-            if axes != ["x", "y", "z"] and (axes or kind != "m"):
-                first = labels[own["v"][0]]
-                what = f"the {name} of {first} has columns {', '.join(axes) or 'none'}, not x, y, z"
-                raise UserError(str(path), what, EXPECTED)
+        for kind, name in (("v", "force"), ("p", "point of application")):
+            if (axes := sorted(own.get(kind, {}))) != ["x", "y", "z"]:
+                what = f"the {name} of {labels[min(own['v'].values())]} has columns {', '.join(axes) or 'none'}"
+                raise UserError(str(path), f"{what}, not x, y, z", EXPECTED)
     return loads
 
 
-def _load(rows: Array, columns: dict[str, list[int]]) -> Load:
-    """Return one load; without force its moment is the torque alone, wherever the point is."""
-    force, point = rows[:, columns["v"]], rows[:, columns["p"]]
-    torque = rows[:, columns["m"]] if "m" in columns else np.zeros_like(force)
-    lever = np.where((force == 0).all(axis=1, keepdims=True), 0.0, point)
-    return Load(force, np.cross(lever, force) + torque, point)
+def _loads(rows: Array, columns: Mapping[str, Columns]) -> list[Load]:
+    """Return the loads in SI units; without force a moment is the torque alone, wherever the point is.
 
-
-def _refuse_wrong_unit(path: Path, loads: Sequence[Load]) -> None:
-    """Refuse points of application in mm."""
-    for load in loads:
-        size = np.linalg.norm(load.force, axis=1)
-        loaded = size > LOADED_SHARE * np.fmax.reduce(size, initial=0.0)
-        away_m = float(np.nanmedian(np.linalg.norm(load.point[loaded], axis=1))) if loaded.any() else 0.0
-        if not away_m < LARGEST_LAB_M:
-            what = f"points of application are {away_m:.0f} m from the lab's origin"
-            raise UserError(str(path), what, "give them in m, forces in N, torques in N m")
+    An absent axis of a torque is 0: a foot on the ground transmits none but the free moment.
+    """
+    force, point, torque = np.zeros((3, len(columns), len(rows), 3))
+    for i, own in enumerate(columns.values()):
+        for kind, values in (("v", force), ("p", point), ("m", torque)):
+            for axis, column in own.get(kind, {}).items():
+                values[i, :, "xyz".index(axis)] = rows[:, column]
+    size = np.linalg.norm(force, axis=-1)
+    largest = float(np.fmax.reduce(size, axis=None, initial=0.0))
+    away = np.linalg.norm(point[size > LOADED_SHARE * largest], axis=-1)
+    in_mm = bool(np.isfinite(away).any()) and float(np.nanmedian(away)) > LARGEST_LAB_M
+    point /= 1000 if in_mm else 1
+    arm_m = float(np.fmax.reduce(np.abs(torque), axis=None, initial=0.0)) / (largest or 1.0)
+    torque /= 1000 if arm_m > (LONGEST_ARM_M if in_mm else LONGEST_PLATE_M) else 1
+    lever = np.where((force == 0).all(axis=-1, keepdims=True), 0.0, point)
+    return [Load(*one) for one in zip(force, np.cross(lever, force) + torque, point, strict=True)]
 
 
 def at_rate(forces: Forces, *, start_s: float, end_s: float) -> tuple[float, list[Load]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ MOST_TEXT = 24  # characters of a cell in a message
 
 
 def lines_of(path: Path, *, kind: str) -> list[str]:
-    """Return the lines of a text file without their ends.
+    """Return the lines of a text file without their ends; an empty last one if the file ends with a line's end.
 
     Args:
         path: the file.
@@ -30,9 +31,11 @@ def lines_of(path: Path, *, kind: str) -> list[str]:
     if not path.is_file():
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
     content = path.read_bytes()
-    if b"\0" in content:
+    wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # Excel's "Unicode Text"
+    text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
+    if "\0" in text:
         raise UserError(str(path), f"not a {kind}: it is no text", f"{AGAIN} as text")
-    return content.decode("utf-8-sig", errors="replace").splitlines()
+    return [*text.splitlines(), *[""] * text.endswith(("\n", "\r"))]
 
 
 def cells_of(line: str) -> list[str]:
@@ -43,25 +46,28 @@ def cells_of(line: str) -> list[str]:
 def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Path, filled: bool) -> Array:
     """Return rows of numbers (row, column); blank lines are left out, empty cells are NaN.
 
+    Where no number has a point, commas are decimal commas.
+
     Args:
         lines: of the whole file.
         first: index of the first line with numbers.
         columns: cells of a row; empty ones at its end may be absent.
         path: the file.
-        filled: whether no cell may be empty or absent.
+        filled: whether no cell may be absent.
 
     Raises:
         UserError: a line with more or fewer cells, or with a cell that is no number.
     """
     rows = []
+    commas = not any("." in line for line in lines[first:])
     for number, line in enumerate(lines[first:], first + 1):
         if not line.strip():
             continue
-        cells = cells_of(line)
+        cells = cells_of(line.replace(",", ".") if commas else line)
         while len(cells) > columns and not cells[-1]:
             cells.pop()
-        if len(cells) > columns or (filled and not (len(cells) == columns and all(cells))):
-            what = f"line {number} has {sum(map(bool, cells))} cells, its header names {columns} columns"
+        if len(cells) > columns or (filled and len(cells) < columns):
+            what = f"line {number} has {len(cells)} cells, its header names {columns} columns"
             raise UserError(str(path), what, f"damaged or cut off: {AGAIN}")
         try:
             rows.append([float(cell) if cell else np.nan for cell in cells] + [np.nan] * (columns - len(cells)))
@@ -71,12 +77,13 @@ def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Pat
 
 
 def _no_number(path: Path, number: int, cells: Sequence[str]) -> UserError:
-    strange = next(cell for cell in cells if cell and not _is_number(cell))
-    remedy = "write decimal points, not commas" if "," in strange else f"damaged: {AGAIN}"
+    strange = next(cell for cell in cells if cell and not is_number(cell))
+    remedy = "write all numbers with decimal points" if "," in strange else f"damaged: {AGAIN}"
     return UserError(str(path), f"line {number}: '{strange[:MOST_TEXT]}' is no number", remedy)
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number."""
     try:
         float(cell)
     except ValueError:
@@ -84,11 +91,14 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def refuse_rows(path: Path, stated: str, counted: int, *, name: str) -> None:
-    """Refuse a file without rows, or with fewer or more than its header states.
+def refuse_rows(path: Path, lines: Sequence[str], stated: str, counted: int, *, name: str) -> None:
+    """Refuse a file without rows, or one that ends within a line with fewer rows than its header states.
+
+    Other numbers in a header are out of date, as after a trim: OpenSim ignores them too.
 
     Args:
         path: the file.
+        lines: of the whole file.
         stated: the number in the header; anything else than a whole number is ignored.
         counted: rows in the file.
         name: of the number in the header.
@@ -96,11 +106,11 @@ def refuse_rows(path: Path, stated: str, counted: int, *, name: str) -> None:
     Raises:
         UserError: names both numbers.
     """
-    if stated.isdecimal() and int(stated) != counted:
-        what = f"{name} is {int(stated)}, the file has {counted} rows of numbers"
-        raise UserError(str(path), what, f"cut off or edited: correct {name} or {AGAIN}")
     if not counted:
         raise UserError(str(path), "holds no rows of numbers", f"exclude it in trials.tsv or {AGAIN}")
+    if stated.isdecimal() and counted < int(stated) and lines[-1].strip():
+        what = f"{name} is {int(stated)}, the file has {counted} rows of numbers and ends within the last"
+        raise UserError(str(path), what, f"cut off: copy it or {AGAIN}")
 
 
 def refuse_disordered(path: Path, time: Array) -> None:

@@ -7,6 +7,8 @@ Source: OpenSim's user guide, "Marker (.trc) Files".
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,13 +17,16 @@ from numpy.typing import NDArray
 
 from ..c3d.reader import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ
 from ..errors import UserError
-from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
+from .text_numbers import AGAIN, cells_of, is_number, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 
 Array = NDArray[np.float64]
 
 HEADER_LINES = 5
 KIND = "TRC file"
 OFF_GRID = 0.25  # of a frame; times have three or more decimals, so that rounding is far below
+# DataRate and times: video is 0.1 % slower than its nominal rate, and programs round it to whole frames a second
+RATE_ROUNDING = 0.02
+UNIT_WORDS = re.compile(r"(m|c|d|)(?:illi|enti|eci|)met(?:er|re)s?")
 MOST_FRAMES = 10  # for each row; a file with more frames missing has wrong times
 
 
@@ -57,48 +62,76 @@ def read_trc(path: Path) -> Markers:
         raise UserError(str(path), f"not a {KIND}: it does not begin with PathFileType", AGAIN)
     if len(lines) <= HEADER_LINES:
         raise UserError(str(path), f"cut off after {len(lines)} lines", AGAIN)
-    stated = dict(zip(lines[1].split(), lines[2].split(), strict=False))
-    labels = [cell for cell in cells_of(lines[3])[2:] if cell]
-    if not labels:
-        raise UserError(str(path), "its line 4 names no markers", AGAIN)
-    if (count := stated.get("NumMarkers", "")).isdecimal() and int(count) != len(labels):
-        what = f"NumMarkers is {int(count)}, its line 4 names {len(labels)} markers"
-        raise UserError(str(path), what, f"correct one of them or {AGAIN}")
+    stated, labels, axes = _stated(lines), _labels(path, lines), cells_of(lines[HEADER_LINES - 1])
+    _refuse_labels(path, labels, stated.get("NumMarkers", ""), axes)
     unit_m = _unit_m(path, stated.get("Units", ""))
-    rows = rows_of_numbers(lines, HEADER_LINES, 2 + 3 * len(labels), path=path, filled=False)
-    refuse_rows(path, stated.get("NumFrames", ""), len(rows), name="NumFrames")
+    first = HEADER_LINES - any(is_number(cell) for cell in axes[:1])  # some files lack the line X1, Y1, Z1, ...
+    rows = rows_of_numbers(lines, first, 2 + 3 * len(labels), path=path, filled=False)
+    refuse_rows(path, lines, stated.get("NumFrames", ""), len(rows), name="NumFrames")
     time = rows[:, 1]
     refuse_disordered(path, time)
-    rate_hz = _rate_hz(path, stated.get("DataRate", ""), time)
+    rate_hz, frames = _frames(path, stated.get("DataRate", ""), time)
     positions = rows[:, 2:].reshape(len(rows), -1, 3) * unit_m
     missing = (positions == 0).all(axis=-1) | ~(np.abs(positions) < FARTHEST_M).all(axis=-1)
     positions[missing] = np.nan
-    frames = np.rint((time - time[0]) * rate_hz).astype(int)
     whole = np.full((frames[-1] + 1, *positions.shape[1:]), np.nan)
     whole[frames] = positions
     return Markers(labels, whole, rate_hz, float(time[0]), unit_m)
 
 
+def _stated(lines: Sequence[str]) -> dict[str, str]:
+    """Return the numbers of the header by name: in order, or by tabs if some have none."""
+    names, numbers = (cells_of(line) for line in lines[1:3])
+    if sum(map(bool, names)) == sum(map(bool, numbers)):
+        names, numbers = ([cell for cell in cells if cell] for cells in (names, numbers))
+    return dict(zip(names, numbers, strict=False))
+
+
+def _labels(path: Path, lines: Sequence[str]) -> list[str]:
+    """Return the names of the markers; one without a name is empty if each name is above the first of its columns."""
+    cells = cells_of(lines[3])[2:]
+    named = [i for i, cell in enumerate(cells) if cell]
+    if not named:
+        raise UserError(str(path), "its line 4 names no markers", AGAIN)
+    apart = len(named) > 1 and all(i % 3 == 0 for i in named)
+    return cells[: named[-1] + 1 : 3] if apart else [cells[i] for i in named]
+
+
+def _refuse_labels(path: Path, labels: Sequence[str], stated: str, axes: Sequence[str]) -> None:
+    """Refuse another number of names than NumMarkers, unless the line X1, Y1, Z1, ... has as many."""
+    if stated.isdecimal() and int(stated) != len(labels) and sum(map(bool, axes)) != 3 * len(labels):
+        what = f"NumMarkers is {int(stated)}, its line 4 names {len(labels)} markers"
+        raise UserError(str(path), what, f"correct one of them or {AGAIN}")
+
+
 def _unit_m(path: Path, unit: str) -> float:
-    if unit.lower() not in LENGTH_UNITS_M:
+    short = UNIT_WORDS.sub(r"\1m", unit.lower())
+    if short not in LENGTH_UNITS_M:
         unit = unit if unit.isalpha() and len(unit) < 12 else "missing"
         raise UserError(str(path), f"Units is {unit}", f"give one of {', '.join(LENGTH_UNITS_M)} in its line 3")
-    return LENGTH_UNITS_M[unit.lower()]
+    return LENGTH_UNITS_M[short]
 
 
-def _rate_hz(path: Path, stated: str, time: Array) -> float:
-    """Return frames per second: DataRate, with which the times must agree; without it, by the times."""
+def _frames(path: Path, stated: str, time: Array) -> tuple[float, NDArray[np.int_]]:
+    """Return frames per second and the frame of each instant, from 0.
+
+    The rate is DataRate, unless the times are those of one that differs a little: OpenSim goes by the times.
+    """
     intervals = np.diff(time)
     by_times_hz = 1 / float(np.median(intervals)) if len(intervals) else 0.0
     try:
-        rate_hz = float(stated) or by_times_hz
+        rate_hz = float(stated.replace(",", ".")) or by_times_hz
     except ValueError:
         rate_hz = by_times_hz
     if not RATE_HZ[0] <= rate_hz <= RATE_HZ[1]:
         raise UserError(str(path), f"DataRate is {rate_hz:g} frames a second", f"correct it or {AGAIN}")
-    frames = (time - time[0]) * rate_hz
-    off_grid = np.abs(frames - np.rint(frames)).max(initial=0.0) > OFF_GRID or not (np.diff(np.rint(frames)) > 0).all()
-    if off_grid or frames[-1] > MOST_FRAMES * len(time):
-        what = f"DataRate is {rate_hz:g}, but its times are those of {by_times_hz:.4g} frames a second"
-        raise UserError(str(path), what, f"correct one of them or {AGAIN}")
-    return rate_hz
+    steps = np.rint(intervals * rate_hz)
+    counted = np.concatenate([[0.0], np.cumsum(steps)])
+    even_hz = float(counted[-1] / (time[-1] - time[0])) if len(intervals) else rate_hz
+    for rate in (rate_hz, even_hz):
+        frames = (time - time[0]) * rate
+        on_grid = np.abs(frames - np.rint(frames)).max(initial=0.0) <= OFF_GRID and (np.diff(np.rint(frames)) > 0).all()
+        if on_grid and abs(rate / rate_hz - 1) <= RATE_ROUNDING and frames[-1] <= MOST_FRAMES * len(time):
+            return rate, np.rint(frames).astype(int)
+    what = f"DataRate is {rate_hz:g}, but its times are those of {by_times_hz:.4g} frames a second"
+    raise UserError(str(path), what, f"correct one of them or {AGAIN}")

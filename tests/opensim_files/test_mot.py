@@ -91,9 +91,8 @@ def test_a_gap_in_the_samples_stays_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
-        ("endheader", "", "not a MOT file: no line 'endheader'"),
-        ("\ntime", "\nframe", "its first column is not 'time'"),
-        ("nRows=11", "nRows=12", "nRows is 12, the file has 11 rows of numbers; cut off or edited"),
+        ("endheader\ntime", "frame", "not a MOT file: no line of labels that begins with 'time'"),
+        ("\ntime", "\nframe", "not a MOT file: no line of labels that begins with 'time'"),
         ("ground_force_v", "hip_flexion_", "no ground reaction force among its columns: hip_flexion_x, "),
         (
             "ground_force_px",
@@ -101,7 +100,7 @@ def test_a_gap_in_the_samples_stays_one(tmp_path: Path) -> None:
             "the point of application of ground_force_vx has columns y, z, not x, y, z",
         ),
         ("\n0.05\t", "\n0.04\t", "time is 0.04 s in row 6 of its numbers, which does not follow 0.04 s"),
-        ("\n0.05\t", "\n0.05\t\t", "line 13 has 10 cells, its header names 10 columns"),
+        ("\n0.05\t", "\n0.05\t\t", "line 13 has 11 cells, its header names 10 columns"),
         ("\n0.05\t", "\n0.05s\t", "line 13: '0.05s' is no number"),
     ],
 )
@@ -114,6 +113,10 @@ def test_a_damaged_file_is_refused(tmp_path: Path, before: str, after: str, reas
     assert all(problem.remedy for problem in caught.value.problems)
 
 
-def test_points_in_millimetres_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"points of application are 5.. m from the lab's origin; give them in m"):
-        read_mot(written(tmp_path, mot_text(TIME, load_columns(FORCE, 1000 * POINT, TORQUE))))
+def test_a_file_cut_off_within_a_line_is_refused(tmp_path: Path) -> None:
+    text = mot_text(TIME, load_columns(FORCE, POINT, TORQUE)).replace("nRows=11", "nRows=12")
+    assert len(read_mot(written(tmp_path, text)).time) == 11
+    with pytest.raises(UserError, match="nRows is 12, the file has 11 rows of numbers and ends within the last"):
+        read_mot(written(tmp_path, text[:-3]))
+    with pytest.raises(UserError, match="line 18 has 9 cells, its header names 10 columns"):
+        read_mot(written(tmp_path, text.rstrip().rpartition("\t")[0]))

@@ -62,11 +62,10 @@ def test_frames_left_out_are_unseen(tmp_path: Path) -> None:
     [
         ("PathFileType", "PathFile", "not a TRC file: it does not begin with PathFileType"),
         ("\tmm\t", "\tfeet\t", "Units is feet; give one of mm, cm, dm, m"),
-        ("60\t5\t3", "60\t7\t3", "NumFrames is 7, the file has 5 rows of numbers; cut off or edited"),
-        ("60\t5\t3", "60\t5\t4", "NumMarkers is 4, its line 4 names 3 markers"),
+        ("\tV.Sacral\t\t", "\t\t", "NumMarkers is 3, its line 4 names 2 markers"),
         ("60\t60\t5", "100\t60\t5", "DataRate is 100, but its times are those of 60 frames a second"),
         ("60\t60\t5", "0.01\t60\t5", "DataRate is 0.01 frames a second"),
-        ("1000.000000", "1000,000000", "line 8: '1000,000000' is no number; write decimal points"),
+        ("1000.000000", "1000,000000", "line 8: '1000,000000' is no number; write all numbers with decimal points"),
         ("1000.000000", "1e5e", "line 8: '1e5e' is no number; damaged"),
         ("1000.000000", "1000.000000\t2", "line 8 has 12 cells, its header names 11 columns"),
         ("2\t0.016667", "2\t0.1", "time is 0.033333 s in row 3 of its numbers, which does not follow 0.1 s"),
@@ -81,6 +80,25 @@ def test_a_damaged_file_is_refused(tmp_path: Path, before: str, after: str, reas
         read_trc(written(tmp_path, text.replace(before, after, 1)))
     assert f"walk.trc: {reason}" in str(caught.value)
     assert all(problem.remedy for problem in caught.value.problems)
+
+
+def test_a_file_cut_off_within_a_line_is_refused(tmp_path: Path) -> None:
+    """Its last number may be another one. Where all lines are whole, a wrong number in the header does no harm."""
+    text = trc_text(LABELS, POSITIONS, 60)
+    lines = text.splitlines(keepends=True)
+    for whole in (text.replace("60\t5\t3", "60\t7\t3"), "".join(lines[:-1])):
+        np.testing.assert_allclose(read_trc(written(tmp_path, whole)).positions[:4], POSITIONS[:4])
+    with pytest.raises(UserError, match="NumFrames is 5, the file has 4 rows of numbers and ends within the last"):
+        read_trc(written(tmp_path, "".join(lines[:-2]) + lines[-2][:-3]))
+
+
+def test_too_few_names_are_refused(tmp_path: Path) -> None:
+    """Which one is missing cannot be known, as the last marker is never seen."""
+    unseen = POSITIONS.copy()
+    unseen[:, 2] = np.nan
+    text = trc_text(LABELS, unseen, 60).replace("R.ASIS\t\t\tL.ASIS\t\t\tV.Sacral", "L.ASIS\tV.Sacral")
+    with pytest.raises(UserError, match="NumMarkers is 3, its line 4 names 2 markers"):
+        read_trc(written(tmp_path, text))
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:
