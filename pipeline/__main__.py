@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
+import re
 import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from . import __version__
-from .errors import INTERRUPTED, UserError, printable
+from .errors import INTERRUPTED, UserError, nearest, printable
 
 Answer = tuple[str, int]  # text to print, exit code
 OPTIONS: dict[str, Any] = {
@@ -19,16 +22,34 @@ OPTIONS: dict[str, Any] = {
     "nargs": argparse.REMAINDER,
     "help": "options of Snakemake (default: --cores all)",
 }
+NO_ACCESS_OR_ROOM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")  # argparse's words
 EXAMPLES = """\
 examples:
   gaitlab demo my_demo && gaitlab run my_demo    write a small study, compute it and report on it
   gaitlab init my_study                          write the tables of a folder of recordings
   gaitlab check my_study                         list everything that is wrong with a study
   gaitlab run my_study --dry-run                 list the jobs that would run
-  gaitlab show my_study/derived/study.nc         list the results
+  gaitlab show my_study                          list the results
 
 'gaitlab COMMAND --help' explains a command, with examples.
 """
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that suggests the nearest choice or option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage, message and suggestion, and exit."""
+        if found := INVALID_CHOICE.search(message):
+            message = "; ".join(filter(None, [message, nearest(found[1], re.findall(r"[\w-]+", found[2]))]))
+        super().error(message)
+
+    def refuse_unknown(self, unknown: Sequence[str], *, options_follow: bool) -> NoReturn:
+        """Refuse arguments that the command does not have; ``options_follow`` the study where they are Snakemake's."""
+        remedy = nearest(unknown[0], re.findall(r"--[\w-]+", self.format_help()))
+        remedy = "give options of Snakemake after STUDY" if options_follow else remedy
+        self.error("; ".join(filter(None, [f"unknown: {' '.join(unknown)}", remedy])))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,12 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = command_line_parser()
         chosen, unknown = parser.parse_known_args(arguments)
         if unknown:
-            after = "; give options of Snakemake after STUDY" if "options" in chosen else ""
-            parser.error(f"unknown: {' '.join(unknown)}{after}")
+            chosen.parser.refuse_unknown(unknown, options_follow="options" in chosen)
         function: Callable[[Namespace], Answer] = chosen.function
         text, code = function(chosen)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
+        return 1
+    except OSError as error:
+        if error.errno not in NO_ACCESS_OR_ROOM:
+            raise
+        remedy = "use a place with room, in which you may read and write"
+        sys.stderr.write(f"{UserError(str(error.filename or ''), os.strerror(error.errno), remedy)}\n")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("Stopped by Ctrl-C.\n")
@@ -51,9 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def command_line_parser() -> argparse.ArgumentParser:
+def command_line_parser() -> Parser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="gaitlab",
         description="Compute joint angles, forces and moments of a gait study from its recordings.",
         epilog=EXAMPLES,
@@ -75,16 +101,16 @@ def _add(
     text: str,
     *examples: str,
     place: str = "STUDY",
-) -> argparse.ArgumentParser:
+) -> Parser:
     """Add a command with its examples and its first argument, a place, and return its parser."""
-    command: argparse.ArgumentParser = commands.add_parser(
+    command: Parser = commands.add_parser(
         name,
         help=text,
         description=f"{text[0].upper()}{text[1:]}.",
         epilog="\n".join(["examples:", *(f"  gaitlab {name} {example}" for example in examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.set_defaults(function=function)
+    command.set_defaults(function=function, parser=command)
     command.add_argument("path", metavar=place, type=Path)
     return command
 
@@ -96,14 +122,13 @@ def _add_steps_of_a_study(commands: Any) -> None:
     text = "compute what is missing or out of date, and write the report"
     changed = "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"
     command = _add(commands, "run", _run, text, "my_study", "my_study --cores 2", "my_study --profile slurm", changed)
-    command.add_argument("options", **OPTIONS)
+    command.add_argument("options", **OPTIONS).required = False
 
 
 def _add_looks_at_results(commands: Any) -> None:
-    text = "list the content of an output file, or the numbers of one variable"
-    results, walk = "my_study/derived/study.nc", "my_study/derived/sub-01/kinetics.nc --trial fast_01"
-    angles = f"{results} --variable joint_angle"
-    command = _add(commands, "show", _show, text, results, angles, walk, place="NC")
+    text = "list the content of study.nc or another output file, or the numbers of one variable"
+    angles, walk = "my_study --variable joint_angle", "my_study/derived/sub-01/kinetics.nc --trial fast_01"
+    command = _add(commands, "show", _show, text, "my_study", angles, walk, place="STUDY|NC")
     command.add_argument("--trial", metavar="T", help="one trial only")
     command.add_argument(
         "--variable", metavar="V", help="print the numbers of this variable, or of a metric by another name (KAM)"
@@ -153,7 +178,7 @@ def _add_further_commands(commands: Any) -> None:
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
 
     text = "continue a run that was killed or that filled the disk: unlock the study, then run it"
-    _add(commands, "recover", _recover, text, "my_study").add_argument("options", **OPTIONS)
+    _add(commands, "recover", _recover, text, "my_study").add_argument("options", **OPTIONS).required = False
 
     text = "write a small study with known joint moments"
     command = _add(

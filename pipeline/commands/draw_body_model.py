@@ -7,6 +7,7 @@ axes of each segment (x red, y green, z blue).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -57,6 +58,7 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
         UserError: no such model or file, or a file in which up or forward is unknown.
     """
     model = settings.load_body_model(name, where="body-model", study_path=Path())
+    model = replace(model, landmarks={**model.landmarks, **model.shoulders})
     if file is None:
         wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]
         return f"{model.name}: {model.description}\n\n{aligned(wanted, width=110)}"

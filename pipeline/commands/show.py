@@ -25,6 +25,7 @@ COUNTED = {  # numbered dimensions, and the coordinates that name the kind of ea
     "contact": ("contact_side",),
     "event": ("event", "event_side"),
 }
+STUDY = Path("derived", "study.nc")
 GIVE_A_RESULT = "give a result, such as derived/study.nc in the folder of a study"
 LEVELS = "▁▂▃▄▅▆▇█"
 MOST_LISTED = 12
@@ -39,7 +40,7 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     """Return a file's trials and variables, or the numbers of one variable, as text.
 
     Args:
-        path: an output file, flat or with trials.
+        path: an output file, flat or with trials, or a study's directory for its study.nc.
         trial: the only trial to show; None for all.
         variable: the variable or coordinate to show, or another name of a metric, such as KAM; None for an overview.
         width: characters per line.
@@ -48,6 +49,7 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     Raises:
         UserError: no such file, trial or variable, not a NetCDF file, a rejected trial, or a damaged file.
     """
+    path = path / STUDY if (path / STUDY).is_file() else path
     trials, attributes = _opened(path)
     if trial is not None:
         _known(path, "trial", trial, trials)

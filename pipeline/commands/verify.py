@@ -108,7 +108,7 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     commands = [f"rm {shlex.quote(str(folder / fault.where))}" for fault in faults if fault.remedy == REMOVE]
     commands += [_command(folder)] if any(fault.remedy in OF_RESULTS for fault in faults) else []
     commands += [f"gaitlab write-c3d {shlex.quote(str(folder))}"] * any(fault.remedy == STALE_C3D for fault in faults)
-    commands += [_export(folder, fault.where) for fault in faults if fault.remedy == STALE_EXPORT]
+    commands += dict.fromkeys(_export(folder, fault.where) for fault in faults if fault.remedy == STALE_EXPORT)
     opensim = f"gaitlab export {shlex.quote(str(folder))} --opensim  # and the options of before"
     commands += [opensim] * any(fault.remedy == STALE_OPENSIM for fault in faults)
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])

@@ -264,6 +264,7 @@ def test_body_model_command_draws_and_says_which_label_was_found(
     said = capsys.readouterr().out
     assert "lateral_epicondyle_left   LKNE" in said
     assert "sacrum                    SACR" in said
+    assert "shoulder_left             LSHO" in said
     drawn = page.read_text()
     assert drawn.count('class="centre"') == 12  # three of each leg, from the side and from the front
     assert ">lateral_epicondyle</text>" in drawn

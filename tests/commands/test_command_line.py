@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -59,6 +60,30 @@ def test_options_before_the_study_are_refused(command: str, capsys: pytest.Captu
     with pytest.raises(SystemExit):
         main([command, "--cores", "2", "my_study"])
     assert "unknown: --cores; give options of Snakemake after STUDY" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [("chek my_study", "check"), ("export my_study --format cvs", "csv"), ("export my_study --modle x", "--model")],
+)
+def test_the_nearest_command_choice_or_option_is_suggested(
+    words: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(words.split())
+    assert capsys.readouterr().err.endswith(f"; did you mean '{meant}'?\n")
+
+
+@pytest.mark.parametrize("fault", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+def test_a_place_without_access_or_room_is_one_plain_line(
+    fault: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(_: object) -> None:
+        raise OSError(fault, os.strerror(fault), "my_study/derived")
+
+    monkeypatch.setattr("pipeline.__main__._write_c3d", refused)
+    assert main(["write-c3d", "my_study"]) == 1
+    assert capsys.readouterr().err.startswith(f"my_study/derived: {os.strerror(fault)}; use a place with room")
 
 
 def test_run_starts_snakemake_with_the_snakefile_and_profile_of_this_project(monkeypatch: pytest.MonkeyPatch) -> None:

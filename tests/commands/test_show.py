@@ -130,6 +130,12 @@ def test_cycles_have_a_row_per_condition_and_side(study: Path) -> None:
     assert means == {("slow", "left"): 105, ("slow", "right"): 120, ("fast", "right"): 135}
 
 
+def test_study_is_shown_by_its_directory(study: Path) -> None:
+    (study.parent / "derived").mkdir()
+    inside = study.rename(study.parent / "derived" / "study.nc")
+    assert looked(study.parent, variable="cadence") == looked(inside, variable="cadence")
+
+
 def test_a_metric_is_shown_by_a_name_that_the_field_uses(study: Path) -> None:
     names = ("peak_knee_abductor_moment", "peak_knee_abductor_moment_first")
     data = netcdf.load(study).assign({name: ("cycle", np.full(5, 0.5), {"units": "N m kg-1"}) for name in names})

@@ -243,7 +243,7 @@ def _summary(
         body_model_fit.as_table(fits, width=width),
         *_advice(fits, files, width=width),
         "",
-        *_listed(notes),
+        *_listed(notes, width=width),
         f"Written: {new}." + (f" Not changed: {', '.join(kept)}." if kept else ""),
         "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
         "Fill in what you know: sex, and each n/a.",
@@ -277,13 +277,14 @@ def _advice(fits: Mapping[str, Fit], files: Sequence[File], *, width: int) -> li
     ]
 
 
-def _listed(notes: Notes) -> list[str]:
+def _listed(notes: Notes, *, width: int) -> list[str]:
     lines = []
     for text, names in notes.items():
         if not names:
             continue
         more = len(names) - MOST_LISTED
-        lines += [f"{text[0].upper()}{text[1:]}:", *(f"  {name}" for name in names[:MOST_LISTED])]
+        lines += textwrap.wrap(f"{text[0].upper()}{text[1:]}:", width)
+        lines += [f"  {name}" for name in names[:MOST_LISTED]]
         lines += [f"  and {more} more"] if more > 0 else []
     return [*lines, ""] if lines else []
 
