@@ -149,5 +149,8 @@ if __name__ == "__main__":
         )
     except UserError as error:
         raise SystemExit(f"error: {error}") from None
-    for name, value in found.items():
-        print(name, value)  # noqa: T201
+    for name in ("participants", "left out"):
+        print(f"{name}: {', '.join(found[name]) or 'none'}")  # noqa: T201
+    print(f"threshold of t: {found['threshold of t']:.3g}")  # noqa: T201
+    for start, end, p in found["clusters, from % to %, p"]:
+        print(f"difference from {start:.0f} to {end:.0f} %, p {p:.2g}")  # noqa: T201

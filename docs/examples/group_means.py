@@ -111,6 +111,7 @@ if __name__ == "__main__":
     except UserError as error:
         raise SystemExit(f"error: {error}") from None
     for name, one in found.items():
-        print(name, one.people, "people; largest half width", one.at_each.max(), one.of_all.max())  # noqa: T201
+        widths = f"{one.at_each.max():.3g} at each percent, {one.of_all.max():.3g} for the whole curve"
+        print(f"{name}: {one.people} people; largest half width {widths}")  # noqa: T201
     if not found:
         print("no condition has three people or more: no band")  # noqa: T201

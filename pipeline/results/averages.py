@@ -143,7 +143,8 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
     """Return the mean of each participant's cycles, or stances, by side and condition.
 
     Statistics over people need one value per person: cycles of one person are not independent samples, and a person
-    with more cycles should have no more weight.
+    with more cycles should have no more weight. Sessions of a participant are not kept apart; docs/statistics.md shows
+    how to compare them.
 
     Args:
         curve: ``(cycle, ...)`` or ``(stance, ...)``, also a metric, with the coordinates that :func:`load_study` gives.
