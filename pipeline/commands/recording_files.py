@@ -23,6 +23,8 @@ AUGMENTED, NOT_AUGMENTED = "postaugmentation", "preaugmentation"
 MARKER_FOLDER = re.compile(
     rf"((marker|mocap|motion)[-_ ]?data|markers?|mocap|trcs?|{AUGMENTED}|{NOT_AUGMENTED})", re.IGNORECASE
 )
+# what a TRC file may have at an end of its name, as its forces have another word: walk1_markers.trc, walk1_grfs.sto
+OF_MARKERS = re.compile(r"^(markers?|mocap|trc)([-_. ]|$)|[-_. ](markers?|mocap|trc)$")
 # what a MOT file with forces has in its name beside that of its TRC file
 OF_FORCES = re.compile(
     r"[-_. ]?(ext(ernal)?[-_ ]?forces?|ground[-_ ]?(forces?|reactions?)|forces?|grfs?|kinetics)[-_. ]?"
@@ -66,7 +68,8 @@ def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
             below[parent, trial].append(name)
     found = {}
     for name in trc:
-        candidates = below.get((_folder_of_trial(name), _plain(_stem(name))), [])
+        trials = dict.fromkeys((_plain(_stem(name)), OF_MARKERS.sub("", _plain(_stem(name)))))
+        candidates = [file for trial in trials for file in below.get((_folder_of_trial(name), trial), [])]
         found[name] = _first_with_forces(folder, sorted(candidates, key=partial(_distance, name)))
     return {name: forces for name, forces in found.items() if forces}
 

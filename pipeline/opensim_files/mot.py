@@ -38,6 +38,7 @@ LARGEST_LAB_M = 100.0  # points of application farther from the origin are in mm
 # torques that are larger than the force at this distance are in N mm: of any plate, and of friction under a foot
 LONGEST_PLATE_M, LONGEST_ARM_M = 3.0, 0.15
 LOADED_SHARE = 0.05  # of the largest force; below, points of application mean little
+POINTLESS_SHARE = 0.1  # of the largest force; below, programs may state no point: at 10 to 50 N
 # parts of a sample: instants that differ more are uneven, as files round them to 0.1 ms or finer at 1000 Hz; and those
 # that differ less are the same
 UNEVEN, ROUNDING = 0.25, 0.1
@@ -153,8 +154,24 @@ def _loads(rows: Array, columns: Mapping[str, Columns]) -> list[Load]:
     point /= 1000 if in_mm else 1
     arm_m = float(np.fmax.reduce(np.abs(torque), axis=None, initial=0.0)) / (largest or 1.0)
     torque /= 1000 if arm_m > (LONGEST_ARM_M if in_mm else LONGEST_PLATE_M) else 1
+    for one, points, torques in zip(size, point, torque, strict=True):
+        _fill_points(points, torques, pointless=~(one > POINTLESS_SHARE * largest))
     lever = np.where((force == 0).all(axis=-1, keepdims=True), 0.0, point)
     return [Load(*one) for one in zip(force, np.cross(lever, force) + torque, point, strict=True)]
+
+
+def _fill_points(point: Array, torque: Array, *, pointless: NDArray[np.bool_]) -> None:
+    """Give a force that is too small for a point, where the file has none, one between those before and after.
+
+    Args:
+        point, torque: (sample, 3), changed in place; a torque that is missing with its point is 0.
+        pointless: (sample,) whether the force is that small.
+    """
+    unknown = pointless & ~np.isfinite(point).all(axis=1)
+    known = np.flatnonzero(~pointless & np.isfinite(point).all(axis=1))
+    for axis in range(3):
+        point[unknown, axis] = np.interp(np.flatnonzero(unknown), known, point[known, axis]) if len(known) else 0.0
+    torque[unknown] = np.nan_to_num(torque[unknown])
 
 
 def at_rate(forces: Forces, *, start_s: float, end_s: float) -> tuple[float, list[Load]]:

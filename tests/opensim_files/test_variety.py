@@ -228,6 +228,23 @@ def test_a_free_moment_alone_is_a_torque(tmp_path: Path, walk: tuple[str, str]) 
     assert_same(read_mot(tmp_path / "walk.mot"), read_mot(tmp_path / "known.mot"))
 
 
+def test_a_small_force_without_a_point_has_that_of_its_neighbours(tmp_path: Path, walk: tuple[str, str]) -> None:
+    """Under 50 N the point of application moves by less than a foot's width from that of the first larger force."""
+    _, labels, rows = re.split(r"(time.*)\n", walk[1], maxsplit=1)
+    values = np.array([line.split("\t") for line in rows.splitlines()], dtype=float)
+    columns = dict(zip(labels.split("\t")[1:], values.T[1:], strict=True))
+    (tmp_path / "known.mot").write_text(walk[1])
+    known = read_mot(tmp_path / "known.mot")
+    for load, before in zip(known.loads, ("", "1_", "2_"), strict=True):
+        small = np.linalg.norm(load.force, axis=1) < 50
+        for axis in "xyz":
+            columns[f"{before}ground_force_p{axis}"][small] = np.nan
+            columns[f"{before}ground_torque_{axis}"][small] = np.nan
+    (tmp_path / "walk.mot").write_text(mot_text(values[:, 0], columns))
+    for one, other in zip(read_mot(tmp_path / "walk.mot").loads, known.loads, strict=True):
+        assert np.abs(one.moment - other.moment).max() < 50 * 0.1
+
+
 def test_contact_forces_without_points_are_no_ground_reaction(tmp_path: Path) -> None:
     """Of the simulation's output beside a trial; init must not pair it with the markers."""
     for names in ("foot_r.ground.force.{}", "ankle_r_on_talus_r_in_ground_f{}", "F{}"):
