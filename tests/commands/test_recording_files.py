@@ -13,7 +13,7 @@ from pipeline.commands.recording_files import forces_in, recordings_in
 from pipeline.errors import UserError
 from pipeline.tables import tsv
 from tests.support.checkout import DEMO
-from tests.support.opensim_texts import as_opensim, load_columns, mot_text
+from tests.support.opensim_texts import as_opensim, load_columns, mot_text, trc_text
 
 FORCES = mot_text(np.arange(3) / 100, load_columns(*np.ones((3, 3, 3))))
 ANGLES = mot_text(np.arange(3) / 100, {"pelvis_tx": np.ones(3), "knee_angle_r": np.ones(3)})
@@ -100,6 +100,28 @@ def test_init_and_check_understand_a_folder_of_text_files(tmp_path: Path) -> Non
     assert [finding for finding in found if finding.severity == "error"] == []
     [lonely] = [finding for finding in found if "no force plate" in finding.what]
     assert (lonely.where, "column forces" in lonely.remedy) == ("P1/MarkerData/fast_02.trc", True)
+
+
+def test_folders_of_trials_give_their_names(tmp_path: Path) -> None:
+    """AddBiomechanics has a folder with markers.trc and grf.mot for each trial."""
+    for trial in ("neutral", "walk1"):
+        made(tmp_path, {f"S01/trials/{trial}/grf.mot": FORCES})
+        c3d = DEMO / f"sub-01/{'static' if trial == 'neutral' else 'fast_01'}.c3d"
+        as_opensim(c3d, tmp_path / f"S01/trials/{trial}/markers.trc", None)
+    initialise(tmp_path)
+    rows = tsv.read_table(tmp_path / "trials.tsv", required=("forces",))
+    assert [(row["participant_id"], row["trial"], row["role"], row["forces"]) for row in rows] == [
+        ("S01", "neutral", "static", "S01/trials/neutral/grf.mot"),
+        ("S01", "walk1", "gait", "S01/trials/walk1/grf.mot"),
+    ]
+
+
+def test_keypoints_alone_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    labels = [f"{side}{joint}" for side in "RL" for joint in ("Hip", "Knee", "Ankle", "BigToe", "Heel")]
+    positions = np.random.default_rng(1).normal(0, 0.4, (1, 10, 3)) + np.zeros((50, 1, 1))
+    (tmp_path / "walk.trc").write_text(trc_text(labels, positions, 60))
+    assert "Give the file\nwith augmented markers, of Pose2Sim ..._LSTM.trc" in initialise(tmp_path)
+    assert any(finding.what == "body_model is not set" for finding in check(tmp_path))
 
 
 def test_forces_of_a_c3d_file_are_refused(tmp_path: Path) -> None:

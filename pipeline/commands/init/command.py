@@ -43,6 +43,13 @@ MASS_ERROR = 0.06  # of estimates of one mass from plates, see walking_weights_n
 MOST = 0.75  # share of estimates that agree; fewer mean several people, or steps off a plate
 NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg"
 
+OWN_MODEL_ADVICE = ("Write one that names yours (docs/body_models.md) and enter it as body_model in study.yaml.",)
+KEYPOINTS = frozenset(f"{side}{joint}" for side in "rl" for joint in ("hip", "knee", "ankle"))
+KEYPOINTS_ADVICE = (
+    "These are keypoints of a pose estimator: joint centres alone do not show how segments are turned. Give the file",
+    "with augmented markers, of Pose2Sim ..._LSTM.trc, of OpenCap MarkerData; its body model is opencap.",
+)
+
 Models = Mapping[str, BodyModel]
 
 
@@ -270,9 +277,11 @@ def _advice(fits: Mapping[str, Fit], files: Sequence[File], *, width: int) -> li
     if fit.essential:
         return [f"Body model: {model}."]
     labels = sorted({label for file in files for label in file.labels})
+    short = {re.sub(r"[\W_]|(?<=^r)ight|(?<=^l)eft", "", label.casefold()) for label in labels}
     return [
-        "Body model: none fits: none finds pelvis, knee, ankle and foot by their labels. Write one that names yours",
-        "(docs/body_models.md) and enter it as body_model in study.yaml. Labels found:",
+        "Body model: none fits: none finds pelvis, knee, ankle and foot by their labels.",
+        *(KEYPOINTS_ADVICE if short >= KEYPOINTS else OWN_MODEL_ADVICE),
+        "Labels found:",
         *textwrap.wrap(", ".join(labels), width=width, initial_indent="  ", subsequent_indent="  "),
     ]
 

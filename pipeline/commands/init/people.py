@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from .trial_roles import File, identifiers, is_role_word
+from .trial_roles import File, identifiers, in_folder_of_trial, is_role_word
 
 CODE = re.compile(r"[a-z]{0,12}[-_ ]?\d+[a-z]{0,2}", re.IGNORECASE)
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
@@ -56,6 +56,8 @@ def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
 def _folders(name: str) -> tuple[str, ...]:
     """Return the folders of a file, without the folder of each trial and its ``pose-3d`` as Pose2Sim makes them."""
     parts = PurePosixPath(name).parent.parts
+    if in_folder_of_trial(name):
+        return parts[:-1]
     return parts[:-2] if parts and POSE_FOLDER.fullmatch(parts[-1]) else parts
 
 

@@ -30,6 +30,7 @@ CONDITION_WORD = re.compile(
     r"afo|kafo|insoles?|prosth\w*|aid|cane|crutch\w*|frame|pre|post|baseline|treadmill|overground|level|stairs?|"
     r"up|down|ramp|incline|decline|run\w*|jog\w*|turn\w*|dual|load\w*|left|right"
 )
+NAMELESS = re.compile(r"markers?|mocap", re.IGNORECASE)  # of a file whose folder is named like its trial
 SHORT_FRAMES = 10
 LONGEST_IDENTIFIER = 50  # without the number added to equal ones
 
@@ -71,8 +72,9 @@ class File:
 
     @property
     def stem(self) -> str:
-        """The file's name without folders and suffix."""
-        return PurePosixPath(self.name).stem
+        """The file's name without folders and suffix, or its folder if that names the trial."""
+        path = PurePosixPath(self.name)
+        return path.parent.name if in_folder_of_trial(self.name) else path.stem
 
     @property
     def words(self) -> list[str]:
@@ -92,6 +94,12 @@ class File:
         """Return whether heel or toe of a side is visible; in some labs the heel marker is in the static only."""
         seen = self.seen.get(model_name, frozenset())
         return any({f"heel_{side}", f"toe_{side}"} & seen for side in SIDES)
+
+
+def in_folder_of_trial(name: str) -> bool:
+    """Return whether a file has a folder for its trial alone: ``walk1/markers.trc`` beside ``walk1/grf.mot``."""
+    path = PurePosixPath(name)
+    return bool(path.parent.name and NAMELESS.fullmatch(path.stem))
 
 
 def key_of(name: str, subject: str) -> str:
