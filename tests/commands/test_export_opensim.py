@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+import xarray as xr
 from numpy.typing import NDArray
 
 from benchmarks.opensim_tool import read_table
@@ -76,8 +77,13 @@ def test_markers_are_those_of_the_recording_in_lab_axes(finished: Path) -> None:
     time, written = trc(finished / f"derived/opensim/sub-01/{WALK}.trc")
     read = load_trial(finished / "derived/sub-01/read.nc", WALK)
     assert np.allclose(time, read["time"].values, atol=1e-6)
-    for label, position in written.items():
+    for label in read["marker"].values.tolist():
+        position = written.pop(label)
         assert np.allclose(position, read["marker_position"].sel(marker=label).values, atol=1e-8, equal_nan=True)
+    kinematics = load_trial(finished / "derived/sub-01/kinematics.nc", WALK)
+    assert [*written] == [f"{side}{joint}JC" for side in "RL" for joint in "AKH"]
+    centre = kinematics["joint_centre"].sel(side="left", joint="knee").values
+    assert np.allclose(written["LKJC"], centre, atol=1e-8, equal_nan=True)
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -191,23 +197,70 @@ def test_inverse_kinematics_runs_where_legs_are_posed_and_markers_seen(study: Pa
         assert np.allclose([float(part) for part in text.split()], time[[40, 90]], atol=1e-7)
 
 
-@pytest.mark.parametrize("count", [1, 50])
-def test_scale_takes_one_frame_of_a_static_trial_with_motion_or_of_one_frame(study: Path, count: int) -> None:
-    """It is the one with most markers; OpenSim wants two frames, so that it is there twice."""
+@pytest.mark.parametrize(
+    ("count", "moving", "expected"), [(1, False, (0, 1)), (50, True, (7, 8)), (50, False, (7, 30))]
+)
+def test_scale_takes_frames_that_show_all_markers(
+    study: Path, count: int, moving: bool, expected: tuple[int, int]
+) -> None:
+    """OpenSim places no marker that one frame hides, and wants two: of a motion two, a single one twice."""
     path = study / "derived/sub-01/read.nc"
     read = netcdf.load(path)
     own = np.flatnonzero(read.sample_trial.values == read.trial.values.tolist().index("static"))
-    chosen = min(7, count - 1)
-    read.marker_position[own] += np.linspace(0, 2, len(own))[:, None, None]
-    read.marker_position[np.delete(own, chosen), 0] = np.nan
-    expected = read.marker_position.values[own[chosen], 0]
+    hidden = np.delete(own, np.s_[7:31]) if count > 1 else own[1:]
+    read.marker_position[own] += moving * np.linspace(0, 2, len(own))[:, None, None]
+    read.marker_position[hidden, 0] = np.nan
+    recorded = read.marker_position.values[own[:count], 0]
     netcdf.save(path, read.isel(sample=np.delete(np.arange(read.sizes["sample"]), own[count:])))
     checksums.withdraw(study / "derived", [path])
     export_opensim(study)
     time, written = trc(study / "derived/opensim/sub-01/scale.trc")
-    assert np.allclose(written[str(read.marker.values[0])], [expected, expected], atol=1e-8)
+    found = written[str(read.marker.values[0])]
+    assert np.allclose(found, np.resize(recorded, found.shape), atol=1e-8, equal_nan=True)
     text = xml(study / "derived/opensim/sub-01/scale.xml").findtext(".//time_range") or ""
-    assert np.allclose([float(part) for part in text.split()], time, atol=1e-7)
+    assert np.allclose([float(part) for part in text.split()], time[[*expected]], atol=1e-7)
+
+
+def test_scale_measures_thighs_from_the_hip_centres_of_a_model_that_has_them(study: Path) -> None:
+    """They are those of the calibration, carried by the pelvis, and fit no inverse kinematics without a weight."""
+    model, table = study / "generic.osim", study / "markers.tsv"
+    names = ("LASI", "RASI", "RHIP", "LHJC", "LLEK", "RLEK", "LMEK")
+    model.write_text(MODEL.format(markers="".join(f'<Marker name="{name}"/>' for name in names)))
+    table.write_text("label\tmarker\tweight\nRHJC\tRHIP\t2\nLASI\tLASI\t\n")
+    export_opensim(study, model=model, markers=table)
+    folder = study / "derived/opensim/sub-01"
+    pairs = {pair.text for pair in xml(folder / "scale.xml").iter("markers")}
+    assert pairs >= {"LHJC LLEK", "LHJC LMEK", "RHIP RLEK"}
+    assert not {"LASI LLEK", "RASI RLEK"} & pairs
+    weights = {
+        task.get("name"): task.findtext("weight") for task in xml(folder / f"{WALK}_ik.xml").iter("IKMarkerTask")
+    }
+    assert weights["RHIP"] == "2"
+    assert "LHJC" not in weights
+    _, written = trc(folder / "scale.trc")
+    length = np.linalg.norm(written["LHJC"] - written["LKJC"], axis=1).mean()
+    known = netcdf.load(study / "derived/sub-01/calibrate.nc").joint_distance.sel(side="left", segment="thigh")
+    assert length == pytest.approx(float(known), abs=1e-3)  # of one posture, and their mean
+
+
+def test_a_session_without_a_model_of_the_person_has_no_setup_of_scale(study: Path) -> None:
+    path = study / "derived/sub-01/calibrate.nc"
+    netcdf.save(path, xr.Dataset(attrs={"rejected": "no static trial"}))
+    checksums.withdraw(study / "derived", [path])
+    _, lacking = export_opensim(study)
+    assert "sub-01 scale.xml: no static trial" in lacking
+    assert not (study / "derived/opensim/sub-01/scale.xml").exists()
+
+
+def test_files_of_a_trial_that_left_the_study_are_named(study: Path) -> None:
+    rows = (study / "trials.tsv").read_text().splitlines(keepends=True)
+    (study / "trials.tsv").write_text("".join(row for row in rows if f"\t{WALK}\t" not in row))
+    folder = study / "derived/opensim/sub-01"
+    shutil.copy(folder / "fast_01_ik.xml", folder / "mine_ik.xml")  # of the user
+    _, lacking = export_opensim(study)
+    assert [line for line in lacking if "any more" in line] == [
+        f"sub-01 {WALK}: no walk of the study any more; delete its files in {folder}"
+    ]
 
 
 def test_a_table_names_markers_and_a_model_takes_those_that_it_has(study: Path) -> None:

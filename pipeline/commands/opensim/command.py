@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import xarray as xr
@@ -69,10 +70,20 @@ def export_opensim(
             lacking += [f"{session} {trial}: {reason}"] if reason else []
             first = first if reason or any(first) else (session, trial)
         table += stance_rows(session, results["contacts"])
+    lacking += _left_over(folder, study.sessions)
     netcdf.write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
     netcdf.write_whole(folder / README, readme(*first, choices).encode())
     checksums.record(derived, [folder / README], inputs=inputs, key={"pipeline": __version__})
     return folder / README, lacking
+
+
+def _left_over(folder: Path, sessions: Mapping[str, Iterable[Mapping[str, str]]]) -> Iterator[str]:
+    """Yield a line for each trial of the folder that is no walk of the study, given the rows of its sessions."""
+    walks = {(session, row["trial"]) for session, rows in sessions.items() for row in rows if row["role"] == "gait"}
+    for file in sorted(folder.glob("*/*_ik.xml")):
+        session, trial = file.parent.name, file.name.removesuffix("_ik.xml")
+        if (session, trial) not in walks and file.with_name(f"{trial}.trc").exists():
+            yield f"{session} {trial}: no walk of the study any more; delete its files in {file.parent}"
 
 
 def _results_of(derived: Path, session: str) -> tuple[dict[str, xr.Dataset], dict[str, str]]:

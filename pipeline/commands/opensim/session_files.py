@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from .model import MarkerNames, Model, refuse_other_names
 from .motion_files import mot, trc
 
 NO_LOAD = "no valid stance: no ground reaction and no inverse dynamics"
-STATIC = "scale.trc"
+STATIC, SCALE = "scale.trc", "scale.xml"
 OF_A_WALK = (".trc", "_angles.mot", "_grf.mot", "_grf.xml", "_ik.xml", "_id.xml")
 FEWEST_MARKERS = 3  # to pose a body; without any, InverseKinematics fails
 TOO_FEW = "no frame with three markers of the model and posed legs"
@@ -39,16 +39,37 @@ class Choices(NamedTuple):
     angles: bool
     filter_forces: bool
 
+    @property
+    def on_model(self) -> frozenset[str]:
+        """The markers on the model; none if it is unknown or to get its markers from another file."""
+        return self.model.markers if self.model else frozenset()
+
     def weights(self, markers: Mapping[str, Any]) -> dict[str, float]:
-        """Return the weights of the markers that the model has.
+        """Return the weights of the markers that the model has; joint centres need one in the user's table.
 
         Raises:
             UserError: it has none.
         """
-        known = self.model.markers if self.model else frozenset()
-        if known:
-            refuse_other_names(self.model_path, known, markers)
-        return {name: self.names.weights.get(name, 1.0) for name in markers if not known or name in known}
+        if self.on_model:
+            refuse_other_names(self.model_path, self.on_model, markers)
+        own = self.names.weights
+        left_out = {self.names.name(label) for label in trial_data.CENTRES.values()} - {*own}
+        known = (self.on_model or {*markers}) - left_out
+        return {name: own.get(name, 1.0) for name in markers if name in known}
+
+    def landmarks(self, body_model: BodyModel, labels: Collection[str]) -> dict[str, str]:
+        """Return the marker of each landmark that is one marker of the model, and of its joint centres (``hip_left``).
+
+        Few models have markers at the joint centres: without a known model there are none.
+        """
+        chosen = {name: group[0] for name, group in chosen_labels(body_model, labels).items() if len(group) == 1}
+        if self.on_model:
+            chosen |= {
+                f"{joint}_{side}": label for (side, joint), label in trial_data.CENTRES.items() if label in labels
+            }
+        named = {landmark: self.names.name(label) for landmark, label in chosen.items()}
+        known = self.on_model or {*named.values()}
+        return {landmark: marker for landmark, marker in named.items() if marker and marker in known}
 
 
 def write_session(
@@ -63,7 +84,7 @@ def write_session(
         choices: how to write.
 
     Returns:
-        By walking trial what it lacks, or nothing.
+        By walking trial what it lacks, or nothing; and why there is no setup of Scale.
 
     Raises:
         UserError: two markers have one name, or none is on the model.
@@ -71,9 +92,14 @@ def write_session(
     choices.names.refuse_strange(results["read"]["marker"].values.tolist())
     calibration, settings = results["calibrate"].attrs, json.loads(results["contacts"].attrs["settings"])
     trials = {step: trials_of(data) for step, data in results.items() if step != "calibrate"}
-    if static := trials["read"].get(calibration["static_trial"]):
-        _write_static(folder, static, calibration, body_model, choices)
     lacking = {}
+    for file in (STATIC, SCALE):  # those of earlier results
+        (folder / file).unlink(missing_ok=True)
+    if "rejected" in calibration:
+        lacking[SCALE] = str(calibration["rejected"])
+    elif static := trials["read"].get(calibration["static_trial"]):
+        centres = trial_data.static_centres(static, results["calibrate"], body_model)
+        _write_static(folder, static, centres, calibration, body_model, choices)
     for name in trials["clean"]:
         own = {step: of_step[name] for step, of_step in trials.items()}
         for end in OF_A_WALK:  # those of earlier results
@@ -83,40 +109,46 @@ def write_session(
 
 
 def _write_static(
-    folder: Path, static: Trial, calibration: Mapping[str, Any], body_model: BodyModel, choices: Choices
+    folder: Path,
+    static: Trial,
+    centres: Mapping[tuple[str, str], NDArray[np.float64]],
+    calibration: Mapping[str, Any],
+    body_model: BodyModel,
+    choices: Choices,
 ) -> None:
-    """Write the markers of the static trial and the setup of Scale."""
-    time, frames = _standing(static)
-    seen = {label: position[frames] for label, position in trial_data.markers(static).items()}
-    named = choices.names.renamed(seen)
-    chosen = {landmark: labels[0] for landmark, labels in chosen_labels(body_model, seen).items() if len(labels) == 1}
-    landmarks = {landmark: marker for landmark, label in chosen.items() if (marker := choices.names.name(label))}
+    """Write the markers and joint centres of the static trial and the setup of Scale."""
+    frames = np.arange(len(static["time"])) if len(static["time"]) > 1 else np.zeros(2, dtype=int)  # for means
+    time = static["time"].values[0] + np.arange(len(frames)) / static.attrs["marker_rate_hz"]
+    seen = trial_data.with_centres(trial_data.markers(static), centres)
+    named = choices.names.renamed({label: position[frames] for label, position in seen.items()})
+    weights = choices.weights(named)
+    still = extent_m(static["marker_position"].values) < STANDING_M
+    first, last = _standing([named[name] for name in weights], still=still)
     scale = setup_files.scale(
         folder.name,
         model=Path(os.path.relpath(choices.model_path, folder)).as_posix(),
         markers=STATIC,
-        weights=choices.weights(named),
-        landmarks=landmarks,
+        weights=weights,
+        landmarks=choices.landmarks(body_model, seen),
         mass_kg=calibration["body_mass_kg"],
         height_m=calibration.get("body_height_m", np.nan),
-        time=(time[0], time[-1]),
+        time=(time[first], time[last]),
     )
     text = trc(STATIC, time, named, rate_hz=static.attrs["marker_rate_hz"])
     netcdf.write_whole(folder / STATIC, text.encode())
-    netcdf.write_whole(folder / "scale.xml", scale)
+    netcdf.write_whole(folder / SCALE, scale)
 
 
-def _standing(static: Trial) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return times (s) and frames of the static trial for Scale, which takes the means of all and wants two at least.
+def _standing(positions: Sequence[NDArray[np.float64]], *, still: bool) -> tuple[int, int]:
+    """Return first and last frame of the static trial for Scale: the longest stretch that shows most markers.
 
-    Where the person moves, which gives means that no person has, and in a trial of one frame, it is the frame with most
-    markers twice.
+    Scale takes the means of two frames or more, and does not place a marker that one of them hides. Means over a motion
+    are of no posture: if the person does not stand still, there are two frames.
     """
-    time, position = static["time"].values, static["marker_position"].values
-    if len(time) > 1 and extent_m(position) < STANDING_M:
-        return time, np.arange(len(time))
-    fullest = np.isfinite(position[..., 0]).sum(axis=1).argmax()
-    return time[fullest] + np.arange(2) / static.attrs["marker_rate_hz"], np.repeat(fullest, 2)
+    seen = np.isfinite([position[:, 0] for position in positions])
+    count = (seen[:, 1:] & seen[:, :-1]).sum(axis=0)
+    first, last = max(stretches(count == count.max()), key=lambda run: run[1] - run[0])
+    return first, last if still else first + 1
 
 
 def _write_walk(
@@ -126,7 +158,9 @@ def _write_walk(
     read, clean, contacts = (trial[step] for step in ("read", "clean", "contacts"))
     if reasons := [part.attrs["rejected"] for part in (read, clean, contacts) if "rejected" in part.attrs]:
         return str(reasons[0])
-    named = choices.names.renamed(trial_data.markers(read, clean))
+    posed = "rejected" not in trial["kinematics"].attrs
+    centres = trial_data.moving_centres(trial["kinematics"]) if posed else {}
+    named = choices.names.renamed(trial_data.with_centres(trial_data.markers(read, clean), centres))
     time, weights = read["time"].values, choices.weights(named)
     frames = _frames([named[marker] for marker, weight in weights.items() if weight], trial["kinematics"])
     if not frames:
@@ -136,7 +170,7 @@ def _write_walk(
     files[f"{name}_ik.xml"] = setup_files.inverse_kinematics(
         name, markers=f"{name}.trc", weights=weights, time=span, output=f"{name}_ik.mot"
     )
-    if choices.angles and "rejected" not in trial["kinematics"].attrs:
+    if choices.angles and posed:
         knee_sign = choices.model.knee_sign if choices.model else 1.0
         angles = trial_data.angles(trial["kinematics"], knee_sign=knee_sign)
         files[f"{name}_angles.mot"] = mot(f"{name}_angles.mot", angles).encode()

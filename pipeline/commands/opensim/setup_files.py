@@ -15,15 +15,14 @@ from .trial_data import OF_SIDE
 
 VERSION = "40000"  # of the documents; OpenSim 4 reads it
 SCALED_MODEL = "scaled_model.osim"
-# a measurement: bodies that it scales, and pairs of landmarks that bound them; {side} is left or right
-MEASUREMENTS = {
-    "pelvis": (("pelvis",), (("asis_left", "asis_right"), ("psis_left", "psis_right"))),
-    "thigh": (("femur",), (("asis", "lateral_epicondyle"), ("asis", "medial_epicondyle"))),
-    "shank": (
-        ("tibia",),
-        (("lateral_epicondyle", "lateral_malleolus"), ("medial_epicondyle", "medial_malleolus")),
-    ),
-    "foot": (("talus", "calcn", "toes"), (("heel", "toe_tip"), ("heel", "toe"))),
+Pairs = tuple[tuple[str, str], ...]
+ENDS = ("lateral", "medial")
+# a measurement: bodies that it scales, and pairs of points that bound them, of the first group that is there
+MEASUREMENTS: dict[str, tuple[tuple[str, ...], list[Pairs]]] = {
+    "pelvis": (("pelvis",), [(("asis_left", "asis_right"), ("psis_left", "psis_right"))]),
+    "thigh": (("femur",), [tuple((top, f"{end}_epicondyle") for end in ENDS) for top in ("hip", "asis")]),
+    "shank": (("tibia",), [tuple((f"{end}_epicondyle", f"{end}_malleolus") for end in ENDS)]),
+    "foot": (("talus", "calcn", "toes"), [(("heel", "toe_tip"),), (("heel", "toe"),)]),
 }
 
 Weights = Mapping[str, float]  # of the markers by name
@@ -104,7 +103,7 @@ def scale(
         model: the generic model.
         markers: the marker file of the static trial.
         weights: of the markers that place the model's.
-        landmarks: name of the marker of each landmark.
+        landmarks: name of the marker of each landmark, and of each joint centre, such as ``hip_left``.
         mass_kg, height_m: of the person; the height may be NaN.
         time: of the static trial, s.
     """
@@ -138,11 +137,11 @@ def scale(
 def _measurements(landmarks: Mapping[str, str]) -> list[ET.Element]:
     """Return the measurements that have a pair of markers; the mean of several pairs counts."""
     found = []
-    for measure, (bodies, pairs) in MEASUREMENTS.items():
+    for measure, (bodies, groups) in MEASUREMENTS.items():
         for side, letter in {"": ""}.items() if measure == "pelvis" else OF_SIDE.items():
-            ends = [[landmarks.get(f"{end}_{side}" if side else end) for end in pair] for pair in pairs]
-            known = [" ".join(map(str, pair)) for pair in ends if all(pair)][: 1 if measure == "foot" else None]
-            if known:
+            named = {end.removesuffix(f"_{side}"): marker for end, marker in landmarks.items()}
+            pairs = ([f"{named[a]} {named[b]}" for a, b in group if {a, b} <= {*named}] for group in groups)
+            if known := next(filter(None, pairs), []):
                 scaled = [f"{body}_{letter}" if side else body for body in bodies]
                 content = {
                     "apply": "true",

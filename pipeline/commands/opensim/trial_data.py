@@ -6,8 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
+from ...body.body_model import BodyModel
+from ...body.landmarks import positions
+from ...body.skeleton import calibrated_sides, moving_legs
+from ...conventions import JOINTS
 from ...dynamics.vectors import cross
 from ...plates.wrench import centre_of_pressure
 from ...results.trials import Trial
@@ -17,6 +22,7 @@ from ...steps.clean.step import plate_wrenches
 Array = NDArray[np.float64]
 Columns = dict[str, Array]
 OF_SIDE = {"right": "r", "left": "l"}
+CENTRES = {(side, joint): f"{side[0]}{joint[0]}jc".upper() for side in OF_SIDE for joint in JOINTS}  # virtual markers
 COORDINATES = {  # names of OpenSim's models, where these have such a coordinate
     ("hip", "flexion"): "hip_flexion",
     ("hip", "adduction"): "hip_adduction",
@@ -48,6 +54,34 @@ def markers(read: Trial, clean: Trial | None = None) -> dict[str, Array]:
                 repaired = (clean["fill"].values[:, i] > 0) & np.isfinite(clean["marker_position"].values[:, i, 0])
                 position[repaired, labels.index(label)] = clean["marker_position"].values[repaired, i]
     return {label: position[:, i] for i, label in enumerate(labels) if np.isfinite(position[:, i]).any()}
+
+
+def with_centres(markers: dict[str, Array], centres: Mapping[tuple[str, str], Array]) -> dict[str, Array]:
+    """Return markers and, as virtual ones, the joint centres that are known (``RHJC``, ``RKJC``, ``RAJC``, ``LHJC``).
+
+    Labels of the recording win.
+
+    Args:
+        markers: positions (time, 3), m, by label.
+        centres: likewise, by side and joint.
+    """
+    known = {CENTRES[of]: centre for of, centre in centres.items() if np.isfinite(centre).any()}
+    return markers | {name: centre for name, centre in known.items() if name not in markers}
+
+
+def moving_centres(kinematics: Trial) -> dict[tuple[str, str], Array]:
+    """Return the joint centres (time, 3) of a walk by side and joint."""
+    position = kinematics["joint_centre"].values
+    sides, joints = (kinematics[name].values.tolist() for name in ("side", "joint"))
+    return {(side, joint): position[:, sides.index(side), joints.index(joint)] for side, joint in CENTRES}
+
+
+def static_centres(static: Trial, calibrate: xr.Dataset, body_model: BodyModel) -> dict[tuple[str, str], Array]:
+    """Return the joint centres of the static trial as :func:`moving_centres` does, posed as a walk is."""
+    labels, position = static["marker"].values.astype(str).tolist(), static["marker_position"].values
+    points = positions(body_model, labels, position)
+    legs = moving_legs(points, body_model, calibrated_sides(calibrate), len(position))
+    return {(side, joint): legs[side].centres[f"{joint}_centre"] for side, joint in CENTRES}
 
 
 def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, Any], filtered: bool) -> Columns:
