@@ -44,9 +44,12 @@ opensim.InverseDynamicsTool("{trial}_id.xml").run()
   filter has -6 dB at its cut-off.
 - Ground reactions have no baseline. {filtered}
 - InverseKinematics and InverseDynamics run from the first to the last frame in which the study poses the legs.
+- `RHJC`, `RKJC`, `RAJC` and `LHJC`, `LKJC`, `LAJC` are no markers, but joint centres of the study (hip, knee, ankle).
+  InverseKinematics does not fit them, unless `--markers` gives them a weight.
 - scale.xml scales pelvis, thighs, shanks and feet by distances of markers in the static trial; other bodies keep their
-  size. If the person moves in that trial it takes one frame: then look at the thighs, measured across the hip. Where
-  there is no scale.xml, put a scaled model there yourself.
+  size. Thighs are measured from the hip centres if `--model` has markers there, else from the ASIS: then look at them.
+  Distances are means over the longest time in which no marker is hidden, of two frames if the person moves. Where there
+  is no scale.xml, put a scaled model there yourself.
 - Exporting again replaces these files: keep setup files that you edit under other names.
 """
 PLACE = "Put your generic model here as `{name}`, with its markers on it.\n"

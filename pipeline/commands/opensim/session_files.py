@@ -18,6 +18,7 @@ from ...plates.shown_sizes import STANDING_M, extent_m
 from ...results import netcdf
 from ...results.trials import Trial, trials_of
 from ...signals.filters import design_cutoff_hz, stretches
+from ...steps.clean.step import clean
 from . import setup_files, trial_data
 from .model import MarkerNames, Model, refuse_other_names
 from .motion_files import mot, trc
@@ -28,6 +29,7 @@ OF_A_WALK = (".trc", "_angles.mot", "_grf.mot", "_grf.xml", "_ik.xml", "_id.xml"
 FEWEST_MARKERS = 3  # to pose a body; without any, InverseKinematics fails
 TOO_FEW = "no frame with three markers of the model and posed legs"
 NOT_FILTERED = -1.0  # as a cut-off of OpenSim
+UNFILTERED = {"marker_filter": "butterworth", "marker_cutoff_hz": None}  # settings of the step clean
 
 
 class Choices(NamedTuple):
@@ -92,6 +94,7 @@ def write_session(
     choices.names.refuse_strange(results["read"]["marker"].values.tolist())
     calibration, settings = results["calibrate"].attrs, json.loads(results["contacts"].attrs["settings"])
     trials = {step: trials_of(data) for step, data in results.items() if step != "calibrate"}
+    trials["repaired"] = trials_of(clean(results["read"], body_model=body_model, **settings["clean"] | UNFILTERED))
     lacking = {}
     for file in (STATIC, SCALE):  # those of earlier results
         (folder / file).unlink(missing_ok=True)
@@ -155,12 +158,12 @@ def _write_walk(
     folder: Path, name: str, trial: Mapping[str, Trial], settings: Mapping[str, Any], choices: Choices
 ) -> str:
     """Write the files of a walk; return what it lacks."""
-    read, clean, contacts = (trial[step] for step in ("read", "clean", "contacts"))
-    if reasons := [part.attrs["rejected"] for part in (read, clean, contacts) if "rejected" in part.attrs]:
+    read, cleaned, contacts = (trial[step] for step in ("read", "clean", "contacts"))
+    if reasons := [part.attrs["rejected"] for part in (read, cleaned, contacts) if "rejected" in part.attrs]:
         return str(reasons[0])
     posed = "rejected" not in trial["kinematics"].attrs
     centres = trial_data.moving_centres(trial["kinematics"]) if posed else {}
-    named = choices.names.renamed(trial_data.with_centres(trial_data.markers(read, clean), centres))
+    named = choices.names.renamed(trial_data.with_centres(trial_data.markers(read, trial["repaired"]), centres))
     time, weights = read["time"].values, choices.weights(named)
     frames = _frames([named[marker] for marker, weight in weights.items() if weight], trial["kinematics"])
     if not frames:
@@ -176,14 +179,14 @@ def _write_walk(
         files[f"{name}_angles.mot"] = mot(f"{name}_angles.mot", angles).encode()
     loaded = contacts["valid"].values.any()
     if loaded:
-        loads = trial_data.loads(read, clean, contacts, settings=settings, filtered=choices.filter_forces)
+        loads = trial_data.loads(read, cleaned, contacts, settings=settings, filtered=choices.filter_forces)
         files[f"{name}_grf.mot"] = mot(f"{name}_grf.mot", loads).encode()
         files[f"{name}_grf.xml"] = setup_files.external_loads(name, f"{name}_grf.mot")
         files[f"{name}_id.xml"] = setup_files.inverse_dynamics(
             name,
             motion=f"{name}_ik.mot",
             loads=f"{name}_grf.xml",
-            cutoff_hz=_opensim_cutoff_hz(clean),
+            cutoff_hz=_opensim_cutoff_hz(cleaned),
             time=span,
             output=f"{name}_id.sto",
         )

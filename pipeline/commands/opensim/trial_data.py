@@ -36,23 +36,23 @@ COORDINATES = {  # names of OpenSim's models, where these have such a coordinate
 }
 
 
-def markers(read: Trial, clean: Trial | None = None) -> dict[str, Array]:
+def markers(read: Trial, repaired: Trial | None = None) -> dict[str, Array]:
     """Return the positions (time, 3) of the markers that are seen, m, by label.
 
-    Samples are as recorded, unfiltered. Those that the step ``clean`` repaired (gaps filled, spikes taken out, labels
-    exchanged back) are its own: filtered, but smooth already. A landmark that is the mean of several markers repairs
-    none of them.
+    Samples are as recorded, unfiltered, or as the step ``clean`` repaired them (gaps filled, spikes taken out, labels
+    exchanged back). A landmark that is the mean of several markers repairs none of them.
 
     Args:
-        read, clean: the trial from these steps; no ``clean`` for a static trial.
+        read: the trial from this step.
+        repaired: the trial from ``clean`` without its filter; None for a static trial.
     """
     labels = [str(label) for label in read["marker"].values]
     position = read["marker_position"].values.copy()
-    if clean is not None:
-        for i, label in enumerate(clean["label"].values.tolist()):
+    if repaired is not None:
+        for i, label in enumerate(repaired["label"].values.tolist()):
             if label in labels:
-                repaired = (clean["fill"].values[:, i] > 0) & np.isfinite(clean["marker_position"].values[:, i, 0])
-                position[repaired, labels.index(label)] = clean["marker_position"].values[repaired, i]
+                changed = (repaired["fill"].values[:, i] > 0) & np.isfinite(repaired["marker_position"].values[:, i, 0])
+                position[changed, labels.index(label)] = repaired["marker_position"].values[changed, i]
     return {label: position[:, i] for i, label in enumerate(labels) if np.isfinite(position[:, i]).any()}
 
 
