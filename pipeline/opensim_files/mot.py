@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..c3d.reader import RATE_HZ, Load
 from ..errors import UserError, listed
+from .external_loads import Columns, columns_named, loads_in
 from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 
 Array = NDArray[np.float64]
@@ -33,7 +34,10 @@ OF_C3D = re.compile(r"([fpm])(\d+)_?([xyz123])")  # f1_1, p1_1, m1_1: OpenSim's 
 TORQUE, POINT, FORCE = re.compile(r"torque|moment|grm"), re.compile(r"cop|point"), re.compile(r"force|grf")
 NO_NAME = re.compile(r"torque|moment|grm|cop|point|force|grf|ground|reaction|free|[_. ]+")
 SEVERAL_LISTED = 4
-EXPECTED = "give forces as ground_force_vx, _vy, _vz, their points as _px, _py, _pz, torques as ground_torque_x, _y, _z"
+EXPECTED = (
+    "give forces as ground_force_vx, _vy, _vz, their points as _px, _py, _pz, torques as ground_torque_x, _y, _z, or "
+    "OpenSim's external loads (.xml) of the same name beside it"
+)
 LARGEST_LAB_M = 100.0  # points of application farther from the origin are in mm
 # torques that are larger than the force at this distance are in N mm: of any plate, and of friction under a foot
 LONGEST_PLATE_M, LONGEST_ARM_M = 3.0, 0.15
@@ -46,9 +50,6 @@ LONGEST_INTERVAL_S, MOST_SAMPLES = 0.1, 2_000_000  # forces change faster; half 
 LONGEST_STEP = 3  # intervals between samples; a longer one is a gap
 
 
-Columns = dict[str, dict[str, int]]  # of a load, by kind (force v, point p, torque m) and axis
-
-
 class Forces(NamedTuple):
     """The content of a MOT file: instants (sample,), s, which rise, and the loads in the order of their columns."""
 
@@ -57,26 +58,28 @@ class Forces(NamedTuple):
 
 
 def has_forces(path: Path) -> bool:
-    """Return whether a MOT file holds ground reaction forces and their points, by its labels.
+    """Return whether a MOT file holds ground reaction forces and their points, by its labels or external loads.
 
     Raises:
         UserError: absent or not a MOT file.
         OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
-    return any("p" in own for own in _loads_among(_header(path, lines)[1]).values())
+    named = any("p" in own for own in _loads_among(_header(path, lines)[1]).values())
+    return named or bool(loads_in(path.with_suffix(".xml")))
 
 
 def read_mot(path: Path) -> Forces:
-    """Read the loads of a MOT file.
+    """Read the loads of a MOT file: those that external loads (XML) of its name beside it name, else by its labels.
 
     Raises:
-        UserError: absent, not a MOT file, damaged, cut off, or without ground reaction forces.
+        UserError: absent, not a MOT file, damaged, cut off, or without ground reaction forces; or its external loads
+            are unusable.
         OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
     stated, labels, first = _header(path, lines)
-    columns = _columns_of_loads(path, labels)
+    columns = columns_named(path.with_suffix(".xml"), labels) or _columns_of_loads(path, labels)
     rows = rows_of_numbers(lines, first, len(labels), path=path, filled=True)
     refuse_rows(path, lines, stated.get("nrows", stated.get("datarows", "")), len(rows), name="nRows")
     refuse_disordered(path, rows[:, 0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from ..conventions import CHAIN, SIDES, UPPER_BODY
@@ -138,13 +138,19 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
 
 
 def files_of(row: Mapping[str, str]) -> list[str]:
-    """Return the files of a trial: its recording, and the file with its forces if it has one of its own."""
-    return [*_paths(row).values()]
+    """Return the files of a trial: its recording, and that with its forces and their external loads, which may be."""
+    return [*_paths(row).values(), *filter(None, [external_loads_of(row)])]
 
 
 def forces_of(row: Mapping[str, str]) -> str:
     """Return the file with a trial's forces, or an empty text if the recording itself holds what there is."""
     return _paths(row).get("forces", "")
+
+
+def external_loads_of(row: Mapping[str, str]) -> str:
+    """Return where OpenSim's external loads of a trial's forces are, if they are any; empty if it has no such file."""
+    forces = forces_of(row)
+    return str(PurePosixPath(forces).with_suffix(".xml")) if Path(forces).suffix.lower() in FORCE_FILES else ""
 
 
 def _paths(row: Mapping[str, str]) -> dict[str, str]:

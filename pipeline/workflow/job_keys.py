@@ -136,9 +136,10 @@ class Study:
         return {"trials": trials, "arguments": self._body_model}
 
     def _forces(self, row: tsv.Row) -> dict[str, Any]:
-        """Return the file with a trial's forces and its SHA-256; nothing if it has none."""
-        forces = study_tables.forces_of(row)
-        return {"forces": forces, "forces_sha256": self.sha256.get(forces)} if forces else {}
+        """Return the file with a trial's forces, that of their external loads, and their SHA-256, if it has them."""
+        forces, loads = study_tables.forces_of(row), study_tables.external_loads_of(row)
+        found = {"forces": forces, "forces_sha256": self.sha256.get(forces)} if forces else {}
+        return found | ({"loads": loads, "loads_sha256": self.sha256[loads]} if loads in self.sha256 else {})
 
     def calibration_of(self, session: str) -> dict[str, Any]:
         """Return the arguments of step ``calibrate`` that come from the tables."""

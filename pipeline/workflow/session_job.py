@@ -62,7 +62,7 @@ def run(
 
 def sources_of(trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the SHA-256 of every file that the trials in a key of ``read`` name and that exists."""
-    pairs = (("file", "sha256"), ("forces", "forces_sha256"))
+    pairs = (("file", "sha256"), ("forces", "forces_sha256"), ("loads", "loads_sha256"))
     return {row[file]: row[digest] for row in trials for file, digest in pairs if row.get(digest)}
 
 

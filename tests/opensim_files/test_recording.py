@@ -105,7 +105,7 @@ def test_forces_of_another_time_are_refused(tmp_path: Path) -> None:
         read_opensim(tmp_path / "walk.trc", tmp_path / "walk.mot")
 
 
-def test_a_change_of_the_forces_changes_the_keys_of_their_session(tmp_path: Path) -> None:
+def test_a_change_of_forces_or_their_loads_changes_the_keys_of_their_session(tmp_path: Path) -> None:
     study = both(tmp_path, "fast_01")
 
     def keys() -> dict[str, str]:
@@ -117,5 +117,9 @@ def test_a_change_of_the_forces_changes_the_keys_of_their_session(tmp_path: Path
     forces.write_text(forces.read_text().replace("\n0.001\t", "\n0.0010\t"))
     after = keys()
     assert {name for name in before if before[name] != after[name]} == {"text"}
+    (study / "walk_grf.xml").write_text("<ExternalLoads/>")
+    loads = keys()
+    assert {name for name in before if loads[name] != after[name]} == {"text"}
     assert "walk_grf.mot" in open_study(study).recordings("text")
+    assert "walk_grf.xml" in open_study(study).recordings("text")
     assert "walk_grf.mot" not in open_study(study).recordings("markers")
