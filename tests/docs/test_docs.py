@@ -96,6 +96,18 @@ def test_every_page_is_in_the_index() -> None:
     assert {page.name for page in DOCS.glob("*.md")} - {"index.md"} <= linked
 
 
+def test_figures_of_the_readme_are_those_of_the_validation() -> None:
+    table = (HOUSE / "README.md").read_text().partition("## Can it be trusted?")[2].partition("Every trial")[0]
+    quoted = re.findall(r"\b0\.\d+", table)
+    assert len(quoted) > 10
+    assert sorted({*quoted} - {*re.findall(r"\b0\.\d+", text_of("validation.md"))}) == []
+
+
+def test_fractions_have_braces() -> None:
+    """GitHub reads \\frac12 as TeX does; the site's formulas need \\frac{1}{2}."""
+    assert re.findall(r"\\[td]?frac(?!\{).*", text_of("theory.md")) == []
+
+
 def test_every_column_and_key_is_explained() -> None:
     columns = {
         *study_tables.PARTICIPANT_COLUMNS,
