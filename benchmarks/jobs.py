@@ -49,10 +49,11 @@ def peak_memory_mb() -> float:
     ``getrusage`` does not serve: a child inherits the figure of its parent.
     """
     processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    return sum(_high_water_kb(process.pid) for process in processes) / 1000
+    return sum(high_water_kb(process.pid) for process in processes) / 1000
 
 
-def _high_water_kb(pid: int) -> int:
+def high_water_kb(pid: int) -> int:
+    """Return the resident memory of a process at its peak, kB."""
     lines: dict[str, Any] = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return int(lines["VmHWM"].split()[0])
 
