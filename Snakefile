@@ -74,10 +74,12 @@ if not workflow.output_settings.dryrun:
 
 wildcard_constraints:
     session=r"[^/]+",  # not the names: Snakemake searches the text of this expression for each file
+    participant=r"[^/]+",
 
 
 localrules:
     all,
+    page,
 
 
 if not workflow.is_main_process:  # a job on a cluster runs its steps; Slurm's plugin would start Snakemake for each
@@ -118,11 +120,17 @@ def recordings(wildcards):
 
 
 def of_all_sessions(output):
-    """Return the function that gives an output of every session; of finished ones, as a file without a job."""
+    """Return the function that gives an output of every session; of finished ones, as a file without a job.
 
-    def files(_):
+    For the page of a participant, they are the participant's sessions.
+    """
+
+    def files(wildcards):
         force_changed_results()
-        paths = {session: f"derived/{session}/{output}.nc" for session in STUDY.sessions}
+        sessions = STUDY.sessions_of(getattr(wildcards, "participant", None))
+        if not sessions:
+            refuse(f"trials.tsv has no participant '{wildcards.participant}'; ask for the page of one that it has.")
+        paths = {session: f"derived/{session}/{output}.nc" for session in sessions}
         return [before_update(path) if session in finished() else path for session, path in paths.items()]
 
     return files
@@ -347,6 +355,26 @@ rule report:
     resources:
         mem_mb=STUDY.memory_mb["study"],
         runtime=STUDY.runtime_min["study"],
+    params:
+        key=key("report"),
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)
+
+
+rule page:  # of a participant, where it is asked for
+    input:
+        study="derived/study.nc",
+        metrics="derived/metrics.csv",
+        quality="derived/quality.csv",
+        means="derived/participants.csv",
+        symmetry="derived/symmetry.csv",
+        cycles=of_all_sessions("cycles"),
+        representative=of_all_sessions("representative"),
+        calibrate=of_all_sessions("calibrate"),
+    output:
+        page=update("derived/report/{participant}.html"),
+    log:
+        "logs/{participant}/page.log",
     params:
         key=key("report"),
     run:

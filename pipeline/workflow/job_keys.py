@@ -68,10 +68,16 @@ class Study:
         """Return the participants who have trials."""
         return list(dict.fromkeys(rows[0]["participant_id"] for rows in self.sessions.values()))
 
+    def sessions_of(self, participant: str | None) -> list[str]:
+        """Return the sessions of a participant, or all."""
+        return [name for name, rows in self.sessions.items() if participant in (None, rows[0]["participant_id"])]
+
     @property
     def report_pages(self) -> list[str]:
-        """Return the pages of the report besides report.html, relative to derived/."""
-        return list(own_pages(self.people).values())
+        """Return the pages of participants, relative to derived/; if written on request, those that exist."""
+        on_request = self.settings["report"]["pages"] == "on_request"
+        pages = own_pages(self.people).values()
+        return [page for page in pages if not on_request or (self.path / "derived" / page).exists()]
 
     @cached_property
     def memory_mb(self) -> dict[str, int]:

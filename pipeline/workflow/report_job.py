@@ -1,5 +1,7 @@
 """Run the step ``report`` on some participants at a time; write the overview, and the pages that have changed.
 
+With the setting ``pages: on_request`` a page that does not exist is not written until it is the output of a job.
+
 A page of a participant has a record of its own (see :mod:`pipeline.workflow.checksums`), with the files of the
 participant's sessions and a digest of all else that it shows. While these and the code are as recorded, it stays.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from .run_job import DERIVED, Files, load_reference
 TABLES = ("metrics", "quality", "means", "symmetry")
 SHOWN = ("cycles", "representative", "calibrate")
 AT_A_TIME = 50  # participants
-OF_THE_OVERVIEW = ("participants", "recorded")  # arguments of the step; a page has its own in the digest
+OF_THE_OVERVIEW = ("participants", "recorded", "pages")  # arguments of the step; a page has its own in the digest
 
 
 class Sessions(Mapping[str, xr.Dataset]):
@@ -51,7 +53,7 @@ class Sessions(Mapping[str, xr.Dataset]):
 
 
 def run(
-    key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, _outputs: Files
+    key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
     """Run the job of the report; arguments as of :func:`pipeline.workflow.run_job.run`."""
     if arguments["reference"]:
@@ -63,15 +65,19 @@ def run(
         labels = netcdf.load(study, (f"leg_length{ending}",)).variables
         people[row] = Counter(labels[f"participant{ending}"].values.tolist())
         conditions |= dict.fromkeys(labels[f"condition{ending}"].values.tolist())
-    parts = _parts(study, arguments["participants"], people)
+    requested = [file.stem for file in outputs.get("page", ())]
+    every, on_request = arguments["participants"], arguments["pages"] == "on_request"
+    arguments["participants"] = requested or every
+    parts = _parts(study, every, people, {*arguments["participants"]})
     tables = {name: groups_of(inputs[name][0], "participant") for name in TABLES}
     sessions = {name: Sessions(inputs[name], NEEDS.get(name)) for name in SHOWN}
     for page in function(parts, **tables, **sessions, **arguments, conditions=[*conditions]):
         if page.name == OVERVIEW:
-            netcdf.write_whole(DERIVED / OVERVIEW, page.html().encode())
-        else:
+            if not requested:
+                netcdf.write_whole(DERIVED / OVERVIEW, page.html().encode())
+        elif requested or not on_request or (DERIVED / page.name).exists():
             _update(page, page_key(key))
-    known = {f"{name}.html" for name in arguments["participants"]}
+    known = {f"{name}.html" for name in every}
     gone = [file for file in (DERIVED / PAGES).glob("[!.]*.html") if file.name not in known]  # who have left the study
     checksums.withdraw(DERIVED, gone)
     for file in gone:
@@ -80,21 +86,32 @@ def run(
 
 def page_key(key: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a participant's page depends on of the report's key."""
-    kept = {name: value for name, value in key["arguments"].items() if name not in OF_THE_OVERVIEW}
-    return {**key, "arguments": kept}
+    kept = {
+        part: {name: value for name, value in key[part].items() if name not in OF_THE_OVERVIEW}
+        for part in ("settings", "arguments")
+    }
+    return {**key, **kept}
 
 
 def _parts(
-    study: Path, participants: Sequence[str], people: Mapping[str, Counter[str]]
+    study: Path, participants: Sequence[str], people: Mapping[str, Counter[str]], wanted: Collection[str]
 ) -> Iterator[tuple[Sequence[str], xr.Dataset]]:
-    """Yield some participants at a time, with their part of study.nc; ``people`` counts their cycles and stances."""
+    """Yield some participants at a time, with the part of study.nc in which they are.
+
+    Args:
+        study: study.nc.
+        participants: all participants in order.
+        people: counts of their cycles and stances.
+        wanted: the participants to yield.
+    """
     start = dict.fromkeys(people, 0)
     for first in range(0, len(participants), AT_A_TIME):
         names = participants[first : first + AT_A_TIME]
         rows = {
             row: slice(start[row], start[row] + sum(count[name] for name in names)) for row, count in people.items()
         }
-        yield names, netcdf.load(study, NEEDS["study"], rows=rows)
+        if mine := [name for name in names if name in wanted]:
+            yield mine, netcdf.load(study, NEEDS["study"], rows=rows)
         start = {row: part.stop for row, part in rows.items()}
 
 

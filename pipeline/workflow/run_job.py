@@ -43,7 +43,8 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     function = getattr(importlib.import_module(f"..steps.{step}.step", __package__), step)
     job = importlib.import_module("." + ("session_job" if key["session"] else f"{step}_job"), __package__)
     job.run(key, function, key["settings"] | key.get("arguments", {}), inputs, outputs)
-    checksums.record(DERIVED, written, inputs=digests, key=key)
+    without = [file for file in written if checksums.recorded(DERIVED, file.relative_to(DERIVED).as_posix()) is None]
+    checksums.record(DERIVED, without, inputs=digests, key=key)  # a page of the report has a record by its own job
 
 
 def provenance(

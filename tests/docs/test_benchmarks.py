@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import page, paired, per_trial
+from benchmarks import archive, page, paired, per_trial
 from benchmarks.__main__ import parts
 from benchmarks.figures import Figure, not_measured
 from benchmarks.generated import write_study
 from benchmarks.growth import grown
 from benchmarks.timing import output_of
 from pipeline.c3d import reader
+from tests.support.checkout import planned
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,14 @@ def test_number_of_jobs_equals_that_planned_by_snakemake(tmp_path: Path) -> None
     total = re.search(r"^total\s+(\d+)", planned, re.MULTILINE)
     assert total
     assert int(total[1]) == per_trial.jobs(2, 3) + 1  # and the rule all
+
+
+def test_archive_has_finished_sessions_of_which_the_study_is_to_be_made(tmp_path: Path) -> None:
+    write_study(tmp_path, sessions=1, trials=1, duration_s=0.5)
+    archive.spent(tmp_path, ["derived/sub-0001/cycles.nc"])
+    archive.extend(tmp_path, 3)
+    assert planned(tmp_path) == {"study", "report"}
+    assert len(planned(tmp_path, "--forceall")) == 3 * 7 + 2
 
 
 def test_page_has_a_table_for_each_part() -> None:

@@ -70,7 +70,7 @@ class Made(NamedTuple):
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
-        axes: str = "fixed", at_a_time: int = 100,
+        axes: str = "fixed", pages: str = "all", at_a_time: int = 100,
     ) -> dict[str, str]:  # fmt: skip
         """Return all pages, the overview first, made from parts of some participants at a time."""
         metrics, quality, means, symmetry = (
@@ -79,14 +79,15 @@ class Made(NamedTuple):
         )
         names = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
-        pages = report(
+        made = report(
             ((people, self.part(people)) for people in groups), metrics, quality, means, symmetry, self.cycles,
             self.representative, self.calibrate,
-            title=title, reference=reference, moment_signs=moment_signs, axes=axes, participants=self.participants,
+            title=title, reference=reference, moment_signs=moment_signs, axes=axes, pages=pages,
+            participants=self.participants,
             recorded=dict.fromkeys(self.cycles, "2024-05-12"),
             conditions=list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
         )  # fmt: skip
-        found = {page.name: page.html() for page in pages}
+        found = {page.name: page.html() for page in made}
         return {"report.html": found["report.html"], **found}
 
     def part(self, people: list[str]) -> xr.Dataset:

@@ -111,6 +111,31 @@ def test_the_report_stays_if_the_new_one_cannot_be_made(study: Path) -> None:
     assert b"Another" in page.read_bytes()
 
 
+def test_a_page_on_request_is_that_of_the_whole_report(study: Path) -> None:
+    page, overview = study / "derived/report/sub-01.html", study / "derived/report.html"
+    before = page.read_bytes()
+    shutil.rmtree(page.parent)
+    with (study / "study.yaml").open("a") as handle:
+        handle.write("report: {pages: on_request}\n")
+    assert snakemake(study).returncode == 0
+    assert not page.parent.exists()
+    assert b"derived/report/NAME.html" in overview.read_bytes()
+    assert planned(study) == set()
+    name = f"derived/report/{page.name}"
+    assert snakemake(study, name).returncode == 0
+    assert page.read_bytes() == before
+    assert verify(study)[0] == []
+    with (study / "study.yaml").open("a") as handle:
+        handle.write("cycles: {longest_cycle_s: 2.9}\nstudy: {reference: null}\n")
+    assert snakemake(study).returncode == 0
+    assert [file.name for file in page.parent.iterdir()] == [page.name]
+    assert page.read_bytes() != before
+    assert verify(study)[0] == []
+    unknown = snakemake(study, "derived/report/nobody.html")
+    assert unknown.returncode == 1
+    assert "trials.tsv has no participant 'nobody'" in unknown.stderr
+
+
 def test_files_of_the_date_of_their_record_are_not_read(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of a hundred sessions would take a minute at each start."""
     opened = open_study(study)

@@ -95,11 +95,11 @@ class Overview:
         Args:
             study: a part of derived/study.nc, for its attributes and labels.
             panels: of the figures.
-            links: the participants' own pages.
+            links: the participants' own pages, none if these are written on request.
             reference: the curves of the reference, by speed.
         """
         sources = json.loads(study.attrs.get("source_sha256", "{}"))
-        several, figures = len(links) > 1, self._figures(panels, reference)
+        several, figures = len(self.people) > 1, self._figures(panels, reference)
         averages = {
             place: average(np.concatenate(people), phase=metric_tables.phases(self.shown))
             for place, people in self.metrics.items()

@@ -85,6 +85,7 @@ def report(
     reference: str | None,
     moment_signs: str,
     axes: str,
+    pages: str,
     participants: Sequence[str],
     recorded: Mapping[str, str],
     conditions: Sequence[str],
@@ -105,7 +106,8 @@ def report(
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.curves.panels.panels_of`.
         axes: ``fixed`` or ``fitted``, the vertical axes until a reader chooses.
-        participants: the participants in order.
+        pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
+        participants: the participants in order; of the overview, all of the study.
         recorded: by session, the day of recording; empty if it is not stated.
         conditions: the conditions of the study in order.
 
@@ -133,12 +135,13 @@ def report(
             html = partial(_participant_page, part, person, representative)
             yield Page(links[name], [*person.trials], json.dumps(facts), html)
         overview.add_cycles(data, part.cycles)
-    yield Page(OVERVIEW, [], "", partial(_overview_page, overview, part, links))
+    yield Page(OVERVIEW, [], "", partial(_overview_page, overview, part, links if pages == "all" else {}))
 
 
 def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:
-    """Yield each participant's rows of a table that has the participants in this order."""
-    groups = iter(table)
+    """Yield each participant's rows of a table that has the participants, and perhaps others, in this order."""
+    wanted = {*participants}
+    groups = (group for group in table if group[0] in wanted)
     name, rows = next(groups, ("", []))
     for participant in participants:
         if participant == name:
