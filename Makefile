@@ -52,11 +52,11 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.moving_campaign
 	$(BIN)/python -m tests.campaigns.soft_tissue
 
-# What a study costs, against other ways and against goals (8 minutes); with OpenSim after pip install -e '.[bench]'.
+# What a study costs, against other ways and against goals (12 minutes); with OpenSim after pip install -e '.[bench]'.
 bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks
 
-# The same with a study of 20 sessions of 20 walks, and with 1 to 100 sessions run (20 minutes).
+# The same with a study of 20 sessions of 20 walks, an archive of 2,000 sessions, and 1 to 100 sessions run (an hour).
 bench-study: .venv/ready-dev
 	$(BIN)/python -m benchmarks full
 
