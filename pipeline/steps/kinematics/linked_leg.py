@@ -363,16 +363,17 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
     return converged
 
 
-def _step(normal: Normal, damping: Array) -> tuple[Array, Array]:
+def _step(normal: Normal, damping: Array | float, added: float = FLOOR) -> tuple[Array, Array]:
     """Return the damped step (6 + 2 free, time) and the least pivot (time,) of the elimination.
 
-    The step is the pelvis's twist, then the joint angles of the left and of the right leg.
+    The step is the pelvis's twist, then the joint angles of the left and of the right leg. ``added`` is what the
+    diagonal of the normal matrix gets, m2.
     """
     leg, pelvis = normal.leg.copy(), normal.pelvis.copy()
     for matrix in (leg, pelvis):
         diagonal = np.einsum("...ppt->...pt", matrix)
         diagonal *= 1 + damping
-        diagonal += FLOOR
+        diagonal += added
     right = np.concatenate([normal.coupling, normal.on_leg[:, :, None]], axis=2)
     solved, of_legs = _eliminated(leg, right)  # leg^-1 [coupling, on_leg]
     pelvis -= np.einsum("spat,spbt->abt", normal.coupling, solved[:, :, :6])
@@ -414,10 +415,11 @@ def _moved(linkage: Linkage, posture: Posture, step: Array) -> Posture:
 def _undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
     """Return (7, time) whether the markers leave the orientation of a body open, each marker with weight 1."""
     normal = _normal(linkage, sums, posture, np.zeros(posture.origin.shape[-1], dtype=bool))
-    _, pivot = _step(normal, np.zeros(len(normal.cost)))
+    # a matrix has as many eigenvalues below a number as pivots below zero once that is off its diagonal (Sylvester)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        _, pivot = _step(normal, 0.0, -(LEAST_LEVER_M**2))
     unknown = np.zeros((PELVIS + 1, len(pivot)), dtype=bool)
-    # the least eigenvalue can be below the least pivot, on recorded walks by up to 10 times: eigenvalues judge these
-    doubtful = np.flatnonzero(~(pivot > 10 * LEAST_LEVER_M**2))
+    doubtful = np.flatnonzero(~(pivot > 0))
     if not doubtful.size:
         return unknown
     normal = Normal(*(part[..., doubtful] for part in normal))

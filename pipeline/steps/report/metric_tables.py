@@ -98,23 +98,24 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
     """
     by_unit = [DECIMALS.get(NUMBERS[name].units, 2) for name in shown]
     conditions = list(dict.fromkeys(condition for condition, _ in averages))
-    columns: list[tuple[str, list[str]]] = []  # header, cells
+    columns: list[tuple[str, str, list[str]]] = []  # condition, title, cells
     for condition in conditions:
         for what in (*SIDES, *COMPARED):
             column = averages.get((condition, what))
             if column and what in SIDES:
-                columns.append((f"{condition}, {what} (n {column.n.max()})", _means_sds(column, by_unit)))
+                columns.append((condition, f"{what} (n\xa0{column.n.max()})", _means_sds(column, by_unit)))
             elif column and column.n.any():
                 mean = np.where(phases(shown), shortest_way(column.mean), column.mean)
                 places = by_unit if what == "difference" else [1] * len(shown)
-                columns.append((f"{condition}, {COMPARED[what]}", _means_sds(column._replace(mean=mean), places)))
-    header = ["Metric", "Unit", *(title for title, _ in columns), "Meaning"]
-    empty = Table(header, [], on_screen=_on_screen(header, len(conditions)))
+                columns.append((condition, COMPARED[what], _means_sds(column._replace(mean=mean), places)))
+    header = ["Metric", "Unit", *(title for _, title, _ in columns)]
+    groups = ["", "", *(condition for condition, *_ in columns)]
+    meanings = {_title(name): NUMBERS[name].long_name for name in shown}
+    empty = Table(header, [], on_screen=_on_screen(header, len(conditions)), groups=groups, meanings=meanings)
     result = {title: empty._replace(rows=[]) for title in (CLINICAL, OTHERS)}
     of_name = {}
     for i, name in enumerate(shown):
-        of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for _, cells in columns)]
-        row.append(NUMBERS[name].long_name)
+        of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for *_, cells in columns)]
         group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
         if name not in MAIN_NUMBERS:
             result.setdefault(group, empty._replace(rows=[])).rows.append(row)
@@ -124,7 +125,7 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
 
 def _on_screen(header: list[str], conditions: int) -> list[int]:
     """Return the columns of metrics for which a sheet has no room: more of them with more conditions."""
-    endings = ("Meaning", *[*COMPARED.values()][max(0, 3 - conditions) :]) if conditions > 1 else ("Meaning",)
+    endings = (*[*COMPARED.values()][max(0, 3 - conditions) :],) if conditions > 1 else ()
     return [i for i, title in enumerate(header) if title.endswith(endings)]
 
 
@@ -192,4 +193,4 @@ def _mean_sd(mean: float, sd: float, n: int, most: int, decimals: int) -> str:
     if n == 0:
         return ABSENT
     spread = f" ({sd:.{decimals}f})" if n > 1 else ""
-    return f"{_fixed(mean, decimals)}{spread}" + (f", n {n}" if n < most else "")
+    return f"{_fixed(mean, decimals)}{spread}" + (f", n\xa0{n}" if n < most else "")

@@ -23,13 +23,17 @@ PARTICIPANTS = (
 class Table(NamedTuple):
     """Header and rows of text; a row's first cell is its header, with a link if any.
 
-    Columns in ``on_screen`` are not printed. ``marks`` are further texts of each row that a long table is searched for.
+    Columns in ``on_screen`` are not printed, nor are ``meanings``, which follow the rows with these first cells.
+    ``groups`` are titles above the columns, the same for neighbours. ``marks`` are further texts of each row that a
+    long table is searched for.
     """
 
     header: list[str]
     rows: list[list[str]]
     links: Mapping[str, str] = {}
     on_screen: Collection[int] = ()
+    groups: Sequence[str] = ()
+    meanings: Mapping[str, str] = {}
     marks: Sequence[list[str]] = ()
 
     @property

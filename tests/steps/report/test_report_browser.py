@@ -206,6 +206,15 @@ def test_a_saved_panel_has_participant_title_legend_and_light_colours(person: Ta
     assert person.console == []
 
 
+@pytest.mark.parametrize("width", [900, 1300])
+def test_the_metrics_of_two_conditions_fit_the_window(tab: Tab, pages: Path, width: int) -> None:
+    tab.size(width, 900)
+    tab.open(pages / "report" / "sub-02.html")
+    tab.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    over = "[...document.querySelectorAll('.scroll:has(.metrics)')].map((box) => box.scrollWidth - box.clientWidth)"
+    assert {*tab.evaluate(over)} == {0}
+
+
 @pytest.mark.parametrize(("width", "phone"), [(1300, False), (390, True)])
 def test_the_contents_stay_in_view_and_mark_the_section_that_is_read(
     tab: Tab, pages: Path, width: int, phone: bool

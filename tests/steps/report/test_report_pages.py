@@ -106,7 +106,7 @@ def test_the_page_works_with_a_screen_reader(three_people: Made) -> None:
     page = Page(three_people.person())
     assert page.all("html") == [{"lang": "en"}]
     assert page.all("caption")
-    assert all(cell.get("scope") in ("col", "row") for cell in page.all("th"))
+    assert all(cell.get("scope") in ("col", "colgroup", "row") for cell in page.all("th"))
     plots = [a for a in page.all("div") if "data-figure" in a]
     assert len(plots) == 29
     assert all(a["role"] == "img" for a in page.all("div") if (a.get("class") or "").startswith("plot"))
