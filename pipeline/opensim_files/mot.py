@@ -1,9 +1,9 @@
 """MOT and STO files: ground reaction forces as text, as OpenSim's external loads use them.
 
-A header up to ``endheader``, a line of labels, then a row for each sample. A load is a force, its point of application
-and a torque there, three columns each (``ground_force_vx``, ``ground_force_px``, ``ground_torque_x``). The labels of
-several loads differ in a number, side or body: ``1_ground_force_vx``, ``ground_force_r_vx``,
-``ground_force_calcn_l_vx``.
+A header up to ``endheader``, or none, a line of labels, then a row for each sample. A load is a force, its point of
+application and a torque there, three columns each (``ground_force_vx``, ``ground_force_px``, ``ground_torque_x``). The
+labels of several loads differ in a number, side or body: ``1_ground_force_vx``, ``ground_force_r_vx``,
+``ground_force_calcn_l_vx``; other names are those of an XML file beside, see :mod:`.external_loads`.
 Source: OpenSim's user guide, "Motion (.mot) Files" and "External Loads".
 """
 
@@ -39,8 +39,9 @@ EXPECTED = (
     "OpenSim's external loads (.xml) of the same name beside it"
 )
 LARGEST_LAB_M = 100.0  # points of application farther from the origin are in mm
-# torques that are larger than the force at this distance are in N mm: of any plate, and of friction under a foot
-LONGEST_PLATE_M, LONGEST_ARM_M = 3.0, 0.15
+# torques larger than those of the force at this distance are in N mm: of friction under a foot, about a plate's origin
+LONGEST_ARM_M, LONGEST_PLATE_M = 0.15, 3.0
+FREE_SHARE = 0.1  # of a torque across the force to that along it, if it is that of friction
 LOADED_SHARE = 0.05  # of the largest force; below, points of application mean little
 POINTLESS_SHARE = 0.1  # of the largest force; below, programs may state no point: at 10 to 50 N
 # parts of a sample: instants that differ more are uneven, as files round them to 0.1 ms or finer at 1000 Hz; and those
@@ -89,15 +90,13 @@ def read_mot(path: Path) -> Forces:
 def _header(path: Path, lines: Sequence[str]) -> tuple[dict[str, str], list[str], int]:
     """Return the header's values by name, the labels of the columns, and the index of the first line of numbers."""
     head = [cells_of(line) for line in lines[:MOST_HEADER_LINES]]
-    end = next((i for i, cells in enumerate(head) if [cell.lower() for cell in cells[:1]] == ["endheader"]), -1)
-    start = next((i for i, cells in enumerate(head[end + 1 :], end + 1) if any(cells)), end)
-    if end < 0:
-        start = next((i for i, cells in enumerate(head) if cells[:1] and cells[0].lower() == "time"), end)
-    labels = [label for label in head[start] if label] if start > end else []
-    if not labels or labels[0].lower() != "time":
+    begins = [next(filter(None, cells), "").lower() for cells in head]
+    end = begins.index("endheader") if "endheader" in begins else -1
+    start = next((i for i in range(end + 1, len(head)) if begins[i] == "time" or (end >= 0 and begins[i])), -1)
+    if start < 0 or begins[start] != "time":
         raise UserError(str(path), f"not a {KIND}: no line of labels that begins with 'time'", AGAIN)
     stated = (STATED.fullmatch(line.strip()) for line in lines[:start])
-    return {match[1].lower(): match[2].strip() for match in stated if match}, labels, start + 1
+    return {match[1].lower(): match[2].strip() for match in stated if match}, [*filter(None, head[start])], start + 1
 
 
 def _loads_among(labels: Sequence[str]) -> dict[str, Columns]:
@@ -150,20 +149,36 @@ def _loads(rows: Array, columns: Mapping[str, Columns]) -> list[Load]:
         for kind, values in (("v", force), ("p", point), ("m", torque)):
             for axis, column in own.get(kind, {}).items():
                 values[i, :, "xyz".index(axis)] = rows[:, column]
+    _to_si(force, point, torque)
     size = np.linalg.norm(force, axis=-1)
-    largest = float(np.fmax.reduce(size, axis=None, initial=0.0))
-    away = np.linalg.norm(point[size > LOADED_SHARE * largest], axis=-1)
-    in_mm = bool(np.isfinite(away).any()) and float(np.nanmedian(away)) > LARGEST_LAB_M
-    point /= 1000 if in_mm else 1
-    arm_m = float(np.fmax.reduce(np.abs(torque), axis=None, initial=0.0)) / (largest or 1.0)
-    torque /= 1000 if arm_m > (LONGEST_ARM_M if in_mm else LONGEST_PLATE_M) else 1
-    for one, points, torques in zip(size, point, torque, strict=True):
-        _fill_points(points, torques, pointless=~(one > POINTLESS_SHARE * largest))
+    pointless = ~(size > POINTLESS_SHARE * np.fmax.reduce(size, axis=None, initial=0.0))
+    for one in zip(point, torque, pointless, strict=True):
+        _fill_points(*one)
     lever = np.where((force == 0).all(axis=-1, keepdims=True), 0.0, point)
     return [Load(*one) for one in zip(force, np.cross(lever, force) + torque, point, strict=True)]
 
 
-def _fill_points(point: Array, torque: Array, *, pointless: NDArray[np.bool_]) -> None:
+def _to_si(force: Array, point: Array, torque: Array) -> None:
+    """Turn points (load, sample, 3) in mm into m and torques in N mm into N m, in place.
+
+    Torques along the force are free moments, of friction under a foot; others may be about the origin of a plate.
+    """
+    size = np.linalg.norm(force, axis=-1)
+    loaded = size > LOADED_SHARE * np.fmax.reduce(size, axis=None, initial=0.0)
+    if not loaded.any():
+        return
+    away = np.linalg.norm(point[loaded], axis=-1)
+    in_mm = float(np.median(away[np.isfinite(away)] if np.isfinite(away).any() else 0.0)) > LARGEST_LAB_M
+    upright = force[loaded].mean(axis=0) / np.linalg.norm(force[loaded].mean(axis=0))
+    arms = np.nan_to_num(torque[loaded] / size[loaded][:, None])
+    across = np.linalg.norm(arms - np.outer(arms @ upright, upright), axis=-1)
+    free = in_mm or np.median(across) <= FREE_SHARE * np.median(np.abs(arms @ upright))
+    point /= 1000 if in_mm else 1
+    if np.percentile(np.linalg.norm(arms, axis=-1), 98) > (LONGEST_ARM_M if free else LONGEST_PLATE_M):
+        torque /= 1000
+
+
+def _fill_points(point: Array, torque: Array, pointless: NDArray[np.bool_]) -> None:
     """Give a force that is too small for a point, where the file has none, one between those before and after.
 
     Args:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pipeline.opensim_files.mot import Forces, has_forces, read_mot
 from pipeline.opensim_files.trc import read_trc
 from tests.support.checkout import DEMO
-from tests.support.opensim_texts import as_opensim, mot_text
+from tests.support.opensim_texts import as_opensim, load_columns, mot_text
 
 Array = NDArray[np.float64]
 Form = Callable[[str], str]
@@ -200,6 +200,21 @@ def test_loads_are_the_same_in_every_form(tmp_path: Path, walk: tuple[str, str],
     assert text != walk[1]
     (tmp_path / "walk.mot").write_text(text)
     assert_same(read_mot(tmp_path / "walk.mot"), read_mot(tmp_path / "known.mot"))
+
+
+def test_torques_about_a_plates_origin_are_in_newton_metres(tmp_path: Path, walk: tuple[str, str]) -> None:
+    """Two metres from where the foot presses, and so far larger than the free moment."""
+    (tmp_path / "known.mot").write_text(walk[1])
+    known = read_mot(tmp_path / "known.mot")
+    columns: dict[str, Array] = {}
+    for number, load in enumerate(known.loads):
+        origin = np.zeros_like(load.point) + load.point.max(axis=0) + [2, 0, 0]
+        torque = load.moment - np.cross(origin, load.force)
+        torque[(load.force == 0).all(axis=1)] = 0
+        columns |= load_columns(load.force, origin, torque, before=f"{number}_")
+    (tmp_path / "walk.mot").write_text(mot_text(known.time, columns))
+    for one, other in zip(read_mot(tmp_path / "walk.mot").loads, known.loads, strict=True):
+        np.testing.assert_allclose(one.moment, other.moment, atol=1e-3)
 
 
 @pytest.mark.parametrize("both", [True, False])
