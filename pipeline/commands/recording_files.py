@@ -24,7 +24,7 @@ MARKER_FOLDER = re.compile(
     rf"((marker|mocap|motion)[-_ ]?data|markers?|mocap|trcs?|{AUGMENTED}|{NOT_AUGMENTED})", re.IGNORECASE
 )
 # what a TRC file may have at an end of its name, as its forces have another word: walk1_markers.trc, walk1_grfs.sto
-OF_MARKERS = re.compile(r"^(markers?|mocap|trc)([-_. ]|$)|[-_. ](markers?|mocap|trc)$")
+OF_MARKERS = re.compile(r"^(markers?(_experimental)?|mocap|trc)([-_. ]|$)|[-_. ](markers?|mocap|trc)$")
 # what a MOT file with forces has in its name beside that of its TRC file
 OF_FORCES = re.compile(
     r"[-_. ]?(ext(ernal)?[-_ ]?forces?|ground[-_ ]?(forces?|reactions?)|forces?|grfs?|kinetics)[-_. ]?"

@@ -35,6 +35,8 @@ def lines_of(path: Path, *, kind: str) -> list[str]:
     text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
     if "\0" in text:
         raise UserError(str(path), f"not a {kind}: it is no text", f"{AGAIN} as text")
+    if text.startswith("version https://git-lfs"):
+        raise UserError(str(path), "a pointer of Git LFS in place of the file", "run git lfs pull")
     return [*text.splitlines(), *[""] * text.endswith(("\n", "\r"))]
 
 

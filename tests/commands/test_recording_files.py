@@ -64,6 +64,7 @@ def test_a_folder_without_recordings_is_refused(tmp_path: Path) -> None:
         ("S1/walk1_markers.trc", "S1/walk1_grfs.sto"),  # Kuopio
         ("S1/TRC/walk1_TRC.trc", "S1/GRF/walk1_GRF.mot"),
         ("S1/walk1/markers.trc", "S1/walk1/grf.mot"),  # AddBiomechanics
+        ("S1/walk1/markers_experimental.trc", "S1/walk1/grf.mot"),
         ("S1/MarkerData/walk1.trc", "S1/ForceData/walk1.mot"),  # OpenCap
         ("S1/MarkerData/Mocap/walk1.trc", "S1/ForceData/walk1_forces.mot"),
         ("S1/MarkerData/walk1.trc", "S1/ID/walk1_grf.mot"),  # AddBiomechanics
