@@ -116,7 +116,7 @@ def _add(
 
 
 def _add_steps_of_a_study(commands: Any) -> None:
-    text = "write the tables of a folder of recordings; existing ones are kept"
+    text = "write the tables of a folder of recordings; keep existing ones, and propose rows for new recordings"
     _add(commands, "init", _init, text, "my_study", place="DIR")
     _add(commands, "check", _check, "list everything that is wrong with a study, before anything runs", "my_study")
     text = "compute what is missing or out of date, and write the report"

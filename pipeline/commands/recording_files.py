@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from ..errors import UserError
 from ..opensim_files.mot import has_forces
+from ..tables import tsv
 from ..tables.study_tables import FORCE_FILES, MARKER_FILES
 
 OUTPUTS = ("derived", "logs")  # folders of a study
@@ -51,6 +52,15 @@ def recordings_in(folder: Path) -> list[str]:
     for names in forms.values():
         chosen += [name for name in names if name.lower().endswith(".c3d")] or [max(names, key=_processing)]
     return sorted(chosen)
+
+
+def unlisted_recordings(study: Path) -> list[str]:
+    """Return the recordings that are in no row of trials.tsv; none if this table cannot be read."""
+    with suppress(UserError):
+        rows = tsv.read_table(study / "trials.tsv", required=("file",))
+        listed = {Path(row["file"].replace("\\", "/")) for row in rows}
+        return [name for name in recordings_in(study) if Path(name) not in listed]
+    return []
 
 
 def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:

@@ -153,6 +153,26 @@ def test_existing_tables_are_kept(study: Path) -> None:
     assert {name: (study / name).read_bytes() for name in WRITTEN} == before
 
 
+def test_rows_of_new_recordings_are_proposed_and_complete_the_tables(study: Path) -> None:
+    initialise(study)
+    (study / "sub-03").mkdir()
+    for name in ("static", "fast_01"):
+        shutil.copy(study / "sub-01" / f"{name}.c3d", study / "sub-03" / f"{name}.c3d")
+    shutil.copy(study / "sub-01" / "fast_02.c3d", study / "sub-01" / "fast_09.c3d")
+    before = {name: (study / name).read_bytes() for name in WRITTEN}
+    assert {finding.what for finding in check(study)} == {"in no row of trials.tsv"}
+    assert "in no row of trials.tsv: 3" in initialise(study)
+    assert {name: (study / name).read_bytes() for name in WRITTEN} == before
+    for name in ("participants.tsv", "trials.tsv"):
+        header, *rows = (study / f"new_{name}").read_text().splitlines(keepends=True)
+        assert (study / name).read_text().startswith(header)
+        assert len(rows) == {"participants.tsv": 1, "trials.tsv": 3}[name]
+        with (study / name).open("a") as table:
+            table.writelines(rows)
+    assert check(study) == []
+    assert "nothing written" in initialise(study)
+
+
 def test_the_body_model_of_an_existing_study_yaml_is_used(study: Path) -> None:
     shutil.copy(settings.CONFIG / "body_models" / "isb_clusters.yaml", study / "our_lab.yaml")
     (study / "study.yaml").write_text("body_model: our_lab.yaml\n")

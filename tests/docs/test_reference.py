@@ -41,6 +41,8 @@ FILES |= {
     "quality.parquet",
     "study.csv.json",
     "study.parquet.json",
+    "new_participants.tsv",
+    "new_trials.tsv",
     "stances.tsv",
     "scale.trc",
     "scale.xml",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ..recording_facts import Facts, facts_in
-from ..recording_files import recordings_in
+from ..recording_files import unlisted_recordings
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
@@ -98,11 +97,6 @@ def _unlisted(study: Study) -> Iterator[Finding]:
     for name in study.participants if study.sessions else ():
         if name not in with_trials:
             yield Finding("warning", name, "no trials to use in trials.tsv", "list some, or remove the participant")
-    with suppress(UserError):  # already a finding: no table, or no files
-        listed = {
-            Path(row["file"].replace("\\", "/"))
-            for row in tsv.read_table(study.path / "trials.tsv", required=("file",))
-        }
-        for name in recordings_in(study.path):
-            if Path(name) not in listed:
-                yield Finding("warning", name, "in no row of trials.tsv", "add one; role 'exclude' leaves the file out")
+    remedy = "'gaitlab init' proposes one; role 'exclude' leaves it out"
+    for name in unlisted_recordings(study.path):
+        yield Finding("warning", name, "in no row of trials.tsv", remedy)

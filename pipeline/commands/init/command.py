@@ -1,6 +1,7 @@
 """``gaitlab init``: the tables of a study, guessed from a folder of recordings.
 
-Existing files are kept. The column ``guessed`` of each table names the cells that were guessed.
+Existing files are kept; rows for recordings that trials.tsv lacks are written beside it, to be appended. The column
+``guessed`` of each table names the cells that were guessed.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from ...c3d.reader import Recording, anthropometry, static_results
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, hidden_in
 from ...plates.shown_sizes import extent_m
+from ...tables import tsv
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
 from ..recording_facts import Facts, facts_in, failure_of, opened, seen_landmarks
-from ..recording_files import forces_in, recordings_in
+from ..recording_files import forces_in, recordings_in, unlisted_recordings
 from . import body_model_fit
 from .body_model_fit import Fit
 from .people import people_and_sessions
@@ -60,7 +62,8 @@ def initialise(folder: Path) -> str:
         folder: holds C3D files, or TRC and MOT files, at any depth, under any names.
 
     Returns:
-        A summary of the files found, the guesses and the next command.
+        A summary of the files found, the guesses and the next command. If all three exist: of the recordings that
+        trials.tsv lacks, and of the tables new_trials.tsv and new_participants.tsv with rows for them.
 
     Raises:
         UserError: no such folder, no recording in it, none that can be read, or a folder that cannot be written to.
@@ -68,7 +71,7 @@ def initialise(folder: Path) -> str:
     if not folder.is_dir():
         raise UserError(str(folder), "no such folder", "give the folder that holds the recordings")
     kept = [name for name in WRITTEN if (folder / name).exists()]
-    if len(kept) == len(WRITTEN):
+    if len(kept) == len(WRITTEN) and not unlisted_recordings(folder):
         return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
     files = _files(folder, models)
@@ -86,12 +89,38 @@ def initialise(folder: Path) -> str:
         body_model_fit.needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _shown_by(folder, mine, models[model]),
     )
+    if len(kept) == len(WRITTEN):
+        return _proposed(folder, rows, people)
     notes[NO_MASS] = [row["participant_id"] for row in people if row["mass_kg"] == "n/a"]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits, files)}
     for name in WRITTEN:
         if name not in kept:
             _write(folder / name, texts[name])
     return _summary(folder, rows, people, notes, fits, files, kept)
+
+
+def _proposed(folder: Path, rows: Sequence[Row], people: Sequence[Row]) -> str:
+    """Write rows for the recordings that trials.tsv lacks, and for their people, as tables with the study's columns."""
+    unlisted = unlisted_recordings(folder)
+    new_trials = [row for row in rows if row["file"] in unlisted]
+    owners = {row["participant_id"] for row in new_trials}
+    written = []
+    for name, key, proposed in (
+        ("participants.tsv", "participant_id", [row for row in people if row["participant_id"] in owners]),
+        ("trials.tsv", "file", new_trials),
+    ):
+        own = tsv.read_table(folder / name, required=(key,))
+        known = {row[key] for row in own}
+        columns = dict.fromkeys([*(own or proposed)[0], *proposed[0]], "n/a")
+        if added := [columns | row for row in proposed if row[key] not in known]:
+            (folder / f"new_{name}").unlink(missing_ok=True)
+            _write(folder / f"new_{name}", _table(added))
+            written.append(f"new_{name}")
+    lines = [
+        f"Recordings in no row of trials.tsv: {len(unlisted)}. Nothing else is changed.",
+        f"Written: {', '.join(written)}. Check the rows, then append them to the tables without 'new_' in their names.",
+    ]
+    return "\n".join([*lines, _next(folder)])
 
 
 def _candidates(folder: Path) -> dict[str, BodyModel]:
