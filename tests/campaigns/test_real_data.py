@@ -94,7 +94,7 @@ def test_gait2354_agrees_with_opensim(shared: Path) -> None:
 
 
 def test_pelvis_residual_has_the_size_of_opensims(shared: Path) -> None:
-    """Vertically they agree. Else only in size: here the trunk is upright, there it follows markers.
+    """Vertically they agree. Else only in size: here the trunk follows the shoulders, there all of its markers.
 
     Away from the ends of OpenSim's recording, where its vertical force has peaks of 180 N.
     """
