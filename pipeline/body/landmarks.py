@@ -26,11 +26,14 @@ MOST_PROBLEMS, MOST_LISTED = 2, 4  # landmarks with a problem of their own; land
 def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Names]:
     """Return the labels, as the file spells them, of each landmark that the file has.
 
-    A label may be spelt otherwise than in the model (:func:`_spellings`) if only one label of the file then matches.
+    A label may be spelt otherwise than in the model (:func:`_spellings`) if only one label of the file then matches;
+    one that differs in the case of letters alone comes first: ``l_knee`` is ``L_knee``, beside a keypoint ``LKnee``.
     """
     here = set(present)
     alike: dict[tuple[str, str], set[str]] = {}
+    cased: dict[str, set[str]] = {}
     for label in here:
+        cased.setdefault(label.casefold(), set()).add(label)
         for spelling in _spellings(label):
             alike.setdefault(spelling, set()).add(label)
 
@@ -38,7 +41,8 @@ def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
         if label in here:
             return label
         others = set[str]().union(*(alike.get(spelling, ()) for spelling in _spellings(label)))
-        return others.pop() if len(others) == 1 else ""
+        others = cased.get(label.casefold(), others)
+        return min(others) if len(others) == 1 else ""
 
     found = {
         landmark: next(filter(all, (tuple(map(spelt, group)) for group in alternatives)), ())

@@ -170,3 +170,20 @@ def test_real_duplicates_are_noted(shared: Path) -> None:
     assert len(set(recording.labels)) == len(recording.labels)
     assert recording.label_notes
     assert all("occurs" in note for note in recording.label_notes)
+
+
+def test_markers_beside_keypoints_of_a_pose_estimator_are_told_apart() -> None:
+    """Files of both: ``LKnee`` is a joint centre, ``l_knee`` the marker, whatever letters the model has."""
+    labels = [f"{side}{joint}" for side in "lr" for joint in ("_knee", "_ankle")] + [
+        "LKnee",
+        "RKnee",
+        "LAnkle",
+        "RAnkle",
+    ]
+    found = chosen_labels(body_model("opencap"), labels)
+    assert found == {
+        "lateral_epicondyle_left": ("l_knee",),
+        "lateral_epicondyle_right": ("r_knee",),
+        "lateral_malleolus_left": ("l_ankle",),
+        "lateral_malleolus_right": ("r_ankle",),
+    }
