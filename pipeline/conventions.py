@@ -5,6 +5,7 @@ from __future__ import annotations
 STANDARD_GRAVITY_M_S2 = 9.80665
 LONGEST_SWING_S = 1.0
 SAME_STRIKE_S = 0.05  # two instants of one foot strike
+LOADED_SHARE = 0.05  # of the largest force: below, a foot hardly presses, and points of application mean little
 
 SIDES = ("left", "right")
 SIDE_SIGN = {"left": -1.0, "right": 1.0}  # of a lateral coordinate (z points to the right on both sides)

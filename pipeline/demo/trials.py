@@ -20,6 +20,7 @@ from .walk import Walk, motion, standing
 
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
+STANDING_S = 0.5
 SEGMENT_COLUMNS = (
     "participant_id", "side", "segment", "mass_kg", "com_x_m", "com_y_m", "com_z_m",
     "ixx_kg_m2", "iyy_kg_m2", "izz_kg_m2", "ixy_kg_m2", "ixz_kg_m2", "iyz_kg_m2",
@@ -87,14 +88,12 @@ def write_walk(
     return _described(xr.merge(parts).assign_coords(time=time + start_s))
 
 
-def write_static(
-    path: Path, walker: Walker, *, direction: str, duration_s: float = 0.5, noise: float = 1.0, seed: int = 0
-) -> xr.Dataset:
+def write_static(path: Path, walker: Walker, *, direction: str, noise: float = 1.0, seed: int = 0) -> xr.Dataset:
     """Write the C3D file of quiet standing, without plates; return its exact answer.
 
     There is no ground reaction, so the joint wrenches support only the hanging segments.
     """
-    rng, time = np.random.default_rng([seed, 5]), np.arange(round(duration_s * MARKER_HZ)) / MARKER_HZ
+    rng, time = np.random.default_rng([seed, 5]), np.arange(round(STANDING_S * MARKER_HZ)) / MARKER_HZ
     body = standing(walker, time)
     markers = _in_file_axes(marker_paths(walker, body, medial=True), direction)
     write_c3d(path, Recording(walker, noisy_markers(markers, rng, noise=noise)))

@@ -108,14 +108,11 @@ def opposite(wrench: Wrench) -> Wrench:
     return Wrench(-wrench.force, -wrench.moment, wrench.point)
 
 
-def same(a: Wrench, b: Wrench, *, rtol: float = 1e-9) -> bool:
-    """Return whether two wrenches, about any points, are equivalent.
-
-    rtol is relative to the largest component.
-    """
+def same(a: Wrench, b: Wrench) -> bool:
+    """Return whether two wrenches, about any points, are equivalent, to 1e-9 of the largest component."""
     moved = translate(b, a.point)
     pairs = ((a.force, moved.force), (a.moment, moved.moment))
-    return all(bool(np.abs(x - y).max() <= rtol * max(np.abs(x).max(), np.abs(y).max())) for x, y in pairs)
+    return all(bool(np.abs(x - y).max() <= 1e-9 * max(np.abs(x).max(), np.abs(y).max())) for x, y in pairs)
 
 
 def turn_tensor(rotation: Array, inertia: Array) -> Array:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..c3d.reader import RATE_HZ, Load
+from ..conventions import LOADED_SHARE
 from ..errors import UserError, listed
 from .external_loads import Columns, columns_named, loads_in
 from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
@@ -42,7 +43,6 @@ LARGEST_LAB_M = 100.0  # points of application farther from the origin are in mm
 # torques larger than those of the force at this distance are in N mm: of friction under a foot, about a plate's origin
 LONGEST_ARM_M, LONGEST_PLATE_M = 0.15, 3.0
 FREE_SHARE = 0.1  # of a torque across the force to that along it, if it is that of friction
-LOADED_SHARE = 0.05  # of the largest force; below, points of application mean little
 POINTLESS_SHARE = 0.1  # of the largest force; below, programs may state no point: at 10 to 50 N
 # parts of a sample: instants that differ more are uneven, as files round them to 0.1 ms or finer at 1000 Hz; and those
 # that differ less are the same

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import LOADED_SHARE
 from .wrench import LOADED_N
 
 Array = NDArray[np.float64]
 
 # a foot's length: a foot is nowhere farther than that from where it presses
 REACH_M = 0.3
-LOADED_SHARE = 0.05  # of the largest force; below, points of application mean little
 # a foot that bears weight pushes the ground down: the force leans by less than 30 degrees even in sprinting and turning
 LEAST_UPRIGHT = np.cos(np.radians(45))
 

@@ -11,12 +11,14 @@ import csv
 import io
 import itertools
 import operator
+import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
 
 FORMULA = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")  # the wide forms too
+NUMBER = re.compile(r"[+-](inf|\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)  # with a sign, as a formula begins
 DIGITS = "%.6g"
 
 
@@ -45,7 +47,7 @@ def guard(cell: object) -> object:
 
     A cell that already begins with apostrophes gets one more, so that :func:`unguarded` restores it.
     """
-    if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULA) and not _is_number(cell):
+    if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULA) and not NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
 
@@ -73,11 +75,3 @@ def _rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
     for line in cells:
         if line:
             yield dict(zip(header, map(unguarded, line), strict=True))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

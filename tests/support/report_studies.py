@@ -6,6 +6,8 @@ import base64
 import gzip
 import json
 from html.parser import HTMLParser
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,6 @@ from pipeline.results.metrics import METRICS
 from pipeline.results.schema import VARIABLES, stacked_metrics
 from pipeline.results.trials import joined, rejection
 from pipeline.steps.cycles.representative import representative
-from pipeline.steps.report import tables
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
@@ -74,7 +75,7 @@ class Made(NamedTuple):
     ) -> dict[str, str]:  # fmt: skip
         """Return all pages, the overview first, made from parts of some participants at a time."""
         metrics, quality, means, symmetry = (
-            tables.by_participant(rows_of(text)).items()
+            [(name, [*rows]) for name, rows in groupby(rows_of(text), key=itemgetter("participant"))]
             for text in (self.metrics, self.quality, self.means, self.symmetry)
         )
         names = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]

@@ -121,11 +121,11 @@ def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> li
     return [stance for stance in result if stance.end_s > stance.start_s]
 
 
-def on_ground(time: Array, found: Sequence[Stance], *, margin_s: float = 0.0) -> NDArray[np.bool_]:
-    """Return which instants (time,) are in a stance widened by a margin."""
+def on_ground(time: Array, found: Sequence[Stance]) -> NDArray[np.bool_]:
+    """Return which instants (time,) are in a stance."""
     inside = np.zeros(len(time), dtype=bool)
     for stance in found:
-        inside |= (time >= stance.start_s - margin_s) & (time <= stance.end_s + margin_s)
+        inside |= (time >= stance.start_s) & (time <= stance.end_s)
     return inside
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...conventions import LOADED_SHARE
 from ...plates.wrench import centre_of_pressure
 from ...signals.filters import stretches
 from .feet import Feet, Foot
 
 Array = NDArray[np.float64]
 
-LOADED_SHARE = 0.05  # of the plate's largest load
 SHORTEST_S, LONGEST_S = 0.15, 2.0  # a sprinter's stance lasts 0.1 s, a slow walker's 1.5 s; longer is standing
 # standard deviation of a toe's velocity: smallest in swing, of steps of 0.3 m/s on average; largest in stance, as a
 # share of that: the toe of a standing foot rises only at its end

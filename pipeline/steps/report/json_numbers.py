@@ -26,11 +26,11 @@ def select(data: xr.Dataset, name: str, *dims: str, **labels: str | tuple[str, .
     return array.transpose([left.index(dim) for dim in dims])
 
 
-def shortened(values: Array, *, digits: int = 4) -> Any:
-    """Return nested lists rounded to significant digits, None where not finite."""
+def shortened(values: Array) -> Any:
+    """Return nested lists rounded to four significant digits, None where not finite."""
     known = np.isfinite(values)
     size = np.abs(np.where(known & (values != 0), values, 1.0))
-    places = np.clip(digits - 1 - np.floor(np.log10(size)), 0, 15)
+    places = np.clip(3 - np.floor(np.log10(size)), 0, 15)
     scale = 10.0**places
     return _with_gaps(np.round(np.where(known, values, 0.0) * scale) / scale, known)
 

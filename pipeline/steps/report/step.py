@@ -124,14 +124,10 @@ def report(
         part = Part(data, cycles_of(data, panels), stances_of(data, panels), dashes, curves, common)
         for name in people:
             person = _person(name, next(rows), cycles, calibrate, recorded)
-            overview.add_person(name, person.data.state, *person[1:5])
-            facts = [
-                common,
-                [*conditions],
-                [panel.title for panel in panels],
-                data.attrs.get("reference", ""),
-                person[1:6],
-            ]
+            rows_of_person = person.metrics, person.quality, person.means, person.symmetry
+            overview.add_person(name, person.data.state, *rows_of_person)
+            titles, about = [panel.title for panel in panels], data.attrs.get("reference", "")
+            facts = [common, [*conditions], titles, about, [*rows_of_person, person.recorded]]
             html = partial(_participant_page, part, person, representative)
             yield Page(links[name], [*person.trials], json.dumps(facts), html)
         overview.add_cycles(data, part.cycles)

@@ -116,14 +116,6 @@ def names(rows: Iterable[Row], column: str) -> list[str]:
     return list(dict.fromkeys(row[column] for row in rows))
 
 
-def by_participant(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return each participant's rows."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row["participant"], []).append(row)
-    return found
-
-
 def participants_columns(rows: list[Row]) -> list[str]:
     """Return the columns of participants.tsv that rows of metrics.csv have."""
     header = list(rows[0]) if rows else []

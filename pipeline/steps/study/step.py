@@ -34,6 +34,7 @@ from ...tables.tsv import ABSENT
 from .gait_scores import scored
 
 QUALITY = tuple(QUALITY_COLUMNS)
+NUMBERS = QUALITY[QUALITY.index("reason") + 1 :]  # checks of a stance, then repairs of its trial
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 EMG = "emg_envelope"
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
@@ -243,7 +244,7 @@ def _typed(cells: list[str]) -> Any:
 
 def _quality(cycles: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     rows = [row for session, data in cycles.items() for row in _quality_rows(session, data, sessions[session])]
-    kinds = dict.fromkeys(QUALITY[10:], "Float64") | dict.fromkeys(REPAIRS, "Int64")
+    kinds = dict.fromkeys(NUMBERS, "Float64") | dict.fromkeys(REPAIRS, "Int64")
     return pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
 
 
@@ -266,7 +267,7 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
     for i, (trial, reason) in enumerate(zip(known["trial"].tolist(), known["rejected"].tolist(), strict=True)):
         own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if reason:
-            yield [*own, "", np.nan, np.nan, "", REFUSED, reason, *[pd.NA] * (len(QUALITY) - 10)]
+            yield [*own, "", np.nan, np.nan, "", REFUSED, reason, *[pd.NA] * len(NUMBERS)]
         for stance in stances[spans[i]]:
             yield [*own, *stance, *(known[name][i] for name in REPAIRS)]
 

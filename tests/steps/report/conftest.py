@@ -1,4 +1,4 @@
-"""A browser for the tests of the report."""
+"""A browser and a study for the tests of the report."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.browser import Tab, browsing, found_chromium
+from tests.support.report_studies import Made
+from tests.support.report_studies import three_people as make_three_people
 
 
 @pytest.fixture(scope="module")
@@ -16,3 +18,8 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
         pytest.skip("no chromium is installed")
     with browsing(chromium, tmp_path_factory.mktemp("profile")) as tab:
         yield tab
+
+
+@pytest.fixture(scope="session")
+def three_people() -> Made:
+    return make_three_people()

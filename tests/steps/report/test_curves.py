@@ -25,7 +25,6 @@ from tests.support.report_studies import (
     trial_cycles,
     with_errors,
 )
-from tests.support.report_studies import three_people as make_three_people
 
 # rounding to four digits: half a unit of the fourth digit
 ROUNDING = 5.1e-4
@@ -54,11 +53,6 @@ PUBLISHED_MOMENTS = {
     "Ankle Dorsi/Plantarflexion": "Ankle plantarflexor moment",
 }
 SPEEDS = ("very_slow", "slow", "free", "fast")
-
-
-@pytest.fixture(scope="module")
-def three_people() -> Made:
-    return make_three_people()
 
 
 def published(table: Path) -> dict[str, list[tuple[float, float]]]:

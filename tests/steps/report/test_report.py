@@ -31,15 +31,9 @@ from tests.support.report_studies import (
     trial_cycles,
     with_errors,
 )
-from tests.support.report_studies import three_people as make_three_people
 
 # rounding to four digits: half a unit of the fourth digit
 ROUNDING = 5.1e-4
-
-
-@pytest.fixture(scope="module")
-def three_people() -> Made:
-    return make_three_people()
 
 
 def test_study_curves_are_the_mean_and_spread_of_participants(three_people: Made) -> None:

@@ -7,16 +7,9 @@ import hashlib
 import json
 from pathlib import Path
 
-import pytest
 import xarray as xr
 
 from tests.support.report_studies import HOSTILE, REPEATS, SHIFT, Made, Page, curve_of, made, trial_cycles
-from tests.support.report_studies import three_people as make_three_people
-
-
-@pytest.fixture(scope="module")
-def three_people() -> Made:
-    return make_three_people()
 
 
 def test_hostile_text_stays_text() -> None:
