@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from ..tables.reference_curves import Key, Reference, key_of
@@ -34,6 +35,13 @@ def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> NDArray[np.b
     return np.asarray(
         (np.abs(stride_direction) > STRAIGHT_DEGREES) | (np.abs(turning_angle) > 2 * STRAIGHT_DEGREES), dtype=bool
     )
+
+
+def turning_cycles(study: xr.Dataset) -> NDArray[np.bool_]:
+    """Return the cycles (cycle,) of a study that turn; none if the study does not know."""
+    if "turning_angle" not in study:
+        return np.zeros(study.sizes["cycle"], dtype=bool)
+    return turns(study.turning_angle.values, study.stride_direction.values)
 
 
 def place_of(name: str) -> tuple[str, dict[str, str]]:

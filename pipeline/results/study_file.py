@@ -16,6 +16,7 @@ from ..tables.reference_curves import COLUMNS, COMPONENTS
 from . import netcdf
 from .averages import average
 from .cycle_variables import STANCE
+from .gait_profile import turning_cycles
 
 SAME_IN_BOTH = ("angle_convention", "static_offset")
 CONVENTIONAL = "plug_in_gait"  # value of kinematics.angle_convention
@@ -94,14 +95,18 @@ def study_path(path: str | Path) -> Path:
 def table_of(study: xr.Dataset) -> str:
     """Return a study as a table of :mod:`pipeline.tables.reference_curves`.
 
-    Mean and standard deviation over participants, or over cycles if there is one participant.
+    Mean and standard deviation over participants, or over cycles if there is one participant; both sides together.
+    Turns are left out, as in the scores, and so is the lateral force, which has opposite signs on the two sides.
     """
+    study = study.isel(cycle=~turning_cycles(study))
     participant = study.participant.values if len(np.unique(study.participant)) > 1 else None
     lines = ["\t".join(COLUMNS)]
     for variable, dims in COMPONENTS.items():
         curves = study[variable].transpose("cycle", *dims, "phase")
         for labels in itertools.product(*dims.values()):
             where = dict(zip(dims, labels, strict=True))
+            if where.get("axis") == "z":
+                continue
             mean, sd, _ = average(curves.sel(where).values, participant)
             cells = [variable, where.get("joint", ""), where.get("angle", where.get("axis", ""))]
             known = np.isfinite(mean) & np.isfinite(sd)

@@ -18,7 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...errors import UserError
-from ...results.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square, turns
+from ...results.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square, turning_cycles
 from ...results.metrics import GAIT_ANGLES, SCORES
 from ...tables.reference_curves import Curves, at_speed, reference_of, speeds_of
 
@@ -79,7 +79,7 @@ def reference_speeds(study: xr.Dataset, known: Sequence[float]) -> Array:
     unknown. NaN in turns, and if the stance is shorter than half of the cycle: that is running (Alexander 1989), and
     the reference walks.
     """
-    turning, stance = _turning(study), study.stance_share.values
+    turning, stance = turning_cycles(study), study.stance_share.values
     own = np.where(turning, np.nan, study.walking_speed_dimensionless.values)
     labels = zip(*(study[name].values.tolist() for name in ("participant", "session", "condition")), strict=True)
     rows: dict[tuple[str, ...], list[int]] = {}
@@ -92,13 +92,6 @@ def reference_speeds(study: xr.Dataset, known: Sequence[float]) -> Array:
         if not np.median(stance[mine]) < RUNNING_BELOW_PERCENT:
             found[mine] = np.clip(speed, known[0], known[-1])
     return np.where(turning, np.nan, found)
-
-
-def _turning(study: xr.Dataset) -> NDArray[np.bool_]:
-    """Return the cycles (cycle,) that turn; none if the study does not know."""
-    if "turning_angle" not in study:
-        return np.zeros(study.sizes["cycle"], dtype=bool)
-    return turns(study.turning_angle.values, study.stride_direction.values)
 
 
 def reference_gait(reference: xr.Dataset) -> ReferenceGait:
@@ -128,7 +121,7 @@ def nine_angles(study: xr.Dataset) -> Array:
         study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in map(place_of, GAIT_ANGLES)
     ]
     gait = np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)
-    return np.where(_turning(study)[:, None, None], np.nan, gait)
+    return np.where(turning_cycles(study)[:, None, None], np.nan, gait)
 
 
 def mean_gait(curves: Curves) -> ReferenceGait:

@@ -60,6 +60,18 @@ def test_the_band_of_a_study_is_over_its_people() -> None:
     assert curves[("ground_force", "y")].mean[50] == 1
 
 
+def test_the_band_of_a_study_has_neither_turns_nor_a_lateral_force() -> None:
+    """The lateral force of the sides is opposite; pelvic rotation in a turn is the turn."""
+    headings = {name: ("cycle", np.zeros(CONTROLS.sizes["cycle"])) for name in ("turning_angle", "stride_direction")}
+    straight = CONTROLS.assign(headings)
+    turned = straight.isel(cycle=[0]).assign(
+        turning_angle=("cycle", [45.0]), pelvis_angle=straight.pelvis_angle[:1] + 30
+    )
+    both = xr.concat([straight, turned], "cycle")
+    assert table_of_means(both) == table_of_means(straight)
+    assert ("ground_force", "z") not in reference_of(table_of_means(straight), where="study.nc")[None]
+
+
 def test_an_unusable_reference_is_reported() -> None:
     with pytest.raises(UserError, match=r"not a study\.nc"):
         reference_gait(xr.Dataset({"time": ("time", [0.0])}))
