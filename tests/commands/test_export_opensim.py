@@ -130,6 +130,12 @@ def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None
     written = {file.name for file in (study / "derived/opensim/sub-01").glob(f"{first}*")}
     assert written == {f"{first}.trc", f"{first}_ik.xml"}
     assert any(line.startswith("sub-01 gone: ") for line in lacking)
+    readme = study / "derived/opensim/README.md"
+    assert f"run-tool {first}_ik.xml" not in readme.read_text()  # one with all files
+    netcdf.save(path, contacts.assign_coords(valid=contacts.valid & False))
+    checksums.withdraw(study / "derived", [path])
+    export_opensim(study)
+    assert f"run-tool {first}_ik.xml" in readme.read_text()
 
 
 def test_setup_files_name_the_files_next_to_them_and_the_person(finished: Path) -> None:

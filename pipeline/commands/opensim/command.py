@@ -14,7 +14,7 @@ from ...workflow import checksums
 from ...workflow.open_study import look_at
 from .model import MarkerNames, marker_names, read_model
 from .readme import readme
-from .session_files import Choices, stance_rows, write_session
+from .session_files import NO_LOAD, Choices, stance_rows, write_session
 
 FOLDER = "opensim"  # in derived/
 README, STANCES = "README.md", "stances.tsv"
@@ -62,17 +62,18 @@ def export_opensim(
     )
     checksums.withdraw(derived, [folder / README])
     inputs: dict[str, str] = {}
-    table, lacking, first = ["\t".join(COLUMNS)], [], ("", "")
+    table, lacking, by_reason = ["\t".join(COLUMNS)], list[str](), dict[str, tuple[str, str]]()
     for session in study.sessions:
         results, digests = _results_of(derived, session)
         inputs |= digests
         for trial, reason in write_session(folder / session, results, study.body_model, choices).items():
             lacking += [f"{session} {trial}: {reason}"] if reason else []
-            first = first if reason or any(first) else (session, trial)
+            by_reason.setdefault(reason, (session, trial))
         table += stance_rows(session, results["contacts"])
     lacking += _left_over(folder, study.sessions)
     netcdf.write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
-    netcdf.write_whole(folder / README, readme(*first, choices).encode())
+    session, trial = by_reason.get("", by_reason.get(NO_LOAD, ("", "")))
+    netcdf.write_whole(folder / README, readme(session, trial, choices).encode())
     checksums.record(derived, [folder / README], inputs=inputs, key={"pipeline": __version__})
     return folder / README, lacking
 

@@ -7,8 +7,8 @@ from .session_files import Choices
 TEXT = """\
 # Files for OpenSim
 
-{model}
-The next three commands, here for one trial; the others are alike:
+{model}The next three commands, here for one trial; the others are alike. A trial without a valid stance has no
+`_id.xml`: leave the third one out.
 
 ```sh
 cd {session}
@@ -52,7 +52,7 @@ opensim.InverseDynamicsTool("{trial}_id.xml").run()
   is no scale.xml, put a scaled model there yourself.
 - Exporting again replaces these files: keep setup files that you edit under other names.
 """
-PLACE = "Put your generic model here as `{name}`, with its markers on it.\n"
+PLACE = "Put your generic model here as `{name}`, with its markers on it.\n\n"
 FILTERED = "They are filtered as in the study."
 UNFILTERED = "They are not filtered, neither here nor by OpenSim; `--filter-forces` filters them as\n  in the study."
 
