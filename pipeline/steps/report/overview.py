@@ -14,13 +14,11 @@ from ...results.averages import Array, average, means_of_people
 from ...tables.reference_curves import BySpeed
 from . import metric_tables, tables
 from . import quality as checked
-from .curves.cycles import Cycles, joined
+from .curves.cycles import Chosen, Cycles, joined
 from .curves.error_shares import share_sums, shares
-from .curves.figures import Averaged, Drawn, drawn
-from .curves.legend import key_of
+from .curves.figures import Averaged, Drawn, drawn, key_of
 from .curves.lines import Line, by_line, lines_of, normal_of, people_with_sessions
 from .curves.panels import Panel
-from .curves.single_curves import Chosen
 from .tables import Row, Table
 
 Place = tuple[str, str]  # condition, and side or comparison of the sides

@@ -16,8 +16,7 @@ from . import metric_tables, tables
 from . import quality as checked
 from .curves.cycles import Cycles, cycles_of, stances_of
 from .curves.error_shares import band_percent, share_sums, shares
-from .curves.figures import Drawn, figures
-from .curves.legend import key_of
+from .curves.figures import Drawn, figures, key_of
 from .curves.lines import dash_styles, lines_of, normal_of
 from .curves.panels import panels_of
 from .data_check import DataCheck, data_check

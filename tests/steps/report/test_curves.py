@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.steps.report.curves.cycles import MOST_SINGLE
 from pipeline.steps.report.curves.figures import SMALLEST_N
 from pipeline.steps.report.curves.panels import panels_of
-from pipeline.steps.report.curves.single_curves import MOST_SINGLE
 from tests.support.report_studies import (
     CONDITION_GAIN,
     REPEATS,

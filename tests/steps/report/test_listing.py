@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.steps.report.curves.single_curves import MOST_SINGLE, Chosen
+from pipeline.steps.report.curves.cycles import MOST_SINGLE, Chosen
 from pipeline.steps.report.tables import MOST_ROWS
 from tests.support.browser import Tab
 from tests.support.report_studies import Page, made, trial_cycles

@@ -1,4 +1,4 @@
-"""Figures of the report: the mean curve, its spread and the single curves in each panel.
+"""Figures of the report: the mean curve, its spread and the single curves in each panel; and their legend.
 
 Colours are in templates/report.css.
 """
@@ -16,10 +16,9 @@ from ....results.schema import VARIABLES
 from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
 from ..json_numbers import shortened
-from .cycles import Cycles
+from .cycles import Cycles, Single, single_of
 from .lines import Line, Normal, by_line
-from .panels import ANGLES, MUSCLES, Limits, Panel, plain_unit
-from .single_curves import Single, single_of
+from .panels import ANGLES, MOMENTS, MUSCLES, Limits, Panel, plain_unit
 
 SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG"}  # printed pages of groups; the others are on the page of kinetics
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
@@ -62,6 +61,24 @@ class Figure(TypedDict):
     limits: Limits | None
     curves: list[Curve]
     reference: list[Band]
+
+
+class KeyLine(TypedDict):
+    """A line of the legend: its name, style, whether it is shown at first, and n of both sides in words."""
+
+    label: str
+    dash: str
+    shown: bool
+    n: str
+
+
+class Key(TypedDict):
+    """The legend of a page: sides, lines, whether they differ by session, and what a single curve is."""
+
+    sides: list[str]
+    lines: list[KeyLine]
+    sessions: bool
+    single: str
 
 
 class Drawn(NamedTuple):
@@ -196,6 +213,31 @@ def _band(normal: Normal, curve: reference_curves.Reference, factor: int) -> Ban
     name = "normal" if normal.speed is None else f"normal, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
     return Band(name=name, lines=normal.lines, mean=shortened(factor * mean), sd=shortened(sd))
+
+
+def key_of(drawn: Drawn, *, single: str) -> Key:
+    """Return the legend of figures; ``single`` names what is averaged, such as ``cycle``."""
+    sides = {curve["side"] for figure in drawn.figures for curve in figure["curves"]}
+    return Key(
+        sides=[side for side in SIDES if side in sides],
+        lines=[KeyLine(label=x.label, dash=x.dash, shown=x.shown, n=_counts(drawn.figures, x)) for x in drawn.lines],
+        sessions=any(x.session for x in drawn.lines),
+        single=single,
+    )
+
+
+def _counts(figures: Sequence[Figure], line: Line) -> str:
+    """Return n of each side in words; that of the kinetics if it differs."""
+    words = []
+    for side in SIDES:
+        found = [
+            (f["group"], c["n"]) for f in figures for c in f["curves"] if (c["line"], c["side"]) == (line.label, side)
+        ]
+        if found:
+            most = max(n for _, n in found)
+            kinetics = max((n for group, n in found if group == MOMENTS), default=0)
+            words.append(f"{side} {most}" + (f", kinetics {kinetics}" if kinetics < most else ""))
+    return "; ".join(words)
 
 
 def spoken(figure: Figure) -> str:
