@@ -61,7 +61,7 @@
       show(plot, () => ({
         data: data(),
         layout: layout({
-          x: percentOf("gait cycle"), y: { title: `${plain(unit)}<br>${plain(signs[joint][angle])}` }, hovermode: "x", showlegend: true, margin: { l: 60, r: 24, t: 70, b: 40 },
+          x: percentOf("gait cycle"), y: { title: `${plain(unit)}<br>${plain(signs[joint][angle])}` }, hovermode: "x", showlegend: true, margin: { l: 84, r: 24, t: 86, b: 40 },
           legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
         }),
       }));
