@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.opensim_tool import read_table
 from pipeline.__main__ import main
 from pipeline.commands.opensim.command import export_opensim
-from pipeline.commands.opensim.trial_data import markers
+from pipeline.commands.opensim.trial_data import angles, markers
 from pipeline.commands.verify import STALE_OPENSIM, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
@@ -288,14 +288,35 @@ def test_a_table_names_markers_and_a_model_takes_those_that_it_has(study: Path) 
     }
     named = xml(folder / "scale.xml").findtext(".//GenericModelMaker/model_file") or ""
     assert (folder / named).resolve() == model
-    angles = read_table(folder / f"{WALK}_angles.mot")
+    written = read_table(folder / f"{WALK}_angles.mot")
     flexion = load_trial(study / "derived/sub-01/kinematics.nc", WALK).joint_angle.sel(side="right", angle="flexion")
     for column, joint, sign in (
         ("knee_angle_r", "knee", -1),
         ("hip_flexion_r", "hip", 1),
         ("ankle_angle_r", "ankle", 1),
     ):
-        assert np.allclose(angles[column], sign * flexion.sel(joint=joint), equal_nan=True)
+        assert np.allclose(written[column], sign * flexion.sel(joint=joint), equal_nan=True)
+
+
+def test_angles_are_written_while_both_legs_are_known() -> None:
+    """OpenSim takes a file with nan for one that ends there."""
+    shape, sides, joints, axes = (
+        (4, 2, 3, 3),
+        ["left", "right"],
+        ["ankle", "knee", "hip"],
+        ["flexion", "adduction", "rotation"],
+    )
+    known = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    known[1, 0, 2, 1] = np.nan
+    labels: dict[str, Any] = {"time": np.arange(4.0), "side": sides, "joint": joints, "angle": axes}
+    trial = {"joint_angle": (("time", "side", "joint", "angle"), known)}
+    both = angles(Trial(trial, labels), knee_sign=1)
+    assert both["time"].tolist() == [0, 2, 3]
+    assert np.array_equal(both["ankle_angle_l"], known[[0, 2, 3], 0, 0, 0])
+    known[:, 0] = np.nan
+    right = angles(Trial(trial, labels), knee_sign=1)
+    assert right["time"].tolist() == [0, 1, 2, 3]
+    assert len(right) == 10
 
 
 @pytest.mark.parametrize(

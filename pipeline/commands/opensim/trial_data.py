@@ -161,6 +161,8 @@ def _loaded_stances(contacts: Trial, side: str) -> Iterator[tuple[float, float, 
 def angles(kinematics: Trial, *, knee_sign: float) -> Columns:
     """Return the joint angles of both legs in degrees, with the signs of OpenSim's coordinates.
 
+    Only instants at which all are known, of a leg that is known at all: OpenSim reads a file up to the first ``nan``.
+
     Args:
         kinematics: the trial from this step.
         knee_sign: of flexion in the coordinate ``knee_angle``: -1 in the older models (Gait2354, Gait2392).
@@ -172,4 +174,6 @@ def angles(kinematics: Trial, *, knee_sign: float) -> Columns:
             i, j, k = (known.index(one) for known, one in zip(labels, (side, joint, angle), strict=True))
             sign = knee_sign if name == "knee_angle" else 1.0
             columns[f"{name}_{letter}"] = sign * kinematics["joint_angle"].values[:, i, j, k]
-    return columns
+    known = {name: values for name, values in columns.items() if np.isfinite(values).any()}
+    whole = np.isfinite([*known.values()]).all(axis=0)
+    return {name: values[whole] for name, values in known.items()}
