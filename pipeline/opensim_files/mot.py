@@ -192,16 +192,18 @@ def _fill_points(point: Array, torque: Array, pointless: NDArray[np.bool_]) -> N
     torque[unknown] = np.nan_to_num(torque[unknown])
 
 
-def at_rate(forces: Forces, *, start_s: float, end_s: float) -> tuple[float, list[Load]]:
+def at_rate(forces: Forces, *, start_s: float, end_s: float, frame_s: float = 0.0) -> tuple[float, list[Load]]:
     """Return samples per second and the loads at even instants from a start to an end, both included.
 
+    As in a C3D file, the samples of the file go on up to the frame that would follow.
     The rate is the file's, changed by less than a sample in the whole span. Values are interpolated linearly between
     the samples before and after; where the file has none, they are NaN. Instants that are even to a part of a sample
     are taken as even, as files round them.
 
     Args:
         forces: of a file, two samples or more.
-        start_s, end_s: the span of the markers.
+        start_s, end_s: the span of the markers, s.
+        frame_s: time between their frames, s.
 
     Raises:
         UserError: samples that are too close or too far apart in time.
@@ -212,7 +214,8 @@ def at_rate(forces: Forces, *, start_s: float, end_s: float) -> tuple[float, lis
     if not 1 / RATE_HZ[1] <= interval_s <= LONGEST_INTERVAL_S or count > MOST_SAMPLES:
         raise UserError("", f"its samples are {interval_s:.3g} s apart", "give its times in seconds")
     rate_hz = count / (end_s - start_s)
-    instants = np.linspace(start_s, end_s, count + 1)
+    further = min(int((time[-1] - end_s) * rate_hz + ROUNDING), int(np.ceil(frame_s * rate_hz - ROUNDING)) - 1)
+    instants = start_s + np.arange(count + 1 + max(further, 0)) / rate_hz
     after = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     step = time[after] - time[after - 1]
     share = (instants - time[after - 1]) / step

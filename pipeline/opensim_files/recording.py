@@ -64,7 +64,7 @@ def _with_loads(recording: Recording, start_s: float, path: Path) -> Recording:
         what = f"its times, {forces.time[0]:g} to {forces.time[-1]:g} s, are not those of the markers"
         raise UserError(str(path), f"{what}, {start_s:g} to {end_s:g} s", "give the forces of this trial, on one clock")
     try:
-        rate_hz, loads = mot.at_rate(forces, start_s=start_s, end_s=end_s)
+        rate_hz, loads = mot.at_rate(forces, start_s=start_s, end_s=end_s, frame_s=1 / recording.marker_rate_hz)
     except UserError as error:
         raise error.within(str(path)) from None
     return replace(

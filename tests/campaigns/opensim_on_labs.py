@@ -23,7 +23,7 @@ from benchmarks.opensim_tool import read_table, silence
 from pipeline.body.landmarks import chosen_labels
 from pipeline.commands.opensim.command import export_opensim
 from pipeline.commands.opensim.trial_data import CENTRES, OF_SIDE
-from pipeline.conventions import SIDE_SIGN
+from pipeline.conventions import SIDE_SIGN, SIDES
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.trials import Trial, trials_of
@@ -44,13 +44,14 @@ PLACES = {
     "metatarsal_1": ("Toe.Med",), "metatarsal_5": ("Toe.Lat",),
 }  # fmt: skip
 MIDDLE, HALF_PSIS_M = ("V.Sacral",), 0.045  # a marker without side; from there to a PSIS
+BODIES = {"hip": "femur", "knee": "tibia", "ankle": "talus"}  # with their origins at the joint centres
 COORDINATES = {"ankle": ("ankle_angle", 1.0), "knee": ("knee_angle", -1.0), "hip": ("hip_flexion", 1.0)}
 # markers that turn a segment, but have another place in every lab: Scale moves them there, with this weight
 ENDS = ("wand", "upper", "front", "back", "rear", "proximal", "distal", *"12345")
 TURNING = {f"{part}_{end}": f"{part.title()}.Upper" for part in ("thigh", "shank") for end in ENDS}
 TURNING["tibial_wand"] = "Shank.Upper"
 PLACES |= {name: (place,) for name, place in TURNING.items()}
-WEIGHT = 0.1
+WEIGHT = 0.01
 LOADED_N = 20.0
 MARGIN_M = 0.05  # of the foot around its markers
 
@@ -74,7 +75,7 @@ class Beside(NamedTuple):
 
 
 def generic_model(path: Path) -> Path:
-    """Write the model with markers that have the names of landmarks, and of hip centres (``hip_left``)."""
+    """Write the model with markers that have the names of landmarks, and of joint centres (``hip_left``)."""
     tree = ET.parse(MODEL)  # noqa: S314 - OpenSim's example
     known = {marker.get("name", ""): marker for marker in tree.iter("Marker")}
     markers = next(tree.iter("MarkerSet")).find("objects")
@@ -83,14 +84,13 @@ def generic_model(path: Path) -> Path:
         markers.remove(marker)
     for landmark, side in ((landmark, side) for landmark in PLACES for side in OF_SIDE):
         own = [known[name if name in MIDDLE else f"{side[0].upper()}.{name}"] for name in PLACES[landmark]]
-        place = np.mean(
-            [[float(value) for value in str(marker.findtext("location")).split()] for marker in own], axis=0
-        )
+        place = np.mean([np.array(str(marker.findtext("location")).split(), float) for marker in own], axis=0)
         place[2] += (landmark == "psis") * SIDE_SIGN[side] * HALF_PSIS_M
         name = landmark if landmark == "sacrum" else f"{landmark}_{side}"
         markers.append(_moved(own[-1], name, place))
     for side, letter in OF_SIDE.items():
-        markers.append(_moved(known["V.Sacral"], f"hip_{side}", np.zeros(3), body=f"femur_{letter}"))
+        for joint, body in BODIES.items():
+            markers.append(_moved(known["V.Sacral"], f"{joint}_{side}", np.zeros(3), body=f"{body}_{letter}"))
     tree.write(path)
     return path
 
@@ -107,13 +107,13 @@ def _moved(marker: ET.Element, name: str, place: Array, body: str = "") -> ET.El
 
 
 def names_of_landmarks(study: Path, table: Path) -> Path:
-    """Write the table of names for ``--markers``: the landmark of each label that is one alone, and the hip centres."""
+    """Write the table of names for ``--markers``: the landmark of each label, and the joint centres."""
     body_model = look_at(study, forced=True)[0].body_model
     assert body_model is not None
-    names = {label: f"{joint}_{side}" for (side, joint), label in CENTRES.items() if joint == "hip"}
+    names = {label: f"{joint}_{side}" for (side, joint), label in CENTRES.items()}
     for file in study.glob("derived/*/read.nc"):
         for landmark, labels in chosen_labels(body_model, netcdf.load(file)["marker"].values.tolist()).items():
-            sides = [f"psis_{side}" for side in OF_SIDE] if landmark == "sacrum" and len(labels) == 2 else [landmark]
+            sides = [f"psis_{side}" for side in SIDES] if landmark == "sacrum" and len(labels) == 2 else [landmark]
             names |= dict(zip(labels, sides, strict=False)) if len(labels) == len(sides) else {}
     turning = {f"{name}_{side}" for name in TURNING for side in OF_SIDE}
     rows = [f"{label}\t{name}\t{WEIGHT if name in turning else ''}\n" for label, name in names.items()]

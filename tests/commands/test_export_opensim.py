@@ -248,6 +248,26 @@ def test_scale_measures_thighs_from_the_hip_centres_of_a_model_that_has_them(stu
     assert length == pytest.approx(float(known), abs=1e-3)  # of one posture, and their mean
 
 
+def test_a_marker_that_the_static_trial_hides_is_not_fitted_and_what_cannot_be_scaled_is_named(study: Path) -> None:
+    """As after a static trial with knee alignment devices: Scale cannot place it. No walk shows LMEK."""
+    path = study / "derived/sub-01/read.nc"
+    read = netcdf.load(path)
+    own = np.flatnonzero(read.sample_trial.values == read.trial.values.tolist().index("static"))
+    hidden = [read.marker.values.tolist().index(label) for label in ("LLEK", "LMEK")]
+    read.marker_position[own, hidden] = np.nan
+    netcdf.save(path, read)
+    checksums.withdraw(study / "derived", [path])
+    _, lacking = export_opensim(study)
+    assert lacking[0] == (
+        "sub-01 scale.xml: no inverse kinematics by LLEK, which the static trial does not show; "
+        "no markers to measure thigh_l, shank_l; add measurements"
+    )
+    tasks = {task.get("name") for task in xml(study / f"derived/opensim/sub-01/{WALK}_ik.xml").iter("IKMarkerTask")}
+    assert "RLEK" in tasks
+    assert "LLEK" not in tasks
+    assert f"run-tool {WALK}_ik.xml" in (study / "derived/opensim/README.md").read_text()
+
+
 def test_a_session_without_a_model_of_the_person_has_no_setup_of_scale(study: Path) -> None:
     path = study / "derived/sub-01/calibrate.nc"
     netcdf.save(path, xr.Dataset(attrs={"rejected": "no static trial"}))

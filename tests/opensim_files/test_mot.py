@@ -80,6 +80,17 @@ def test_samples_are_taken_by_their_times(tmp_path: Path) -> None:
     np.testing.assert_allclose(load.force[60:, 1], 700 * np.sin(2 * np.pi * np.arange(301) / 600), atol=0.3)
 
 
+@pytest.mark.parametrize(("end_s", "frame_s", "count"), [(1.5, 0.01, 306), (1.5, 1 / 240, 303), (1.99, 0.01, 600)])
+def test_samples_go_on_to_the_next_frame(tmp_path: Path, end_s: float, frame_s: float, count: int) -> None:
+    """As in a C3D file: 5 and 2 after the last frame, and none after the end of the file at 1 + 599 / 600 s."""
+    time, force = 1 + np.arange(600) / 600, np.tile([0.0, 700.0, 0.0], (600, 1))
+    forces = read_mot(written(tmp_path, mot_text(time, load_columns(force, 0 * force, 0 * force))))
+    rate_hz, [load] = at_rate(forces, start_s=1, end_s=end_s, frame_s=frame_s)
+    assert load.force.shape == (count, 3)
+    assert rate_hz == pytest.approx(600, rel=1e-3)
+    assert np.isfinite(load.force).all()
+
+
 def test_a_gap_in_the_samples_stays_one(tmp_path: Path) -> None:
     time = np.delete(np.arange(100) / 100, slice(40, 60))
     force = np.tile([0.0, 700.0, 0.0], (80, 1))

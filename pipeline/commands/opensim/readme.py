@@ -46,6 +46,7 @@ opensim.InverseDynamicsTool("{trial}_id.xml").run()
 - InverseKinematics and InverseDynamics run from the first to the last frame in which the study poses the legs.
 - `RHJC`, `RKJC`, `RAJC` and `LHJC`, `LKJC`, `LAJC` are no markers, but joint centres of the study (hip, knee, ankle).
   InverseKinematics does not fit them, unless `--markers` gives them a weight.
+- InverseKinematics fits no marker that the static trial does not show: Scale cannot place it on the model.
 - scale.xml scales pelvis, thighs, shanks and feet by distances of markers in the static trial; other bodies keep their
   size. Thighs are measured from the hip centres if `--model` has markers there, else from the ASIS: then look at them.
   Distances are means over the longest time in which no marker is hidden, of two frames if the person moves. Where there

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
+from ...errors import listed
 from ...plates.shown_sizes import STANDING_M, extent_m
 from ...results import netcdf
 from ...results.trials import Trial, trials_of
@@ -23,9 +24,12 @@ from . import setup_files, trial_data
 from .model import MarkerNames, Model, refuse_other_names
 from .motion_files import mot, trc
 
+NOT_PLACED = "no inverse kinematics by {}, which the static trial does not show"
+NOT_SCALED = "no markers to measure {}; add measurements"
 NO_LOAD = "no valid stance: no ground reaction and no inverse dynamics"
 STATIC, SCALE = "scale.trc", "scale.xml"
 OF_A_WALK = (".trc", "_angles.mot", "_grf.mot", "_grf.xml", "_ik.xml", "_id.xml")
+MOST_LISTED = 6
 FEWEST_MARKERS = 3  # to pose a body; without any, InverseKinematics fails
 TOO_FEW = "no frame with three markers of the model and posed legs"
 NOT_FILTERED = -1.0  # as a cut-off of OpenSim
@@ -86,7 +90,7 @@ def write_session(
         choices: how to write.
 
     Returns:
-        By walking trial what it lacks, or nothing; and why there is no setup of Scale.
+        By walking trial what it lacks, or nothing; and what the setup of Scale lacks, or why there is none.
 
     Raises:
         UserError: two markers have one name, or none is on the model.
@@ -95,19 +99,23 @@ def write_session(
     calibration, settings = results["calibrate"].attrs, json.loads(results["contacts"].attrs["settings"])
     trials = {step: trials_of(data) for step, data in results.items() if step != "calibrate"}
     trials["repaired"] = trials_of(clean(results["read"], body_model=body_model, **settings["clean"] | UNFILTERED))
-    lacking = {}
+    lacking, placed = dict[str, str](), None
     for file in (STATIC, SCALE):  # those of earlier results
         (folder / file).unlink(missing_ok=True)
     if "rejected" in calibration:
         lacking[SCALE] = str(calibration["rejected"])
     elif static := trials["read"].get(calibration["static_trial"]):
         centres = trial_data.static_centres(static, results["calibrate"], body_model)
-        _write_static(folder, static, centres, calibration, body_model, choices)
+        placed, unmeasured = _write_static(folder, static, centres, calibration, body_model, choices)
+        unplaced = _unplaced(results["read"], placed, choices)
+        notes = [(NOT_PLACED, unplaced), (NOT_SCALED, unmeasured)]
+        if texts := [note.format(listed(names, MOST_LISTED)) for note, names in notes if names]:
+            lacking[SCALE] = "; ".join(texts)
     for name in trials["clean"]:
         own = {step: of_step[name] for step, of_step in trials.items()}
         for end in OF_A_WALK:  # those of earlier results
             (folder / f"{name}{end}").unlink(missing_ok=True)
-        lacking[name] = _write_walk(folder, name, own, settings, choices)
+        lacking[name] = _write_walk(folder, name, own, settings, placed, choices)
     return lacking
 
 
@@ -118,8 +126,8 @@ def _write_static(
     calibration: Mapping[str, Any],
     body_model: BodyModel,
     choices: Choices,
-) -> None:
-    """Write the markers and joint centres of the static trial and the setup of Scale."""
+) -> tuple[list[str], list[str]]:
+    """Write the static trial and the setup of Scale; return the markers that this places, and what it cannot scale."""
     frames = np.arange(len(static["time"])) if len(static["time"]) > 1 else np.zeros(2, dtype=int)  # for means
     time = static["time"].values[0] + np.arange(len(frames)) / static.attrs["marker_rate_hz"]
     seen = trial_data.with_centres(trial_data.markers(static), centres)
@@ -127,12 +135,13 @@ def _write_static(
     weights = choices.weights(named)
     still = extent_m(static["marker_position"].values) < STANDING_M
     first, last = _standing([named[name] for name in weights], still=still)
+    landmarks = choices.landmarks(body_model, seen)
     scale = setup_files.scale(
         folder.name,
         model=Path(os.path.relpath(choices.model_path, folder)).as_posix(),
         markers=STATIC,
         weights=weights,
-        landmarks=choices.landmarks(body_model, seen),
+        landmarks=landmarks,
         mass_kg=calibration["body_mass_kg"],
         height_m=calibration.get("body_height_m", np.nan),
         time=(time[first], time[last]),
@@ -140,6 +149,15 @@ def _write_static(
     text = trc(STATIC, time, named, rate_hz=static.attrs["marker_rate_hz"])
     netcdf.write_whole(folder / STATIC, text.encode())
     netcdf.write_whole(folder / SCALE, scale)
+    placed = [name for name in weights if np.isfinite(named[name][first : last + 1]).all()]
+    return placed, setup_files.unmeasured(landmarks)
+
+
+def _unplaced(read: xr.Dataset, placed: Collection[str], choices: Choices) -> list[str]:
+    """Return the markers of the model that the session shows, but Scale does not place."""
+    seen = np.isfinite(read["marker_position"].values[..., 0]).any(axis=0)
+    named = choices.names.renamed(dict.fromkeys(read["marker"].values[seen].tolist()))
+    return [name for name in choices.weights(named) if name not in placed]
 
 
 def _standing(positions: Sequence[NDArray[np.float64]], *, still: bool) -> tuple[int, int]:
@@ -155,16 +173,22 @@ def _standing(positions: Sequence[NDArray[np.float64]], *, still: bool) -> tuple
 
 
 def _write_walk(
-    folder: Path, name: str, trial: Mapping[str, Trial], settings: Mapping[str, Any], choices: Choices
+    folder: Path,
+    name: str,
+    trial: Mapping[str, Trial],
+    settings: Mapping[str, Any],
+    placed: Collection[str] | None,
+    choices: Choices,
 ) -> str:
-    """Write the files of a walk; return what it lacks."""
+    """Write the files of a walk, with tasks for ``placed`` markers, if these are known; return what it lacks."""
     read, cleaned, contacts = (trial[step] for step in ("read", "clean", "contacts"))
     if reasons := [part.attrs["rejected"] for part in (read, cleaned, contacts) if "rejected" in part.attrs]:
         return str(reasons[0])
     posed = "rejected" not in trial["kinematics"].attrs
     centres = trial_data.moving_centres(trial["kinematics"]) if posed else {}
     named = choices.names.renamed(trial_data.with_centres(trial_data.markers(read, trial["repaired"]), centres))
-    time, weights = read["time"].values, choices.weights(named)
+    time = read["time"].values
+    weights = {name: own for name, own in choices.weights(named).items() if placed is None or name in placed}
     frames = _frames([named[marker] for marker, weight in weights.items() if weight], trial["kinematics"])
     if not frames:
         return TOO_FEW

@@ -20,8 +20,15 @@ ENDS = ("lateral", "medial")
 # a measurement: bodies that it scales, and pairs of points that bound them, of the first group that is there
 MEASUREMENTS: dict[str, tuple[tuple[str, ...], list[Pairs]]] = {
     "pelvis": (("pelvis",), [(("asis_left", "asis_right"), ("psis_left", "psis_right"))]),
-    "thigh": (("femur",), [tuple((top, f"{end}_epicondyle") for end in ENDS) for top in ("hip", "asis")]),
-    "shank": (("tibia",), [tuple((f"{end}_epicondyle", f"{end}_malleolus") for end in ENDS)]),
+    "thigh": (
+        ("femur",),
+        [
+            tuple(("hip", f"{end}_epicondyle") for end in ENDS),
+            (("hip", "knee"),),
+            tuple(("asis", f"{end}_epicondyle") for end in ENDS),
+        ],
+    ),
+    "shank": (("tibia",), [tuple((f"{end}_epicondyle", f"{end}_malleolus") for end in ENDS), (("knee", "ankle"),)]),
     "foot": (("talus", "calcn", "toes"), [(("heel", "toe_tip"),), (("heel", "toe"),)]),
 }
 
@@ -132,6 +139,13 @@ def scale(
         "MarkerPlacer": placed,
     }
     return _document(_element("ScaleTool", content, name=name))
+
+
+def unmeasured(landmarks: Mapping[str, str]) -> list[str]:
+    """Return the names of the measurements without a pair of markers, such as ``thigh_r``."""
+    sides = [f"{measure}_{letter}" for measure in MEASUREMENTS if measure != "pelvis" for letter in OF_SIDE.values()]
+    known = {measure.get("name") for measure in _measurements(landmarks)}
+    return [name for name in ("pelvis", *sides) if name not in known]
 
 
 def _measurements(landmarks: Mapping[str, str]) -> list[ET.Element]:
