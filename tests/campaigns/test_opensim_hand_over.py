@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline.signals.filters import design_cutoff_hz
-from tests.campaigns import opensim_hand_over
+from tests.campaigns import opensim_hand_over, opensim_on_labs
 from tests.campaigns.opensim_hand_over import EXAMPLE, compared, exported, marker_errors, only_theirs, run_setups
 from tests.support.references import rms
 
@@ -44,6 +44,21 @@ def test_the_three_commands_of_the_readme_run(session: Path) -> None:
         assert after.getBodySet().get(body).getMass() == pytest.approx(
             before.getBodySet().get(body).getMass(), rel=0.01
         )
+
+
+def test_files_of_a_lab_run_with_a_model_of_other_names(shared: Path, tmp_path: Path) -> None:
+    """Metres, plates of type 4, Plug-in Gait: all files load, the tools run, and forces act under the foot."""
+    assert shared
+    rows = [*opensim_on_labs.of_study("emg_metres", tmp_path)]
+    assert [row.leg.rpartition(" ")[2] for row in rows] == ["right", "left"]
+    for row in rows:
+        (ankle, away), *_ = row.moments
+        share, lowest_n = row.foot
+        assert row.fit < 0.02
+        assert ankle > 0.99
+        assert away < 0.15  # N m/kg: centres of the ankle 15 mm apart, at the body's weight
+        assert share > 0.97
+        assert lowest_n > -10
 
 
 @pytest.mark.parametrize("cutoff_hz", [6.0, 10.0])
