@@ -251,13 +251,15 @@ def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
     """
     if not (derived / "report.html").is_file() or not (derived / "quality.csv").is_file():
         return "Done; the report was not requested.", False
+    trials, lost, stances = set(), dict[tuple[str, str], str](), Counter[str]()
     with (derived / "quality.csv").open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    trials = {(row["session"], row["trial"]) for row in rows}
-    lost = {
-        (row["session"], row["trial"]): row["reason"] for row in rows if row["verdict"] == REFUSED and not row["side"]
-    }
-    stances = Counter(row["verdict"] for row in rows if row["side"])
+        for row in csv.DictReader(handle):
+            trial = row["session"], row["trial"]
+            trials.add(trial)
+            if row["side"]:
+                stances[row["verdict"]] += 1
+            elif row["verdict"] == REFUSED:
+                lost[trial] = row["reason"]
     lines = [
         f"{len(trials) - len(lost)} of {len(trials)} trials used, {_stances(stances)}",
         *_rejections(lost),
