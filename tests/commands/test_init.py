@@ -124,7 +124,7 @@ def test_labs_get_their_body_model_and_static(
 def test_walks_that_state_static_results_need_no_static(shared: Path, tmp_path: Path) -> None:
     for number in ("06", "15"):
         shutil.copy(shared / "labs" / "kad_fmc" / "MH0222" / f"MH0222_BP{number}.c3d", tmp_path)
-    assert "static results of Plug-in Gait that the walks state replace it" in initialise(tmp_path)
+    assert "static results of Plug-in Gait that the walks state replace it" in " ".join(initialise(tmp_path).split())
     assert settings.read_yaml(tmp_path / "study.yaml") == {"body_model": "plug_in_gait"}
     assert {row["role"] for row in trials_of(tmp_path).values()} == {"gait"}
     assert [finding for finding in check(tmp_path) if finding.severity == "error"] == []
