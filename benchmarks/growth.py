@@ -1,6 +1,6 @@
-"""Growth of cost: a trial from 5 s to 300 s, a study from 1 to 100 sessions.
+"""Growth of cost: a trial from 5 s to 300 s, and with ``full`` the run of a study from 1 to 100 sessions.
 
-``python -m benchmarks.growth`` plans the studies; with ``full`` it also runs them (half an hour).
+``python -m benchmarks.growth [full]``; of planning, see :mod:`benchmarks.archive`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
-from benchmarks.study import SNAKEMAKE, run_s
-from benchmarks.timing import command_s
+from benchmarks.study import run_s
 from benchmarks.trial import PARSE, TO_KINETICS, seconds
 
 TITLE = "Growth"
@@ -25,7 +24,7 @@ MOST_GROWTH = 1.25  # linear is 1; the rest allows for noise, and for caches too
 
 def measure(*, full: bool = False) -> list[Figure]:
     """Return the growth of cost with the length of a trial and the number of sessions."""
-    return [*of_lengths(), *of_sessions(full=full)]
+    return [*of_lengths(), *(of_sessions() if full else ())]
 
 
 def of_lengths() -> list[Figure]:
@@ -47,21 +46,16 @@ def of_lengths() -> list[Figure]:
     ]
 
 
-def of_sessions(*, full: bool) -> list[Figure]:
-    """Return the time to plan, and if ``full`` to run, a study, s, and its growth."""
-    planned, cold = dict[float, float](), dict[float, float]()
+def of_sessions() -> list[Figure]:
+    """Return the time to run a study, s, and its growth."""
+    cost = dict[float, float]()
     with tempfile.TemporaryDirectory() as folder:
         for sessions in SESSIONS:
             study = Path(folder) / f"{sessions}"
             write_study(study, sessions=sessions, trials=TRIALS)
-            planned[sessions] = min(_plan_s(study), _plan_s(study))
-            if full:
-                cold[sessions] = run_s(study)
-    found = []
-    for what, cost in {"planned (--dry-run)": planned, "run": cold}.items():
-        found += [Figure(f"{sessions} sessions of {TRIALS} trials {what}, s", cost[sessions]) for sessions in cost]
-        found += [grown(f"s a session {what}", cost)] if cost else []
-    return found
+            cost[sessions] = run_s(study)
+    found = [Figure(f"{sessions} sessions of {TRIALS} trials run, s", run) for sessions, run in cost.items()]
+    return [*found, grown("s a session run", cost)]
 
 
 def grown(what: str, cost: Mapping[float, float]) -> Figure:
@@ -73,10 +67,6 @@ def grown(what: str, cost: Mapping[float, float]) -> Figure:
     first, then = ((cost[b] - cost[a]) / (b - a) for a, b in ((few, some), (some, many)))
     name = f"{what}, from {some:g} to {many:g} over from {few:g} to {some:g}"
     return Figure(name, then / first, at_most=MOST_GROWTH, detail=f"{then:.3g} over {first:.3g}")
-
-
-def _plan_s(study: Path) -> float:
-    return command_s([*SNAKEMAKE, "--dry-run", "--quiet", "all", "--cores", "1", "--directory", str(study)])
 
 
 if __name__ == "__main__":
