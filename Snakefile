@@ -119,10 +119,10 @@ def recordings(wildcards):
     return [ancient(file) for file in STUDY.recordings(wildcards.session)]
 
 
-def of_all_sessions(output):
-    """Return the function that gives an output of every session; of finished ones, as a file without a job.
+def of_every_session(output):
+    """Return the function that gives an output of every session, or of every one of the participant on a page.
 
-    For the page of a participant, they are the participant's sessions.
+    Outputs of finished sessions are files without a job.
     """
 
     def files(wildcards):
@@ -319,7 +319,7 @@ rule cycles:
 
 rule study:
     input:
-        cycles=of_all_sessions("cycles"),
+        cycles=of_every_session("cycles"),
     output:
         study="derived/study.nc",
         metrics=["derived/metrics.csv", "derived/metrics.json"],
@@ -344,9 +344,9 @@ rule report:
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
-        cycles=of_all_sessions("cycles"),
-        representative=of_all_sessions("representative"),
-        calibrate=of_all_sessions("calibrate"),
+        cycles=of_every_session("cycles"),
+        representative=of_every_session("representative"),
+        calibrate=of_every_session("calibrate"),
     output:
         # update: the earlier report stays until the new one is whole, as its other pages do, which are no outputs
         report=update("derived/report.html"),
@@ -361,21 +361,8 @@ rule report:
         run_job(key=params.key, input=input, output=output, log=log)
 
 
-rule page:  # of a participant, where it is asked for
-    input:
-        study="derived/study.nc",
-        metrics="derived/metrics.csv",
-        quality="derived/quality.csv",
-        means="derived/participants.csv",
-        symmetry="derived/symmetry.csv",
-        cycles=of_all_sessions("cycles"),
-        representative=of_all_sessions("representative"),
-        calibrate=of_all_sessions("calibrate"),
+use rule report as page with:  # of a participant, where it is asked for
     output:
         page=update("derived/report/{participant}.html"),
     log:
         "logs/{participant}/page.log",
-    params:
-        key=key("report"),
-    run:
-        run_job(key=params.key, input=input, output=output, log=log)

@@ -1,7 +1,7 @@
 """Run every benchmark and store its figures: ``python -m benchmarks [full]``.
 
-``full`` measures a study of 20 x 20 instead of 3 x 10 and an archive of 2,000 sessions instead of 200, and also
-runs studies of 1 to 100 sessions.
+``full`` measures a study of 20 x 20 instead of 3 x 10 and an archive of 2,000 sessions instead of 200, and also runs
+studies of 1 to 100 sessions.
 """
 
 from __future__ import annotations

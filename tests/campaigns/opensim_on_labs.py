@@ -35,7 +35,7 @@ from tests.support.references import correlation, rms
 
 Array = NDArray[np.float64]
 
-# landmark: markers of Gait2354 whose mean is its place
+# landmark: the mean of these markers of Gait2354
 PLACES = {
     "asis": ("ASIS",), "psis": ("V.Sacral",), "sacrum": ("V.Sacral",),
     "lateral_epicondyle": ("Knee.Lat",), "medial_epicondyle": ("Knee.Med",),

@@ -71,7 +71,8 @@ def initialise(folder: Path) -> str:
     if not folder.is_dir():
         raise UserError(str(folder), "no such folder", "give the folder that holds the recordings")
     kept = [name for name in WRITTEN if (folder / name).exists()]
-    if len(kept) == len(WRITTEN) and not unlisted_recordings(folder):
+    unlisted = unlisted_recordings(folder) if len(kept) == len(WRITTEN) else []
+    if len(kept) == len(WRITTEN) and not unlisted:
         return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
     files = _files(folder, models)
@@ -89,8 +90,8 @@ def initialise(folder: Path) -> str:
         body_model_fit.needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _shown_by(folder, mine, models[model]),
     )
-    if len(kept) == len(WRITTEN):
-        return _proposed(folder, rows, people)
+    if unlisted:
+        return _proposed(folder, unlisted, rows, people)
     notes[NO_MASS] = [row["participant_id"] for row in people if row["mass_kg"] == "n/a"]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits, files)}
     for name in WRITTEN:
@@ -99,9 +100,8 @@ def initialise(folder: Path) -> str:
     return _summary(folder, rows, people, notes, fits, files, kept)
 
 
-def _proposed(folder: Path, rows: Sequence[Row], people: Sequence[Row]) -> str:
-    """Write rows for the recordings that trials.tsv lacks, and for their people, as tables with the study's columns."""
-    unlisted = unlisted_recordings(folder)
+def _proposed(folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people: Sequence[Row]) -> str:
+    """Write rows for unlisted recordings, and for their people, as tables with the study's columns."""
     new_trials = [row for row in rows if row["file"] in unlisted]
     owners = {row["participant_id"] for row in new_trials}
     written = []

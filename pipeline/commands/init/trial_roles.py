@@ -30,9 +30,7 @@ CONDITION_WORD = re.compile(
     r"afo|kafo|insoles?|prosth\w*|aid|cane|crutch\w*|frame|pre|post|baseline|treadmill|overground|level|stairs?|"
     r"up|down|ramp|incline|decline|run\w*|jog\w*|turn\w*|dual|load\w*|left|right"
 )
-NAMELESS = re.compile(
-    r"markers?(_experimental)?|mocap", re.IGNORECASE
-)  # of a file whose folder is named like its trial
+NAMELESS = re.compile(r"markers?(_experimental)?|mocap", re.IGNORECASE)  # a file that has its trial's name as folder
 SHORT_FRAMES = 10
 LONGEST_IDENTIFIER = 50  # without the number added to equal ones
 
