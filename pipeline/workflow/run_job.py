@@ -40,9 +40,10 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     checksums.withdraw(DERIVED, written)
     step = key["step"]
     digests = checksums.as_written(DERIVED, chain(*inputs.values()))
-    function = getattr(importlib.import_module(f"..steps.{step}.step", __package__), step)
+    module = importlib.import_module(f"..steps.{step}.step", __package__)
+    settings = {"settings": module.Settings(**key["settings"])} if hasattr(module, "Settings") else key["settings"]
     job = importlib.import_module("." + ("session_job" if key["session"] else f"{step}_job"), __package__)
-    job.run(key, function, key["settings"] | key.get("arguments", {}), inputs, outputs)
+    job.run(key, getattr(module, step), settings | key.get("arguments", {}), inputs, outputs)
     without = [file for file in written if checksums.recorded(DERIVED, file.relative_to(DERIVED).as_posix()) is None]
     checksums.record(DERIVED, without, inputs=digests, key=key)  # a page of the report has a record by its own job
 
