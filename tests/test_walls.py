@@ -11,10 +11,11 @@ import pytest
 from tests.support.checkout import HOUSE
 
 PACKAGE = HOUSE / "pipeline"
-NOUNS = {"c3d", "opensim_files", "plates", "body", "dynamics", "signals", "tables", "results"}
+NOUNS = {"c3d", "opensim_files", "plates", "body", "dynamics", "signals", "tables", "results", "vocabulary"}
 ROOMS = NOUNS | {"steps", "workflow", "commands", "demo"}
 ARROWS_BETWEEN_NOUNS = {
     *(("body", "dynamics"), ("signals", "dynamics"), ("results", "tables"), ("opensim_files", "c3d")),
+    *(("c3d", "vocabulary"), ("opensim_files", "vocabulary")),
     *(("plates", "dynamics"), ("plates", "signals"), ("plates", "body")),
 }
 DOORS = {
@@ -83,6 +84,7 @@ def test_no_import_passes_a_wall() -> None:
         ("steps.report.step", "from ...demo.group import group"),
         ("body.legs", "from ..signals import filters"),
         ("results.netcdf", "from ..steps.read.step import read"),
+        ("vocabulary.event_names", "from ..c3d.reader import Event"),
         ("tables.tsv", "def late():\n    from ..body import conventions"),
         ("dynamics.limb", "from ..body.conventions import SIDES"),
         ("workflow.settings", "from ..commands.check.command import check"),

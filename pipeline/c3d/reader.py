@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
-from .event_names import side_in
+from ..vocabulary.event_names import side_in
+from ..vocabulary.marker_labels import SEPARATORS, choose_person
 from .integrity import refuse_damaged
-from .labels import SEPARATORS, listed, markers_of, subjects_among
 from .parser_process import parse, parse_ahead
+from .point_labels import label_points, listed
 
 Array = NDArray[np.float64]
 
@@ -133,12 +134,13 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
 
     Args:
         path: the file.
-        subject, participant: the person to take if it holds several, see :func:`pipeline.c3d.labels.markers_of`.
+        subject, participant: the person to take if it holds several, see
+            :func:`pipeline.vocabulary.marker_labels.choose_person`.
         following: the file to be read next, which the child process parses in the meantime.
 
     Raises:
         UserError: absent, not a C3D file, damaged, cut off, without markers, or of several subjects
-            (:class:`pipeline.c3d.labels.SeveralSubjectsError`).
+            (:class:`pipeline.vocabulary.marker_labels.SeveralSubjectsError`).
     """
     if not path.is_file():
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
@@ -158,17 +160,20 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     group = parameters.get("SUBJECTS", {})
     subjects = [str(text) for text in group.get("NAMES", [])]
     prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
-    known = list(dict.fromkeys([*subjects, *prefixes]))
     filled = (np.isfinite(points) & (points != 0)).any(axis=(0, 2))
     try:
-        found, notes = markers_of(point, known, list(filled), subject=subject, participant=participant)
+        person = choose_person(
+            label_points(point, len(filled)),
+            list(dict.fromkeys([*subjects, *prefixes])),
+            list(filled),
+            subject=subject,
+            participant=participant,
+        )
     except UserError as error:
         raise error.within(str(path)) from None
-    kept, owner = [marker.column for marker in found], max((marker.owner for marker in found), default="")
-    several = subjects_among(point, known, len(filled))
     return Recording(
-        labels=[marker.name for marker in found],
-        markers=_markers(points[:, kept], unit_m),
+        labels=person.names,
+        markers=_markers(points[:, person.columns], unit_m),
         marker_rate_hz=rate,
         first_frame=max(header.first, 1) - 1,
         analog=_analog(content["analogs"], parameters),
@@ -177,12 +182,12 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_labels=listed(parameters.get("ANALOG", {}), "LABELS"),
         analog_units=listed(parameters.get("ANALOG", {}), "UNITS"),
-        events=_events(parameters.get("EVENT", {}), owner=owner),
-        processing=_model_numbers(parameters, of=owner if several else ""),
+        events=_events(parameters.get("EVENT", {}), owner=person.owner),
+        processing=_model_numbers(parameters, of=person.owner if person.subjects else ""),
         subject_names=subjects,
-        label_notes=notes,
-        subjects=several,
-        owner=owner,
+        label_notes=person.notes,
+        subjects=person.subjects,
+        owner=person.owner,
     )
 
 

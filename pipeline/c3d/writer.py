@@ -12,7 +12,7 @@ import ezc3d
 import numpy as np
 
 from ..errors import UserError
-from .event_names import kind_in
+from ..vocabulary.event_names import kind_in
 from .plug_in_gait import UNITS, Output
 from .reader import PROCESSING_NAMES, read_c3d
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..body.body_model import BodyModel
 from ..body.landmarks import Points, chosen_labels, positions, seen_labels
-from ..c3d.event_names import not_understood
 from ..c3d.reader import Recording, anthropometry, static_results
 from ..conventions import SIDES
 from ..errors import Problem, UserError
@@ -22,6 +21,7 @@ from ..plates.shown_sizes import ShownSizes, quietly
 from ..steps.read import step as read
 from ..steps.read.lab_axes import to_isb
 from ..steps.read.recording_file import read_recording
+from ..vocabulary.event_names import not_understood
 
 SOME_FRAMES = 50
 
@@ -48,7 +48,7 @@ class Facts:
         plate_problems: problems of the other plates, and of the channels of these.
         event_count: gait events in the file.
         channels: labels of the analog channels that no plate uses.
-        strange_events: event labels that are unknown, see :func:`pipeline.c3d.event_names.not_understood`.
+        strange_events: event labels that are unknown, see :func:`pipeline.vocabulary.event_names.not_understood`.
         static_results: those of Plug-in Gait that the file states, as step ``read`` gives them; empty without any.
         sizes: anthropometry in the file, kg and m, by participants.tsv column.
         label_notes: remarks about the labels, such as which of two equal labels is used.

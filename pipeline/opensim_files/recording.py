@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..c3d.labels import markers_of, subjects_among
 from ..c3d.reader import Recording
 from ..errors import UserError
+from ..vocabulary.marker_labels import choose_person
 from . import mot
 from .trc import read_trc
 
@@ -23,22 +23,22 @@ def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", parti
     Args:
         markers: the TRC file.
         forces: the MOT or STO file with the ground reaction forces, in the axes of the TRC file.
-        subject, participant: the person to take if the labels name several, see :func:`pipeline.c3d.labels.markers_of`.
+        subject, participant: the person to take if the labels name several, see
+            :func:`pipeline.vocabulary.marker_labels.choose_person`.
 
     Raises:
         UserError: a file is absent, damaged or of another kind, or the two have no time in common.
         OSError: a disk or share failed.
     """
     content = read_trc(markers)
-    point = {"LABELS": content.labels}
     filled = [bool(np.isfinite(marker).any()) for marker in content.positions.swapaxes(0, 1)]
     try:
-        found, notes = markers_of(point, [], filled, subject=subject, participant=participant)
+        person = choose_person(content.labels, [], filled, subject=subject, participant=participant)
     except UserError as error:
         raise error.within(str(markers)) from None
     recording = Recording(
-        labels=[marker.name for marker in found],
-        markers=content.positions[:, [marker.column for marker in found]],
+        labels=person.names,
+        markers=content.positions[:, person.columns],
         marker_rate_hz=content.rate_hz,
         first_frame=content.start_s * content.rate_hz,
         analog=np.empty((0, 0)),
@@ -50,9 +50,9 @@ def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", parti
         events=[],
         processing={},
         subject_names=[],
-        label_notes=notes,
-        subjects=subjects_among(point, [], len(content.labels)),
-        owner=max((marker.owner for marker in found), default=""),
+        label_notes=person.notes,
+        subjects=person.subjects,
+        owner=person.owner,
     )
     return _with_loads(recording, content.start_s, forces) if forces and len(recording.markers) > 1 else recording
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.c3d.event_names import OFF, STRIKE
 from pipeline.conventions import SIDES
 from pipeline.steps.cycles.spatiotemporal import support
+from pipeline.vocabulary.event_names import OFF, STRIKE
 from tests.support.recordings import PEAK_N, Rectangle, crossing
 from tests.support.running_walks import FLIGHT_S, GRAVITY_M_S2, MASS_KG, PEAK_BODY_WEIGHTS, STANCE_S, run, run_cleaned
 from tests.support.stances import SAMPLE_S, STOPS_AT_ONCE, THRESHOLD_N, events_of, found, side_of, stance, under

@@ -11,7 +11,6 @@ from typing import Any
 from ...body import requirements
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
-from ...c3d.muscle_names import muscles_in
 from ...conventions import SIDES
 from ...errors import Finding, UserError, listed, nearest
 from ...plates.body_weight import LOADED_N
@@ -19,6 +18,7 @@ from ...plates.shown_sizes import moving_static
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
 from ...tables import study_tables, tsv
+from ...vocabulary.muscle_names import muscles_in
 from ..recording_facts import Facts, words_of
 
 MARKER_RATES_HZ = (20, 2000)

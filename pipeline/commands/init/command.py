@@ -21,7 +21,6 @@ import numpy as np
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import seen_labels
-from ...c3d.labels import SeveralSubjectsError
 from ...c3d.reader import Recording, anthropometry, static_results
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, hidden_in
@@ -30,6 +29,7 @@ from ...tables import tsv
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
+from ...vocabulary.marker_labels import SeveralSubjectsError
 from ...workflow import settings
 from ..recording_facts import Facts, facts_in, failure_of, opened, seen_landmarks
 from ..recording_files import forces_in, recordings_in, unlisted_recordings

@@ -10,11 +10,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...c3d.muscle_names import muscles_in
 from ...conventions import SIDES
 from ...plates.wrench import at_instants
 from ...results.trials import Trial
 from ...signals import emg
+from ...vocabulary.muscle_names import muscles_in
 
 Array = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def muscle_activity(
     Args:
         read: a trial of the step ``read``.
         channels: side and muscle (``left soleus``) by the label of the channel, or None for one to leave out; others
-            are recognised by :func:`pipeline.c3d.muscle_names.muscles_in`.
+            are recognised by :func:`pipeline.vocabulary.muscle_names.muscles_in`.
         high_pass_hz, low_pass_hz: see :func:`pipeline.signals.emg.envelopes`.
 
     Returns:

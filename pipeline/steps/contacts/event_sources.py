@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...c3d.event_names import OFF, STRIKE, kind_in, side_in
 from ...conventions import SIDES
+from ...vocabulary.event_names import OFF, STRIKE, kind_in, side_in
 from .events import SAME_EVENT_S, GaitEvent, Stance, aligned, lags, merge, stances
 from .feet import Feet, at_rest
 from .kinematic_events import METHODS
@@ -88,7 +88,7 @@ def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable
     """Return one side's foot strikes and offs among the events of a C3D file.
 
     The side is the event's context or part of its label (``LHS``, ``Right Foot Strike``), by the names of
-    :mod:`pipeline.c3d.event_names`. Repeated events count once; events at time 0 are artefacts of software.
+    :mod:`pipeline.vocabulary.event_names`. Repeated events count once; events at time 0 are artefacts of software.
     """
     found: list[GaitEvent] = []
     for time_s, label, context in sorted(zip(times_s, labels, sides, strict=True)):

@@ -9,8 +9,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from ...c3d.event_names import OFF, STRIKE
 from ...conventions import LONGEST_SWING_S
+from ...vocabulary.event_names import OFF, STRIKE
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...c3d.event_names import OFF, STRIKE
 from ...conventions import SIDES
 from ...plates.wrench import heights_over, over_each_plate
 from ...signals.filters import interval_s, stretches
+from ...vocabulary.event_names import OFF, STRIKE
 from .events import GaitEvent
 
 Array = NDArray[np.float64]

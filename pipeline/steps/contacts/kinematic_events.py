@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...c3d.event_names import OFF, STRIKE
 from ...signals.filters import stretches
+from ...vocabulary.event_names import OFF, STRIKE
 from .events import GaitEvent
 
 Array = NDArray[np.float64]

@@ -11,12 +11,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.plausibility import REMEDY, reason_of_flag
-from ...c3d.event_names import OFF, STRIKE
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
 from ...results.cycle_variables import RESIDUALS
 from ...results.stance_verdicts import BY_HAND
 from ...results.trials import AnyTrial
+from ...vocabulary.event_names import OFF, STRIKE
 from .residual_share import residual_share, root_mean_square_and_peak
 
 Array = NDArray[np.float64]

@@ -11,7 +11,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...c3d.muscle_names import in_order
 from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
 from ...results.averages import participant_means, symmetry
 from ...results.cycle_variables import (
@@ -31,6 +30,7 @@ from ...results.schema import REPAIRS, separate_metrics
 from ...results.stance_verdicts import REFUSED, verdict_of
 from ...results.trials import spans_of
 from ...tables.tsv import ABSENT
+from ...vocabulary.muscle_names import in_order
 from .gait_scores import scored
 
 QUALITY = tuple(QUALITY_COLUMNS)

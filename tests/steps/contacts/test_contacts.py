@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.c3d.event_names import OFF, STRIKE
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.contacts.events import GaitEvent
+from pipeline.vocabulary.event_names import OFF, STRIKE
 from tests.support.recordings import (
     FOOT_M,
     FREE_MOMENT_M,

@@ -11,10 +11,10 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.c3d.event_names import OFF, STRIKE
 from pipeline.conventions import SIDES
 from pipeline.steps.contacts.kinematic_events import handsaker, oconnor, zeni
 from pipeline.steps.contacts.pelvis import heading
+from pipeline.vocabulary.event_names import OFF, STRIKE
 from tests.support.real_walks import cleaned_walks
 from tests.support.recordings import SPEED_M_S, Footfall, Walk, cleaned, crossing, walk
 from tests.support.stances import SAMPLE_S, THRESHOLD_N, events_of, found, under, within

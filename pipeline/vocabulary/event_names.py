@@ -1,4 +1,4 @@
-"""Names of foot strikes, foot offs and sides in C3D files, from several makers and in several languages.
+"""Names of foot strikes, foot offs and sides in event labels, from several makers and in several languages.
 
 Names that are not recognised are reported, never guessed.
 """
@@ -48,19 +48,19 @@ def kind_in(label: str) -> str:
     if OTHERS.search(text):
         return ""
     short = last[1:] if len(last) == 3 and last[0] in "lr" else last
-    found = [kind for kind, parts in KINDS.items() if re.search(parts, text) or short in SHORT[kind]]
-    if found == [STRIKE] and END.match(text):
+    kinds = [kind for kind, parts in KINDS.items() if re.search(parts, text) or short in SHORT[kind]]
+    if kinds == [STRIKE] and END.match(text):
         return OFF
-    return found[0] if len(found) == 1 else ""
+    return kinds[0] if len(kinds) == 1 else ""
 
 
 def side_in(text: str, *, context: bool = False) -> str:
     """Return ``left``, ``right``, or empty if a label or context names none or both."""
     words = words_of(text)
     ends = {word[0] for word in (*words[:1], *words[-1:]) if len(word) == 1 or word[1:] in SHORT[STRIKE] + SHORT[OFF]}
-    named = [side for side, names in SIDES.items() if set(words) & set(names.split())]
-    found = named or [side for side, known in LETTERS.items() if ends & set(known if context else known[0])]
-    return found[0] if len(found) == 1 else ""
+    sides = [side for side, names in SIDES.items() if set(words) & set(names.split())]
+    sides = sides or [side for side, letters in LETTERS.items() if ends & set(letters if context else letters[0])]
+    return sides[0] if len(sides) == 1 else ""
 
 
 def not_understood(events: Iterable[tuple[str, str]]) -> list[str]:

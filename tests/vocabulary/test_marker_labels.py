@@ -1,4 +1,4 @@
-"""Marker names from point labels of C3D files, and labels of a body model from marker names."""
+"""Marker names from the labels of a file, and labels of a body model from marker names."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pipeline.body.landmarks import chosen_labels
-from pipeline.c3d.labels import markers_of, subjects_among
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
+from pipeline.vocabulary.marker_labels import Person, choose_person
 from tests.support.c3d_recordings import write_c3d
 from tests.support.geometry import body_model
 
@@ -18,8 +18,7 @@ NAMES = ["LASI", "RASI", "LKNE", "RKNE", "LHEE", "RHEE"]
 
 
 def names(labels: list[str], *, subjects: tuple[str, ...] = (), **person: str) -> list[str]:
-    markers, _ = markers_of({"LABELS": labels}, subjects, [True] * len(labels), **person)
-    return [marker.name for marker in markers]
+    return choose_person(labels, subjects, [True] * len(labels), **person).names
 
 
 @pytest.mark.parametrize("pattern", ["A22:{}", "Subject1_{}", "walk.{}", "{}_pos", "A22:{}-1", "lab {}"])
@@ -38,44 +37,15 @@ def test_a_named_subjects_prefix_is_removed_if_others_have_none() -> None:
     ]  # fmt: skip
 
 
-def test_unlabelled_trajectories_and_model_outputs_are_ignored() -> None:
-    point = {"LABELS": ["*12", "LKNE", "", "LKneeAngles"], "LABELS2": ["RKNE", "*300"], "ANGLES": ["LKneeAngles"]}
-    markers, _ = markers_of(point, (), [True] * 6)
-    assert [(marker.column, marker.name) for marker in markers] == [(1, "LKNE"), (4, "RKNE")]
+def test_unlabelled_trajectories_are_ignored() -> None:
+    person = choose_person(["*12", "LKNE", "", "RKNE", "*300"], (), [True] * 5)
+    assert person == Person(["LKNE", "RKNE"], [1, 3], owner="", subjects=[], notes=[])
 
 
 def test_a_repeated_label_uses_the_first_with_data_and_is_noted() -> None:
-    markers, notes = markers_of({"LABELS": ["LKNE", "RKNE", "LKNE", "LKNE"]}, (), [False, True, True, True])
-    assert {marker.name: marker.column for marker in markers} == {"LKNE": 2, "RKNE": 1}
-    assert notes == ["LKNE occurs 3 times (points 1, 3, 4): point 3 is used"]
-
-
-def test_labels_beyond_the_points_are_ignored() -> None:
-    """Some files list more labels than POINT:USED, the surplus repeated or of subjects of their own."""
-    point = {"LABELS": [*NAMES, "LASI", "Ann:LKNE", "Bob:LKNE"]}
-    markers, notes = markers_of(point, (), [True] * len(NAMES))
-    assert [marker.name for marker in markers] == NAMES
-    assert notes == []
-    assert subjects_among(point, (), len(NAMES)) == []
-
-
-@pytest.mark.parametrize(
-    ("labels", "descriptions", "found"),
-    [
-        (["RKNE", "RKNE", "RTHI"], ["R.Knee", "R.Knee.Medial", "R.Thigh"], ["R.Knee", "R.Knee.Medial", "RTHI"]),
-        (["VRKN", "VRKN"], ["V_R.Knee_JC_Static", "V_R.Knee_JC"], ["V_R.Knee_JC_Static", "V_R.Knee_JC"]),
-        (["M", "M", "M"], ["LASI", "RASI", "SACR"], ["LASI", "RASI", "SACR"]),  # one label for all points
-        (["T8", "T8", "C7", "X", "Y"], ["Unnamed 1", "Unnamed 4", "", "", ""], ["T8", "C7", "X", "Y"]),  # no names
-        (["RKNE", "RKNE", "X"], ["R.Knee", "R.Knee", ""], ["RKNE", "X"]),  # the same twice
-        (["RKNE", "RKNE", "X"], ["R.Knee"], ["RKNE", "X"]),  # not described
-        (["RKNE", "LKNE"], ["R.Knee", "L.Knee"], ["RKNE", "LKNE"]),  # nothing repeats
-    ],
-)
-def test_descriptions_name_points_with_the_same_label(
-    labels: list[str], descriptions: list[str], found: list[str]
-) -> None:
-    markers, _ = markers_of({"LABELS": labels, "DESCRIPTIONS": descriptions}, (), [True] * len(labels))
-    assert [marker.name for marker in markers] == found
+    person = choose_person(["LKNE", "RKNE", "LKNE", "LKNE"], (), [False, True, True, True])
+    assert dict(zip(person.names, person.columns, strict=True)) == {"LKNE": 2, "RKNE": 1}
+    assert person.notes == ["LKNE occurs 3 times (points 1, 3, 4): point 3 is used"]
 
 
 TWO = [f"{owner}:{name}" for owner in ("Ann", "Bob") for name in NAMES]
@@ -84,9 +54,9 @@ TWO = [f"{owner}:{name}" for owner in ("Ann", "Bob") for name in NAMES]
 @pytest.mark.parametrize("person", [{"subject": "Bob"}, {"subject": "bob"}, {"participant": "bob"},
                                    {"participant": "Ann", "subject": "Bob"}])  # fmt: skip
 def test_the_chosen_one_of_several_subjects(person: dict[str, str]) -> None:
-    markers, _ = markers_of({"LABELS": TWO}, (), [True] * len(TWO), **person)
-    assert [marker.column for marker in markers] == list(range(6, 12))
-    assert [marker.name for marker in markers] == NAMES
+    chosen = choose_person(TWO, (), [True] * len(TWO), **person)
+    assert chosen.columns == list(range(6, 12))
+    assert chosen.names == NAMES
 
 
 def test_several_subjects_are_refused_without_a_choice() -> None:

@@ -119,16 +119,16 @@ def muscles_in(labels: Iterable[str]) -> dict[str, tuple[str, str]]:
     An abbreviation counts only if the file has channels of two muscles or more: ``RST`` alone may be a reset.
     """
     texts = {label: _plain(label) for label in labels}
-    found = {label: one for label, words in texts.items() if (one := _named(words, texts.values()))}
-    several = len({(side, muscle) for side, muscle, _ in found.values()}) > 1
-    return {label: (side, muscle) for label, (side, muscle, short) in found.items() if several or not short}
+    muscles = {label: one for label, words in texts.items() if (one := _side_and_muscle(words, texts.values()))}
+    several = len({(side, muscle) for side, muscle, _ in muscles.values()}) > 1
+    return {label: (side, muscle) for label, (side, muscle, short) in muscles.items() if several or not short}
 
 
 def in_order(muscles: Iterable[str]) -> list[str]:
     """Return muscles once each, from the hip to the foot, then those that are not in :data:`MUSCLES`."""
-    known = [*MUSCLES]
+    order = [*MUSCLES]
     once = list(dict.fromkeys(muscles))
-    return sorted(once, key=lambda name: known.index(name) if name in known else len(known))
+    return sorted(once, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def _plain(label: str) -> list[str]:
@@ -136,7 +136,7 @@ def _plain(label: str) -> list[str]:
     return [word for word in words_of(label) if word not in OTHER_WORDS]
 
 
-def _named(words: Sequence[str], every: Iterable[Sequence[str]]) -> tuple[str, str, bool] | None:
+def _side_and_muscle(words: Sequence[str], every: Iterable[Sequence[str]]) -> tuple[str, str, bool] | None:
     """Return side and muscle of a label's words, and whether it is abbreviated; ``every`` is of all labels."""
     sides = [side for side, names in WORDS.items() if names & {*words}]
     if len(sides) == 1:
@@ -147,8 +147,8 @@ def _named(words: Sequence[str], every: Iterable[Sequence[str]]) -> tuple[str, s
         return None  # L is lateral beside the same with M
     rests = [(side, text.removeprefix(letters)) for side, starts in LETTERS.items() for letters in starts]
     rests += [(side, text.removesuffix(letters)) for side, ends in LETTERS.items() for letters in ends]
-    found = {(side, *muscle) for side, rest in rests if rest != text and (muscle := _muscle(rest))}
-    return found.pop() if len(found) == 1 else None
+    meanings = {(side, *muscle) for side, rest in rests if rest != text and (muscle := _muscle(rest))}
+    return meanings.pop() if len(meanings) == 1 else None
 
 
 def _muscle(text: str) -> tuple[str, bool] | None:

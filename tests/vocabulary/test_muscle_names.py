@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from pipeline.c3d.muscle_names import MUSCLES, in_order, muscles_in
+from pipeline.vocabulary.muscle_names import MUSCLES, in_order, muscles_in
 
 # muscle -> how the field writes it without the side
 WRITTEN = {
