@@ -10,8 +10,9 @@ if "snakemake" in globals():
     sys.path.insert(0, str(Path(globals()["snakemake"].scriptdir).parent))
 
 from pipeline.body.body_model import BodyModel
-from pipeline.results import netcdf, schema
-from pipeline.results.trials import joined, separate
+from pipeline.results import netcdf
+from pipeline.trials.session import joined, separate
+from pipeline.variables import schema
 
 
 def run(job: Any) -> None:

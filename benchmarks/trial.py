@@ -25,7 +25,6 @@ from benchmarks.figures import Figure, run_alone
 from benchmarks.generated import write_study
 from benchmarks.timing import HOUSE, best_s
 from pipeline.body.body_model import BodyModel
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
@@ -34,6 +33,7 @@ from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
+from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
 

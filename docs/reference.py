@@ -18,10 +18,10 @@ from typing import Any
 
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
-from gaitlab.pipeline.results import schema
-from gaitlab.pipeline.results.cycle_variables import ON_REQUEST
-from gaitlab.pipeline.results.metrics import METRICS, SCORES
 from gaitlab.pipeline.steps.report.metric_tables import GROUPS, OTHERS
+from gaitlab.pipeline.variables import schema
+from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
+from gaitlab.pipeline.variables.metrics import METRICS, SCORES
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent

@@ -32,7 +32,6 @@ from gaitlab import load_trial
 from gaitlab.pipeline.dynamics import block_matrix
 from gaitlab.pipeline.dynamics.kernel import TERMS, Segments
 from gaitlab.pipeline.results import netcdf
-from gaitlab.pipeline.results.trials import joined
 from gaitlab.pipeline.steps.calibrate.step import calibrate
 from gaitlab.pipeline.steps.clean.step import clean
 from gaitlab.pipeline.steps.contacts.step import contacts
@@ -40,6 +39,7 @@ from gaitlab.pipeline.steps.kinematics.step import kinematics
 from gaitlab.pipeline.steps.kinetics.step import kinetics
 from gaitlab.pipeline.steps.read.step import read_trial
 from gaitlab.pipeline.tables import study_tables
+from gaitlab.pipeline.trials.session import joined
 from gaitlab.pipeline.workflow import settings
 
 HOUSE = Path(__file__).resolve().parents[2]

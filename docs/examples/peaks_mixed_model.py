@@ -35,7 +35,7 @@ from scipy import stats
 from gaitlab import find_metric, load_study
 from gaitlab.pipeline.demo.group import group_study
 from gaitlab.pipeline.errors import UserError
-from gaitlab.pipeline.results.metrics import METRICS
+from gaitlab.pipeline.variables.metrics import METRICS
 
 HOUSE = Path(__file__).resolve().parents[2]
 

@@ -16,10 +16,10 @@ import pandas as pd
 import xarray as xr
 
 from ..errors import UserError
-from ..results.data_dictionary import as_json, data_dictionary
 from ..results.netcdf import write_whole
 from ..results.study_file import load_study, study_path
 from ..tables.csv_files import DIGITS, guarded
+from ..variables.data_dictionary import as_json, data_dictionary
 from ..workflow.digests import sha256
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid")

@@ -15,9 +15,9 @@ from typing import Any
 
 from ..errors import UserError
 from ..results import netcdf
-from ..results.data_dictionary import NUMBERS, QUALITY, as_json, data_dictionary
 from ..results.study_file import study_path
 from ..tables.csv_files import FORMULA, unguarded
+from ..variables.data_dictionary import NUMBERS, QUALITY, as_json, data_dictionary
 from ..workflow.digests import sha256
 from .export import MADE_FROM, sidecar
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ..errors import UserError, listed, nearest
 from ..results import netcdf
-from ..results.data_dictionary import find_metric
-from ..results.trials import separate
 from ..tables.terminal_table import aligned
+from ..trials.session import separate
+from ..variables.data_dictionary import find_metric
 
 RUNNING = ("time", "plate_time", "phase", "stance_phase")  # dimensions along which a curve is drawn
 COUNTED = {  # numbered dimensions, and the coordinates that name the kind of each element

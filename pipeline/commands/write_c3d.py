@@ -9,8 +9,8 @@ from ..c3d.plug_in_gait import gait_events, model_outputs
 from ..c3d.writer import write_c3d
 from ..errors import UserError, listed, nearest
 from ..results import netcdf
-from ..results.trials import separate
 from ..tables import study_tables
+from ..trials.session import separate
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at

@@ -26,7 +26,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import SIDES
-from .metrics import METRICS, SCORES
+from ..variables.metrics import METRICS, SCORES
 
 Array = NDArray[np.float64]
 Text = NDArray[np.str_]

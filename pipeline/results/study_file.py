@@ -13,10 +13,10 @@ import xarray as xr
 
 from ..errors import UserError
 from ..tables.reference_curves import COLUMNS, COMPONENTS
+from ..variables.cycle_variables import STANCE
+from ..variables.gait_profile import turning_cycles
 from . import netcdf
 from .averages import average
-from .cycle_variables import STANCE
-from .gait_profile import turning_cycles
 
 SAME_IN_BOTH = ("angle_convention", "static_offset")
 CONVENTIONAL = "plug_in_gait"  # value of kinematics.angle_convention

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, listed, nearest
-from ..results.data_dictionary import RESERVED
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference, reference_file
+from ..variables.data_dictionary import RESERVED
 from . import checksums, settings
 from .digests import sha256_of_files
 from .job_keys import Study

@@ -22,7 +22,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from ..errors import INTERRUPTED
 from ..results.netcdf import NEARLY_FULL_BYTES
-from ..results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
+from ..variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 
 LONGEST_REASON = 8  # lines
 LONGEST_REJECTION = 400  # characters

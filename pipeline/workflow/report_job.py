@@ -17,11 +17,11 @@ from typing import Any
 import xarray as xr
 
 from ..results import netcdf
-from ..results.cycle_variables import STANCE
 from ..results.study_file import table_of
 from ..steps.report.page_names import OVERVIEW, PAGES
 from ..steps.report.step import NEEDS, Page
 from ..tables.csv_files import groups_of
+from ..variables.cycle_variables import STANCE
 from . import checksums
 from .digests import sha256
 from .run_job import DERIVED, Files, load_reference

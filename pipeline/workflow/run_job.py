@@ -16,9 +16,9 @@ from typing import Any
 import xarray as xr
 
 from ..results import netcdf
-from ..results.schema import TITLES
 from ..tables.reference_curves import reference_file
 from ..tables.tsv import decoded
+from ..variables.schema import TITLES
 from . import checksums
 
 Files = Mapping[str, list[Path]]

@@ -13,9 +13,10 @@ from typing import Any
 import xarray as xr
 
 from ..errors import UserError
-from ..results import netcdf, schema
-from ..results.session_steps import attempt
-from ..results.trials import Trial
+from ..results import netcdf
+from ..trials.session import Trial
+from ..trials.step_on_session import attempt
+from ..variables import schema
 from . import checksums
 from .run_job import Files, provenance
 

@@ -13,11 +13,12 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from ..results import netcdf, schema
-from ..results.data_dictionary import as_json, data_dictionary
+from ..results import netcdf
 from ..results.study_file import differences, differences_from_conventional
 from ..steps.study.step import columns_of, muscles_of, participants_columns, per_participant, with_muscles
 from ..tables.csv_files import csv_of
+from ..variables import schema
+from ..variables.data_dictionary import as_json, data_dictionary
 from ..vocabulary.muscle_names import in_order
 from .run_job import Files, load_reference, provenance
 

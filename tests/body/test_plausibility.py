@@ -16,7 +16,7 @@ from pipeline.body.plausibility import (
     reason_of_axis,
 )
 from pipeline.conventions import SIDES
-from pipeline.results.schema import FLAGS
+from pipeline.variables.schema import FLAGS
 from tests.support.geometry import BODY_MODELS, Landmarks, close, landmarks, skeleton_of, standing, walk
 
 TIME = np.arange(100) / 100

@@ -21,8 +21,8 @@ import numpy as np
 import xarray as xr
 
 from pipeline.results import netcdf
-from pipeline.results.metrics import SCORES
-from pipeline.results.stance_verdicts import REFUSED, USED
+from pipeline.variables.metrics import SCORES
+from pipeline.variables.stance_verdicts import REFUSED, USED
 from tests.support.checkout import HOUSE
 from tests.support.outputs import run_steps
 from tests.support.report_studies import Page

@@ -23,12 +23,12 @@ from pipeline.body.requirements import SOURCE, width_of_mass
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
 from pipeline.errors import Finding, UserError
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
+from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from tests.campaigns.lab_truths import Score, Stance, score
 from tests.support.checkout import SHARED

@@ -26,7 +26,7 @@ from pipeline.commands.opensim.trial_data import CENTRES, OF_SIDE
 from pipeline.conventions import SIDE_SIGN, SIDES
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.trials import Trial, trials_of
+from pipeline.trials.session import Trial, trials_of
 from pipeline.workflow.open_study import look_at
 from tests.campaigns.opensim_hand_over import MODEL
 from tests.campaigns.opensim_round_trip import STUDIES, prepared

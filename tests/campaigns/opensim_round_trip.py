@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from pipeline.commands.opensim.command import export_opensim
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.trials import Trial, trials_of
 from pipeline.tables import study_tables
+from pipeline.trials.session import Trial, trials_of
 from tests.campaigns.labs import FOLDERS, LABS, set_up
 from tests.support.checkout import DEMO, SHARED, copy_study
 from tests.support.outputs import run_steps

@@ -16,7 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.commands.init.command import initialise
-from pipeline.results.metrics import METRICS, PEAKS
+from pipeline.variables.metrics import METRICS, PEAKS
 from tests.campaigns.labs import bare_copy
 from tests.support.checkout import DEMO
 from tests.support.studies import run_study

@@ -13,7 +13,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.plates.wrench import at_instants, centre_of_pressure
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
@@ -21,6 +20,7 @@ from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
+from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 

@@ -16,7 +16,7 @@ from pipeline.__main__ import main
 from pipeline.commands.explain.command import WIDTH, explain
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.trials import load_trial
+from pipeline.results.session_file import load_trial
 from tests.support.outputs import write_outputs
 
 WALK = "sub-01/comfortable_02.c3d"

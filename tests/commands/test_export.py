@@ -28,9 +28,9 @@ from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.averages import mean_curves
-from pipeline.results.cycle_variables import STANCE
 from pipeline.results.study_file import load_study
 from pipeline.tables.csv_files import csv_of
+from pipeline.variables.cycle_variables import STANCE
 from pipeline.workflow.digests import sha256
 from tests.support.checkout import HOUSE
 from tests.support.geometry import close

@@ -21,7 +21,8 @@ from pipeline.commands.opensim.trial_data import angles, markers
 from pipeline.commands.verify import STALE_OPENSIM, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
-from pipeline.results.trials import Trial, load_trial
+from pipeline.results.session_file import load_trial
+from pipeline.trials.session import Trial
 from pipeline.workflow import checksums
 from pipeline.workflow.open_study import open_study
 from tests.support.outputs import write_outputs

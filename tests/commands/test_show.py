@@ -13,7 +13,7 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.commands.show import CURVE_WIDTH, LEVELS, show
 from pipeline.results import netcdf
-from pipeline.results.trials import joined, rejection
+from pipeline.trials.session import joined, rejection
 
 TIME = np.arange(240) / 100
 

@@ -23,13 +23,13 @@ import yaml
 from docs import conf, reference
 from pipeline import FOR_SCRIPTS, __version__
 from pipeline.__main__ import main
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import QUALITY
 from pipeline.tables import study_tables
+from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE, copy_study, planned, snakemake
@@ -127,7 +127,7 @@ def test_every_column_and_key_is_explained() -> None:
 
 def test_listed_reasons_occur_in_the_code() -> None:
     listed = re.findall(r"^\| `([^`]+)` \|", text_of("study_directory.md").split("The reasons:")[1], re.MULTILINE)
-    rooms = [HOUSE / "pipeline" / room for room in ("steps/contacts", "steps/cycles", "body", "results")]
+    rooms = [HOUSE / "pipeline" / room for room in ("steps/contacts", "steps/cycles", "body", "variables")]
     code = "".join(path.read_text() for room in rooms for path in room.glob("*.py"))
     assert len(listed) > 5
     assert [reason for reason in listed if reason not in code] == []

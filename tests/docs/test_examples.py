@@ -16,7 +16,7 @@ from docs.examples import ankle_and_knee, double_pendulum, n_segment_limb, peaks
 from gaitlab.pipeline.errors import UserError
 from pipeline.demo.group import group_study
 from pipeline.results import netcdf
-from pipeline.results.trials import joined
+from pipeline.trials.session import joined
 from tests.support.checkout import HOUSE
 from tests.support.geometry import ROUNDING, close
 

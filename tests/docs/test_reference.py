@@ -15,9 +15,9 @@ import pytest
 from docs import reference
 from pipeline import FOR_SCRIPTS
 from pipeline.__main__ import command_line_parser, main
-from pipeline.results import schema
-from pipeline.results.metrics import METRICS, SCORES, WHOLE
 from pipeline.tables import study_tables
+from pipeline.variables import schema
+from pipeline.variables.metrics import METRICS, SCORES, WHOLE
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 

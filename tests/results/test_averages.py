@@ -11,7 +11,7 @@ import xarray as xr
 from scipy import stats
 
 from pipeline.results.averages import average, mean_curves, participant_means, pooled, shortest_way, symmetry
-from pipeline.results.metrics import METRICS as DEFINED
+from pipeline.variables.metrics import METRICS as DEFINED
 
 NAMES = ["step_length", "work_a1"]
 ROWS = [  # participant, session, condition, side, step_length, work_a1; the last one is a stance without a cycle

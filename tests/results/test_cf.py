@@ -16,8 +16,8 @@ from cf_units import Unit
 from compliance_checker.cf import util
 from compliance_checker.suite import CheckSuite
 
-from pipeline.results import schema
-from pipeline.results.trials import IN_ONE_TRIAL as RAGGED
+from pipeline.trials.session import IN_ONE_TRIAL as RAGGED
+from pipeline.variables import schema
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.outputs import write_outputs
 

@@ -13,7 +13,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.trials import joined
+from pipeline.trials.session import joined
 from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS
 from tests.support.outputs import write_outputs
 from tests.support.ragged_trials import SESSIONS

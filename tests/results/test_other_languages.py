@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.trials import load_trial
+from pipeline.results.session_file import load_trial
 from tests.support.checkout import HOUSE
 from tests.support.outputs import write_outputs
 

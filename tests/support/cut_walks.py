@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from pipeline.conventions import CHAIN, LOADS, SEGMENTS, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
-from pipeline.results.schema import separate_metrics
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
+from pipeline.variables.schema import separate_metrics
 from pipeline.workflow.settings import CONFIG, read_yaml
 from tests.support.described_trials import described_trial
 from tests.support.recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical

@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import REPAIRED, STANCE_CURVES
-from pipeline.results.metrics import METRICS, OF_STANCE
-from pipeline.results.schema import VARIABLES, described
-from pipeline.results.trial_variables import FACTS
-from pipeline.results.trials import joined, one_trial
+from pipeline.trials.session import joined, one_trial
+from pipeline.variables.cycle_variables import REPAIRED, STANCE_CURVES
+from pipeline.variables.metrics import METRICS, OF_STANCE
+from pipeline.variables.schema import VARIABLES, described
+from pipeline.variables.session_variables import FACTS
 
 NUMBERS = {name for name, variable in FACTS.items() if variable.dtype != "U"} | {"marker_cutoff_hz"}
 # of a trial in which step ``clean`` repaired nothing
@@ -22,7 +22,7 @@ UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
     """Return a trial with units and long names, its values as computed.
 
-    A number of the whole trial that is NaN may be absent, as of :func:`pipeline.results.trials.one_trial`.
+    A number of the whole trial that is NaN may be absent, as of :func:`pipeline.trials.session.one_trial`.
 
     Raises:
         ValueError: a variable is unknown, missing, or has other dimensions than the schema says.

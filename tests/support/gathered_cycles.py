@@ -10,11 +10,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.cycle_variables import CURVES, ON_REQUEST, RESIDUALS, WITH_EMG
-from pipeline.results.metrics import METRICS, SCORES
-from pipeline.results.schema import VARIABLES, stacked_metrics
-from pipeline.results.trials import joined, rejection
 from pipeline.steps.study.step import study
+from pipeline.trials.session import joined, rejection
+from pipeline.variables.cycle_variables import CURVES, ON_REQUEST, RESIDUALS, WITH_EMG
+from pipeline.variables.metrics import METRICS, SCORES
+from pipeline.variables.schema import VARIABLES, stacked_metrics
 from tests.support.described_trials import UNREPAIRED, as_loaded, constant_stances
 
 Array = NDArray[np.float64]

@@ -25,8 +25,8 @@ from pipeline.body.requirements import chosen_rules, lacking_landmarks
 from pipeline.body.skeleton import Skeleton
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.conventions import SEGMENTS, SIDES
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
+from pipeline.trials.session import joined
 from pipeline.workflow.settings import load_body_model, segment_table
 
 Array = NDArray[np.float64]

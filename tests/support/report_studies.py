@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from pipeline.results.cycle_variables import ON_REQUEST, RESIDUALS, WITH_EMG
-from pipeline.results.metrics import METRICS
-from pipeline.results.schema import VARIABLES, stacked_metrics
-from pipeline.results.trials import joined, rejection
 from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
+from pipeline.trials.session import joined, rejection
+from pipeline.variables.cycle_variables import ON_REQUEST, RESIDUALS, WITH_EMG
+from pipeline.variables.metrics import METRICS
+from pipeline.variables.schema import VARIABLES, stacked_metrics
 from tests.support.described_trials import UNREPAIRED, as_loaded, constant_stances
 
 PHASE = np.arange(101.0)

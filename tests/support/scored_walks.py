@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.results.metrics import SCORES
 from pipeline.steps.study.gait_scores import reference_gait
+from pipeline.variables.metrics import SCORES
 
 Array = NDArray[np.float64]
 COORDINATES: dict[str, Any] = {

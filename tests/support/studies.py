@@ -11,8 +11,6 @@ import pandas as pd
 import xarray as xr
 
 from pipeline.body.body_model import BodyModel
-from pipeline.results import schema
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
@@ -22,6 +20,8 @@ from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import study as gather
 from pipeline.tables import study_tables
+from pipeline.trials.session import joined
+from pipeline.variables import schema
 from pipeline.workflow import settings
 from tests.support.described_trials import described_trial
 

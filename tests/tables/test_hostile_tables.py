@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import UserError
-from pipeline.results.data_dictionary import RESERVED
-from pipeline.results.schema import VARIABLES
 from pipeline.tables import study_tables
+from pipeline.variables.data_dictionary import RESERVED
+from pipeline.variables.schema import VARIABLES
 from tests.support.hostile_texts import LONG, SEEN, write
 
 IDS = (

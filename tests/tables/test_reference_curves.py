@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UserError
-from pipeline.results.schema import VARIABLES
 from pipeline.steps.report.curves.panels import panels_of
 from pipeline.tables.reference_curves import COMPONENTS, Reference, key_of, read_reference, reference_of
+from pipeline.variables.schema import VARIABLES
 from pipeline.workflow.open_study import look_at
 from tests.support.checkout import HOUSE
 from tests.support.report_studies import Page, three_people

@@ -23,8 +23,8 @@ import xarray as xr
 from pipeline.commands.recover import unlock
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.trials import Trial
 from pipeline.steps.read import step
+from pipeline.trials.session import Trial
 from pipeline.workflow import session_job
 from pipeline.workflow.activity_lock import hold, is_left_alone
 from pipeline.workflow.digests import sha256, sha256_of_files

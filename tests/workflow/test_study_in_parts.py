@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results import netcdf, schema
-from pipeline.results.trials import rejection
+from pipeline.results import netcdf
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import csv_of
+from pipeline.trials.session import rejection
+from pipeline.variables import schema
 from pipeline.workflow import study_job
 from tests.support.gathered_cycles import ALONE, PEOPLE, Trials, stored, trial
 

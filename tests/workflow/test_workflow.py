@@ -17,7 +17,8 @@ import xarray as xr
 
 from pipeline.__main__ import main
 from pipeline.results import netcdf
-from pipeline.results.trials import load_trial, separate
+from pipeline.results.session_file import load_trial
+from pipeline.trials.session import separate
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.checkout import HOUSE, copy_study, snakemake
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...body.plausibility import REMEDY
 from ...errors import Finding
-from ...results.trials import Trial, joined
 from ...steps.calibrate.step import calibrate
+from ...trials.session import Trial, joined
 from ...workflow.job_keys import Study
 from ..recording_facts import Facts, failure_of
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import UserError
 from ...results import netcdf
-from ...results.trials import FILES, separate
+from ...trials.session import FILES, separate
 from ...workflow.open_study import SESSION_STEPS
 
 # a section: texts, which are wrapped, and tables

@@ -11,10 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
-from ...results.schema import FLAGS
-from ...results.stance_verdicts import verdict_of
-from ...results.trials import FILES
 from ...signals.filters import stretches
+from ...trials.session import FILES
+from ...variables.schema import FLAGS
+from ...variables.stance_verdicts import verdict_of
 from ...workflow import checksums
 from ...workflow.digests import sha256
 from ...workflow.open_study import SESSION_STEPS

@@ -17,9 +17,9 @@ from ...body.landmarks import chosen_labels
 from ...errors import listed
 from ...plates.shown_sizes import STANDING_M, extent_m
 from ...results import netcdf
-from ...results.trials import Trial, trials_of
 from ...signals.filters import design_cutoff_hz, stretches
 from ...steps.clean.step import clean
+from ...trials.session import Trial, trials_of
 from . import setup_files, trial_data
 from .model import MarkerNames, Model, refuse_other_names
 from .motion_files import mot, trc

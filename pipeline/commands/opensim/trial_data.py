@@ -15,9 +15,9 @@ from ...body.skeleton import calibrated_sides, moving_legs
 from ...conventions import JOINTS
 from ...dynamics.vectors import cross
 from ...plates.wrench import centre_of_pressure
-from ...results.trials import Trial
 from ...signals.filters import interval_s, low_pass, stretches
 from ...steps.clean.step import plate_wrenches
+from ...trials.session import Trial
 
 Array = NDArray[np.float64]
 Columns = dict[str, Array]

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...errors import Finding, UserError
 from ...plates.shown_sizes import STANDING_M, ShownSizes, moving_static
-from ...results.trials import AnyTrial
 from ...tables.size_findings import ESTIMATE, Shown, of_sizes
 from ...tables.study_tables import ANTHROPOMETRY
 from ...tables.tsv import number
+from ...trials.session import AnyTrial
 
 DEFAULT_MARKER_DIAMETER_M = 0.014
 ESTIMATED = {"width_source": "_width_", "leg_length_source": "leg_length_"}  # what a source is about

@@ -14,7 +14,7 @@ from ...body.landmarks import Points, point, positions
 from ...body.segment_poses import frame
 from ...conventions import SIDES
 from ...errors import UserError
-from ...results.trials import AnyTrial
+from ...trials.session import AnyTrial
 
 Array = NDArray[np.float64]
 

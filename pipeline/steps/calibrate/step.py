@@ -30,7 +30,7 @@ from ...body.static_skeleton import (
 )  # fmt: skip
 from ...conventions import CHAIN, SIDES, UPPER_BODY
 from ...errors import Problem, UserError
-from ...results.trials import AnyTrial, trials_of
+from ...trials.session import AnyTrial, trials_of
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import per_marker

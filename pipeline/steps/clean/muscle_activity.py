@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...plates.wrench import at_instants
-from ...results.trials import Trial
 from ...signals import emg
+from ...trials.session import Trial
 from ...vocabulary.muscle_names import muscles_in
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.landmarks import positions
 from ...conventions import SIDES
-from ...results.trials import Trial
+from ...trials.session import Trial
 from . import gap_filling
 from .marker_filters import filter_markers
 from .marker_repair import find_spikes

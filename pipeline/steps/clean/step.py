@@ -21,10 +21,10 @@ from ...errors import UserError
 from ...plates.baseline import subtract_baseline
 from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
-from ...results.schema import REPAIRS
-from ...results.session_steps import trial_by_trial
-from ...results.trials import AnyTrial, Trial, facts_of_trials, one_trial
 from ...signals.filters import low_pass
+from ...trials.session import AnyTrial, Trial, facts_of_trials, one_trial
+from ...trials.step_on_session import trial_by_trial
+from ...variables.schema import REPAIRS
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
 from .marker_repair import SPIKE, repair_markers
@@ -50,7 +50,7 @@ class Landmarks(NamedTuple):
     Attributes:
         labels: of the markers of each landmark.
         position: (time, landmark, 3), m.
-        repair: (time, landmark), see ``FLAGS`` in :mod:`pipeline.results.schema`.
+        repair: (time, landmark), see ``FLAGS`` in :mod:`pipeline.variables.schema`.
         measured: (time, landmark), whether all its markers were seen and kept.
     """
 
@@ -117,7 +117,7 @@ def clean(
 
     Returns:
         ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), the repair of each sample, see
-        ``FLAGS`` in :mod:`pipeline.results.schema`; along ``marker`` the labels, the shares of frames measured and
+        ``FLAGS`` in :mod:`pipeline.variables.schema`; along ``marker`` the labels, the shares of frames measured and
         filled, and the cut-off; ``plate_force``, ``plate_moment`` (time, plate, axis), without baseline, filtered, at
         the marker instants; ``shoulder_position`` (time, shoulder, axis) if they are seen; ``vertical_force`` and
         ``vertical_force_filtered`` (plate_time, plate), without baseline, to detect contacts;

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
-from ...results.session_steps import each_trial
-from ...results.trials import AnyTrial, Trial, trials_of
 from ...signals.filters import interval_s
+from ...trials.session import AnyTrial, Trial, trials_of
+from ...trials.step_on_session import each_trial
 from . import foot_on_plate, plate_contacts, plate_placement, plausibility
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances

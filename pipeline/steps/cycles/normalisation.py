@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
 from ...dynamics.vectors import rotate
-from ...results.trials import spans_of
+from ...trials.session import spans_of
 
 Array = NDArray[np.float64]
 IN_STANCE = "_in_stance"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
-from ...results.metrics import METRICS
+from ...variables.metrics import METRICS
 
 Array = NDArray[np.float64]
 Curves = Mapping[str, Array]

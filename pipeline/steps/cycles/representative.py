@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ...conventions import ANGLES, FROM_HIP, JOINTS, SIDES
 from ...dynamics.kernel import TERMS
 from ...results.averages import Array, average
-from ...results.trials import one_trial
 from ...signals.time_normalisation import PHASE
+from ...trials.session import one_trial
 from .moment_parts import parts_over_cycle
 
 LANDMARKS = ("heel", "toe", "asis", "psis")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...body.legs import body_height_m
 from ...conventions import STANDARD_GRAVITY_M_S2
-from ...results.trials import AnyTrial
+from ...trials.session import AnyTrial
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...conventions import ANGLES, SIDES
-from ...results.trials import AnyTrial
+from ...trials.session import AnyTrial
 
 Array = NDArray[np.float64]
 Displacement = NDArray[np.complex128]  # horizontal, m: forward, and to the right times i

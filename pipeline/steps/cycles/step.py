@@ -10,11 +10,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import LONGEST_SWING_S, SIDES
-from ...results.cycle_variables import REPAIRED
-from ...results.schema import stacked_metrics
-from ...results.session_steps import all_trials_at_once
-from ...results.trials import AnyTrial, spans_of, trials_of
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
+from ...trials.session import AnyTrial, spans_of, trials_of
+from ...trials.step_on_session import all_trials_at_once
+from ...variables.cycle_variables import REPAIRED
+from ...variables.schema import stacked_metrics
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work

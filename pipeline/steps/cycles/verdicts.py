@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ...body.plausibility import REMEDY, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import UserError
-from ...results.cycle_variables import RESIDUALS
-from ...results.stance_verdicts import BY_HAND
-from ...results.trials import AnyTrial
+from ...trials.session import AnyTrial
+from ...variables.cycle_variables import RESIDUALS
+from ...variables.stance_verdicts import BY_HAND
 from ...vocabulary.event_names import OFF, STRIKE
 from .residual_share import residual_share, root_mean_square_and_peak
 
@@ -33,7 +33,7 @@ class Stances:
         disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
         forward_closure: (stance, joint), of the stance's side, degrees.
         energy_closure: (stance, segment), of the stance's side, W.
-        residual: (stance, figure), of :data:`pipeline.results.cycle_variables.RESIDUALS` in their units.
+        residual: (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units.
         ended: (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the
             recording that the kinetics are not affected by them.
     """
@@ -193,7 +193,7 @@ def _residuals(
     frames: Sequence[NDArray[np.bool_]],
     sides: Sequence[int],
 ) -> Array:
-    """Return (stance, figure) of :data:`pipeline.results.cycle_variables.RESIDUALS`, by frames and side of stances."""
+    """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
     share, misfit = residual_share(kinetics, calibrate), kinematics["fit_residual"].values[:, :, : len(CHAIN)]
     figures = [
         [*root_mean_square_and_peak(share[own]), _root_mean_square_mm(misfit[own, side])]

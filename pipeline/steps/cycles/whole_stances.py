@@ -9,9 +9,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import FLEXION
-from ...results.cycle_variables import STANCE, STANCE_CURVES
-from ...results.metrics import METRICS, OF_STANCE
 from ...signals.time_normalisation import PhaseFrames, at_phases
+from ...variables.cycle_variables import STANCE, STANCE_CURVES
+from ...variables.metrics import METRICS, OF_STANCE
 from .peaks_and_work import impulses, peaks, work
 
 Array = NDArray[np.float64]

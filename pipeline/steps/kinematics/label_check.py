@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...body.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...errors import UserError
-from ...results.trials import spans_of
+from ...trials.session import spans_of
 
 Array = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.skeleton import Skeleton, calibrated_sides, moving_legs, restated
 from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
-from ...results.session_steps import all_trials_at_once, batches
-from ...results.trials import spans_of
 from ...signals.splines import angular_rates, derivatives
+from ...trials.session import spans_of
+from ...trials.step_on_session import all_trials_at_once, batches
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judged_legs
 from .linked_model import linked_legs, linked_model

@@ -16,8 +16,8 @@ import xarray as xr
 
 from ...conventions import CHAIN, JOINTS, SEGMENTS, SIDES
 from ...dynamics.vectors import Array, skew
-from ...results.trials import AnyTrial
 from ...signals.splines import rate_covariance
+from ...trials.session import AnyTrial
 
 
 class Errors(NamedTuple):

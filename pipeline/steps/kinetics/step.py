@@ -14,8 +14,8 @@ from ...conventions import ANGLES, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
-from ...results.session_steps import all_trials_at_once
-from ...results.trials import spans_of, trials_of
+from ...trials.session import spans_of, trials_of
+from ...trials.step_on_session import all_trials_at_once
 from . import closures, cross_checks
 from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty

@@ -18,7 +18,7 @@ from ...body.legs import Legs
 from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
 from ...dynamics.kernel import Segments, inverse_dynamics
 from ...dynamics.vectors import Array, cross, rotate, skew, transpose
-from ...results.trials import AnyTrial
+from ...trials.session import AnyTrial
 from .error_draws import Errors, drawn, together
 
 SOURCES = ("marker_noise", "joint_centres", "centre_of_pressure", "segment_parameters")

@@ -22,8 +22,8 @@ from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.pressed_area import pressed_area, sideways
 from ...plates.shown_sizes import ShownSizes, shown_sizes
 from ...plates.wrench import decode, moment_unit_n_m
-from ...results.session_steps import attempt
-from ...results.trials import Trial, joined, rejection
+from ...trials.session import Trial, joined, rejection
+from ...trials.step_on_session import attempt
 from .lab_axes import to_isb
 from .recording_file import read_recording
 
@@ -114,9 +114,9 @@ def _read_trial(
         ``plate_edges_known`` (plate), false for a load of a MOT file, with the area on which it pressed as corners;
         ``plate_fault`` (plate), what is wrong with its channels; ``analog`` (plate_time, channel), the channels that
         no plate uses, and ``analog_units`` (channel); ``event_time`` (event), with the file's labels; ``lab_rotation``
-        and ``zero_frames``, see :mod:`pipeline.results.trial_variables`. Markers keep the file's labels. Attributes:
-        anthropometry and static results in the file, sizes that the recording shows, direction of travel, plates left
-        out and why.
+        and ``zero_frames``, see :mod:`pipeline.variables.session_variables`. Markers keep the file's labels.
+        Attributes: anthropometry and static results in the file, sizes that the recording shows, direction of travel,
+        plates left out and why.
 
     Raises:
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from ...conventions import SIDES
-from ...results.stance_verdicts import REFUSED, USED
+from ...variables.stance_verdicts import REFUSED, USED
 from .curves.figures import SMALLEST_N
 from .quality import kind_of
 from .tables import Row, Totals, has_kinetics, names, of_part, rejected_trials, totals

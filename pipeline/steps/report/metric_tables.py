@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...results.averages import PHASES, Array, Average, Text, average, shortest_way
-from ...results.metrics import METRICS, OF_STANCE, SCORES
+from ...variables.metrics import METRICS, OF_STANCE, SCORES
 from .curves.panels import plain_unit
 from .tables import ABSENT, Row, Table, names
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...conventions import SIDES
-from ...results.gait_profile import STRAIGHT_DEGREES, turns, typical_scores
-from ...results.metrics import GAIT_ANGLES
 from ...tables.reference_curves import BySpeed, at_speed
+from ...variables.gait_profile import STRAIGHT_DEGREES, turns, typical_scores
+from ...variables.metrics import GAIT_ANGLES
 from .tables import ABSENT, Row, Table, names
 
 AXIS_DEGREES = 30.0  # so that charts can be compared by eye; longer if a score is larger

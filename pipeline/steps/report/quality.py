@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...results.schema import REPAIRS
-from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED
-from ...results.trials import FILES
+from ...trials.session import FILES
+from ...variables.schema import REPAIRS
+from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED
 from .tables import ABSENT, Row, Table, rejected_trials
 
 CHECKS = {

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from ...results.cycle_variables import CURVES, STANCE_CURVES, WITH_EMG
-from ...results.trials import facts_of_trials
 from ...tables.reference_curves import BySpeed, reference_of
+from ...trials.session import facts_of_trials
+from ...variables.cycle_variables import CURVES, STANCE_CURVES, WITH_EMG
 from . import metric_tables, tables
 from . import quality as checked
 from .curves.cycles import Cycles, cycles_of, stances_of

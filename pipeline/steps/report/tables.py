@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...results.metrics import METRICS
-from ...results.schema import COLUMN_UNITS
-from ...results.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
+from ...variables.metrics import METRICS
+from ...variables.schema import COLUMN_UNITS
+from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 
 Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
 from ...results.averages import participant_means, symmetry
-from ...results.cycle_variables import (
+from ...tables.tsv import ABSENT
+from ...trials.session import spans_of
+from ...variables.cycle_variables import (
     CURVES,
     CYCLE_METRICS,
     IDENTITY,
@@ -24,12 +26,10 @@ from ...results.cycle_variables import (
     STANCE_METRICS,
     STUDY,
 )
-from ...results.data_dictionary import QUALITY as QUALITY_COLUMNS
-from ...results.metrics import METRICS, OF_STANCE, SCORES
-from ...results.schema import REPAIRS, separate_metrics
-from ...results.stance_verdicts import REFUSED, verdict_of
-from ...results.trials import spans_of
-from ...tables.tsv import ABSENT
+from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
+from ...variables.metrics import METRICS, OF_STANCE, SCORES
+from ...variables.schema import REPAIRS, separate_metrics
+from ...variables.stance_verdicts import REFUSED, verdict_of
 from ...vocabulary.muscle_names import in_order
 from .gait_scores import scored
 

@@ -11,9 +11,9 @@ import pytest
 
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
-from pipeline.results.schema import described
-from pipeline.results.trials import joined, rejection
 from pipeline.steps.calibrate.step import calibrate
+from pipeline.trials.session import joined, rejection
+from pipeline.variables.schema import described
 from pipeline.workflow.settings import segment_table
 from tests.body.test_joint_centres import HIP_TABLE
 from tests.steps.calibrate.test_segment_parameters import LENGTH_M

@@ -14,10 +14,10 @@ from pipeline.body.landmarks import positions
 from pipeline.body.segment_poses import frame
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
-from pipeline.results.trials import joined, rejection
 from pipeline.steps.calibrate.functional_hip import functional_hip, sphere_centre
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.read.step import read_trial as read
+from pipeline.trials.session import joined, rejection
 from pipeline.workflow.settings import segment_table
 from tests.support.geometry import (
     HIP_M,

@@ -10,8 +10,8 @@ import xarray as xr
 
 from pipeline.body.static_results import plantar_flexion
 from pipeline.conventions import SIDE_SIGN, SIDES
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.step import calibrate
+from pipeline.trials.session import joined
 from pipeline.workflow.settings import segment_table
 from tests.support.geometry import PARTICIPANT, body_model, close, recorded, standing
 

@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
-from pipeline.results.schema import REPAIRS
 from pipeline.steps.clean import gap_filling
 from pipeline.steps.read.step import read_trial as read
+from pipeline.variables.schema import REPAIRS
 from tests.steps.clean.test_clean import ROUNDING, TIME, cleaned, heel, trial
 from tests.support.c3d_recordings import write_c3d
 from tests.support.described_trials import described_trial

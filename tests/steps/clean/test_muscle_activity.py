@@ -14,11 +14,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.commands.export import long_table
-from pipeline.results.schema import described
-from pipeline.results.trials import joined, one_trial
 from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial
 from pipeline.steps.study.step import study
+from pipeline.trials.session import joined, one_trial
+from pipeline.variables.schema import described
 from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
 from tests.support.emg_channels import add_channels

@@ -14,11 +14,11 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
-from pipeline.results.trials import joined, separate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_contacts import DRIFT, LEFT_OUT, NO_PLATE, PARTLY_OFF, TIME_OFFSET, TWO_FEET
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
+from pipeline.trials.session import joined, separate
 from tests.steps.contacts.test_kinematic_events import running
 from tests.support import recordings
 from tests.support.generated_walks import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted

@@ -10,11 +10,11 @@ import pytest
 from pipeline.conventions import CHAIN, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import UserError
-from pipeline.results.cycle_variables import ON_REQUEST
-from pipeline.results.schema import described
-from pipeline.results.trials import joined, one_trial
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES
+from pipeline.trials.session import joined, one_trial
+from pipeline.variables.cycle_variables import ON_REQUEST
+from pipeline.variables.schema import described
 from tests.support.cut_walks import (
     EVEN,
     KINETICS,

@@ -9,11 +9,11 @@ import pytest
 import xarray as xr
 
 from pipeline.body.legs import legs_of
-from pipeline.results.metrics import METRICS
-from pipeline.results.schema import stacked_metrics
 from pipeline.steps.cycles.effective_mass import effective_foot_mass
 from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.steps.cycles.spatiotemporal import support
+from pipeline.variables.metrics import METRICS
+from pipeline.variables.schema import stacked_metrics
 from tests.support.cut_walks import ANGLES, EVEN, JOINTS, LEG_M, PHASE, Array, amplitude, assert_metrics, pairs, trial
 from tests.support.recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, walk
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.cycle_variables import REPRESENTATIVE
-from pipeline.results.schema import described
-from pipeline.results.trials import joined, rejection
 from pipeline.steps.cycles.representative import MARGIN_S
+from pipeline.trials.session import joined, rejection
+from pipeline.variables.cycle_variables import REPRESENTATIVE
+from pipeline.variables.schema import described
 from tests.support.report_studies import of_session, trial_cycles, trial_steps
 
 SLOW, BOTH = "slow", ["left", "right"]

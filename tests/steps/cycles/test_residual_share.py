@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.cycle_variables import RESIDUALS
 from pipeline.steps.cycles.residual_share import residual_share, root_mean_square_and_peak
+from pipeline.variables.cycle_variables import RESIDUALS
 from tests.support.cut_walks import trial
 from tests.support.recordings import walk
 

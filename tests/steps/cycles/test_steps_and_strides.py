@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline.results.gait_profile import turns
 from pipeline.steps.contacts.pelvis import heading
 from pipeline.steps.cycles.spatiotemporal import AT_REST_S, Heels, belt_speed, spatiotemporal, turning_angle
+from pipeline.variables.gait_profile import turns
 from tests.support.moving_people import markers, moved
 from tests.support.ways_of_moving import WAYS, planned
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.cycle_variables import STANCE_CURVES
-from pipeline.results.metrics import METRICS, OF_STANCE
 from pipeline.results.study_file import load_study
+from pipeline.variables.cycle_variables import STANCE_CURVES
+from pipeline.variables.metrics import METRICS, OF_STANCE
 from tests.support.cut_walks import MASS_KG, PHASE, ROUNDING, amplitude, trial, wave
 from tests.support.outputs import write_outputs
 from tests.support.recordings import PEAK_N, STANCE_S, Walk, walk

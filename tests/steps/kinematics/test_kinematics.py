@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
-from pipeline.results.trials import joined, one_trial
 from pipeline.steps.kinematics import step
 from pipeline.steps.kinematics.step import kinematics
+from pipeline.trials.session import joined, one_trial
 from pipeline.workflow.settings import defaults
 from tests.support.geometry import (
     BODY_MODELS,

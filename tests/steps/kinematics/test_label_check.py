@@ -15,12 +15,12 @@ from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
-from pipeline.results.trials import joined
 from pipeline.steps.calibrate.model_dataset import static_distances
 from pipeline.steps.kinematics.label_check import exchanged_throughout
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
+from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from tests.support.geometry import BODY_MODELS, body_model, calibrated, recorded, standing
 from tests.support.marker_walks import cleaned, generated

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.trials import joined, one_trial, rejection, spans_of
 from pipeline.steps.kinetics import closures, step
 from pipeline.steps.kinetics.step import kinetics
+from pipeline.trials.session import joined, one_trial, rejection, spans_of
 from tests.support.geometry import landmarks, walk
 from tests.support.walking import CALIBRATION, KINETICS, ground, moving
 

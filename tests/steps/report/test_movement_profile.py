@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.results.metrics import GAIT_ANGLES
 from pipeline.steps.report import html_page
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, movement_profiles, without_comparison
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import BySpeed, Reference
+from pipeline.variables.metrics import GAIT_ANGLES
 from tests.support.report_studies import Page, three_people
 
 SD = {0.2: 4.0, 0.4: 2.0}  # of every angle, by dimensionless speed

@@ -11,10 +11,10 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
-from pipeline.results.metrics import METRICS
 from pipeline.steps.report.curves.panels import panels_of
 from pipeline.steps.report.quality import CHECKS, checks
 from pipeline.steps.report.tables import in_words
+from pipeline.variables.metrics import METRICS
 from tests.support.report_studies import (
     CONDITION_GAIN,
     JOINTS,

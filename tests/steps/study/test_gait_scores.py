@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.results.gait_profile import PHASE
-from pipeline.results.metrics import GAIT_ANGLES, SCORES
 from pipeline.steps.study.gait_scores import nine_angles, profiles, reference_gait, scores
+from pipeline.variables.gait_profile import PHASE
+from pipeline.variables.metrics import GAIT_ANGLES, SCORES
 from tests.support.scored_walks import (
     CONTROLS,
     PLACES,

@@ -13,8 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.commands.init.command import initialise
-from pipeline.results.gait_profile import turns
 from pipeline.tables.reference_curves import COMPONENTS, Curves, Key, Reference, at_speed, reference_file, reference_of
+from pipeline.variables.gait_profile import turns
 from tests.support.studies import gathered, run_study
 
 Array = NDArray[np.float64]

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pipeline.results.cycle_variables import IDENTITY, RESIDUALS
-from pipeline.results.metrics import METRICS, OF_STANCE
-from pipeline.results.schema import REPAIRS
 from pipeline.steps.study.step import QUALITY, participants_columns, per_participant, study
 from pipeline.tables.csv_files import csv_of
+from pipeline.variables.cycle_variables import IDENTITY, RESIDUALS
+from pipeline.variables.metrics import METRICS, OF_STANCE
+from pipeline.variables.schema import REPAIRS
 from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, stored, trial
 
 

@@ -11,13 +11,13 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.results.gait_profile import typical_scores
-from pipeline.results.metrics import GAIT_ANGLES
-from pipeline.results.schema import described
 from pipeline.results.study_file import differences, differences_from_conventional, table_of
 from pipeline.steps.study.gait_scores import reference_gait, scored, scores
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import COLUMNS, reference_of
+from pipeline.variables.gait_profile import typical_scores
+from pipeline.variables.metrics import GAIT_ANGLES
+from pipeline.variables.schema import described
 from tests.support.scored_walks import CONTROLS, COORDINATES, PLACES, PROFILE, REFERENCE, changed, walked
 from tests.support.studies import gathered, run_study
 

@@ -12,13 +12,13 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.cycle_variables import IDENTITY
-from pipeline.results.data_dictionary import RESERVED
-from pipeline.results.metrics import METRICS, SCORES
-from pipeline.results.schema import VARIABLES, described
-from pipeline.results.trials import rejection
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.study_tables import read_participants
+from pipeline.trials.session import rejection
+from pipeline.variables.cycle_variables import IDENTITY
+from pipeline.variables.data_dictionary import RESERVED
+from pipeline.variables.metrics import METRICS, SCORES
+from pipeline.variables.schema import VARIABLES, described
 from tests.support.gathered_cycles import ABSENT, ALONE, CYCLES, PEOPLE, Trials, gathered, sessions, stored, trial
 
 TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", "stance_phase")

@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ....results.averages import Array, Text
-from ....results.cycle_variables import STANCE, STANCE_CURVES
-from ....results.gait_profile import turns
 from ....signals.time_normalisation import PHASE
+from ....variables.cycle_variables import STANCE, STANCE_CURVES
+from ....variables.gait_profile import turns
 from ..json_numbers import select, whole
 from .panels import Panel
 

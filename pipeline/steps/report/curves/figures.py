@@ -12,9 +12,9 @@ import numpy as np
 
 from ....conventions import SIDES
 from ....results.averages import Average, average, pooled
-from ....results.schema import VARIABLES
 from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
+from ....variables.schema import VARIABLES
 from ..json_numbers import shortened
 from .cycles import Cycles, Single, single_of
 from .lines import Line, Normal, by_line

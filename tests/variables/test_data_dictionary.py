@@ -9,9 +9,9 @@ import pytest
 
 import gaitlab
 from pipeline.errors import UserError
-from pipeline.results.data_dictionary import as_json, data_dictionary, find_metric
-from pipeline.results.metrics import METRICS, SCORES
 from pipeline.steps.study.step import per_participant
+from pipeline.variables.data_dictionary import as_json, data_dictionary, find_metric
+from pipeline.variables.metrics import METRICS, SCORES
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 from tests.support.gathered_cycles import gathered

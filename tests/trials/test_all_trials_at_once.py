@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.results.session_steps import all_trials_at_once, batches, some_trials
-from pipeline.results.trials import joined, one_trial, rejection, spans_of
+from pipeline.trials.session import joined, one_trial, rejection, spans_of
+from pipeline.trials.step_on_session import all_trials_at_once, batches, some_trials
 
 NAMES = ["a", "b", "c", "d"]
 MODEL = xr.Dataset(attrs={"factor": 2.0})

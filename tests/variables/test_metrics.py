@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.results.metrics import METRICS, OF_STANCE, PEAKS, SCORES, Window
+from pipeline.variables.metrics import METRICS, OF_STANCE, PEAKS, SCORES, Window
 
 EVERY = METRICS | SCORES
 

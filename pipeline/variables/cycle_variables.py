@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .metrics import METRICS, OF_STANCE, SCORES
-from .trial_variables import (
+from .session_variables import (
     BAND,
     ENVELOPE,
     FACTS,

@@ -17,8 +17,8 @@ from ..errors import UserError, nearest
 from .cycle_variables import IDENTITY, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import METRICS, SCORES, Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS
+from .session_variables import FACTS
 from .stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
-from .trial_variables import FACTS
 
 NUMBERS = METRICS | SCORES
 KINDS = {

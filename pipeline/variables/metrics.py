@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from ..conventions import ANGLES, JOINTS
-from .trial_variables import Variable
+from .session_variables import Variable
 
 
 class Window(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from ..errors import UserError
-from .trials import (
+from .session import (
     IN_ONE_TRIAL,
     SOURCE,
     AnyTrial,

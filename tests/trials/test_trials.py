@@ -10,17 +10,17 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.session_steps import trial_by_trial
-from pipeline.results.trials import (
+from pipeline.results.session_file import load_trial
+from pipeline.trials.session import (
     UNITED,
     facts_of_trials,
     joined,
-    load_trial,
     one_trial,
     rejection,
     separate,
     spans_of,
 )
+from pipeline.trials.step_on_session import trial_by_trial
 from tests.support.ragged_trials import LOST, REASON, SESSIONS, ragged_trial
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..trials.session import IN_ONE_TRIAL
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import METRICS, SCORES
-from .trial_variables import (
+from .session_variables import (
     MEASURED_UPPER_BODY,
     OF_TRIALS,
     WITH_DRAWS,
@@ -20,7 +21,6 @@ from .trial_variables import (
     WITH_UPPER_BODY,
     Variable,
 )
-from .trials import IN_ONE_TRIAL
 
 TITLES = {
     "read": "Markers, plate wrenches and events of a session, ISB lab axes",
