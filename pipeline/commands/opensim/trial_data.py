@@ -16,7 +16,7 @@ from ...conventions import JOINTS
 from ...dynamics.vectors import cross
 from ...plates.wrench import centre_of_pressure
 from ...signals.filters import interval_s, low_pass, stretches
-from ...steps.clean.step import plate_wrenches
+from ...steps.clean.step import subtract_baselines
 from ...trials.session import Trial
 
 Array = NDArray[np.float64]
@@ -99,7 +99,7 @@ def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, 
     """
     instants = read["plate_time"].values
     position = clean["marker_position"].values
-    wrench, _, _ = plate_wrenches(
+    wrench, _, _ = subtract_baselines(
         read, {name: position[:, i] for i, name in enumerate(clean["marker"].values.tolist())}
     )
     if filtered and wrench.size:

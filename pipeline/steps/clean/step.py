@@ -280,7 +280,7 @@ def _coordinates(read: Trial, found: Landmarks, rebuilt: Flags, cutoffs_hz: Arra
 def _plates(read: Trial, landmarks: Mapping[str, Array], *, cutoff_hz: float | None, order: int) -> dict[str, Any]:
     """Return the variables of the plates: wrenches without baseline, and the baseline."""
     instants = read.variables["plate_time"].values
-    wrench, baseline, drift = plate_wrenches(read, landmarks)
+    wrench, baseline, drift = subtract_baselines(read, landmarks)
     filtered = wrench
     if wrench.size:
         filtered = low_pass(wrench, rate_hz=_rate_hz(instants), cutoff_hz=cutoff_hz, order=order)
@@ -296,7 +296,7 @@ def _plates(read: Trial, landmarks: Mapping[str, Array], *, cutoff_hz: float | N
     }
 
 
-def plate_wrenches(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+def subtract_baselines(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array]:
     """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, its mean (plate, 3), and its drift, N.
 
     Args:

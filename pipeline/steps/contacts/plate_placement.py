@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...plates.wrench import plate_axes
 from .feet import HALF_SOLE_M, Feet
-from .single_steps import Step, beside_sole, lines_from_pelvis, places_in_foot, steps_on
+from .plate_steps import Step, beside_sole, lines_from_pelvis, places_in_foot, steps_on
 
 Array = NDArray[np.float64]
 

@@ -16,14 +16,14 @@ from ...plates.wrench import centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import AnyTrial, Trial, trials_of
 from ...trials.step_on_session import each_trial
-from . import foot_on_plate, plate_contacts, plate_placement, plausibility
+from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
+from .contact_checks import Timed
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, feet_of
 from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
-from .plausibility import Timed
-from .single_steps import Step
+from .plate_steps import Step
 
 Array = NDArray[np.float64]
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
@@ -168,7 +168,7 @@ def _of_trial(
         for contact in _detected(known, verdicts, threshold_n=rules.threshold_n, min_contact_s=rules.min_contact_s)
         for i in contact.plates
     ]
-    found = plausibility.reject_drifting(found, known["plate_drift"], max_drift_n=rules.max_drift_n)
+    found = contact_checks.reject_drifting(found, known["plate_drift"], max_drift_n=rules.max_drift_n)
     in_time = combined(found)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [known[name] for name in ("event_time", "event", "event_side")]
@@ -179,9 +179,9 @@ def _of_trial(
     alone = foot_on_plate.reject_shared(found, time, feet, first_stances, corners, pressed)
     if alone != found:
         in_time = combined(alone)
-    judged = plausibility.reject_shifted(in_time, time, steps, numbers)
+    judged = contact_checks.reject_shifted(in_time, time, steps, numbers)
     reject_implausible = partial(
-        plausibility.reject_implausible,
+        contact_checks.reject_implausible,
         max_cop_distance_m=rules.max_cop_distance_m,
         max_lever_arm_m=rules.max_lever_arm_m,
     )
@@ -216,7 +216,7 @@ def _combining(
             Timed(each, _sum(force, each.plates), _sum(moment, each.plates), corners[each.plates[0]]) for each in listed
         ]
         offset_s = rules.max_time_offset_s
-        return plausibility.reject_out_of_time(timed, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
+        return contact_checks.reject_out_of_time(timed, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
 
     return combined
 

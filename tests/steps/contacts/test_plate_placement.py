@@ -20,7 +20,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_placement import misreading, pushing_down, shifted_plates, steps_of
-from pipeline.steps.contacts.single_steps import Step
+from pipeline.steps.contacts.plate_steps import Step
 from tests.support.generated_walks import BODY_MODEL, raw_walk, reread
 from tests.support.real_walks import CHOSEN, cleaned_walks
 

@@ -1,4 +1,4 @@
-"""Rejection of contacts with a wrong time, place or wrench for a step of their foot."""
+"""Checks of contacts: reject those with a wrong time, place or wrench for a step of their foot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...plates.wrench import centre_of_pressure
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
 from .plate_contacts import COP_AWAY, DRIFT, LEVER_ARM, TIME_OFFSET, Contact
 from .plate_placement import shifted_plates
-from .single_steps import Step
+from .plate_steps import Step
 
 Array = NDArray[np.float64]
 
