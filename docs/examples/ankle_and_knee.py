@@ -8,7 +8,8 @@ ground.
 
 1. The matrix has ones on its diagonal and zeros above it, so its determinant is 1.
 2. A general dense solver gives the same numbers as the step ``kinetics``, which uses forward substitution: equal to
-   rounding, term by term. The thigh, which ``kinetics`` also includes, does not change the segments below it.
+   rounding, term by term, which is that of single precision where the results are read. The thigh, which ``kinetics``
+   also includes, does not change the segments below it.
 3. During stance the ground causes the moments: 108 N m of plantarflexion at the ankle in this frame. Inertia, velocity
    and weight of foot and shank together stay below 2 N m at the ankle and 4 N m at the knee.
 

@@ -25,7 +25,8 @@ from pathlib import Path
 
 import numpy as np
 
-HOUSE = Path(__file__).resolve().parents[2]
+from tests.support.checkout import HOUSE, ctrl_c_arrives
+
 Campaign = Callable[..., Counter[str]]
 Run = subprocess.Popen[str]
 KILLED = ("everything", "Snakemake", "a worker", "Ctrl-C")
@@ -72,7 +73,8 @@ def started(*arguments: str) -> Run:
     """Start a command of the pipeline in a new process group."""
     command = [sys.executable, "-m", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}  # what a run prints fits into a pipe
-    return subprocess.Popen(command, cwd=HOUSE, start_new_session=True, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
+    with ctrl_c_arrives():
+        return subprocess.Popen(command, cwd=HOUSE, start_new_session=True, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
 
 
 def recovery(study: Path, *options: str) -> Run:

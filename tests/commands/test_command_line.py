@@ -16,7 +16,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.run import HOUSE, START, snakemake_command
 from pipeline.errors import INTERRUPTED, UserError
-from tests.support.checkout import DEMO
+from tests.support.checkout import DEMO, ctrl_c_arrives
 
 COMMANDS = ["init", "check", "run", "show", "explain", "verify", "export", "write-c3d", "body-model", "recover", "demo"]
 WITH_OPTIONS = ("run", "recover")
@@ -142,9 +142,11 @@ def test_ctrl_c_while_snakemake_is_imported_prints_one_line(tmp_path: Path) -> N
     """Its imports take a second; the Snakefile, which has a handler of its own, is read after them."""
     (tmp_path / "snakemake.py").write_text("print('begun', flush=True)\nimport time\ntime.sleep(60)\n")
     command = [sys.executable, "-c", START]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    with ctrl_c_arrives():
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+    with process:
         assert process.stdout
         assert process.stdout.readline() == "begun\n"
         os.killpg(process.pid, signal.SIGINT)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -28,6 +31,19 @@ def snakemake(study: Path, *arguments: str, cwd: Path = HOUSE) -> subprocess.Com
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(study), *arguments]
     environment = {**os.environ, "PYTHONHASHSEED": "random"}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
+@contextmanager
+def ctrl_c_arrives() -> Iterator[None]:
+    """Let processes that are started meanwhile heed Ctrl-C, also where the shell has told this one to ignore it.
+
+    A shell does so for what it starts in the background, and children inherit it.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def planned(study: Path, *arguments: str) -> set[str]:

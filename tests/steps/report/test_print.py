@@ -50,6 +50,13 @@ def sheets_of(tab: Tab, folder: Path, paper: str = "Letter") -> list[str]:
     return sheets
 
 
+def has_font(text: str) -> bool:
+    """Return whether one font has all letters of a text; true where fc-list is absent (macOS and Windows have them)."""
+    letters = " ".join(f"{ord(letter):x}" for letter in sorted({*text} - {" ", "\n"}))
+    lists = shutil.which("fc-list")
+    return not lists or bool(subprocess.run([lists, f":charset={letters}"], check=True, capture_output=True).stdout)
+
+
 @pytest.mark.parametrize("paper", PAPER)
 def test_two_sheets_of_curves_and_one_of_numbers(tab: Tab, pages: dict[str, str], tmp_path: Path, paper: str) -> None:
     prepared(tab, pages["report/sub-02.html"], tmp_path)
@@ -136,7 +143,7 @@ def test_nothing_is_clipped_and_the_screen_is_as_before(tab: Tab, pages: dict[st
 
 @pytest.mark.parametrize(
     "title",
-    ['"quoted" \\ back\\', "</style><script>alert(1)</script>", "Gangstudie Köln ü 步态", HOSTILE, "long " * 200],
+    ['"quoted" \\ back\\', "</style><script>alert(1)</script>", "Gangstudie Köln ü", "步态", HOSTILE, "long " * 200],
 )
 def test_margins_show_any_title_as_text(tab: Tab, tmp_path: Path, title: str) -> None:
     study = made({"sub-01": {"walk": trial_cycles("sub-01", "slow", ["left", "right"])}}, {"walk": "slow"})
@@ -147,6 +154,8 @@ def test_margins_show_any_title_as_text(tab: Tab, tmp_path: Path, title: str) ->
     assert len(sheets) == 3
     if not sheets[0]:
         pytest.skip("no pdftotext is installed")
+    if not has_font(title):
+        pytest.skip(f"no font of this machine has the letters of {title}")
     shown = f"sub-01, {title}" if len(title) < 200 else "…"
     for number, sheet in enumerate(sheets, start=1):
         assert re.sub(r"\s", "", shown) in re.sub(r"\s|Recorded2024-05-12|Recorded 2024-05-12", "", sheet)
