@@ -23,7 +23,7 @@ from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...signals.filters import low_pass
 from ...trials.session import AnyTrial, Trial, facts_of_trials, one_trial
-from ...trials.step_on_session import trial_by_trial
+from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.schema import REPAIRS
 from . import gap_filling
 from .marker_filters import HALF_ORDER, filter_markers
@@ -81,7 +81,8 @@ def heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset
 @without_absent_muscles
 @without_absent_shoulders
 @heels_of_static
-@trial_by_trial
+@take_usable_walks
+@repeat_for_trials
 def clean(
     read: Trial,
     *,

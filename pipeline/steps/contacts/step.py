@@ -15,7 +15,7 @@ from ...conventions import SIDES
 from ...plates.wrench import centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import AnyTrial, Trial, trials_of
-from ...trials.step_on_session import each_trial
+from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
 from .contact_checks import Timed
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
@@ -56,6 +56,7 @@ class Motion(NamedTuple):
     misread: Sequence[str]
 
 
+@take_usable_walks
 def contacts(
     clean: xr.Dataset,
     *,
@@ -108,15 +109,11 @@ def contacts(
         misread_plates,
         kinematic_events,
     )
-    if "trial" not in clean.dims:
-        motion = _motions({"": clean}, rules)[""]
-        one = _of_trial(clean, rules=rules, motion=motion, plates_left=plates_left, plates_right=plates_right)
-        return one.dataset()
-    trials = trials_of(clean)
-    usable = {name: trial for name, trial in trials.items() if "rejected" not in trial.attrs}
-    assigned = by_trial or {}
-    moving = {name: {**assigned.get(name, {}), "motion": motion} for name, motion in _motions(usable, rules).items()}
-    return each_trial(partial(_of_trial, rules=rules), [trials], moving)
+    cells, motions = by_trial or {}, _motions(trials_of(clean), rules)
+    of_trials = {name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()}
+    return repeat_for_trials(_of_trial)(
+        clean, rules=rules, plates_left=plates_left, plates_right=plates_right, by_trial=of_trials
+    )
 
 
 def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:

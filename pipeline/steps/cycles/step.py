@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...trials.session import AnyTrial, spans_of, trials_of
-from ...trials.step_on_session import all_trials_at_once
+from ...trials.step_on_session import take_usable_walks
 from ...variables.cycle_variables import REPAIRED
 from ...variables.schema import stacked_metrics
 from .effective_mass import at_foot_strikes
@@ -107,7 +107,7 @@ class Walk(NamedTuple):
         return {name: ("cycle", values) for name, values in of_cycles.items()} | self.stances.coordinates()
 
 
-@all_trials_at_once
+@take_usable_walks
 def cycles(
     kinetics: xr.Dataset,
     kinematics: xr.Dataset,

@@ -16,7 +16,7 @@ from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
-from ...trials.step_on_session import all_trials_at_once, batches
+from ...trials.step_on_session import batches, take_usable_walks
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judged_legs
 from .linked_model import linked_legs, linked_model
@@ -33,7 +33,7 @@ Variables = dict[str, tuple[tuple[str, ...], Array]]
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
 
 
-@all_trials_at_once
+@take_usable_walks
 def kinematics(
     clean: xr.Dataset,
     calibrate: xr.Dataset,

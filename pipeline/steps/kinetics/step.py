@@ -15,7 +15,7 @@ from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
 from ...trials.session import spans_of, trials_of
-from ...trials.step_on_session import all_trials_at_once
+from ...trials.step_on_session import take_usable_walks
 from . import closures, cross_checks
 from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty
@@ -40,7 +40,7 @@ DIMS = {
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
 
-@all_trials_at_once
+@take_usable_walks
 def kinetics(
     kinematics: xr.Dataset,
     contacts: xr.Dataset,

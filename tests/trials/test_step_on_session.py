@@ -9,8 +9,9 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.trials.session import joined, one_trial, rejection, spans_of
-from pipeline.trials.step_on_session import all_trials_at_once, batches, some_trials
+from pipeline.trials.session import Trial, joined, one_trial, rejection, spans_of
+from pipeline.trials.step_on_session import batches, repeat_for_trials, some_trials, take_usable_walks
+from tests.support.ragged_trials import LOST, REASON, ragged_trial
 
 NAMES = ["a", "b", "c", "d"]
 MODEL = xr.Dataset(attrs={"factor": 2.0})
@@ -27,7 +28,7 @@ def session(level: float, **rejected: str) -> xr.Dataset:
     return joined(made | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
 
 
-@all_trials_at_once
+@take_usable_walks
 def product(first: xr.Dataset, second: xr.Dataset, model: xr.Dataset, *, refused: float = np.nan) -> xr.Dataset:
     assert (first.trial.values == second.trial.values).all()
     for data in (first, second):
@@ -102,6 +103,39 @@ def test_trials_are_chosen_with_their_samples_and_events() -> None:
         xr.testing.assert_identical(one_trial(chosen, name), one_trial(whole, name))
     assert chosen.sizes["event"] == 4
     assert some_trials(whole, NAMES) is whole
+
+
+def test_trials_that_are_neighbours_are_not_copied() -> None:
+    whole = session(1.0, c="hidden")
+    assert np.shares_memory(some_trials(whole, ["a", "b"]).level.values, whole.level.values)
+
+
+@take_usable_walks
+@repeat_for_trials
+def scaled(clean: Trial, *, factor: float, offset: float = 0.0) -> Trial:
+    if "Ünterarm" not in clean.marker.values:
+        raise UserError("Ünterarm", "not seen", "")
+    return Trial({"x": clean.joint_moment * factor + offset}, {"time": clean.time})
+
+
+def test_a_function_is_applied_to_each_usable_walk() -> None:
+    """A trial that fails, or was rejected before, costs no other; a static trial is left out."""
+    trials = {
+        "static": ragged_trial(1).assign_attrs(role="static"),
+        "a": ragged_trial(2, markers=5),
+        "lost": LOST,
+        "b": ragged_trial(3, markers=5),
+        "fails": ragged_trial(4, markers=5).drop_sel(marker="Ünterarm"),
+    }
+    found = scaled(joined(trials), factor=2.0, by_trial={"b": {"offset": 1.0}})
+    assert found.trial.values.tolist() == ["a", "lost", "b", "fails"]
+    assert found.rejected.values.tolist() == ["", REASON, "", "Ünterarm: not seen"]
+    assert found.source.values.tolist() == [trials[name].source for name in found.trial.values.tolist()]
+    np.testing.assert_array_equal(one_trial(found, "a").x, 2 * trials["a"].joint_moment)
+    np.testing.assert_array_equal(one_trial(found, "b").x, 2 * trials["b"].joint_moment + 1)
+    np.testing.assert_array_equal(scaled(trials["a"], factor=2.0).x, one_trial(found, "a").x)
+    with pytest.raises(UserError, match="not seen"):
+        scaled(trials["fails"], factor=2.0)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,9 @@ from pipeline.trials.session import (
     facts_of_trials,
     joined,
     one_trial,
-    rejection,
     separate,
     spans_of,
 )
-from pipeline.trials.step_on_session import trial_by_trial
 from tests.support.ragged_trials import LOST, REASON, SESSIONS, ragged_trial
 
 
@@ -99,42 +97,6 @@ def test_facts_are_those_of_each_trial() -> None:
     assert facts["b"] == trials["b"].attrs | {"rejected": ""}
     assert facts["a"] == trials["a"].attrs | {"rejected": ""}, "nothing is known of its frames"
     assert facts["lost"] == LOST.attrs | {"note": ""}
-
-
-# --- steps ------------------------------------------------------------------------------------------------------------
-
-
-@trial_by_trial
-def scaled(clean: xr.Dataset, calibrate: xr.Dataset, *, factor: float, offset: float = 0.0) -> xr.Dataset:
-    if "Ünterarm" not in clean.marker:
-        raise UserError("Ünterarm", "not seen", "")
-    return xr.Dataset({"x": clean.joint_moment * factor * calibrate.attrs["mass"] + offset})
-
-
-def test_a_step_is_applied_to_each_walking_trial() -> None:
-    """A trial that fails, or was rejected before, costs no other; a static trial is left out."""
-    trials = {
-        "static": ragged_trial(1).assign_attrs(role="static"),
-        "a": ragged_trial(2, markers=5),
-        "lost": LOST,
-        "b": ragged_trial(3, markers=5),
-        "fails": ragged_trial(4, markers=5).drop_sel(marker="Ünterarm"),
-    }
-    model = xr.Dataset(attrs={"mass": 3.0})
-    found = scaled(joined(trials), model, factor=2.0, by_trial={"b": {"offset": 1.0}})
-    assert found.trial.values.tolist() == ["a", "lost", "b", "fails"]
-    assert found.rejected.values.tolist() == ["", REASON, "", "Ünterarm: not seen"]
-    assert found.source.values.tolist() == [trials[name].source for name in found.trial.values.tolist()]
-    np.testing.assert_array_equal(one_trial(found, "a").x, 6 * trials["a"].joint_moment)
-    np.testing.assert_array_equal(one_trial(found, "b").x, 6 * trials["b"].joint_moment + 1)
-    np.testing.assert_array_equal(scaled(trials["a"], model, factor=2.0).x, one_trial(found, "a").x)
-
-
-def test_a_session_that_cannot_be_calibrated_rejects_its_trials_with_the_reason() -> None:
-    trials = {"a": ragged_trial(2, markers=5), "lost": LOST}
-    found = scaled(joined(trials), rejection("no static trial", {}).dataset(), factor=2.0)
-    assert found.rejected.values.tolist() == ["no static trial", REASON]
-    assert not found.data_vars
 
 
 # --- as users open it -------------------------------------------------------------------------------------------------
