@@ -25,7 +25,7 @@ from benchmarks.jobs import high_water_kb
 from benchmarks.timing import HOUSE
 from pipeline.workflow import checksums
 from pipeline.workflow.open_study import open_study, outputs_of
-from tests.support.browser import browsing, found_chromium
+from tests.support.processes.browser import browsing, found_chromium
 
 TITLE = "An archive of many sessions"
 OWN, TRIALS = 4, 4  # sessions that are run, walks of each

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline import __version__
 from tests.support.checkout import HOUSE, planned
-from tests.support.environments import environment, packages_of
+from tests.support.processes.environments import environment, packages_of
 
 ROOMS = ("pipeline", "config", "profiles")
 WATCH = """

@@ -20,7 +20,7 @@ from pipeline.conventions import FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.workflow.settings import load_body_model, shipped_body_models
 from tests.support.checkout import HOUSE
-from tests.support.geometry import (
+from tests.support.walks.person import (
     PARTICIPANT,
     PLACES,
     Landmarks,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from pipeline.body.segment_poses import fit_pose, nearest_rotation
-from tests.support.geometry import PROPERTY, SEED, Array, close, random_turns
+from tests.support.walks.person import PROPERTY, SEED, Array, close, random_turns
 
 
 def cluster(rng: np.random.Generator, count: int, *, flat: bool) -> Array:

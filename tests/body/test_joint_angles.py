@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body import joint_angles
 from pipeline.conventions import ANGLES, JOINTS, SIDES
-from tests.support.geometry import PROPERTY, SEED, Array, close, derivative, random_turns
+from tests.support.walks.person import PROPERTY, SEED, Array, close, derivative, random_turns
 
 LOCK = 0.1  # smallest_floating_axis
 

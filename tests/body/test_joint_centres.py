@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.body.joint_centres import REGRESSIONS, Chord, chord, chord_through, device_corner, hip_centre, shifted
-from tests.support.geometry import PROPERTY, SEED, close, random_turns
+from tests.support.walks.person import PROPERTY, SEED, close, random_turns
 
 FLIP = np.diag([1.0, 1, -1])
 

@@ -7,8 +7,8 @@ import pytest
 
 from pipeline.body.legs import Legs
 from pipeline.conventions import JOINTS, SEGMENTS, SIDES
-from tests.support.geometry import HANDED, close, landmarks, walk
-from tests.support.walking import CALIBRATION, TIME, ground, legs, moving
+from tests.support.walks.person import HANDED, close, landmarks, walk
+from tests.support.walks.person_on_ground import CALIBRATION, TIME, ground, legs, moving
 
 
 @pytest.fixture(scope="module")

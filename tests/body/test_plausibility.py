@@ -17,7 +17,7 @@ from pipeline.body.plausibility import (
 )
 from pipeline.conventions import SIDES
 from pipeline.variables.schema import FLAGS
-from tests.support.geometry import BODY_MODELS, Landmarks, close, landmarks, skeleton_of, standing, walk
+from tests.support.walks.person import BODY_MODELS, Landmarks, close, landmarks, skeleton_of, standing, walk
 
 TIME = np.arange(100) / 100
 

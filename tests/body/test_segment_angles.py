@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 from pipeline.body import joint_angles as joint_coordinates
 from pipeline.body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from pipeline.steps.cycles.normalisation import further
-from tests.support.geometry import ROUNDING, Array, close, landmarks, walk
-from tests.support.references import outputs
-from tests.support.walking import CALIBRATION, TIME, ground_at, loads, moving
+from tests.support.studies.references import outputs
+from tests.support.walks.person import ROUNDING, Array, close, landmarks, walk
+from tests.support.walks.person_on_ground import CALIBRATION, TIME, ground_at, loads, moving
 
 LEFT, RIGHT = 0, 1
 LOCK = 0.1
@@ -92,7 +92,7 @@ def test_moments_in_other_axes_are_one_vector() -> None:
 
 def test_plug_in_gait_stores_the_same_pelvis(shared: Path) -> None:
     """Same markers and axes: only the smoothing of the markers differs, by 0.1 degrees at most."""
-    from tests.support.studies import run_study
+    from tests.support.studies.run_steps import run_study
 
     study = shared / "studies" / "plug_in_gait"
     for session in run_study(study, {"kinematics": {"angle_convention": "plug_in_gait"}}).values():

@@ -15,7 +15,7 @@ from pipeline.body.body_model import AxisRule
 from pipeline.body.segment_poses import frame
 from pipeline.conventions import FROM_PELVIS, SIDES
 from pipeline.workflow.settings import shipped_body_models
-from tests.support.geometry import (
+from tests.support.walks.person import (
     PROPERTY,
     SEED,
     body_model,

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.body.landmarks import heel_places, virtual_heels, with_heels
 from pipeline.conventions import SIDES
-from tests.support.geometry import Landmarks, close, landmarks, standing, walk
+from tests.support.walks.person import Landmarks, close, landmarks, standing, walk
 
 WALK_S = np.linspace(0, 1.1, 30)
 HEELS = [f"heel_{side}" for side in SIDES]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from pipeline.c3d.reader import Recording, read_c3d
 from pipeline.errors import UserError
 from tests.c3d.test_analog_counts import with_counts
-from tests.support.c3d_bytes import DEC, INTEL, MIPS, converted, data_at, inserted, place, put, put_header
-from tests.support.c3d_recordings import channels, write_c3d
-from tests.support.recordings import LABELS, Rectangle, markers, walk, wrenches
+from tests.support.files.c3d_bytes import DEC, INTEL, MIPS, converted, data_at, inserted, place, put, put_header
+from tests.support.files.c3d_writer import channels, write_c3d
+from tests.support.walks.as_clean import LABELS, Rectangle, markers, walk, wrenches
 
 Z_UP = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], dtype=float)
 LONG = 70000  # frames; the header counts up to 65535

@@ -13,8 +13,8 @@ import pytest
 from pipeline.c3d.integrity import refuse_damaged
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
-from tests.support.c3d_bytes import Place, data_at, place, places, put, put_header
 from tests.support.checkout import HOUSE
+from tests.support.files.c3d_bytes import Place, data_at, place, places, put, put_header
 
 DEMO = HOUSE / "data" / "demo" / "sub-01"
 Change = Callable[[bytes], bytes]

@@ -13,7 +13,7 @@ from pipeline.c3d import parser_process
 from pipeline.c3d.integrity import refuse_damaged
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
-from tests.support.c3d_children import (
+from tests.support.processes.c3d_parser import (
     CRASH,
     GLUTTON,
     HANG,

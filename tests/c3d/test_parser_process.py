@@ -14,7 +14,8 @@ from pipeline.c3d import parser_process
 from pipeline.c3d.integrity import refuse_damaged
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
-from tests.support.c3d_children import (
+from tests.support.checkout import HOUSE
+from tests.support.processes.c3d_parser import (
     CRASH,
     HANG,
     HASTY,
@@ -27,7 +28,6 @@ from tests.support.c3d_children import (
     parse,
     reads_on,
 )
-from tests.support.checkout import HOUSE
 
 
 def test_one_child_serves_many_files_and_is_replaced_after_its_end() -> None:

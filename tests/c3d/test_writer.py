@@ -17,7 +17,7 @@ from pipeline.c3d.reader import read_c3d
 from pipeline.c3d.writer import write_c3d
 from pipeline.errors import UserError
 from tests.support.checkout import HOUSE
-from tests.support.studies import run_study
+from tests.support.studies.run_steps import run_study
 
 Array = NDArray[np.float64]
 DEMO = HOUSE / "data" / "demo" / "sub-01"

@@ -24,8 +24,8 @@ from pipeline.results import netcdf
 from pipeline.variables.metrics import SCORES
 from pipeline.variables.stance_verdicts import REFUSED, USED
 from tests.support.checkout import HOUSE
-from tests.support.outputs import run_steps
-from tests.support.report_studies import Page
+from tests.support.studies.for_report import Page
+from tests.support.studies.small_study import run_steps
 
 DEMO = HOUSE / "data" / "demo"
 WALK = "fast_01"

@@ -17,16 +17,16 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.marker_repair import SPIKE
-from tests.support import marker_walks
 from tests.support.checkout import SHARED
-from tests.support.generated_walks import raw_walk
-from tests.support.geometry import BODY_MODELS
-from tests.support.injected_markers import marker_rows
-from tests.support.injected_models import model_rows
-from tests.support.injected_plates import CORRECTLY_REJECTED, judged, plate_rows
-from tests.support.injected_sizes import Weighed, sessions, size_rows, weighed
-from tests.support.outcomes import ALL, FLAGGED, HARMLESS, REFUSED, REPAIRED, Row
-from tests.support.real_walks import FILES, raw_walks
+from tests.support.faults.body_masses import Weighed, sessions, size_rows, weighed
+from tests.support.faults.body_models import model_rows
+from tests.support.faults.markers import marker_rows
+from tests.support.faults.outcomes import ALL, FLAGGED, HARMLESS, REFUSED, REPAIRED, Row
+from tests.support.faults.plates import CORRECTLY_REJECTED, judged, plate_rows
+from tests.support.walks import as_read
+from tests.support.walks.on_plates import raw_walk
+from tests.support.walks.person import BODY_MODELS
+from tests.support.walks.real import FILES, raw_walks
 
 CLEAN_WALKS = 200
 # a recording of raw markers with three spikes, confirmed by eye
@@ -45,7 +45,7 @@ NOTHING_REAL = Real({}, [], [])
 
 
 def real_in(shared: Path) -> Real:
-    return Real(raw_walks(shared), list(marker_walks.real_walks(shared)), sessions(shared))
+    return Real(raw_walks(shared), list(as_read.real_walks(shared)), sessions(shared))
 
 
 def faults(folder: Path, real: Real, doses: Sequence[int] = ALL, *, every: int = 1) -> Iterator[Row]:
@@ -78,7 +78,7 @@ def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[
         if any(row.reason and (Path(name).stem, row.side, row.reason) not in CORRECTLY_REJECTED for row in rows)
     ]
     found["plates, real"] = wrong, len(stances)
-    walks = [(str(seed), *marker_walks.generated(BODY_MODELS[seed % 4], seed)) for seed in range(clean_walks)]
+    walks = [(str(seed), *as_read.generated(BODY_MODELS[seed % 4], seed)) for seed in range(clean_walks)]
     for name, trials in (("markers, generated", walks), ("markers, real", real.markers)):
         found[name] = [which for which, trial, model in trials if _touched(which, trial, model)], len(trials)
     people = [weighed(folder, 5000 + number) for number in range(clean_walks)]
@@ -90,7 +90,7 @@ def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[
 def _touched(name: str, trial: xr.Dataset, model: BodyModel) -> bool:
     """Return whether step ``clean`` finds exchanged labels or spikes where there are none."""
     try:
-        after = marker_walks.cleaned(trial, model)
+        after = as_read.cleaned(trial, model)
     except UserError:
         return True
     return bool(after.attrs["labels_exchanged_back"] or (name != SPIKES and (after.fill == SPIKE).any()))

@@ -22,7 +22,7 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 KINDS = ("one bit", "one bit", "ten bits", "zeros", "noise", "a block moved", "cut off", "bytes added")
 REFUSED, EQUAL, HARM = "refused, with the remedy", "read, unchanged", "HARM"

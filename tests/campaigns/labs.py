@@ -32,8 +32,8 @@ from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from tests.campaigns.lab_truths import Score, Stance, score
 from tests.support.checkout import SHARED
-from tests.support.references import JOINTS, MOMENTS, compared, reference_of
-from tests.support.studies import run_trial
+from tests.support.studies.references import JOINTS, MOMENTS, compared, reference_of
+from tests.support.studies.run_steps import run_trial
 
 SAMPLES, SUB_01 = "data/c3dorg_sample10_types", "studies/plug_in_gait/sub-01"
 # lab: its files, or their folder; files of different labs in one folder are set up separately

@@ -20,7 +20,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.kinematics.step import kinematics
 from tests.campaigns.labs import BY_HAND, FOLDERS, LABS, choose_body_model, set_up, walks
 from tests.support.checkout import SHARED
-from tests.support.references import JOINTS
+from tests.support.studies.references import JOINTS
 
 Array = NDArray[np.float64]
 

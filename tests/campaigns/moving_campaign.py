@@ -15,10 +15,10 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.steps.clean.step import clean
-from tests.support.moving_plates import BODY_MODEL, INVALID, VALID, Recorded, Truth, recorded
-from tests.support.real_walks import CHOSEN
-from tests.support.stances import found
-from tests.support.ways_of_moving import WAYS
+from tests.support.plates.stances import found
+from tests.support.walks.moving_on_plates import BODY_MODEL, INVALID, VALID, Recorded, Truth, recorded
+from tests.support.walks.real import CHOSEN
+from tests.support.walks.ways_of_moving import WAYS
 
 WALKS = 500
 

@@ -18,8 +18,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from tests.support.checkout import SHARED
-from tests.support.references import OPENSIM_MASS_KG, correlation, opensim, read_sto, rms
-from tests.support.studies import run_study
+from tests.support.studies.references import OPENSIM_MASS_KG, correlation, opensim, read_sto, rms
+from tests.support.studies.run_steps import run_study
 
 Array = NDArray[np.float64]
 

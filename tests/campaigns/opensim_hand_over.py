@@ -21,8 +21,8 @@ from benchmarks.opensim_tool import CUTOFF_HZ, DURATION_S, read_table, silence
 from pipeline.commands.opensim.command import export_opensim
 from pipeline.signals.filters import stretches
 from tests.support.checkout import SHARED, copy_study
-from tests.support.outputs import run_steps
-from tests.support.references import correlation, rms
+from tests.support.studies.references import correlation, rms
+from tests.support.studies.small_study import run_steps
 
 STUDY, EXAMPLE = SHARED / "studies" / "gait2354", SHARED / "data" / "opensim_gait2354_ID"
 MODEL = EXAMPLE / "subject01_simbody.osim"

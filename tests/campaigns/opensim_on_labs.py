@@ -30,8 +30,8 @@ from pipeline.trials.session import Trial, trials_of
 from pipeline.workflow.open_study import look_at
 from tests.campaigns.opensim_hand_over import MODEL
 from tests.campaigns.opensim_round_trip import STUDIES, prepared
-from tests.support.outputs import run_steps
-from tests.support.references import correlation, rms
+from tests.support.studies.references import correlation, rms
+from tests.support.studies.small_study import run_steps
 
 Array = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from pipeline.tables import study_tables
 from pipeline.trials.session import Trial, trials_of
 from tests.campaigns.labs import FOLDERS, LABS, set_up
 from tests.support.checkout import DEMO, SHARED, copy_study
-from tests.support.outputs import run_steps
+from tests.support.studies.small_study import run_steps
 
 STUDIES = ("demo", *LABS, *FOLDERS)
 TABLES = ("study.yaml", "segments.tsv", "cycles.tsv")

@@ -25,8 +25,8 @@ from pipeline.demo.recording import MARKER_HZ
 from pipeline.demo.soft_tissue import TISSUE, Tissue
 from pipeline.demo.trials import write_static, write_tables, write_walk
 from pipeline.demo.walk import Walk, motion
-from tests.support.generated_walks import any_walk, own_plates
-from tests.support.studies import run_study
+from tests.support.studies.run_steps import run_study
+from tests.support.walks.on_plates import any_walk, own_plates
 
 Array = NDArray[np.float64]
 Settings = Mapping[str, Any]

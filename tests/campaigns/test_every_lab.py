@@ -19,10 +19,10 @@ from pipeline.plates.parameters import plates_from_parameters
 from pipeline.plates.wrench import centre_of_pressure, decode, moment_unit_n_m, plate_axes
 from pipeline.tables import study_tables
 from tests.campaigns.labs import BY_HAND, LABS, MASS_BY_HAND, bare_copy, choose_body_model, of_lab, outcomes, set_up
-from tests.support.c3d_recordings import Channels, write_c3d
 from tests.support.checkout import copy_study
-from tests.support.references import JOINTS, MOMENTS, SIDES, outputs, plug_in_gait
-from tests.support.studies import run_study
+from tests.support.files.c3d_writer import Channels, write_c3d
+from tests.support.studies.references import JOINTS, MOMENTS, SIDES, outputs, plug_in_gait
+from tests.support.studies.run_steps import run_study
 
 WITHOUT_WIDTHS = ("codamotion 1997", "codamotion 2015", "sample10 2, 4", "sample10 2a, 4a")  # joint widths not stated
 DOSES = 20

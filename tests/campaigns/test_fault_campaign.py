@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_in
-from tests.support.injected_models import model_rows
-from tests.support.injected_plates import plate_rows
-from tests.support.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED
+from tests.support.faults.body_models import model_rows
+from tests.support.faults.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED
+from tests.support.faults.plates import plate_rows
 
 FULL = bool(os.environ.get("FULL"))
 DOSES, EVERY, CLEAN = (ALL, 1, CLEAN_WALKS) if FULL else ((0, 1, 9, 19), 5, 8)

@@ -14,8 +14,8 @@ import yaml
 import pipeline.steps.read.recording_file
 from pipeline.c3d.reader import Event, Recording, read_c3d
 from tests.support.checkout import HOUSE, copy_study
-from tests.support.geometry import Array
-from tests.support.studies import Session, run_study
+from tests.support.studies.run_steps import Session, run_study
+from tests.support.walks.person import Array
 
 Change = Callable[[Recording], Recording]
 QUANTITIES = (

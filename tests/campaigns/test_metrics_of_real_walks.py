@@ -19,7 +19,7 @@ from pipeline.commands.init.command import initialise
 from pipeline.variables.metrics import METRICS, PEAKS
 from tests.campaigns.labs import bare_copy
 from tests.support.checkout import DEMO
-from tests.support.studies import run_study
+from tests.support.studies.run_steps import run_study
 
 Array = NDArray[np.float64]
 STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.campaigns.moving_campaign import judged
-from tests.support.moving_people import GRAVITY, markers
-from tests.support.moving_plates import VALID, Recorded, recorded
-from tests.support.ways_of_moving import WAYS
+from tests.support.walks.moving_on_plates import VALID, Recorded, recorded
+from tests.support.walks.moving_person import GRAVITY, markers
+from tests.support.walks.ways_of_moving import WAYS
 
 SEEDS = (0, 1, 2)
 CLEAN = range(100, 100 + (50 if os.environ.get("FULL") else 12))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.campaigns.opensim_round_trip import prepared, round_trip
-from tests.support.studies import Session, run_study
+from tests.support.studies.run_steps import Session, run_study
 
 TABLE = """participant_id\ttrial\tfile\tforces\trole\tcondition
 sub-01\tstatic\tsubject01_static.trc\tn/a\tstatic\tstatic

@@ -10,7 +10,7 @@ import pytest
 from pipeline.signals.filters import design_cutoff_hz
 from tests.campaigns import opensim_hand_over, opensim_on_labs
 from tests.campaigns.opensim_hand_over import EXAMPLE, compared, exported, marker_errors, only_theirs, run_setups
-from tests.support.references import rms
+from tests.support.studies.references import rms
 
 opensim = pytest.importorskip("opensim", reason="OpenSim is not installed (pip install -e '.[bench]')")
 

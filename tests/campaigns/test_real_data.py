@@ -19,8 +19,8 @@ from pipeline.steps.kinetics.step import kinetics
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.checkout import copy_study
-from tests.support.references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
-from tests.support.studies import Session, run_study
+from tests.support.studies.references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
+from tests.support.studies.run_steps import Session, run_study
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ import pytest
 from pipeline.conventions import SIDES
 from pipeline.steps.cycles.spatiotemporal import support
 from pipeline.vocabulary.event_names import OFF, STRIKE
-from tests.support.recordings import PEAK_N, Rectangle, crossing
-from tests.support.running_walks import FLIGHT_S, GRAVITY_M_S2, MASS_KG, PEAK_BODY_WEIGHTS, STANCE_S, run, run_cleaned
-from tests.support.stances import SAMPLE_S, STOPS_AT_ONCE, THRESHOLD_N, events_of, found, side_of, stance, under
+from tests.support.plates.stances import SAMPLE_S, STOPS_AT_ONCE, THRESHOLD_N, events_of, found, side_of, stance, under
+from tests.support.walks.as_clean import PEAK_N, Rectangle, crossing
+from tests.support.walks.running import FLIGHT_S, GRAVITY_M_S2, MASS_KG, PEAK_BODY_WEIGHTS, STANCE_S, run, run_cleaned
 
 PEAK = PEAK_BODY_WEIGHTS * MASS_KG * GRAVITY_M_S2
 SAME_N = THRESHOLD_N * PEAK_N / PEAK  # the threshold, scaled to the larger force

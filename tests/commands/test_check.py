@@ -13,9 +13,9 @@ import pytest
 from pipeline import __main__ as command_line
 from pipeline.commands.check.command import as_text, check
 from pipeline.errors import Finding, UserError
-from tests.support.changed_files import edit, relabel, rewrite
-from tests.support.checked import about
 from tests.support.checkout import HOUSE, copy_study
+from tests.support.files.changes import edit, relabel, rewrite
+from tests.support.studies.check_findings import about
 
 
 def test_the_demonstration_has_no_finding(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:

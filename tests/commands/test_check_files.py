@@ -14,10 +14,10 @@ from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import of_file
 from pipeline.commands.recording_facts import facts_of
 from pipeline.workflow.open_study import open_study
-from tests.support.changed_files import edit, relabel, rewrite, set_parameter
-from tests.support.checked import about, found
 from tests.support.checkout import DEMO
-from tests.support.emg_channels import add_channels
+from tests.support.files.changes import edit, relabel, rewrite, set_parameter
+from tests.support.files.emg import add_channels
+from tests.support.studies.check_findings import about, found
 
 
 def test_rows_without_files_and_files_without_rows(demo: Path) -> None:

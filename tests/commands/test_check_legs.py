@@ -12,8 +12,8 @@ from pipeline.commands.check.leg_findings import trial_of
 from pipeline.commands.init.command import initialise
 from pipeline.commands.recording_facts import facts_in
 from pipeline.commands.recording_files import recordings_in
-from tests.support.changed_files import relabel, rewrite
-from tests.support.checked import about
+from tests.support.files.changes import relabel, rewrite
+from tests.support.studies.check_findings import about
 
 STATIC = "sub-01/static.c3d"
 

@@ -17,9 +17,9 @@ from pipeline.commands.recording_facts import facts_of, looks_like_a_name
 from pipeline.plates.body_weight import standing_weight_n
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
-from tests.support.changed_files import edit, set_parameter
-from tests.support.checked import about, found
 from tests.support.checkout import DEMO, copy_study
+from tests.support.files.changes import edit, set_parameter
+from tests.support.studies.check_findings import about, found
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pipeline.commands.explain.command import WIDTH, explain
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 WALK = "sub-01/comfortable_02.c3d"
 HEEL = (205, 209)  # frame numbers of the file

@@ -33,7 +33,7 @@ from pipeline.tables.csv_files import csv_of
 from pipeline.variables.cycle_variables import STANCE
 from pipeline.workflow.digests import sha256
 from tests.support.checkout import HOUSE
-from tests.support.geometry import close
+from tests.support.walks.person import close
 
 ANKLE = {"joint": "ankle", "angle": "flexion"}
 METRIC = "peak_ankle_plantarflexor_moment"

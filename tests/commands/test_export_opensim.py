@@ -25,7 +25,7 @@ from pipeline.results.session_file import load_trial
 from pipeline.trials.session import Trial
 from pipeline.workflow import checksums
 from pipeline.workflow.open_study import open_study
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 Array = NDArray[np.float64]
 WALK = "comfortable_01"

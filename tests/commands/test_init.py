@@ -18,9 +18,9 @@ from pipeline.errors import UserError
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
-from tests.support.c3d_recordings import write_c3d
-from tests.support.changed_files import relabel, rewrite, set_parameter
 from tests.support.checkout import DEMO, copy_study
+from tests.support.files.c3d_writer import write_c3d
+from tests.support.files.changes import relabel, rewrite, set_parameter
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pipeline.commands.recording_files import forces_in, recordings_in
 from pipeline.errors import UserError
 from pipeline.tables import tsv
 from tests.support.checkout import DEMO
-from tests.support.opensim_texts import as_opensim, load_columns, mot_text, trc_text
+from tests.support.files.opensim import as_opensim, load_columns, mot_text, trc_text
 
 FORCES = mot_text(np.arange(3) / 100, load_columns(*np.ones((3, 3, 3))))
 ANGLES = mot_text(np.arange(3) / 100, {"pelvis_tx": np.ones(3), "knee_angle_r": np.ones(3)})

@@ -26,7 +26,7 @@ from pipeline.workflow.open_study import open_study, outputs_of
 from pipeline.workflow.report_job import page_key
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from pipeline.results import netcdf
 from pipeline.trials.session import joined
 from pipeline.variables.schema import described
 from tests.support.checkout import HOUSE
-from tests.support.geometry import ROUNDING, close
+from tests.support.walks.person import ROUNDING, close
 
 SINGLE_ROUNDING = 2e-5  # moments of 100 N m and more in single precision, as files have them, and their sums
 EXAMPLES = sorted((HOUSE / "docs" / "examples").glob("*.py"))

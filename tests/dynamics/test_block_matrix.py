@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pipeline.dynamics.block_matrix import inverse_dynamics, right_hand_sides, solve, system_matrix
 from pipeline.dynamics.kernel import TERMS
 from pipeline.dynamics.vectors import transpose
-from tests.support.geometry import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random_turns
-from tests.support.random_states import DOWN, FRAMES, Chain, both_sides, close, random_chain, segments_of
+from tests.support.dynamics.random_states import DOWN, FRAMES, Chain, both_sides, close, random_chain, segments_of
+from tests.support.walks.person import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random_turns
 
 LENGTH = st.integers(2, 6)
 

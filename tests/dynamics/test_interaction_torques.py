@@ -10,9 +10,9 @@ from pipeline.body.legs import OUTWARDS, Legs
 from pipeline.dynamics import limb
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import cross_checks
-from tests.support import geometry
-from tests.support.geometry import HANDED, Array, close, derivative, landmarks, walk
-from tests.support.walking import (
+from tests.support.walks import person
+from tests.support.walks.person import HANDED, Array, close, derivative, landmarks, walk
+from tests.support.walks.person_on_ground import (
     AGREED,
     INNER,
     ROUNDED,
@@ -62,9 +62,9 @@ def test_a_person_at_rest_has_no_interaction() -> None:
 
 def test_a_still_joint_causes_nothing() -> None:
     """Pelvis, ankles and hips do not move: the knees are the only cause."""
-    swing = geometry.SWING_RAD
+    swing = person.SWING_RAD
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(geometry, "SWING_RAD", swing * np.array([[0], [1], [0]]))
+        patch.setattr(person, "SWING_RAD", swing * np.array([[0], [1], [0]]))
         found = loads(moving(landmarks(walk(TIME, still_pelvis=True))), ground()).interaction_torque[INNER]
     assert largest(found.sel(cause="knee")) > 1
     for cause in ("ankle", "hip"):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from benchmarks import kernel as compared
 from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.kernel import TERMS
-from tests.support.geometry import PROPERTY, SEED
-from tests.support.random_states import MOVING, Chain, both_sides, close, random_chain, segments_of
+from tests.support.dynamics.random_states import MOVING, Chain, both_sides, close, random_chain, segments_of
+from tests.support.walks.person import PROPERTY, SEED
 
 
 @pytest.mark.parametrize("make", [random_chain, both_sides])

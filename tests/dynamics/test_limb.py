@@ -8,9 +8,9 @@ from pipeline.dynamics import limb
 from pipeline.dynamics.screws import commutator, exponential
 from pipeline.dynamics.teaching import equations_of_motion, open_chain
 from pipeline.dynamics.vectors import apply
-from tests.support.chains import close
-from tests.support.geometry import Array, derivative, random_turns
-from tests.support.limbs import COUNT, EVERY_LIMB, State, flat, skewed_axes
+from tests.support.dynamics.chains import close
+from tests.support.dynamics.limbs import COUNT, EVERY_LIMB, State, flat, skewed_axes
+from tests.support.walks.person import Array, derivative, random_turns
 
 # ---- the limb as built
 

@@ -9,9 +9,9 @@ from pipeline.dynamics import interaction_torques, limb
 from pipeline.dynamics.screws import commutator
 from pipeline.dynamics.teaching import equations_of_motion, open_chain
 from pipeline.dynamics.vectors import apply
-from tests.support.chains import close
-from tests.support.geometry import Array
-from tests.support.limbs import COUNT, EVERY_LIMB, State, chain_of, flat, skewed_axes
+from tests.support.dynamics.chains import close
+from tests.support.dynamics.limbs import COUNT, EVERY_LIMB, State, chain_of, flat, skewed_axes
+from tests.support.walks.person import Array
 
 LAB_SLIDES = np.concatenate([np.zeros((3, 3)), np.eye(3)], axis=1)
 

@@ -16,8 +16,8 @@ from pipeline.dynamics.screws import (
     logarithm,
 )
 from pipeline.dynamics.vectors import apply, skew, transpose
-from tests.support.chains import close, random_state
-from tests.support.geometry import Array, derivative, particles
+from tests.support.dynamics.chains import close, random_state
+from tests.support.walks.person import Array, derivative, particles
 
 
 def hat(twist: Array) -> Array:

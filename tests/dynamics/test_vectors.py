@@ -10,7 +10,7 @@ import sympy as sp
 from hypothesis import given
 
 from pipeline.dynamics.vectors import cross, dot, running_sum, skew, sum_from_last, unit
-from tests.support.geometry import PROPERTY, SEED, close
+from tests.support.walks.person import PROPERTY, SEED, close
 
 
 @given(SEED)

@@ -33,8 +33,8 @@ from pipeline.dynamics.wrenches import (
     up_the_chain,
     weight,
 )
-from tests.support.geometry import PROPERTY, ROUNDING, SEED, Array, derivative, particles, random_turns
-from tests.support.random_states import FRAMES, close, in_lab, random_bodies, random_observer, random_wrench
+from tests.support.dynamics.random_states import FRAMES, close, in_lab, random_bodies, random_observer, random_wrench
+from tests.support.walks.person import PROPERTY, ROUNDING, SEED, Array, derivative, particles, random_turns
 
 
 def inertial() -> Observer:

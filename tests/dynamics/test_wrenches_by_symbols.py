@@ -9,7 +9,7 @@ import sympy as sp
 
 from pipeline.dynamics.vectors import rotate
 from pipeline.dynamics.wrenches import Body, Observer, fictitious, joint_wrenches, seen, transform
-from tests.support.random_states import in_lab
+from tests.support.dynamics.random_states import in_lab
 
 t = sp.Symbol("t", real=True)
 LENGTHS, MASSES = (sp.Rational(4, 5), sp.Rational(3, 5), sp.Rational(2, 5)), (7, 5, 3)

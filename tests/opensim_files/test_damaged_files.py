@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.errors import Problem, UserError
 from pipeline.opensim_files.recording import read_opensim
-from tests.support.opensim_texts import load_columns, mot_text, trc_text
+from tests.support.files.opensim import load_columns, mot_text, trc_text
 
 RNG = np.random.default_rng(11)
 TRC = trc_text(["R.ASIS", "L.ASIS", "V.Sacral"], RNG.normal(1, 0.1, (12, 3, 3)), 100).encode()

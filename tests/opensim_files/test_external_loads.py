@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.mot import has_forces, read_mot
-from tests.support.opensim_texts import mot_text
+from tests.support.files.opensim import mot_text
 
 RNG = np.random.default_rng(3)
 MEANS = np.array([[0, 700, 0], [0.3, 0, 0.3], [0, 5, 0]])

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.mot import at_rate, read_mot
-from tests.support.opensim_texts import load_columns, mot_text
+from tests.support.files.opensim import load_columns, mot_text
 
 TIME = np.arange(11) / 100
 RNG = np.random.default_rng(3)

@@ -13,8 +13,8 @@ from pipeline.errors import UserError
 from pipeline.opensim_files.recording import read_opensim
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO, copy_study
-from tests.support.opensim_texts import as_opensim, load_columns, mot_text, trc_text
-from tests.support.studies import run_study
+from tests.support.files.opensim import as_opensim, load_columns, mot_text, trc_text
+from tests.support.studies.run_steps import run_study
 
 Y_UP = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # from z up, as the C3D files have it
 HEADER = "participant_id\tsession\ttrial\tfile\tforces\trole\tcondition\n"

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.trc import read_trc
-from tests.support.opensim_texts import trc_text
+from tests.support.files.opensim import trc_text
 
 LABELS = ["R.ASIS", "L.ASIS", "V.Sacral"]
 POSITIONS = np.arange(1.0, 46.0).reshape(5, 3, 3) / 10

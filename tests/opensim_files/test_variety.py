@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pipeline.opensim_files.mot import Forces, has_forces, read_mot
 from pipeline.opensim_files.trc import read_trc
 from tests.support.checkout import DEMO
-from tests.support.opensim_texts import as_opensim, load_columns, mot_text
+from tests.support.files.opensim import as_opensim, load_columns, mot_text
 
 Array = NDArray[np.float64]
 Form = Callable[[str], str]

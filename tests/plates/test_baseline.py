@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline.c3d.reader import read_c3d
 from pipeline.plates.baseline import block_means, resting_wrench, subtract_baseline, unknown_drift
 from pipeline.steps.read.step import plate_wrenches
-from tests.support.real_walks import cleaned_walks
+from tests.support.walks.real import cleaned_walks
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pipeline.plates.channel_faults import channel_fault
 from pipeline.plates.parameters import CHANNELS_OF_TYPE, plates_from_parameters
 from pipeline.plates.wrench import decode
-from tests.support.injected_channels import CHANNEL_FAULTS
-from tests.support.plate_bench import Bench
+from tests.support.faults.channels import CHANNEL_FAULTS
+from tests.support.plates.known_loads import Bench
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.plates.parameters import plates_from_parameters, zero_frames
-from tests.support.plate_bench import Bench, assert_close, open_c3d
+from tests.support.plates.known_loads import Bench, assert_close, open_c3d
 
 
 def two_plates() -> dict[str, Any]:

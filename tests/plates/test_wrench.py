@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.plates.parameters import CHANNELS_OF_TYPE, plates_from_parameters, zero_frames
 from pipeline.plates.wrench import centre_of_pressure, decode, moment_unit_n_m
-from tests.support.plate_bench import ROUNDING, Bench, about_centre, assert_close, open_c3d
+from tests.support.plates.known_loads import ROUNDING, Bench, about_centre, assert_close, open_c3d
 
 IDENTITY_CORNERS = np.array([[1.0, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])  # plate axes = file axes, middle at 0
 

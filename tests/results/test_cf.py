@@ -19,7 +19,7 @@ from compliance_checker.suite import CheckSuite
 from pipeline.trials.session import IN_ONE_TRIAL as RAGGED
 from pipeline.variables import schema
 from pipeline.workflow.open_study import SESSION_STEPS
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 SUITE = "cf:1.11"
 TRIALS = tuple(step for step in SESSION_STEPS if step != "calibrate")

@@ -15,8 +15,8 @@ from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.trials.session import joined
 from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS
-from tests.support.outputs import write_outputs
-from tests.support.ragged_trials import SESSIONS
+from tests.support.studies.ragged_trials import SESSIONS
+from tests.support.studies.small_study import write_outputs
 
 OF_A_SESSION = [name for step in SESSION_STEPS for name in (step, *FURTHER_OUTPUTS.get(step, ()))]
 

@@ -16,7 +16,7 @@ import xarray as xr
 
 from pipeline.results.session_file import load_trial
 from tests.support.checkout import HOUSE
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 PAGE = HOUSE / "docs" / "other_languages.md"
 TABLE = HOUSE / "docs" / "outputs.md"

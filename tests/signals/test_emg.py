@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pipeline.signals.emg import envelopes, fault, millivolts_per, without_lost
 from pipeline.signals.filters import high_pass, low_pass
-from tests.support.emg_channels import bursts, electromyogram
+from tests.support.files.emg import bursts, electromyogram
 
 Array = NDArray[np.float64]
 CUTOFFS = {"high_pass_hz": 20.0, "low_pass_hz": 6.0}

@@ -8,7 +8,7 @@ from hypothesis import given
 from scipy.spatial.transform import Rotation
 
 from pipeline.signals.splines import angular_rates, derivatives
-from tests.support.geometry import PROPERTY, SEED, close
+from tests.support.walks.person import PROPERTY, SEED, close
 
 INNER = slice(25, -25)  # an interpolating spline's end error falls by 0.43 a sample: 1e-9 after 25
 

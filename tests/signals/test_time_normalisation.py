@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.signals.time_normalisation import PHASE, at_phases, over_one_cycle, phase_frames
-from tests.support.geometry import PROPERTY, SEED, close
+from tests.support.walks.person import PROPERTY, SEED, close
 
 TIME = 2 + np.arange(200) / 100
 INDEX = np.arange(2)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.workflow.open_study import SESSION_STEPS
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 STEPS = [importlib.import_module(f"pipeline.steps.{step}.step") for step in SESSION_STEPS]
 LIMITED = [step for step in STEPS if hasattr(step, "NEEDS")]

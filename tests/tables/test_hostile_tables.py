@@ -10,7 +10,7 @@ from pipeline.errors import UserError
 from pipeline.tables import study_tables
 from pipeline.variables.data_dictionary import RESERVED
 from pipeline.variables.schema import VARIABLES
-from tests.support.hostile_texts import LONG, SEEN, write
+from tests.support.files.hostile_texts import LONG, SEEN, write
 
 IDS = (
     *(

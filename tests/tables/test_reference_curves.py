@@ -13,7 +13,7 @@ from pipeline.tables.reference_curves import COMPONENTS, Reference, key_of, read
 from pipeline.variables.schema import VARIABLES
 from pipeline.workflow.open_study import look_at
 from tests.support.checkout import HOUSE
-from tests.support.report_studies import Page, three_people
+from tests.support.studies.for_report import Page, three_people
 
 HEADER = "variable,joint,angle,phase,mean,sd\n"
 WITH_SPEED = f"speed,{HEADER}"

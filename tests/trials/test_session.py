@@ -19,7 +19,7 @@ from pipeline.trials.session import (
     separate,
     spans_of,
 )
-from tests.support.ragged_trials import LOST, REASON, SESSIONS, ragged_trial
+from tests.support.studies.ragged_trials import LOST, REASON, SESSIONS, ragged_trial
 
 
 def same(found: xr.Dataset, expected: xr.Dataset) -> None:

@@ -11,7 +11,7 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.trials.session import Trial, joined, one_trial, rejection, spans_of
 from pipeline.trials.step_on_session import batches, repeat_for_trials, some_trials, take_usable_walks
-from tests.support.ragged_trials import LOST, REASON, ragged_trial
+from tests.support.studies.ragged_trials import LOST, REASON, ragged_trial
 
 NAMES = ["a", "b", "c", "d"]
 MODEL = xr.Dataset(attrs={"factor": 2.0})

@@ -14,7 +14,7 @@ from pipeline.variables.data_dictionary import as_json, data_dictionary, find_me
 from pipeline.variables.metrics import METRICS, SCORES
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
-from tests.support.gathered_cycles import gathered
+from tests.support.studies.two_people import gathered
 
 NUMBERS = METRICS | SCORES
 

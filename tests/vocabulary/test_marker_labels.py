@@ -11,8 +11,8 @@ from pipeline.body.landmarks import chosen_labels
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
 from pipeline.vocabulary.marker_labels import Person, choose_person
-from tests.support.c3d_recordings import write_c3d
-from tests.support.geometry import body_model
+from tests.support.files.c3d_writer import write_c3d
+from tests.support.walks.person import body_model
 
 NAMES = ["LASI", "RASI", "LKNE", "RKNE", "LHEE", "RHEE"]
 

@@ -17,7 +17,7 @@ from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests
 from pipeline.workflow.open_study import changed_results, finished_sessions, open_study
 from tests.support.checkout import DEMO, copy_study, planned, snakemake
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 LATER_S = 60.0  # when somebody opens a table of a finished run
 

@@ -18,7 +18,7 @@ from pipeline.workflow import digests
 from pipeline.workflow.job_keys import Study, code_of
 from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS, STEPS, open_study
 from tests.support.checkout import HOUSE
-from tests.support.outputs import write_outputs
+from tests.support.studies.small_study import write_outputs
 
 PACKAGE = HOUSE / "pipeline"
 MODULES = sorted(

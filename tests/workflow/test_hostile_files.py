@@ -14,7 +14,7 @@ from pipeline.__main__ import main
 from pipeline.tables import study_tables
 from pipeline.tables.tsv import IDENTIFIER
 from tests.support.checkout import HOUSE, snakemake
-from tests.support.hostile_texts import SEEN, everything_in
+from tests.support.files.hostile_texts import SEEN, everything_in
 
 FILES = (
     *(

@@ -10,7 +10,7 @@ import pytest
 from pipeline.errors import UserError
 from pipeline.workflow.open_study import look_at
 from tests.support.checkout import HOUSE
-from tests.support.hostile_texts import LONG, everything_in
+from tests.support.files.hostile_texts import LONG, everything_in
 
 YAML = (
     "[" * 100_000,

@@ -15,7 +15,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.check.command import check
 from tests.support.checkout import HOUSE
-from tests.support.outputs import run_steps
+from tests.support.studies.small_study import run_steps
 
 SECRETS = ("Jacquetta", "Quuxington", "1987-06-05", "Tegucigalpa")
 TEXT = "Jacquetta Quuxington, born 1987-06-05, Tegucigalpa"

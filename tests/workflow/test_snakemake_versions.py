@@ -12,7 +12,7 @@ import pytest
 
 from tests.campaigns.interruptions import outputs
 from tests.support.checkout import DEMO, HOUSE, copy_study
-from tests.support.environments import environment
+from tests.support.processes.environments import environment
 
 
 def allowed() -> tuple[str, str]:

@@ -15,7 +15,7 @@ from pipeline.tables.csv_files import csv_of
 from pipeline.trials.session import rejection
 from pipeline.variables import schema
 from pipeline.workflow import study_job
-from tests.support.gathered_cycles import ALONE, PEOPLE, Trials, stored, trial
+from tests.support.studies.two_people import ALONE, PEOPLE, Trials, stored, trial
 
 CYCLES: Trials = {
     "none": {"fast_1": rejection("no static trial", {}).dataset()},

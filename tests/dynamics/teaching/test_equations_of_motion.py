@@ -37,8 +37,8 @@ from pipeline.dynamics.teaching.open_chain import (
     motion,
 )
 from pipeline.dynamics.vectors import apply, transpose
-from tests.support.chains import LENGTHS, State, close, random_state
-from tests.support.geometry import GRAVITY, Array, derivative
+from tests.support.dynamics.chains import LENGTHS, State, close, random_state
+from tests.support.walks.person import GRAVITY, Array, derivative
 
 DOWN = np.array([0, -GRAVITY, 0])
 

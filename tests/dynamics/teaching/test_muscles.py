@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.dynamics.teaching import muscles, planar
 from pipeline.dynamics.teaching.muscles import Muscle, joint_torques, lengths, levers, moment_arms
-from tests.support.geometry import PROPERTY, SEED, Array, close, derivative
+from tests.support.walks.person import PROPERTY, SEED, Array, close, derivative
 
 ARM = planar.rods(np.array([2.0, 1.5]), np.array([0.33, 0.3]))
 A, B = 0.25, 0.04

@@ -25,8 +25,8 @@ from pipeline.dynamics.teaching.open_chain import (
     tip_pose,
 )
 from pipeline.dynamics.vectors import apply, transpose
-from tests.support.chains import LENGTHS, State, by_block_matrix, by_observer, by_vectors, close, random_state
-from tests.support.geometry import Array, derivative
+from tests.support.dynamics.chains import LENGTHS, State, by_block_matrix, by_observer, by_vectors, close, random_state
+from tests.support.walks.person import Array, derivative
 
 
 @pytest.fixture(params=LENGTHS)

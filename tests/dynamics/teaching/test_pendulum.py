@@ -16,7 +16,7 @@ from scipy.special import ellipk
 from pipeline.dynamics.teaching import pendulum, planar
 from pipeline.dynamics.teaching.equations_of_motion import explicit_euler, simulate
 from pipeline.dynamics.teaching.planar import Links
-from tests.support.geometry import GRAVITY, PROPERTY, SEED, Array, close
+from tests.support.walks.person import GRAVITY, PROPERTY, SEED, Array, close
 
 M1, M2, L1, L2 = 1.3, 0.7, 0.5, 0.4
 POINTS = planar.point_masses(np.array([M1, M2]), np.array([L1, L2]))

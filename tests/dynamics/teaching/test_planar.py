@@ -16,7 +16,7 @@ from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.dynamics.teaching import equations_of_motion, planar
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
 from pipeline.dynamics.teaching.planar import TERMS, Links, absolute, inverse_dynamics, torque_terms
-from tests.support.geometry import GRAVITY, PROPERTY, ROUNDING, SEED, Array, close, derivative
+from tests.support.walks.person import GRAVITY, PROPERTY, ROUNDING, SEED, Array, close, derivative
 
 COUNTS = pytest.mark.parametrize("n", [1, 2])
 DOWN = np.array([0, -GRAVITY])

@@ -10,7 +10,7 @@ from hypothesis import given
 from pipeline.dynamics.teaching import planar
 from pipeline.dynamics.teaching.planar import Links, torque_terms
 from pipeline.dynamics.teaching.reaching import angles_at, joint_rates, minimum_jerk, reach
-from tests.support.geometry import GRAVITY, PROPERTY, SEED, Array, close, derivative
+from tests.support.walks.person import GRAVITY, PROPERTY, SEED, Array, close, derivative
 
 ARM = planar.rods(np.array([2.0, 1.5]), np.array([0.33, 0.3]))
 START, END = np.array([-0.2, 0.3]), np.array([0.25, 0.45])

@@ -17,7 +17,7 @@ from pipeline.variables.schema import described
 from pipeline.workflow.settings import segment_table
 from tests.body.test_joint_centres import HIP_TABLE
 from tests.steps.calibrate.test_segment_parameters import LENGTH_M
-from tests.support.geometry import (
+from tests.support.walks.person import (
     HIP_M,
     PARTICIPANT,
     PLACES,

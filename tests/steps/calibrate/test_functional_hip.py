@@ -19,7 +19,7 @@ from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.read.step import read_trial as read
 from pipeline.trials.session import joined, rejection
 from pipeline.workflow.settings import segment_table
-from tests.support.geometry import (
+from tests.support.walks.person import (
     HIP_M,
     PROPERTY,
     SEED,

@@ -9,7 +9,7 @@ from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.segment_parameters import SegmentParameters, from_measurement, from_table
 from pipeline.workflow.settings import segment_table
-from tests.support.geometry import (
+from tests.support.walks.person import (
     SHANK_M,
     THIGH_M,
     Array,

@@ -13,7 +13,7 @@ from pipeline.conventions import SIDE_SIGN, SIDES
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.trials.session import joined
 from pipeline.workflow.settings import segment_table
-from tests.support.geometry import PARTICIPANT, body_model, close, recorded, standing
+from tests.support.walks.person import PARTICIPANT, body_model, close, recorded, standing
 
 
 def test_a_walk_that_states_its_results_needs_no_static_trial() -> None:

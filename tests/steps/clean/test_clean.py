@@ -16,7 +16,7 @@ from pipeline.errors import UserError
 from pipeline.plates.wrench import centre_of_pressure
 from pipeline.signals.filters import low_pass
 from pipeline.steps.clean.step import clean
-from tests.support.recordings import BODY_MODEL, Rectangle
+from tests.support.walks.as_clean import BODY_MODEL, Rectangle
 
 Array = NDArray[np.float64]
 

@@ -16,10 +16,10 @@ from pipeline.steps.clean import gap_filling
 from pipeline.steps.read.step import read_trial as read
 from pipeline.variables.schema import REPAIRS
 from tests.steps.clean.test_clean import ROUNDING, TIME, cleaned, heel, trial
-from tests.support.c3d_recordings import write_c3d
-from tests.support.described_trials import described_trial
-from tests.support.geometry import body_model
-from tests.support.recordings import BODY_MODEL
+from tests.support.files.c3d_writer import write_c3d
+from tests.support.studies.step_results import described_trial
+from tests.support.walks.as_clean import BODY_MODEL
+from tests.support.walks.person import body_model
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.label_swaps import find_exchanges
 from pipeline.steps.clean.marker_repair import EXCHANGED, repair_markers, sided_labels
-from tests.support.geometry import BODY_MODELS, body_model, turned
-from tests.support.marker_walks import Markers, cleaned, generated, real_walks, used
-from tests.support.moving_plates import BODY_MODEL, recorded
+from tests.support.walks.as_read import Markers, cleaned, generated, real_walks, used
+from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
+from tests.support.walks.person import BODY_MODELS, body_model, turned
 
 DOSES = np.linspace(0.05, 0.9, 20)  # share of the trial
 

@@ -12,7 +12,7 @@ from scipy.interpolate import make_smoothing_spline
 from pipeline.signals.filters import low_pass
 from pipeline.signals.splines import smooth, smoothing_weight
 from pipeline.steps.clean.marker_filters import filter_markers, gcv_spline, residual_cutoffs_hz
-from tests.support.marker_walks import cleaned, generated
+from tests.support.walks.as_read import cleaned, generated
 
 Array = NDArray[np.float64]
 RATE_HZ = 100.0

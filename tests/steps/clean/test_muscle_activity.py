@@ -21,9 +21,9 @@ from pipeline.trials.session import joined, one_trial
 from pipeline.variables.schema import described
 from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
-from tests.support.emg_channels import add_channels
-from tests.support.gathered_cycles import ALONE, sessions, stored, trial
-from tests.support.studies import run_study
+from tests.support.files.emg import add_channels
+from tests.support.studies.run_steps import run_study
+from tests.support.studies.two_people import ALONE, sessions, stored, trial
 
 Array = NDArray[np.float64]
 CHOSEN, MODEL = settings.load_settings(settings.read_yaml(DEMO / "study.yaml"), where="study.yaml", study_path=DEMO)

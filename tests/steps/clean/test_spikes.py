@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pipeline.steps.clean.marker_repair import SPIKE, find_spikes
-from tests.support.geometry import BODY_MODELS
-from tests.support.marker_walks import cleaned, generated, real_walks, used
+from tests.support.walks.as_read import cleaned, generated, real_walks, used
+from tests.support.walks.person import BODY_MODELS
 
 Array = NDArray[np.float64]
 SPIKE_M = 0.01

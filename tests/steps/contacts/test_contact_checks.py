@@ -19,8 +19,8 @@ from pipeline.steps.contacts.plate_contacts import (
     TWO_FEET,
     detect,
 )
-from tests.support.recordings import ANALOG_HZ, FOOT_M, Rectangle, Walk, cleaned, crossing, walk
-from tests.support.stances import SAMPLE_S, STOPS_AT_ONCE, THRESHOLD_N, found, is_unknown, stance, under
+from tests.support.plates.stances import SAMPLE_S, STOPS_AT_ONCE, THRESHOLD_N, found, is_unknown, stance, under
+from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, cleaned, crossing, walk
 
 Array = NDArray[np.float64]
 

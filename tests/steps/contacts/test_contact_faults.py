@@ -20,12 +20,12 @@ from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from pipeline.trials.session import joined, separate
 from tests.steps.contacts.test_kinematic_events import running
-from tests.support import recordings
-from tests.support.generated_walks import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted
-from tests.support.injected_plates import Stance, on_plates
-from tests.support.real_walks import CHOSEN, label
-from tests.support.recordings import FOOT_M, SPEED_M_S, Rectangle, Walk, as_stored, cleaned, walk
-from tests.support.stances import SETTINGS, STOPS_AT_ONCE, found, stance, under
+from tests.support.faults.plates import Stance, on_plates
+from tests.support.plates.stances import SETTINGS, STOPS_AT_ONCE, found, stance, under
+from tests.support.walks import as_clean
+from tests.support.walks.as_clean import FOOT_M, SPEED_M_S, Rectangle, Walk, as_stored, cleaned, walk
+from tests.support.walks.on_plates import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted
+from tests.support.walks.real import CHOSEN, label
 
 ASIDE = np.array([0.0, 0.0, 0.06])
 
@@ -171,7 +171,7 @@ def test_belts(way: Callable[[xr.Dataset], xr.Dataset]) -> None:
 
 @pytest.mark.parametrize("sole_m", [(0.03, 0.17), (0.13, 0.19)], ids=["heel", "forefoot"])
 def test_runners_on_heels_and_on_toes(monkeypatch: pytest.MonkeyPatch, sole_m: tuple[float, float]) -> None:
-    monkeypatch.setattr(recordings, "SOLE_M", sole_m)
+    monkeypatch.setattr(as_clean, "SOLE_M", sole_m)
     run = running()
     trial = cleaned(run, [under(step) for step in run.seen()])
     assert [row.reason for row in on_plates(trial, **STOPS_AT_ONCE)] == [""] * len(run.seen())
@@ -180,8 +180,8 @@ def test_runners_on_heels_and_on_toes(monkeypatch: pytest.MonkeyPatch, sole_m: t
 @pytest.mark.parametrize("rise", [0.3, -0.3])
 def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> None:
     """Each plate is a tread, 20 cm above or below the last; feet land on the toes and hardly brake or drive."""
-    monkeypatch.setattr(recordings, "SOLE_M", (0.13, 0.17))
-    monkeypatch.setattr(recordings, "DRIVE", 0.06)
+    monkeypatch.setattr(as_clean, "SOLE_M", (0.13, 0.17))
+    monkeypatch.setattr(as_clean, "DRIVE", 0.06)
     steps = known.seen()
     trial = cleaned(known, [under(step, back_m=0.05, front_m=0.05) for step in steps])
     markers = trial.marker_position.copy(deep=True)
@@ -197,8 +197,8 @@ def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> No
 
 @pytest.mark.parametrize("drive", [0.0, 0.05])
 def test_little_braking_and_sideways_force(monkeypatch: pytest.MonkeyPatch, known: Walk, drive: float) -> None:
-    monkeypatch.setattr(recordings, "DRIVE", drive)
-    monkeypatch.setattr(recordings, "INWARDS", 0.0)
+    monkeypatch.setattr(as_clean, "DRIVE", drive)
+    monkeypatch.setattr(as_clean, "INWARDS", 0.0)
     trial = cleaned(known, [under(step) for step in known.seen()])
     assert [row.reason for row in on_plates(trial)] == [""] * len(known.seen())
 

@@ -12,20 +12,7 @@ from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.contacts.events import GaitEvent
 from pipeline.vocabulary.event_names import OFF, STRIKE
-from tests.support.recordings import (
-    FOOT_M,
-    FREE_MOMENT_M,
-    SPEED_M_S,
-    Rectangle,
-    Walk,
-    cleaned,
-    crossing,
-    pressed,
-    vertical,
-    walk,
-    wrenches,
-)
-from tests.support.stances import (
+from tests.support.plates.stances import (
     ROUNDING,
     SAMPLE_S,
     THRESHOLD_N,
@@ -37,6 +24,19 @@ from tests.support.stances import (
     stance,
     under,
     within,
+)
+from tests.support.walks.as_clean import (
+    FOOT_M,
+    FREE_MOMENT_M,
+    SPEED_M_S,
+    Rectangle,
+    Walk,
+    cleaned,
+    crossing,
+    pressed,
+    vertical,
+    walk,
+    wrenches,
 )
 
 HIGH_N = 100.0  # reached after 28 ms, three frames

@@ -13,8 +13,18 @@ from pipeline.steps.contacts.event_sources import file_events
 from pipeline.steps.contacts.events import GaitEvent, merge, stances
 from pipeline.steps.contacts.kinematic_events import zeni
 from pipeline.vocabulary.event_names import OFF, STRIKE
-from tests.support.recordings import SPEED_M_S, Footfall, Walk, cleaned, crossing, vertical, walk
-from tests.support.stances import ROUNDING, SAMPLE_S, THRESHOLD_N, events_of, file_list, found, side_of, under, within
+from tests.support.plates.stances import (
+    ROUNDING,
+    SAMPLE_S,
+    THRESHOLD_N,
+    events_of,
+    file_list,
+    found,
+    side_of,
+    under,
+    within,
+)
+from tests.support.walks.as_clean import SPEED_M_S, Footfall, Walk, cleaned, crossing, vertical, walk
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from pipeline.conventions import SIDES
 from pipeline.steps.contacts.kinematic_events import handsaker, oconnor, zeni
 from pipeline.steps.contacts.pelvis import heading
 from pipeline.vocabulary.event_names import OFF, STRIKE
-from tests.support.real_walks import cleaned_walks
-from tests.support.recordings import SPEED_M_S, Footfall, Walk, cleaned, crossing, walk
-from tests.support.stances import SAMPLE_S, THRESHOLD_N, events_of, found, under, within
+from tests.support.plates.stances import SAMPLE_S, THRESHOLD_N, events_of, found, under, within
+from tests.support.walks.as_clean import SPEED_M_S, Footfall, Walk, cleaned, crossing, walk
+from tests.support.walks.real import cleaned_walks
 
 Array = NDArray[np.float64]
 

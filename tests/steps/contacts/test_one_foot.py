@@ -12,8 +12,8 @@ from pipeline.steps.contacts.events import Stance
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.foot_on_plate import reject_shared
 from pipeline.steps.contacts.plate_contacts import NO_FOOT, OTHER_UNSEEN, TWO_FEET, Contact
-from tests.support.generated_walks import raw_walk
-from tests.support.injected_plates import judged
+from tests.support.faults.plates import judged
+from tests.support.walks.on_plates import raw_walk
 
 OTHER = {"left": "right", "right": "left"}
 

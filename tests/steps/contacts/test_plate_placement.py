@@ -21,8 +21,8 @@ from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_placement import misreading, pushing_down, shifted_plates, steps_of
 from pipeline.steps.contacts.plate_steps import Step
-from tests.support.generated_walks import BODY_MODEL, raw_walk, reread
-from tests.support.real_walks import CHOSEN, cleaned_walks
+from tests.support.walks.on_plates import BODY_MODEL, raw_walk, reread
+from tests.support.walks.real import CHOSEN, cleaned_walks
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,8 @@ from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.trials.session import joined, one_trial
 from pipeline.variables.cycle_variables import ON_REQUEST
 from pipeline.variables.schema import described
-from tests.support.cut_walks import (
+from tests.support.walks.as_clean import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
+from tests.support.walks.for_cycles import (
     EVEN,
     KINETICS,
     MASS_KG,
@@ -29,7 +30,6 @@ from tests.support.cut_walks import (
     trial,
     wave,
 )
-from tests.support.recordings import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
 
 
 @pytest.fixture(scope="module")

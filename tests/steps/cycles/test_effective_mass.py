@@ -16,8 +16,8 @@ from pipeline.dynamics.teaching import open_chain
 from pipeline.dynamics.teaching.equations_of_motion import mass_matrix
 from pipeline.dynamics.vectors import skew
 from pipeline.steps.cycles.effective_mass import at_foot_strikes, effective_foot_mass
-from tests.support.geometry import Array, calibrated, landmarks, mirrored, standing, walk
-from tests.support.walking import CALIBRATION, MODEL, TIME, UP, ground, legs, moving
+from tests.support.walks.person import Array, calibrated, landmarks, mirrored, standing, walk
+from tests.support.walks.person_on_ground import CALIBRATION, MODEL, TIME, UP, ground, legs, moving
 
 HEEL = np.array([-0.05, -0.07, 0.01])
 SINGULAR = 1e-6  # relative: M has condition numbers of some 1e4 to 1e6, in lab axes 10 m from the origin

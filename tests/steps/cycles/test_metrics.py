@@ -14,8 +14,19 @@ from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.steps.cycles.spatiotemporal import support
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.schema import stacked_metrics
-from tests.support.cut_walks import ANGLES, EVEN, JOINTS, LEG_M, PHASE, Array, amplitude, assert_metrics, pairs, trial
-from tests.support.recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, walk
+from tests.support.walks.as_clean import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, walk
+from tests.support.walks.for_cycles import (
+    ANGLES,
+    EVEN,
+    JOINTS,
+    LEG_M,
+    PHASE,
+    Array,
+    amplitude,
+    assert_metrics,
+    pairs,
+    trial,
+)
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import xarray as xr
 from pipeline.signals.time_normalisation import over_one_cycle
 from pipeline.steps.cycles.moment_parts import parts_over_cycle, projected_terms
 from pipeline.steps.kinetics.step import kinetics
-from tests.support.geometry import ROUNDING, landmarks, walk
-from tests.support.walking import CALIBRATION, KINETICS, ROUNDED, TIME, ground, moving
+from tests.support.walks.person import ROUNDING, landmarks, walk
+from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, ROUNDED, TIME, ground, moving
 
 SPAN_S: Any = {"start_s": 0.1, "end_s": 0.9}
 

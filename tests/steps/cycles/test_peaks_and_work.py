@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pipeline.steps.cycles.peaks_and_work import BURSTS, IMPULSES, impulses, work
 from tests.support.checkout import HOUSE
-from tests.support.studies import run_study
+from tests.support.studies.run_steps import run_study
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)

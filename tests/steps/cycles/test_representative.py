@@ -10,7 +10,7 @@ from pipeline.steps.cycles.representative import MARGIN_S
 from pipeline.trials.session import joined, rejection
 from pipeline.variables.cycle_variables import REPRESENTATIVE
 from pipeline.variables.schema import described
-from tests.support.report_studies import of_session, trial_cycles, trial_steps
+from tests.support.studies.for_report import of_session, trial_cycles, trial_steps
 
 SLOW, BOTH = "slow", ["left", "right"]
 

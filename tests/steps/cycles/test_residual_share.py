@@ -8,8 +8,8 @@ import xarray as xr
 
 from pipeline.steps.cycles.residual_share import residual_share, root_mean_square_and_peak
 from pipeline.variables.cycle_variables import RESIDUALS
-from tests.support.cut_walks import trial
-from tests.support.recordings import walk
+from tests.support.walks.as_clean import walk
+from tests.support.walks.for_cycles import trial
 
 
 def test_share_is_of_weight_and_of_weight_times_height() -> None:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from pipeline.steps.contacts.pelvis import heading
 from pipeline.steps.cycles.spatiotemporal import AT_REST_S, Heels, belt_speed, spatiotemporal, turning_angle
 from pipeline.variables.gait_profile import turns
-from tests.support.moving_people import markers, moved
-from tests.support.ways_of_moving import WAYS, planned
+from tests.support.walks.moving_person import markers, moved
+from tests.support.walks.ways_of_moving import WAYS, planned
 
 Array = NDArray[np.float64]
 SIDES = ("left", "right")

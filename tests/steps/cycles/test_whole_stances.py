@@ -13,9 +13,9 @@ import xarray as xr
 from pipeline.results.study_file import load_study
 from pipeline.variables.cycle_variables import STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE
-from tests.support.cut_walks import MASS_KG, PHASE, ROUNDING, amplitude, trial, wave
-from tests.support.outputs import write_outputs
-from tests.support.recordings import PEAK_N, STANCE_S, Walk, walk
+from tests.support.studies.small_study import write_outputs
+from tests.support.walks.as_clean import PEAK_N, STANCE_S, Walk, walk
+from tests.support.walks.for_cycles import MASS_KG, PHASE, ROUNDING, amplitude, trial, wave
 
 PEAKS = [name for name in OF_STANCE if name.startswith("peak_")]
 DEMO_WALK, DEMO_SIDE = "comfortable_02", "right"

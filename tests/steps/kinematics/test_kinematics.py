@@ -16,7 +16,7 @@ from pipeline.steps.kinematics import step
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.trials.session import joined, one_trial
 from pipeline.workflow.settings import defaults
-from tests.support.geometry import (
+from tests.support.walks.person import (
     BODY_MODELS,
     PARTICIPANT,
     ROUNDING,

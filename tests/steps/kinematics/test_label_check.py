@@ -22,8 +22,8 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.trials.session import joined
 from pipeline.workflow import settings
-from tests.support.geometry import BODY_MODELS, body_model, calibrated, recorded, standing
-from tests.support.marker_walks import cleaned, generated
+from tests.support.walks.as_read import cleaned, generated
+from tests.support.walks.person import BODY_MODELS, body_model, calibrated, recorded, standing
 
 Array = NDArray[np.float64]
 SEEDS = range(20)  # people mirrored and not, at any rate, phase and heading, with 1 mm of noise

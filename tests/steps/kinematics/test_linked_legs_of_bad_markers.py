@@ -8,7 +8,7 @@ import xarray as xr
 
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
-from tests.support.geometry import Landmarks, body_model, calibrated, cleaned, close, landmarks, standing, walk
+from tests.support.walks.person import Landmarks, body_model, calibrated, cleaned, close, landmarks, standing, walk
 
 TIME = np.arange(100) / 100
 MODEL = body_model("isb_clusters")

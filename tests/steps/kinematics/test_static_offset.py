@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from pipeline.body.segment_poses import mean_rotation
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
-from tests.support.geometry import (
+from tests.support.walks.person import (
     ROUNDING,
     Landmarks,
     body_model,

@@ -13,8 +13,8 @@ from pipeline.dynamics import driven_leg, limb
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import closures, cross_checks
 from pipeline.steps.kinetics.step import kinetics
-from tests.support.geometry import Array, calibrated, close, landmarks, mirrored, standing, walk
-from tests.support.walking import CALIBRATION, KINETICS, MODEL, TIME, ground, legs, moving
+from tests.support.walks.person import Array, calibrated, close, landmarks, mirrored, standing, walk
+from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, MODEL, TIME, ground, legs, moving
 
 RATE_HZ = 200
 ANKLE, KNEE, HIP = range(3)

@@ -12,9 +12,9 @@ from pipeline.body.legs import Legs
 from pipeline.conventions import JOINTS
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import cross_checks, step
-from tests.support.geometry import Array, close
-from tests.support.studies import run_study
-from tests.support.walking import AGREED, ground, largest, legs, loaded, loads, moved
+from tests.support.studies.run_steps import run_study
+from tests.support.walks.person import Array, close
+from tests.support.walks.person_on_ground import AGREED, ground, largest, legs, loaded, loads, moved
 
 STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
 

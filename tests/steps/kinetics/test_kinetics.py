@@ -9,8 +9,19 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import JOINTS, SIDES
 from pipeline.steps.kinetics.step import kinetics
-from tests.support.geometry import GRAVITY, Array, Pose, close, derivative, landmarks, particles, standing, turned, walk
-from tests.support.walking import (
+from tests.support.walks.person import (
+    GRAVITY,
+    Array,
+    Pose,
+    close,
+    derivative,
+    landmarks,
+    particles,
+    standing,
+    turned,
+    walk,
+)
+from tests.support.walks.person_on_ground import (
     CALIBRATION,
     INNER,
     KINETICS,

@@ -11,8 +11,8 @@ import xarray as xr
 from pipeline.steps.kinetics import closures, step
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.trials.session import joined, one_trial, rejection, spans_of
-from tests.support.geometry import landmarks, walk
-from tests.support.walking import CALIBRATION, KINETICS, ground, moving
+from tests.support.walks.person import landmarks, walk
+from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, ground, moving
 
 COUNTS = {"a": 150, "b": 7, "c": 230, "d": 120}  # frames; the second is too short for a window
 RATES_HZ = {"a": 200, "b": 200, "c": 100, "d": 200}

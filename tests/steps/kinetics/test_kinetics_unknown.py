@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from pipeline.body import plausibility
-from tests.support.geometry import Landmarks, landmarks, walk
-from tests.support.walking import (
+from tests.support.walks.person import Landmarks, landmarks, walk
+from tests.support.walks.person_on_ground import (
     AGREED,
     TIME,
     ground,

@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 from pipeline.body.legs import body_height_m
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.pelvis_residual import COM_FROM_HIPS, LENGTH_PER_HEIGHT
-from tests.support.geometry import GRAVITY, Array, cleaned, close, derivative, landmarks, particles, walk
-from tests.support.walking import CALIBRATION, INNER, MODEL, SETTINGS, TIME, UP, loads, moved
+from tests.support.walks.person import GRAVITY, Array, cleaned, close, derivative, landmarks, particles, walk
+from tests.support.walks.person_on_ground import CALIBRATION, INNER, MODEL, SETTINGS, TIME, UP, loads, moved
 
 # as of test_kinetics: 10^-4 m/s2 and rad/s2, here times the whole body
 FORCE_N, MOMENT_N_M = 0.02, 0.02

@@ -18,10 +18,20 @@ from pipeline.signals.splines import derivatives, rate_covariance
 from pipeline.steps.kinetics import error_draws, uncertainty
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import load_settings
-from tests.support.described_trials import described_trial
-from tests.support.geometry import BODY_MODELS, Array, body_model, calibrated, cleaned, close, landmarks, standing, walk
-from tests.support.noisy_copies import SETTINGS, SIZES, SOURCES, Recorded, held, loads, only, recorded
-from tests.support.walking import CALIBRATION, KINETICS, MODEL, ground, legs, moving
+from tests.support.studies.noisy_copies import SETTINGS, SIZES, SOURCES, Recorded, held, loads, only, recorded
+from tests.support.studies.step_results import described_trial
+from tests.support.walks.person import (
+    BODY_MODELS,
+    Array,
+    body_model,
+    calibrated,
+    cleaned,
+    close,
+    landmarks,
+    standing,
+    walk,
+)
+from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, MODEL, ground, legs, moving
 
 FULL = bool(os.environ.get("FULL"))
 TIME = np.arange(120) / 100

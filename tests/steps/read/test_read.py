@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UserError
-from tests.support.c3d_recordings import write_c3d
-from tests.support.changed_files import relabel, rewrite, set_parameter
-from tests.support.known_files import SINGLE_M, SINGLE_N, Z_UP, on_plates, position, read_it, recorded, recorded_plates
-from tests.support.recordings import ANALOG_HZ, MARKER_HZ, markers, walk
+from tests.support.files.c3d_writer import write_c3d
+from tests.support.files.changes import relabel, rewrite, set_parameter
+from tests.support.walks.as_c3d import SINGLE_M, SINGLE_N, Z_UP, on_plates, position, read_it, recorded, recorded_plates
+from tests.support.walks.as_clean import ANALOG_HZ, MARKER_HZ, markers, walk
 
 # ---- labels and gaps
 

@@ -13,8 +13,8 @@ from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.read.step import read_trial as read
-from tests.support.c3d_recordings import write_c3d
-from tests.support.known_files import (
+from tests.support.files.c3d_writer import write_c3d
+from tests.support.walks.as_c3d import (
     PLATES,
     SINGLE_M,
     SINGLE_N,
@@ -25,7 +25,7 @@ from tests.support.known_files import (
     recorded,
     recorded_plates,
 )
-from tests.support.recordings import ANALOG_HZ, BODY_MODEL, LABELS, SPEED_M_S, markers, walk
+from tests.support.walks.as_clean import ANALOG_HZ, BODY_MODEL, LABELS, SPEED_M_S, markers, walk
 
 # rows: the file's axes in ISB lab axes, for a person facing +x, -x, +y and -y of a lab with z up, and +z, -x of one
 # with y up

@@ -10,10 +10,10 @@ import pytest
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
-from tests.support.c3d_recordings import write_c3d
-from tests.support.changed_files import set_parameter
-from tests.support.known_files import recorded, recorded_plates
-from tests.support.recordings import MARKER_HZ, walk
+from tests.support.files.c3d_writer import write_c3d
+from tests.support.files.changes import set_parameter
+from tests.support.walks.as_c3d import recorded, recorded_plates
+from tests.support.walks.as_clean import MARKER_HZ, walk
 
 
 def test_absent_empty_and_foreign_files_are_refused_by_name(tmp_path: Path) -> None:

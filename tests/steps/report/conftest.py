@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.browser import Tab, browsing, found_chromium
-from tests.support.report_studies import Made
-from tests.support.report_studies import three_people as make_three_people
+from tests.support.processes.browser import Tab, browsing, found_chromium
+from tests.support.studies.for_report import Made
+from tests.support.studies.for_report import three_people as make_three_people
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from pipeline.steps.report.curves.cycles import MOST_SINGLE
 from pipeline.steps.report.curves.figures import SMALLEST_N
 from pipeline.steps.report.curves.panels import panels_of
-from tests.support.report_studies import (
+from tests.support.studies.for_report import (
     CONDITION_GAIN,
     REPEATS,
     Made,

@@ -10,10 +10,10 @@ import pytest
 from pipeline.commands.check.command import check
 from pipeline.results import netcdf
 from pipeline.steps.report.data_check import BAD, GOOD, LOOK, UNKNOWN, DataCheck, data_check
-from tests.support.changed_files import edit
 from tests.support.checkout import DEMO, copy_study
-from tests.support.outputs import run_steps
-from tests.support.report_studies import Page, calibrated
+from tests.support.files.changes import edit
+from tests.support.studies.for_report import Page, calibrated
+from tests.support.studies.small_study import run_steps
 
 ROW = {
     "participant": "p1", "session": "s1", "trial": "walk", "condition": "slow", "plates": "1",

@@ -21,8 +21,8 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.tables.csv_files import csv_of, guard, rows_of, unguarded
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
-from tests.support.hostile_texts import FORMULAS, SCRIPTS
-from tests.support.report_studies import Page, made, trial_cycles
+from tests.support.files.hostile_texts import FORMULAS, SCRIPTS
+from tests.support.studies.for_report import Page, made, trial_cycles
 
 NUMBERS = ("-0.12", "+3", "1e-5", "-1e-5", "-inf", "0.5")
 

@@ -9,8 +9,8 @@ import pytest
 
 from pipeline.steps.report.curves.cycles import MOST_SINGLE, Chosen
 from pipeline.steps.report.tables import MOST_ROWS
-from tests.support.browser import Tab
-from tests.support.report_studies import Page, made, trial_cycles
+from tests.support.processes.browser import Tab
+from tests.support.studies.for_report import Page, made, trial_cycles
 
 PEOPLE = "[...document.querySelector('.listing').querySelectorAll('tbody th')].map((cell) => cell.textContent)"
 FOUND = "document.querySelector('.listing output').textContent"

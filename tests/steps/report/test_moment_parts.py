@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.steps.report.one_walk import contributions
-from tests.support.report_studies import ANGLES, CAUSES, JOINTS, PHASE, TERMS
+from tests.support.studies.for_report import ANGLES, CAUSES, JOINTS, PHASE, TERMS
 
 # four significant digits are kept of parts of up to 200 N m, five of them in a sum
 ROUNDING_N_M = 5 * 0.05

@@ -14,7 +14,7 @@ from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, m
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import BySpeed, Reference
 from pipeline.variables.metrics import GAIT_ANGLES
-from tests.support.report_studies import Page, three_people
+from tests.support.studies.for_report import Page, three_people
 
 SD = {0.2: 4.0, 0.4: 2.0}  # of every angle, by dimensionless speed
 SCORED = (GPS, OVERALL, *(f"{GVS}{name}" for name in GAIT_ANGLES))

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.report.curves.panels import MUSCLES
-from tests.support.report_studies import Made, Page, curve_of, three_people
+from tests.support.studies.for_report import Made, Page, curve_of, three_people
 
 HAS = {"sub-01": ["soleus", "biceps_femoris"], "sub-03": ["rectus_femoris"]}
 MUSCLE_ORDER = ["rectus_femoris", "biceps_femoris", "soleus"]

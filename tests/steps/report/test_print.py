@@ -14,8 +14,8 @@ from pipeline.steps.report import metric_tables
 from pipeline.steps.report.html_page import days_of, margins
 from pipeline.tables.csv_files import rows_of
 from tests.steps.report.test_muscle_panels import with_muscles
-from tests.support.browser import Tab
-from tests.support.report_studies import HOSTILE, SHIFT, Page, made, three_people, trial_cycles
+from tests.support.processes.browser import Tab
+from tests.support.studies.for_report import HOSTILE, SHIFT, Page, made, three_people, trial_cycles
 
 SHEET_PX = 703  # the width of A4 without the margins, the narrower of the two
 PAPER = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches

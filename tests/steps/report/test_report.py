@@ -15,7 +15,7 @@ from pipeline.steps.report.curves.panels import panels_of
 from pipeline.steps.report.quality import CHECKS, checks
 from pipeline.steps.report.tables import in_words
 from pipeline.variables.metrics import METRICS
-from tests.support.report_studies import (
+from tests.support.studies.for_report import (
     CONDITION_GAIN,
     JOINTS,
     REPEATS,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.browser import Tab
-from tests.support.report_studies import HOSTILE, made, three_people, trial_cycles
+from tests.support.processes.browser import Tab
+from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles
 
 PANELS, OF_A_WALK = 29, 4  # butterflies of two sides, terms and causes
 UNFOLDED = "[...document.querySelectorAll('.plot')].filter((p) => !p.closest('details:not([open])'))"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from tests.support.report_studies import HOSTILE, REPEATS, SHIFT, Made, Page, curve_of, made, trial_cycles
+from tests.support.studies.for_report import HOSTILE, REPEATS, SHIFT, Made, Page, curve_of, made, trial_cycles
 
 
 def test_hostile_text_stays_text() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.steps.report.one_walk import MOST_FRAMES, scene
-from tests.support.report_studies import (
+from tests.support.studies.for_report import (
     FORCE_N,
     LEG_MM,
     PRESSURE_M,

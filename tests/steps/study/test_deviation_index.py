@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.study.gait_scores import ReferenceGait, deviation_index, reference_gait, scored, scores
-from tests.support.scored_walks import CONTROLS, PEOPLE, PROFILE, REFERENCE, SINGULAR, walked
+from tests.support.studies.scored_cycles import CONTROLS, PEOPLE, PROFILE, REFERENCE, SINGULAR, walked
 
 
 @pytest.mark.parametrize("features", [3, 15, None])

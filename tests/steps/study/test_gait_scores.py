@@ -8,7 +8,7 @@ import pytest
 from pipeline.steps.study.gait_scores import nine_angles, profiles, reference_gait, scores
 from pipeline.variables.gait_profile import PHASE
 from pipeline.variables.metrics import GAIT_ANGLES, SCORES
-from tests.support.scored_walks import (
+from tests.support.studies.scored_cycles import (
     CONTROLS,
     PLACES,
     PROFILE,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.commands.init.command import initialise
 from pipeline.tables.reference_curves import COMPONENTS, Curves, Key, Reference, at_speed, reference_file, reference_of
 from pipeline.variables.gait_profile import turns
-from tests.support.studies import gathered, run_study
+from tests.support.studies.run_steps import gathered, run_study
 
 Array = NDArray[np.float64]
 HEALTHY = ("HC032A", "HC036A", "HC040A", "sub-02", "sub-03")  # typically developing children of one laboratory

@@ -13,7 +13,7 @@ from pipeline.tables.csv_files import csv_of
 from pipeline.variables.cycle_variables import IDENTITY, RESIDUALS
 from pipeline.variables.metrics import METRICS, OF_STANCE
 from pipeline.variables.schema import REPAIRS
-from tests.support.gathered_cycles import ALONE, CYCLES, gathered, sessions, stored, trial
+from tests.support.studies.two_people import ALONE, CYCLES, gathered, sessions, stored, trial
 
 
 def test_the_table_of_metrics_is_tidy() -> None:

@@ -18,8 +18,8 @@ from pipeline.tables.reference_curves import COLUMNS, reference_of
 from pipeline.variables.gait_profile import typical_scores
 from pipeline.variables.metrics import GAIT_ANGLES
 from pipeline.variables.schema import described
-from tests.support.scored_walks import CONTROLS, COORDINATES, PLACES, PROFILE, REFERENCE, changed, walked
-from tests.support.studies import gathered, run_study
+from tests.support.studies.run_steps import gathered, run_study
+from tests.support.studies.scored_cycles import CONTROLS, COORDINATES, PLACES, PROFILE, REFERENCE, changed, walked
 
 
 def table_of_means(gait: xr.Dataset) -> str:

@@ -19,7 +19,7 @@ from pipeline.variables.cycle_variables import IDENTITY
 from pipeline.variables.data_dictionary import RESERVED
 from pipeline.variables.metrics import METRICS, SCORES
 from pipeline.variables.schema import VARIABLES, described
-from tests.support.gathered_cycles import ABSENT, ALONE, CYCLES, PEOPLE, Trials, gathered, sessions, stored, trial
+from tests.support.studies.two_people import ABSENT, ALONE, CYCLES, PEOPLE, Trials, gathered, sessions, stored, trial
 
 TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", "stance_phase")
 

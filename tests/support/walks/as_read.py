@@ -1,4 +1,4 @@
-"""Noisy walks of the person of :mod:`geometry`, and real walks, as results of step ``read``."""
+"""Noisy walks of the person of :mod:`person`, and real walks, as results of step ``read``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
-from tests.support.geometry import Landmarks, body_model, landmarks, mirrored, recorded, turned, walk
+from tests.support.walks.person import Landmarks, body_model, landmarks, mirrored, recorded, turned, walk
 
 Markers = dict[str, np.ndarray]
 DEFAULTS = settings.read_yaml(settings.CONFIG / "default.yaml")["clean"]

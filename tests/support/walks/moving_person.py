@@ -18,7 +18,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from pipeline.demo.curves import mirrored, rotation
 from pipeline.demo.walk import BALL_ARC, FLAT, FOOT_OFF, HEEL_ARC, HEEL_LEADS
-from tests.support.ways_of_moving import Plan
+from tests.support.walks.ways_of_moving import Plan
 
 Array = NDArray[np.float64]
 

@@ -15,8 +15,12 @@ from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.plate_contacts import DRIFT, PARTLY_OFF, TIME_OFFSET, TWO_FEET
 from pipeline.steps.read.step import read_trial as read
-from tests.support import moving_plates
-from tests.support.generated_walks import (
+from tests.support.faults.channels import CHANNEL_FAULTS
+from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
+from tests.support.plates.stances import found
+from tests.support.walks import moving_on_plates
+from tests.support.walks.moving_on_plates import VALID
+from tests.support.walks.on_plates import (
     BODY_MODEL,
     any_walk,
     drifting,
@@ -32,12 +36,8 @@ from tests.support.generated_walks import (
     shifted,
     written,
 )
-from tests.support.injected_channels import CHANNEL_FAULTS
-from tests.support.moving_plates import VALID
-from tests.support.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
-from tests.support.real_walks import CHOSEN, FILES
-from tests.support.stances import found
-from tests.support.ways_of_moving import WAYS
+from tests.support.walks.real import CHOSEN, FILES
+from tests.support.walks.ways_of_moving import WAYS
 
 # largest rest of a repaired fault under load: a few standard errors of noise of 0.5 N
 REPAIRED_N, REPAIRED_N_M, LOADED_N = 2.0, 0.5, 20.0
@@ -140,7 +140,7 @@ def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset
     for fault in PLATE_FAULTS:
         row = Row(fault.name, fault.doses)
         row.generated = [outcome(fault, raw, dose % 3, dose) for dose, raw in walks.items()]
-        row.moving = [outcome(fault, *moving[dose], dose, moving_plates.BODY_MODEL) for dose in doses]
+        row.moving = [outcome(fault, *moving[dose], dose, moving_on_plates.BODY_MODEL) for dose in doses]
         for i, (file, plate) in enumerate(good):  # two doses each, so that all doses and both directions are used
             two = ((2 * i) % len(ALL), (2 * i + 1) % len(ALL)) if fault.doses else (0,)
             row.real += [outcome(fault, real[file], plate, dose, FILES[file]) for dose in two]
@@ -154,9 +154,9 @@ def plate_rows(folder: Path, doses: Sequence[int], real: Mapping[str, xr.Dataset
 def plate_with_a_stance(number: int) -> tuple[xr.Dataset, int]:
     """Return a trial of a person who moves in some way, and the index of a plate with a valid stance that is used."""
     for seed in range(1000 * (number + 1), 1000 * (number + 2)):
-        walk = moving_plates.recorded(WAYS[number % len(WAYS)], seed)
+        walk = moving_on_plates.recorded(WAYS[number % len(WAYS)], seed)
         valid = {str(*truth.plates) for truth in walk.stances if truth.verdict == VALID and len(truth.plates) == 1}
-        used = {stance.plates for stance in judged(walk.trial, moving_plates.BODY_MODEL) if not stance.reason}
+        used = {stance.plates for stance in judged(walk.trial, moving_on_plates.BODY_MODEL) if not stance.reason}
         if found := sorted(valid & used):
             return walk.trial, int(found[0]) - 1
     raise AssertionError("no plate with a stance")

@@ -14,8 +14,8 @@ from pipeline.commands.recording_facts import Facts, facts_of, opened
 from pipeline.tables import study_tables, tsv
 from pipeline.tables.size_findings import POUNDS_PER_KG
 from pipeline.workflow import settings
-from tests.support.generated_walks import BODY_MODEL, any_walk, own_plates, written
-from tests.support.outcomes import ALL, FLAGGED, MISSED, Row
+from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, Row
+from tests.support.walks.on_plates import BODY_MODEL, any_walk, own_plates, written
 
 STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
 

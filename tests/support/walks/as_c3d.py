@@ -1,4 +1,4 @@
-"""Known walks of :mod:`recordings` written to C3D files in any lab's axes, and read back."""
+"""Known walks of :mod:`as_clean` written to C3D files in any lab's axes, and read back."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.steps.read.step import read_trial as read
-from tests.support.c3d_recordings import Channels, channels
-from tests.support.recordings import ANALOG_HZ, BODY_MODEL, LABELS, Rectangle, Walk, markers, wrenches
+from tests.support.files.c3d_writer import Channels, channels
+from tests.support.walks.as_clean import ANALOG_HZ, BODY_MODEL, LABELS, Rectangle, Walk, markers, wrenches
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from pipeline.steps.contacts.events import GaitEvent
 from pipeline.steps.contacts.step import contacts
 from pipeline.workflow.settings import read_yaml
 from tests.support.checkout import HOUSE
-from tests.support.recordings import ANALOG_HZ, FOOT_M, MARKER_HZ, Footfall, Rectangle, Walk, as_stored
+from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, MARKER_HZ, Footfall, Rectangle, Walk, as_stored
 
 Array = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ import pytest
 from pipeline.c3d import parser_process
 from pipeline.c3d.integrity import refuse_damaged
 from pipeline.c3d.reader import read_c3d
-from tests.support.c3d_bytes import place
 from tests.support.checkout import DEMO
+from tests.support.files.c3d_bytes import place
 
 WALK = DEMO / "sub-01" / "fast_01.c3d"
 HASTY = "import pipeline.c3d.parser as parser; parser.LONGEST_S, parser.LONGEST_S_PER_BYTE = 1.0, 0.0; parser.main()"

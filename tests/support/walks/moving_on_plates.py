@@ -18,9 +18,9 @@ from pipeline.demo.plates import SOLE
 from pipeline.plates.wrench import plate_axes
 from pipeline.steps.read.lab_axes import to_isb
 from pipeline.steps.read.step import read_trial as read
-from tests.support.c3d_recordings import Channels, write_c3d
-from tests.support.moving_people import Motion, markers, moved
-from tests.support.ways_of_moving import Plan, planned
+from tests.support.files.c3d_writer import Channels, write_c3d
+from tests.support.walks.moving_person import Motion, markers, moved
+from tests.support.walks.ways_of_moving import Plan, planned
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from pipeline.workflow.settings import read_yaml
 from tests.support.checkout import HOUSE
-from tests.support.recordings import BODY_MODEL
+from tests.support.walks.as_clean import BODY_MODEL
 
 
 def label(asis: str, heel: str, toe: Any) -> BodyModel:

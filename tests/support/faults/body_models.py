@@ -14,7 +14,8 @@ from pipeline.conventions import SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
-from tests.support.geometry import (
+from tests.support.faults.outcomes import FLAGGED, HARMLESS, MISSED, Row
+from tests.support.walks.person import (
     PARTICIPANT,
     PLACES,
     Landmarks,
@@ -27,7 +28,6 @@ from tests.support.geometry import (
     standing,
     walk,
 )
-from tests.support.outcomes import FLAGGED, HARMLESS, MISSED, Row
 
 LARGEST_M, LARGEST_DEG, OFTEN = 0.05, 30.0, 75  # changes of centres and angles, and the percentile over time
 TIME = np.arange(120) / 100

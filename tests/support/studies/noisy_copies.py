@@ -1,6 +1,6 @@
 """Copies of a trial with random errors of the assumed sizes, and how often the bands contain the right answer.
 
-``python tests/support/noisy_copies.py STUDY COPIES`` prints the table of docs/validation.md.
+``python tests/support/studies/noisy_copies.py STUDY COPIES`` prints the table of docs/validation.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+    sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
 
 from pipeline.body.body_model import BodyModel
 from pipeline.signals.filters import low_pass
@@ -131,7 +131,7 @@ def held(
 def recorded(study: Path, overrides: Mapping[str, Any]) -> list[Recorded]:
     """Return the gait trials of a study."""
     from pipeline.workflow import settings
-    from tests.support.studies import run_study
+    from tests.support.studies.run_steps import run_study
 
     own = settings.merged(settings.read_yaml(study / "study.yaml"), overrides)
     _, model = settings.load_settings(own, where="study.yaml", study_path=study)

@@ -14,7 +14,7 @@ from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
 from pipeline.dynamics.vectors import apply, rotate, transpose
-from tests.support.geometry import ROUNDING, Array, random_turns
+from tests.support.walks.person import ROUNDING, Array, random_turns
 
 CHAINS = 1000 if os.environ.get("FULL") else 100
 LENGTHS = (2, 3, 4, 5, 6)

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.conventions import SIDES
-from tests.support.recordings import PEAK_N, Footfall, Rectangle, Walk, cleaned
+from tests.support.walks.as_clean import PEAK_N, Footfall, Rectangle, Walk, cleaned
 
 STANCE_S, FLIGHT_S = 0.25, 0.1
 SPEED_M_S = 3.0

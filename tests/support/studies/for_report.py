@@ -21,7 +21,7 @@ from pipeline.trials.session import joined, rejection
 from pipeline.variables.cycle_variables import ON_REQUEST, RESIDUALS, WITH_EMG
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.schema import VARIABLES, stacked_metrics
-from tests.support.described_trials import UNREPAIRED, as_loaded, constant_stances
+from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
 PHASE = np.arange(101.0)
 CURVES = {

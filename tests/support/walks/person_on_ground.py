@@ -1,4 +1,4 @@
-"""The person of :mod:`geometry` on the ground: motion, ground wrenches, loads and legs, for the tests that need them.
+"""The person of :mod:`person` on the ground: motion, ground wrenches, loads and legs, for the tests that need them.
 
 Forces that nothing but arithmetic connects with the motion act under both feet: no law may hold by their smoothness.
 """
@@ -15,8 +15,8 @@ from pipeline.conventions import SIDES
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import CONFIG, read_yaml
-from tests.support.described_trials import described_trial
-from tests.support.geometry import (
+from tests.support.studies.step_results import described_trial
+from tests.support.walks.person import (
     GRAVITY,
     Array,
     Landmarks,

@@ -23,7 +23,7 @@ from pipeline.tables import study_tables
 from pipeline.trials.session import joined
 from pipeline.variables import schema
 from pipeline.workflow import settings
-from tests.support.described_trials import described_trial
+from tests.support.studies.step_results import described_trial
 
 
 @dataclass

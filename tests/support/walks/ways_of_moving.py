@@ -1,7 +1,7 @@
 """Ways of moving, planned step by step: walking, turning, limping, on the toes, on stairs, running, on belts.
 
-:mod:`moving_people` moves a person over these steps by Newton's laws, :mod:`moving_plates` records it. ISB lab axes at
-the first step: x forward, y up, z right; m, s.
+:mod:`moving_person` moves a person over these steps by Newton's laws, :mod:`moving_on_plates` records it. ISB lab axes
+at the first step: x forward, y up, z right; m, s.
 """
 
 from __future__ import annotations

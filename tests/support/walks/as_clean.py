@@ -1,4 +1,4 @@
-"""Known walks as results of step ``clean``; :mod:`c3d_recordings` writes C3D files for the steps before it.
+"""Known walks as results of step ``clean``; :mod:`c3d_writer` writes C3D files for the steps before it.
 
 A walk is a list of footfalls. From strike to off a foot rests or moves with a belt. Its vertical force is half a sine
 in time and moves linearly from one point of the sole, 3 cm in front of the heel, to another, 17 cm in front of it; the
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
 from pipeline.plates.wrench import at_instants
-from tests.support.described_trials import UNREPAIRED
+from tests.support.studies.step_results import UNREPAIRED
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from pipeline.dynamics import limb
 from pipeline.dynamics.screws import spatial_inertia
 from pipeline.dynamics.teaching import open_chain
 from pipeline.dynamics.vectors import transpose
-from tests.support.geometry import Array, random_turns
+from tests.support.walks.person import Array, random_turns
 
 COUNT = 25
 FLAT_VOLUME = 0.1  # of the hinge axes: less is gimbal lock, where rates are large and so is their rounding

@@ -1,4 +1,4 @@
-"""Writing of C3D files with known points, plates and events; :mod:`recordings` has known walks."""
+"""Writing of C3D files with known points, plates and events; :mod:`as_clean` has known walks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import ezc3d
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.support.recordings import ANALOG_HZ, MARKER_HZ, Rectangle
+from tests.support.walks.as_clean import ANALOG_HZ, MARKER_HZ, Rectangle
 
 Array = NDArray[np.float64]
 

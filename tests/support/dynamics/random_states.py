@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.vectors import rotate, transpose
 from pipeline.dynamics.wrenches import Body, Observer, Wrench, transform, turn_tensor
-from tests.support.geometry import GRAVITY, ROUNDING, Array, random_turns
+from tests.support.walks.person import GRAVITY, ROUNDING, Array, random_turns
 
 DOWN = np.array([0.0, -GRAVITY, 0.0])
 FRAMES = 3

@@ -15,8 +15,8 @@ from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
 from pipeline.variables.schema import separate_metrics
 from pipeline.workflow.settings import CONFIG, read_yaml
-from tests.support.described_trials import described_trial
-from tests.support.recordings import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
+from tests.support.studies.step_results import described_trial
+from tests.support.walks.as_clean import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
 
 Array = NDArray[np.float64]
 

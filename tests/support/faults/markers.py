@@ -11,9 +11,9 @@ from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.marker_repair import EXCHANGED
 from tests.steps.clean.test_label_swaps import exchanged, sided, stretch
-from tests.support import marker_walks
-from tests.support.geometry import BODY_MODELS
-from tests.support.outcomes import ALL, FLAGGED, MISSED, REPAIRED, Row
+from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, REPAIRED, Row
+from tests.support.walks import as_read
+from tests.support.walks.person import BODY_MODELS
 
 REPAIRED_M = 0.02  # largest error of a rebuilt marker, see the table of gaps in validation.md
 
@@ -22,7 +22,7 @@ MarkerTrial = tuple[xr.Dataset, BodyModel]
 
 def marker_rows(doses: Sequence[int], real: Sequence[MarkerTrial]) -> Iterator[Row]:
     """Yield the rows of exchanged and of dropped markers; a real trial gets the dose of its number."""
-    generated = {dose: marker_walks.generated(BODY_MODELS[dose % 4], 1000 + dose) for dose in doses}
+    generated = {dose: as_read.generated(BODY_MODELS[dose % 4], 1000 + dose) for dose in doses}
     shares, dropped = np.linspace(0.05, 0.9, len(ALL)), np.linspace(0.05, 1, len(ALL))
     both = (generated, dict(enumerate(real)))
     for name, leg in (("ankle markers exchanged", False), ("left and right leg exchanged", True)):
@@ -44,7 +44,7 @@ def _with(trial: xr.Dataset, points: Mapping[str, np.ndarray]) -> xr.Dataset:
 
 def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int, *, leg: bool) -> str:
     """Return the outcome for labels exchanged in a stretch: repaired to the frame, or the trial rejected."""
-    points, chosen = marker_walks.used(trial, model)
+    points, chosen = as_read.used(trial, model)
     frames = stretch(len(trial.time), share, seed)
     pairs = sided(chosen) if leg else [(chosen[f"{_ankle(chosen)}_left"][0], chosen[f"{_ankle(chosen)}_right"][0])]
     if leg and model.name == "gait2354":  # its toe is the middle of two markers
@@ -53,10 +53,10 @@ def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int
     for pair in dict.fromkeys(pairs):
         faulty = exchanged(faulty, *pair, frames)
     try:
-        after = marker_walks.cleaned(_with(trial, faulty), model)
+        after = as_read.cleaned(_with(trial, faulty), model)
     except UserError as error:
         return FLAGGED if "exchanged" in str(error) and pairs[0][0] in str(error) else MISSED
-    right = marker_walks.cleaned(trial, model)
+    right = as_read.cleaned(trial, model)
     same = np.array_equal(after.marker_position, right.marker_position, equal_nan=True)
     marked = ((after.fill == EXCHANGED).any("marker").values == frames).all()
     return REPAIRED if same and marked else MISSED
@@ -64,12 +64,12 @@ def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int
 
 def _after_drop(trial: xr.Dataset, model: BodyModel, share: float, seed: int) -> str:
     """Return the outcome for a missing marker: rebuilt and flagged as such, or stored as missing."""
-    points, chosen = marker_walks.used(trial, model)
+    points, chosen = as_read.used(trial, model)
     name = f"{_ankle(chosen)}_{'left' if seed % 2 else 'right'}"
     gone = stretch(len(trial.time), share, seed)
     hidden = np.where(gone[:, None], np.nan, points[chosen[name][0]])
-    right = marker_walks.cleaned(trial, model)
-    after = marker_walks.cleaned(_with(trial, {chosen[name][0]: hidden}), model)
+    right = as_read.cleaned(trial, model)
+    after = as_read.cleaned(_with(trial, {chosen[name][0]: hidden}), model)
     if name in after.attrs["landmarks_absent"].split():
         return FLAGGED
     now, was = after.sel(marker=name), right.sel(marker=name)
