@@ -12,7 +12,7 @@ from tests.support.checkout import HOUSE
 
 PACKAGE = HOUSE / "pipeline"
 NOUNS = {
-    *("vocabulary", "c3d", "opensim_files", "plates", "body", "dynamics", "signals", "tables"),
+    *("vocabulary", "c3d", "opensim_files", "plates", "body", "person", "dynamics", "signals", "tables"),
     *("trials", "variables", "results"),
 }
 ROOMS = NOUNS | {"steps", "workflow", "commands", "demo"}
@@ -21,7 +21,8 @@ ARROWS_BETWEEN_NOUNS = {
     *(("c3d", "vocabulary"), ("opensim_files", "vocabulary")),
     *(("variables", "tables"), ("variables", "trials")),
     *(("results", "tables"), ("results", "trials"), ("results", "variables")),
-    *(("plates", "dynamics"), ("plates", "signals"), ("plates", "body")),
+    *(("plates", "dynamics"), ("plates", "signals")),
+    *(("person", "plates"), ("person", "body"), ("person", "signals"), ("person", "tables")),
 }
 DOORS = {
     "snakemake": ("workflow/",),

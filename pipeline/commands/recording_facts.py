@@ -16,8 +16,8 @@ from ..body.landmarks import Points, chosen_labels, positions, seen_labels
 from ..c3d.reader import Recording, anthropometry, static_results
 from ..conventions import SIDES
 from ..errors import Problem, UserError
-from ..plates.body_weight import vertical_forces
-from ..plates.shown_sizes import ShownSizes, quietly
+from ..person.body_weight import vertical_forces
+from ..person.shown_sizes import ShownSizes, quietly
 from ..steps.read import step as read
 from ..steps.read.lab_axes import to_isb
 from ..steps.read.recording_file import read_recording

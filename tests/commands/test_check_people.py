@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pipeline.body import requirements
@@ -14,7 +13,6 @@ from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import of_file
 from pipeline.commands.recording_facts import facts_of, looks_like_a_name
-from pipeline.plates.body_weight import standing_weight_n
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO, copy_study
@@ -50,22 +48,6 @@ def test_mass_against_the_plates(shared: Path, tmp_path: Path) -> None:
     assert finding.severity == "error"
     assert "plates under the static trial show 60." in finding.what
     assert finding.remedy == "pounds? 60.01 kg"
-
-
-@pytest.mark.parametrize("turns", range(4))
-def test_weight_is_known_only_with_both_feet_on_plates(turns: int) -> None:
-    """Feet on two plates of 0.4 x 0.6 m, 300 and 400 N; a third plate drifts by 50 N; any file axes."""
-    rotation = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) if turns else np.eye(3)
-    rotation = np.linalg.matrix_power(rotation, turns)
-    quad = np.array([[0.6, 0, 0.4], [0, 0, 0.4], [0, 0, 0], [0.6, 0, 0]])
-    corners = np.stack([quad, quad + np.array([0, 0, 0.5]), quad + np.array([1, 0, 0])])
-    force = np.zeros((50, 3, 3))
-    force[..., 1] = [300, 400, 50]
-    feet = {"heel_left": (0.1, 0.2), "toe_left": (0.3, 0.2), "heel_right": (0.1, 0.7), "toe_right": (0.3, 0.7)}
-    points = {name: np.tile([x, 0.05, z], (5, 1)) @ rotation for name, (x, z) in feet.items()}
-    assert standing_weight_n(points, rotation, force, corners) == pytest.approx(700)
-    points["toe_right"] = points["toe_right"] + np.array([0.4, 0, 0]) @ rotation  # beyond the edge
-    assert np.isnan(standing_weight_n(points, rotation, force, corners))
 
 
 def test_no_mass_anywhere_is_an_error(demo: Path) -> None:

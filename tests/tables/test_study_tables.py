@@ -189,3 +189,18 @@ def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -
     assert json.loads(keys[row][0])["by_trial"]["fast_01"]["left_out"] == [["right", 1.5, "stumbled"]]
     write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, ("sub-01", "fats_01", *row[2:]))
     assert look_at(tmp_path)[1][0].remedy == "did you mean 'fast_01'?"
+
+
+@pytest.mark.parametrize(
+    ("rows", "person", "expected"),
+    [
+        ([{"acq_time": "2024-05-12T09:30:00"}, {"acq_time": "2024-05-12T09:41:00"}], {}, "2024-05-12"),
+        ([{"date": "12.5.2024"}, {"date": "n/a"}], {"date": "1.1.2020"}, "12.5.2024"),
+        ([{"file": "a.c3d"}], {"acq_time": "2024-05-12"}, "2024-05-12"),
+        ([{"acq_time": "n/a"}], {}, ""),
+    ],
+)
+def test_the_day_of_recording_is_that_of_the_tables(
+    rows: list[dict[str, str]], person: dict[str, str], expected: str
+) -> None:
+    assert study_tables.recorded_on(rows, person) == expected

@@ -18,7 +18,7 @@ from ..recording_files import unlisted_recordings
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
-from .sizes import of_person
+from .person_findings import of_person
 
 TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", "cycles.tsv")
 MOST_LISTED = 4

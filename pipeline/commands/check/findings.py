@@ -13,8 +13,8 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
 from ...conventions import SIDES
 from ...errors import Finding, UserError, listed, nearest
-from ...plates.body_weight import LOADED_N
-from ...plates.shown_sizes import moving_static
+from ...person.body_weight import LOADED_N
+from ...person.marker_travel import describe_moving_static
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
 from ...tables import study_tables, tsv
@@ -151,7 +151,7 @@ def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool, st
     elif model and facts.heading_problem:
         yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
     if not facts.shown.stands:
-        yield moving_static(file, facts.shown.extent_m, walks=walks)
+        yield describe_moving_static(file, facts.shown.extent_m, walks=walks)
 
 
 def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:

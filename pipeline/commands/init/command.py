@@ -24,7 +24,7 @@ from ...body.landmarks import seen_labels
 from ...c3d.reader import Recording, anthropometry, static_results
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, hidden_in
-from ...plates.shown_sizes import extent_m
+from ...person.marker_travel import extent_m
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width

@@ -14,7 +14,7 @@ from ...body import requirements
 from ...body.body_model import BodyModel
 from ...conventions import FROM_HIP, SIDES
 from ...errors import Problem
-from ...plates.shown_sizes import STANDING_M
+from ...person.marker_travel import STANDING_M
 
 Key = TypeVar("Key")
 
@@ -44,7 +44,7 @@ class File:
         forces: path of the file with its forces, or empty.
         problem: why it cannot be read, or None.
         frame_count: marker frames.
-        extent_m: travel of its markers, see :func:`pipeline.plates.shown_sizes.extent_m`.
+        extent_m: travel of its markers, see :func:`pipeline.person.marker_travel.extent_m`.
         labels: labels of its visible markers.
         seen: visible landmarks by body model.
         stated: whether the file states the static results of Plug-in Gait.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
 from ...errors import listed
-from ...plates.shown_sizes import STANDING_M, extent_m
+from ...person.marker_travel import STANDING_M, extent_m
 from ...results import netcdf
 from ...signals.filters import design_cutoff_hz, stretches
 from ...steps.clean.step import clean

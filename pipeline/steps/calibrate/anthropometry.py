@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import Finding, UserError
-from ...plates.shown_sizes import STANDING_M, ShownSizes, moving_static
-from ...tables.size_findings import ESTIMATE, Shown, of_sizes
+from ...person.marker_travel import STANDING_M, describe_moving_static
+from ...person.shown_sizes import ShownSizes
+from ...person.size_findings import ESTIMATE, SessionSizes, check_sizes
 from ...tables.study_tables import ANTHROPOMETRY
 from ...tables.tsv import number
 from ...trials.session import AnyTrial
@@ -68,16 +69,15 @@ def findings_on_sizes(
     for trial in (trial for trial in trials.values() if "rejected" not in trial.attrs):
         roles.setdefault(str(trial.attrs.get("role", "gait")), []).append(trial)
     shown = {role: [ShownSizes.of(str(one.attrs.get("shown_sizes", ""))) for one in of] for role, of in roles.items()}
-    static = next(iter(shown["static"]), ShownSizes.of(""))
+    static = next(iter(shown["static"]), ShownSizes())
     others = [trial for of in (roles["gait"], roles["static"]) for trial in of]  # the static wins, as in sizes_of
     stated = {k: v for trial in others for k, v in json.loads(str(trial.attrs.get("anthropometry", "{}"))).items()}
-    weights_n = [weight_n for walk in shown["gait"] for weight_n in walk.walking_weights_n]
-    all_shown = Shown(stated, static.standing_weight_n, weights_n, static.standing_leg_m)
-    found = [*of_sizes(participant, all_shown, segment_table=segment_table)]
+    all_shown = SessionSizes.of(stated, static, shown["gait"])
+    found = [*check_sizes(participant, all_shown, segment_table=segment_table)]
     if static.extent_m >= STANDING_M:
         file = str(roles["static"][0].attrs.get("source", ""))
         walks = file in [trial.attrs.get("source") for trial in roles["gait"]]
-        found.append(moving_static(file, static.extent_m, walks=walks))
+        found.append(describe_moving_static(file, static.extent_m, walks=walks))
     return found, [f"{source} {mass_kg:.1f} kg" for source, mass_kg, _ in all_shown.masses()]
 
 

@@ -17,10 +17,10 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import Points, positions
 from ...c3d.reader import Recording, anthropometry, static_results
 from ...errors import Problem, UserError
+from ...person.shown_sizes import ShownSizes, shown_sizes
 from ...plates.channel_faults import channel_fault
 from ...plates.parameters import plates_from_parameters, zero_frames
 from ...plates.pressed_area import pressed_area, sideways
-from ...plates.shown_sizes import ShownSizes, shown_sizes
 from ...plates.wrench import decode, moment_unit_n_m
 from ...trials.session import Trial, joined, rejection
 from ...trials.step_on_session import attempt

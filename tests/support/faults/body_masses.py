@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
-from pipeline.commands.check.sizes import of_person
+from pipeline.commands.check.person_findings import of_person
 from pipeline.commands.recording_facts import Facts, facts_of, opened
+from pipeline.person.size_findings import POUNDS_PER_KG
 from pipeline.tables import study_tables, tsv
-from pipeline.tables.size_findings import POUNDS_PER_KG
 from pipeline.workflow import settings
 from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, Row
 from tests.support.walks.on_plates import BODY_MODEL, any_walk, own_plates, written

@@ -5,14 +5,15 @@ Sizes that are missing are found elsewhere: they lose the session.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from ..conventions import SIDES, STANDARD_GRAVITY_M_S2
 from ..errors import Finding, UserError
-from . import study_tables, tsv
+from ..tables import study_tables, tsv
+from .shown_sizes import ShownSizes
 
 TABLES_BY_SEX = ("de_leva", "dumas")
 ESTIMATE = "estimate"  # start of the cells mass_source, width_source and leg_length_source for what init has estimated
@@ -24,8 +25,8 @@ STANDING_MASS_ERROR, WALKING_MASS_ERROR = 0.10, 0.12
 LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
 
 
-class Shown(NamedTuple):
-    """What a session's recordings show of a person.
+class SessionSizes(NamedTuple):
+    """Sizes of a person that the recordings of a session state or show.
 
     Attributes:
         stated: sizes in its C3D files, kg and m, by column of participants.tsv.
@@ -39,21 +40,27 @@ class Shown(NamedTuple):
     walking_weights_n: Sequence[float]
     standing_leg_m: float
 
+    @classmethod
+    def of(cls, stated: Mapping[str, float], static: ShownSizes, walks: Iterable[ShownSizes]) -> Self:
+        """Return the sizes of a session from those of its static trial and its walks."""
+        weights_n = [weight_n for walk in walks for weight_n in walk.walking_weights_n]
+        return cls(stated, static.standing_weight_n, weights_n, static.standing_leg_m)
+
     def masses(self) -> list[tuple[str, float, float]]:
         """Return who shows which body mass, kg, and how far the true one may be from it, as a share."""
         if self.standing_weight_n > 0:
             standing_kg = self.standing_weight_n / STANDARD_GRAVITY_M_S2
             return [("the plates under the static trial show", standing_kg, STANDING_MASS_ERROR)]
-        found = (
-            [("the C3D files state", self.stated["mass_kg"], STANDING_MASS_ERROR)] if "mass_kg" in self.stated else []
-        )
+        masses = []
+        if "mass_kg" in self.stated:
+            masses.append(("the C3D files state", self.stated["mass_kg"], STANDING_MASS_ERROR))
         if len(self.walking_weights_n):
             walking_kg = float(np.median(self.walking_weights_n)) / STANDARD_GRAVITY_M_S2
-            found.append(("steps on the plates show about", walking_kg, WALKING_MASS_ERROR))
-        return found
+            masses.append(("steps on the plates show about", walking_kg, WALKING_MASS_ERROR))
+        return masses
 
 
-def of_sizes(row: Mapping[str, str], shown: Shown, *, segment_table: str) -> Iterator[Finding]:
+def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: str) -> Iterator[Finding]:
     """Find estimated and implausible sizes of a session's person.
 
     Args:
@@ -61,7 +68,7 @@ def of_sizes(row: Mapping[str, str], shown: Shown, *, segment_table: str) -> Ite
         shown: what the recordings show.
         segment_table: setting ``calibrate.segment_parameters``.
     """
-    person, cells = row.get("participant_id", ""), numbers_in(row)
+    person, cells = row.get("participant_id", ""), sizes_in_table(row)
     sizes = {**shown.stated, **cells}
     if segment_table in TABLES_BY_SEX and row.get("sex") not in ("M", "F"):
         what = f"no sex, which the table {segment_table} needs"
@@ -75,17 +82,17 @@ def of_sizes(row: Mapping[str, str], shown: Shown, *, segment_table: str) -> Ite
     yield from _mass(person, sizes, shown)
 
 
-def numbers_in(row: Mapping[str, str]) -> dict[str, float]:
+def sizes_in_table(row: Mapping[str, str]) -> dict[str, float]:
     """Return the sizes in a row of participants.tsv; a cell that is not a number counts as empty."""
-    found = {}
+    sizes = {}
     for column in ("mass_kg", "height_m", *study_tables.ANTHROPOMETRY):
         try:
             value = tsv.number(row, column, where="")
         except UserError:
             continue
         if value:
-            found[column] = value
-    return found
+            sizes[column] = value
+    return sizes
 
 
 def _estimates(person: str, row: Mapping[str, str], cells: Mapping[str, float]) -> Iterator[Finding]:
@@ -110,7 +117,7 @@ def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -
             yield Finding("warning", person, what, remedy)
 
 
-def _mass(person: str, sizes: Mapping[str, float], shown: Shown) -> Iterator[Finding]:
+def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes) -> Iterator[Finding]:
     """Find a body mass that is missing or contradicted by plates or files."""
     masses = shown.masses()
     if "mass_kg" not in sizes:

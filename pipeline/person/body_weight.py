@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..body.landmarks import Points
 from ..conventions import SIDES
+from ..plates.wrench import over_plates, plate_axes
 from ..signals.filters import stretches
-from .wrench import over_plates, plate_axes
 
 Array = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:
         rate_hz: samples per second.
     """
     steps, total = _steps(vertical, rate_hz), vertical.sum(axis=1)
-    found = []
+    weights_n = []
     for first, second in pairwise(steps):
         from_strike_s, from_off_s = second.start_s - first.start_s, second.end_s - first.end_s
         follows = STEP_S[0] < from_strike_s < STEP_S[1] and abs(from_strike_s - from_off_s) < LARGEST_LIMP_S
@@ -100,13 +100,13 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:
         if first.plate != second.plate and follows and even:
             spans = (first.start_s + double_s, first.end_s), (second.start_s, second.end_s - double_s)
             means = [total[round(start * rate_hz) : round(end * rate_hz)].mean() for start, end in spans]
-            found.append(float(np.mean(means)))
-    return found
+            weights_n.append(float(np.mean(means)))
+    return weights_n
 
 
 def _steps(vertical: Array, rate_hz: float) -> list[_Step]:
     """Return the contacts that look like a stance of walking, in order of time."""
-    found = []
+    steps = []
     for plate, load in enumerate(vertical.T):
         loaded = load > max(LOADED_N / 2, 0.04 * load.max(initial=0.0))
         for start, stop in stretches(loaded):
@@ -116,5 +116,5 @@ def _steps(vertical: Array, rate_hz: float) -> list[_Step]:
             inside = start > 0 and stop < len(load)
             lasting = STANCE_S[0] <= step.end_s - step.start_s <= STANCE_S[1] and step.peak_n > LOADED_N
             if inside and lasting and PEAK_OVER_WEIGHT[0] <= step.peak_n / step.weight_n <= PEAK_OVER_WEIGHT[1]:
-                found.append(step)
-    return sorted(found)
+                steps.append(step)
+    return sorted(steps)

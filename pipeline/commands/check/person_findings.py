@@ -9,9 +9,9 @@ from ...body import requirements
 from ...body.body_model import BodyModel
 from ...body.requirements import width_of_mass
 from ...errors import Finding
-from ...plates.shown_sizes import ShownSizes
+from ...person.shown_sizes import ShownSizes
+from ...person.size_findings import SessionSizes, check_sizes, sizes_in_table
 from ...tables import tsv
-from ...tables.size_findings import Shown, numbers_in, of_sizes
 from ..recording_facts import Facts
 
 
@@ -35,13 +35,11 @@ def of_person(
     stated = stated_sizes(rows, facts)
     static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
     if static and chosen and model:
-        yield from _missing(person, {**stated, **numbers_in(row)}, static, chosen, model)
-    walks = [facts[row["file"]] for row in rows if row["role"] == "gait" and row["file"] in facts]
-    standing = static.shown if static else ShownSizes.of("")
-    weights_n = [weight_n for walk in walks for weight_n in walk.shown.walking_weights_n]
-    shown = Shown(stated, standing.standing_weight_n, weights_n, standing.standing_leg_m)
+        yield from _missing(person, {**stated, **sizes_in_table(row)}, static, chosen, model)
+    walks = [facts[row["file"]].shown for row in rows if row["role"] == "gait" and row["file"] in facts]
+    shown = SessionSizes.of(stated, static.shown if static else ShownSizes(), walks)
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
-    yield from of_sizes({**row, "participant_id": person}, shown, segment_table=table)
+    yield from check_sizes({**row, "participant_id": person}, shown, segment_table=table)
 
 
 def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What a recording shows of a person's size: weight on the plates, length of the leg; and whether the person stands."""
+"""Sizes of a person that one recording shows: weight on the plates, length of the leg, travel of the markers."""
 
 from __future__ import annotations
 
@@ -12,28 +12,26 @@ from numpy.typing import NDArray
 
 from ..body.landmarks import Points
 from ..conventions import SIDES
-from ..errors import Finding
 from .body_weight import standing_weight_n, vertical_forces, walking_weights_n
+from .marker_travel import STANDING_M, extent_m
 
 Array = NDArray[np.float64]
-STANDING_M = 0.05  # a person who stands sways by 1 to 3 cm
-LIST = "walking_weights_n"
 
 
 class ShownSizes(NamedTuple):
     """Sizes that one recording shows.
 
     Attributes:
-        extent_m: travel of the markers, see :func:`extent_m`.
+        extent_m: travel of the markers, see :func:`pipeline.person.marker_travel.extent_m`.
         leg_m: median distance from heel to ASIS; NaN if they are never visible together.
         standing_weight_n: vertical force under both feet of a person standing on plates, else NaN.
-        walking_weights_n: see :func:`pipeline.plates.body_weight.walking_weights_n`.
+        walking_weights_n: see :func:`pipeline.person.body_weight.walking_weights_n`.
     """
 
-    extent_m: float
-    leg_m: float
-    standing_weight_n: float
-    walking_weights_n: list[float]
+    extent_m: float = float("nan")
+    leg_m: float = float("nan")
+    standing_weight_n: float = float("nan")
+    walking_weights_n: Sequence[float] = ()
 
     @property
     def stands(self) -> bool:
@@ -47,16 +45,13 @@ class ShownSizes(NamedTuple):
 
     def text(self) -> str:
         """Return the sizes as JSON, null if unknown."""
-        known = {name: None if name != LIST and np.isnan(value) else value for name, value in self._asdict().items()}
-        return json.dumps(known)
+        sizes = {name: None if np.isnan(value).any() else value for name, value in self._asdict().items()}
+        return json.dumps(sizes)
 
     @classmethod
     def of(cls, text: str) -> Self:
         """Return the sizes from JSON; all unknown if it is empty."""
-        found = {name: np.nan if value is None else value for name, value in json.loads(text or "{}").items()}
-        return cls(
-            **{"extent_m": np.nan, "leg_m": np.nan, "standing_weight_n": np.nan, "walking_weights_n": []} | found
-        )
+        return cls(**{name: value for name, value in json.loads(text or "{}").items() if value is not None})
 
 
 def shown_sizes(
@@ -94,29 +89,6 @@ def shown_sizes(
         standing_weight_n(points, rotation, *plates) if stands and rotation is not None else float("nan"),
         walking_weights_n(vertical_forces(force[:, sound], corners[sound]), rate_hz) if moves else [],
     )
-
-
-def moving_static(file: str, travel_m: float, *, walks: bool) -> Finding:
-    """Return the finding on a static trial in which markers move; ``walks`` if the file also is a walk of the study."""
-    remedy = "keep it only if no static was recorded: axes and centres are means over the walk"
-    what = f"static trial in which markers move by {travel_m:.2g} m"
-    return Finding("warning", file, what, remedy if walks else "use a file in which the person stands still")
-
-
-def extent_m(markers: Array) -> float:
-    """Return the travel of markers (time, marker, 3), m.
-
-    Nine in ten markers stay within it for nine tenths of the time.
-
-    It is below :data:`STANDING_M` for a person standing still; other people and stray markers do not count.
-    """
-    some = np.sort(markers[:: max(1, len(markers) // 200)], axis=0)  # NaN last
-    last = np.isfinite(some).sum(axis=0, keepdims=True) - 1
-    some, last = some[:, (last >= 0).all(axis=-1)[0]], last[:, (last >= 0).all(axis=-1)[0]]
-    if not some.size:
-        return float("nan")
-    low, high = (np.take_along_axis(some, np.rint(share * last).astype(int), axis=0)[0] for share in (0.05, 0.95))
-    return float(np.percentile(np.linalg.norm(high - low, axis=-1), 90))
 
 
 def _leg_m(points: Points) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.conventions import STANDARD_GRAVITY_M_S2
-from pipeline.plates.body_weight import vertical_forces, walking_weights_n
+from pipeline.person.body_weight import standing_weight_n, vertical_forces, walking_weights_n
 from pipeline.steps.read.step import plate_wrenches
 
 Array = NDArray[np.float64]
@@ -71,3 +71,19 @@ def test_children_and_adults_within_6_percent(shared: Path, file: str, mass_kg: 
     plates = plate_wrenches(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     weights = walking_weights_n(vertical_forces(plates.force, plates.corners), recording.analog_rate_hz)
     assert np.median(weights) / STANDARD_GRAVITY_M_S2 == pytest.approx(mass_kg, rel=0.06)
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_weight_is_known_only_with_both_feet_on_plates(turns: int) -> None:
+    """Feet on two plates of 0.4 x 0.6 m, 300 and 400 N; a third plate drifts by 50 N; any file axes."""
+    rotation = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) if turns else np.eye(3)
+    rotation = np.linalg.matrix_power(rotation, turns)
+    quad = np.array([[0.6, 0, 0.4], [0, 0, 0.4], [0, 0, 0], [0.6, 0, 0]])
+    corners = np.stack([quad, quad + np.array([0, 0, 0.5]), quad + np.array([1, 0, 0])])
+    force = np.zeros((50, 3, 3))
+    force[..., 1] = [300, 400, 50]
+    feet = {"heel_left": (0.1, 0.2), "toe_left": (0.3, 0.2), "heel_right": (0.1, 0.7), "toe_right": (0.3, 0.7)}
+    points = {name: np.tile([x, 0.05, z], (5, 1)) @ rotation for name, (x, z) in feet.items()}
+    assert standing_weight_n(points, rotation, force, corners) == pytest.approx(700)
+    points["toe_right"] = points["toe_right"] + np.array([0.4, 0, 0]) @ rotation  # beyond the edge
+    assert np.isnan(standing_weight_n(points, rotation, force, corners))

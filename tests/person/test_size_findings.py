@@ -1,0 +1,32 @@
+"""Sizes that recordings contradict, without a file."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pipeline.person.size_findings import SessionSizes, check_sizes
+
+G, UNKNOWN = 9.80665, math.nan
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (SessionSizes({}, 74.6 * G, [], UNKNOWN), "mass_kg is 90, but the plates under the static trial show 74.6"),
+        (
+            SessionSizes({}, UNKNOWN, [75 * G, 74 * G, 20 * G], UNKNOWN),
+            "mass_kg is 90, but steps on the plates show about 74.0",
+        ),
+        (SessionSizes({"mass_kg": 74.6}, UNKNOWN, [], UNKNOWN), "mass_kg is 90, but the C3D files state 74.6"),
+        (SessionSizes({}, 84 * G, [], UNKNOWN), ""),  # 7 %: clothes, shoes
+        (
+            SessionSizes({}, UNKNOWN, [], 1.3),
+            "height_m is 1.7, but heel and ASIS of the static trial are 1.30 m apart",
+        ),
+    ],
+)
+def test_sizes_are_compared_with_what_recordings_show(shown: SessionSizes, expected: str) -> None:
+    row = {"participant_id": "p1", "mass_kg": "90", "height_m": "1.7"}
+    assert "; ".join(one.what for one in check_sizes(row, shown, segment_table="dempster")) == expected
