@@ -127,7 +127,8 @@ def of_every_session(output):
 
     def files(wildcards):
         force_changed_results()
-        sessions = STUDY.sessions_of(getattr(wildcards, "participant", None))
+        participant = getattr(wildcards, "participant", None)
+        sessions = STUDY.people.get(participant, []) if participant else STUDY.sessions
         if not sessions:
             refuse(f"trials.tsv has no participant '{wildcards.participant}'; ask for the page of one that it has.")
         paths = {session: f"derived/{session}/{output}.nc" for session in sessions}
@@ -195,6 +196,7 @@ rule all:
     input:
         of_unfinished_sessions,
         "derived/report.html",
+        expand("derived/report/{participant}.html", participant=STUDY.report_pages),
 
 
 rule read:
@@ -345,11 +347,9 @@ rule report:
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
         cycles=of_every_session("cycles"),
-        representative=of_every_session("representative"),
         calibrate=of_every_session("calibrate"),
     output:
-        # update: the earlier report stays until the new one is whole, as its other pages do, which are no outputs
-        report=update("derived/report.html"),
+        report="derived/report.html",
     log:
         "logs/report.log",
     resources:
@@ -361,8 +361,19 @@ rule report:
         run_job(key=params.key, input=input, output=output, log=log)
 
 
-use rule report as page with:  # of a participant, where it is asked for
+rule page:
+    input:
+        cycles=of_every_session("cycles"),
+        representative=of_every_session("representative"),
+        calibrate=of_every_session("calibrate"),
     output:
-        page=update("derived/report/{participant}.html"),
+        page="derived/report/{participant}.html",
     log:
         "logs/{participant}/page.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"],
+        runtime=STUDY.runtime_min["session"],
+    params:
+        key=key("page"),
+    run:
+        run_job(key=params.key, input=input, output=output, log=log)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from ..errors import Problem, UserError, listed
@@ -25,7 +24,6 @@ from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
-from ..workflow.report_job import page_key
 from ..workflow.session_job import sources_of
 from ..workflow.settings import is_file
 from .export import exports_in, sidecar
@@ -52,6 +50,11 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
     "arguments.sessions": "rows of trials.tsv or participants.tsv",
     "arguments.participants": "rows of trials.tsv",
     "arguments.functional": "rows of trials.tsv",
+    "arguments.conditions": "rows of trials.tsv",
+    "arguments.recorded": "rows of trials.tsv or participants.tsv",
+    "arguments.columns": "participants.tsv",
+    "arguments.pages": "report.pages",
+    "arguments.study": "the reference",
     "arguments.participant": "the row of participants.tsv",
     "arguments.segments": "segments.tsv",
     "arguments.segment_table": "the table of segment parameters",
@@ -83,14 +86,12 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     study = replace(study, sha256={name: digests[folder / name] for name in listed if folder / name in digests})
     faults: list[Problem] = []
     made_from: dict[str, dict[str, str]] = {}
-    of_pages = checksums.made_with(page_key(_key(study, "report", None)))  # as long as the study: once for all pages
     for name, (step, session) in names.items():
         recorded = _recorded_sources(study, step, session, records[name], made_from)
         found, sources = _look_at_output(derived, name, digests, records, recorded)
         if sources is not None:
             made_from[name] = sources
-        page = name.startswith(f"{PAGES}/")
-        now = of_pages if page else checksums.made_with(_key(_with_recordings(study, sources), step, session))
+        now = checksums.made_with(_with_recordings(study, sources).content_of_key(step, session))
         if fault := found or _made_otherwise(step, records[name], now):
             faults.append(Problem(f"derived/{name}", *fault))
     changed = [*_changed_sources(folder, made_from, digests)]
@@ -153,7 +154,7 @@ def _recorded_sources(
     if known is None:
         return None
     if step == "read":
-        key = _key(study, step, session)
+        key = study.content_of_key(step, session)
         if checksums.made_with(key)["trials"] != known.made_with.get("trials"):
             return None
         return sources_of(key["trials"])
@@ -195,12 +196,6 @@ def _look_at_output(
     return None, sources
 
 
-def _key(study: Study, step: str, session: str | None) -> dict[str, Any]:
-    """Return the key of a job."""
-    key: dict[str, Any] = json.loads(study.key(step)(SimpleNamespace(session=session)))
-    return key
-
-
 def _with_recordings(study: Study, sources: Mapping[str, str] | None) -> Study:
     """Return the study with recordings as they were: changed ones have rows of their own."""
     changed = {name: digest for name, digest in (sources or {}).items() if study.sha256.get(name) != digest}
@@ -223,7 +218,7 @@ def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
     if part in OF_THE_KEY:
         return OF_THE_KEY[part]
     section, _, own = part.partition(".")
-    what = {"settings": f"{step}.{own}", "versions": own}.get(section, part)
+    what = {"settings": f"{'report' if step == 'page' else step}.{own}", "versions": own}.get(section, part)
     if KEPT_AS_SHA in (len(then or ""), len(now or "")):
         return what
     return f"{what} {_plain(then)}, now {_plain(now)}"

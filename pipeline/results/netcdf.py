@@ -52,6 +52,11 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
         store = xr.backends.NetCDF4DataStore(source)  # type: ignore[no-untyped-call]
         data = xr.open_dataset(store, cache=False, decode_times=False, drop_variables=others)
         data = data.set_coords(coordinates & data.variables.keys()).isel(rows or {}).load()
+    return in_double_precision(data)
+
+
+def in_double_precision(data: xr.Dataset) -> xr.Dataset:
+    """Return a dataset with its variables of single precision, as files have them, in double precision."""
     for variable in data.variables.values():
         if variable.dtype == np.float32:
             variable.values = variable.values.astype(float)

@@ -13,7 +13,18 @@ from typing import TypeVar
 
 from ..conventions import CHAIN, SIDES, UPPER_BODY
 from ..errors import Problem, UserError, listed, nearest
-from .tsv import ABSENT, Row, bad_columns, bad_identifier, hostile_cells, leaves_study, misspelt, out_of_range, rows_of
+from .tsv import (
+    ABSENT,
+    Row,
+    bad_columns,
+    bad_identifier,
+    hostile_cells,
+    leaves_study,
+    misspelt,
+    numbers_or_text,
+    out_of_range,
+    rows_of,
+)
 
 T = TypeVar("T")
 ROLES = ("static", "gait", "functional", "exclude")
@@ -30,6 +41,7 @@ ANTHROPOMETRY_RANGES = {
 }
 ANTHROPOMETRY = tuple(ANTHROPOMETRY_RANGES)
 PARTICIPANT_COLUMNS = ("participant_id", "mass_kg", "height_m", "sex", *ANTHROPOMETRY)
+NO_COORDINATES = ("participant_id", "guessed")  # of study.nc under these names
 PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
 NO_PLATE = "none"
 MARKER_FILES, FORCE_FILES = (".trc",), (".mot", ".sto")  # text files of OpenSim; other recordings are C3D files
@@ -183,6 +195,17 @@ def recorded_on(rows: Iterable[Row], participant: Row) -> str:
 def without_subject(participant: Row) -> Row:
     """Return a row of participants.tsv without ``subject``, which may hold a name."""
     return {name: cell for name, cell in participant.items() if name != "subject"}
+
+
+def columns_of_people(people: Mapping[str, Row]) -> dict[str, dict[str, float | str]]:
+    """Return the columns of participants.tsv that results have: numbers if all cells are numbers or absent, else text.
+
+    Args:
+        people: rows of participants.tsv without ``subject``, by participant or by session.
+    """
+    names = [name for name in next(iter(people.values())) if name not in NO_COORDINATES]
+    cells = {name: numbers_or_text([str(row[name]) for row in people.values()]) for name in names}
+    return {name: dict(zip(people, column, strict=True)) for name, column in cells.items()}
 
 
 def plate_numbers(cell: str) -> tuple[int, ...] | None:

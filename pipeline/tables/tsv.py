@@ -91,6 +91,14 @@ def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
     return value
 
 
+def numbers_or_text(cells: Sequence[str]) -> list[float] | list[str]:
+    """Return a column as numbers, NaN where absent, if all its cells are numbers or absent; else as text."""
+    try:
+        return [math.nan if cell.lower() in ABSENT else float(cell) for cell in cells]
+    except ValueError:
+        return [*cells]
+
+
 def out_of_range(
     row: Mapping[str, str], column: str, low: float, high: float, where: str, *, required: bool = False
 ) -> list[Problem]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import __version__
 from ..body.body_model import BodyModel
-from ..steps.report.page_names import own_pages
+from ..steps.report.page_names import page_names
 from ..tables import study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import digests, settings
@@ -29,12 +29,15 @@ LIBRARIES = {
     "kinetics": ("numpy", "scipy"),
     "study": ("numpy", "pandas"),
     "report": ("jinja2", "plotly"),
+    "page": ("numpy", "pandas", "jinja2", "plotly"),
 }
 STORAGE = ("xarray", "netCDF4")
 
 
 def code_of(step: str) -> tuple[str, ...]:
     """Return the modules that a job calls; their imports belong to its code."""
+    if step == "page":
+        return "pipeline.steps.report.page", "pipeline.workflow.run_job", "pipeline.workflow.report_job"
     job = f"{step}_job" if step in ("study", "report") else "session_job"
     more = ("pipeline.steps.cycles.representative",) if step == "cycles" else ()
     return f"pipeline.steps.{step}.step", *more, "pipeline.workflow.run_job", f"pipeline.workflow.{job}"
@@ -63,21 +66,20 @@ class Study:
         present = dict.fromkeys(file for file in every if file in self.sha256)
         return [file for file in present if "{" not in file and (self.path / file).stat().st_mtime <= time.time()]
 
-    @property
-    def people(self) -> list[str]:
-        """Return the participants who have trials."""
-        return list(dict.fromkeys(rows[0]["participant_id"] for rows in self.sessions.values()))
+    @cached_property
+    def people(self) -> dict[str, list[str]]:
+        """Return the sessions of each participant who has trials."""
+        people: dict[str, list[str]] = {}
+        for session, rows in self.sessions.items():
+            people.setdefault(rows[0]["participant_id"], []).append(session)
+        return people
 
-    def sessions_of(self, participant: str | None) -> list[str]:
-        """Return the sessions of a participant, or all."""
-        return [name for name, rows in self.sessions.items() if participant in (None, rows[0]["participant_id"])]
-
     @property
-    def report_pages(self) -> list[str]:
-        """Return the pages of participants, relative to derived/; if written on request, those that exist."""
+    def report_pages(self) -> dict[str, str]:
+        """Return each participant's page, relative to derived/; if written on request, only those that exist."""
         on_request = self.settings["report"]["pages"] == "on_request"
-        pages = own_pages(self.people).values()
-        return [page for page in pages if not on_request or (self.path / "derived" / page).exists()]
+        pages = page_names([*self.people])
+        return {name: page for name, page in pages.items() if not on_request or (self.path / "derived" / page).exists()}
 
     @cached_property
     def memory_mb(self) -> dict[str, int]:
@@ -109,20 +111,21 @@ class Study:
         """Return the function from the wildcards to a job's key."""
 
         def of_wildcards(wildcards: Any) -> str:
-            return json.dumps(self.content_of_key(step, getattr(wildcards, "session", None)), sort_keys=True)
+            of = getattr(wildcards, "participant" if step == "page" else "session", None)
+            return json.dumps(self.content_of_key(step, of), sort_keys=True)
 
         return of_wildcards
 
-    def content_of_key(self, step: str, session: str | None) -> dict[str, Any]:
-        """Return what a job's key holds, by name."""
+    def content_of_key(self, step: str, of: str | None) -> dict[str, Any]:
+        """Return what a job's key holds, by name; ``of`` is the session, or the participant of a page."""
         return {
             "step": step,
-            "session": session,
+            "session": None if step == "page" else of,
             "pipeline": __version__,
             "code": digests.code_digest(*code_of(step)),
             "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
             "settings": self.settings.get(step, {}),
-            **getattr(self, f"_{step}_needs", lambda _: {})(session),
+            **getattr(self, f"_{step}_needs", lambda _: {})(of),
         }
 
     @property
@@ -183,18 +186,42 @@ class Study:
         return {"by_trial": given, "conditions": conditions}
 
     def _report_needs(self, _: None) -> dict[str, Any]:
+        needs = {"participants": [*self.people], "conditions": self._conditions}
+        needs |= {"pages": self.settings["report"]["pages"], "reference": self.settings["study"]["reference"]}
+        return self._of_all_pages | {"arguments": needs}
+
+    def _page_needs(self, participant: str) -> dict[str, Any]:
+        """Return what a page needs: of the whole study only its conditions, and which columns hold numbers."""
+        sessions = self.people[participant]
+        recorded = {
+            name: study_tables.recorded_on(self.sessions[name], self.participants[participant]) for name in sessions
+        }
+        needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
+        needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}
+        columns = {name: dict.fromkeys(sessions, cells[participant]) for name, cells in self._columns.items()}
+        return self._of_all_pages | {"arguments": needs | {"columns": columns}}
+
+    @cached_property
+    def _of_all_pages(self) -> dict[str, Any]:
+        """Return what the keys of the overview and of all pages hold; which pages are written changes none."""
         templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())
         return {
+            "settings": {name: value for name, value in self.settings["report"].items() if name != "pages"},
             "templates": {path.name: digests.sha256(path) for path in templates},
             "reference": self._reference_sha256,
-            "arguments": {
-                "participants": self.people,
-                "recorded": {
-                    name: study_tables.recorded_on(rows, self._person(rows)) for name, rows in self.sessions.items()
-                },
-                "reference": self.settings["study"]["reference"],
-            },
         }
+
+    @cached_property
+    def _conditions(self) -> list[str]:
+        """Return the conditions of all walks, the participants in order, which give the lines their styles."""
+        rows = (row for sessions in self.people.values() for name in sessions for row in self.sessions[name])
+        return list(dict.fromkeys(row["condition"] for row in rows if row["role"] == "gait"))
+
+    @cached_property
+    def _columns(self) -> dict[str, dict[str, float | str]]:
+        """Return the columns of participants.tsv that study.nc has, cells by participant who has trials."""
+        rows = {name: study_tables.without_subject(self.participants[name]) for name in self.people}
+        return study_tables.columns_of_people(rows)
 
     def _person(self, rows: Sequence[tsv.Row]) -> tsv.Row:
         """Return the row of participants.tsv of a session's rows of trials.tsv."""
@@ -205,13 +232,15 @@ class Study:
         name = self.settings["study"]["reference"]
         return digests.sha256(reference_file(name, study_path=self.path)) if name else None
 
-    def _study_needs(self, _: None) -> dict[str, Any]:
+    def _study_needs(self, _: None, some: Sequence[str] | None = None) -> dict[str, Any]:
         sessions = {
             name: {
-                "participant": study_tables.without_subject(self._person(rows)),
-                "trials": {row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in rows},
+                "participant": study_tables.without_subject(self._person(self.sessions[name])),
+                "trials": {
+                    row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in self.sessions[name]
+                },
             }
-            for name, rows in self.sessions.items()
+            for name in some or self.sessions
         }
         about = settings.shipped_references().get(self.settings["study"]["reference"], {})
         return {

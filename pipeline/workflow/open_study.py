@@ -90,7 +90,7 @@ def look_at(
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
-    """Return step and session of every output, by its name below ``derived``."""
+    """Return step, and session or the participant of a page, of every output, by its name below ``derived``."""
     names: dict[str, tuple[str, str | None]] = {
         f"{session}/{output}.nc": (step, session)
         for session in study.sessions
@@ -98,7 +98,8 @@ def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
         for output in (step, *FURTHER_OUTPUTS.get(step, ()))
     }
     names |= dict.fromkeys(("study.nc", *TABLES), ("study", None))
-    return names | dict.fromkeys(("report.html", *study.report_pages), ("report", None))
+    names |= {page: ("page", name) for name, page in study.report_pages.items()}
+    return names | {"report.html": ("report", None)}
 
 
 def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
@@ -114,8 +115,6 @@ def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
     derived = study.path / "derived"
     names = outputs_of(study)
     changed, without = checksums.changed(derived, names, cache=study.path / ".snakemake" / "result_sha256.json")
-    gone = [name for name in study.report_pages if not (derived / name).exists()]  # Snakemake knows nothing of them
-    changed += [name for name in gone if checksums.recorded(derived, name)]
     notices = []
     for found, what in ((changed, "Changed since written"), (without, "Without a record of what was written")):
         if found:
@@ -124,8 +123,7 @@ def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
             notices.append(
                 f"{what}, and made again: {listed([f'derived/{name}' for name in found], MOST_LISTED)}.{copies}"
             )
-    forced = ["report.html" if names[name][0] == "report" else name for name in (*changed, *without)]
-    return [f"derived/{name}" for name in dict.fromkeys(forced)], notices
+    return [f"derived/{name}" for name in (*changed, *without)], notices
 
 
 def finished_sessions(study: Study, *, besides: Iterable[str] = ()) -> frozenset[str]:

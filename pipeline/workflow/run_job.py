@@ -40,12 +40,12 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     checksums.withdraw(DERIVED, written)
     step = key["step"]
     digests = checksums.as_written(DERIVED, chain(*inputs.values()))
-    module = importlib.import_module(f"..steps.{step}.step", __package__)
+    module = importlib.import_module(f"..steps.{'report.page' if step == 'page' else f'{step}.step'}", __package__)
     settings = {"settings": module.Settings(**key["settings"])} if hasattr(module, "Settings") else key["settings"]
-    job = importlib.import_module("." + ("session_job" if key["session"] else f"{step}_job"), __package__)
+    name = "session_job" if key["session"] else "study_job" if step == "study" else "report_job"
+    job = importlib.import_module(f".{name}", __package__)
     job.run(key, getattr(module, step), settings | key.get("arguments", {}), inputs, outputs)
-    without = [file for file in written if checksums.recorded(DERIVED, file.relative_to(DERIVED).as_posix()) is None]
-    checksums.record(DERIVED, without, inputs=digests, key=key)  # a page of the report has a record by its own job
+    checksums.record(DERIVED, written, inputs=digests, key=key)
 
 
 def provenance(

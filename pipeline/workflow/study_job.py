@@ -41,8 +41,10 @@ def run(
     files = _by_participant(inputs["cycles"], arguments["sessions"])
     if name := arguments["reference"]:
         own = provenance(key, [netcdf.attributes(files[0])])
-        arguments["reference"] = load_reference(name)
-        arguments["about_reference"] = _about(name, arguments["reference"], arguments["about_reference"], own)
+        arguments["reference"], about = reference_of(name, arguments["about_reference"], own)
+        arguments["about_reference"] = about
+        for remark in about["remarks"] if isinstance(arguments["reference"], xr.Dataset) else ():
+            log.warning("study.reference: %s", remark)
     (study,) = outputs["study"]
     folder = study.with_name(PARTS)
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
@@ -103,13 +105,18 @@ def _save_parts(
                 muscles[part] = muscles_of([dataset])
             else:
                 empty.append(part)
-            exact = [*TIMES, *participants_columns(own[0])]
-            for path, table in zip(paths, own, strict=True):
+            for path, text in zip(paths, tables_of(own, header=not number), strict=True):
                 with path.open("ab") as handle:
-                    handle.write(csv_of(table, exact=exact, header=not number))
+                    handle.write(text)
     for (_, dictionary), table in zip(tables, own, strict=True):
         netcdf.write_whole(dictionary, as_json(data_dictionary(dictionary.stem, table.columns)))
     return found, muscles or {empty[0]: []}
+
+
+def tables_of(tables: Sequence[pd.DataFrame], *, header: bool = True) -> list[bytes]:
+    """Return metrics.csv and other tables of a study; times and columns of participants.tsv keep all digits."""
+    exact = [*TIMES, *participants_columns(tables[0])]
+    return [csv_of(table, exact=exact, header=header) for table in tables]
 
 
 def _aligned(parts: Mapping[Path, list[str]]) -> list[Path]:
@@ -121,15 +128,22 @@ def _aligned(parts: Mapping[Path, list[str]]) -> list[Path]:
     return [*parts]
 
 
-def _about(
-    name: str, reference: xr.Dataset | str, shipped: Mapping[str, Any], own: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return what study.nc holds of a reference: name, title, citation, people, and how it differs from this study."""
+def reference_of(
+    name: str | None, shipped: Mapping[str, Any], own: Mapping[str, Any]
+) -> tuple[xr.Dataset | str | None, dict[str, Any]]:
+    """Return a reference, and what study.nc holds of it: name, title, citation, people, how it differs from this study.
+
+    Args:
+        name: of a shipped reference, or the file; None without a reference.
+        shipped: the facts of a shipped reference.
+        own: attributes of this study.nc.
+    """
+    if name is None:
+        return None, {}
+    reference = load_reference(name)
     remarks, people = differences_from_conventional(own) if shipped else [], ""
     if isinstance(reference, xr.Dataset):
         remarks = differences(reference.attrs, own)
         if "participant" in reference.coords:  # else it is no study.nc, and the step refuses it
             people = f"the {len(set(reference.participant.values.tolist()))} people of {name}"
-        for remark in remarks:
-            log.warning("study.reference: %s", remark)
-    return {"name": name, "title": name, "citation": "", "people": people, **shipped, "remarks": remarks}
+    return reference, {"name": name, "title": name, "citation": "", "people": people, **shipped, "remarks": remarks}

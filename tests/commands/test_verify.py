@@ -23,7 +23,6 @@ from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests, run_job
 from pipeline.workflow.open_study import open_study, outputs_of
-from pipeline.workflow.report_job import page_key
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE
 from tests.support.studies.small_study import write_outputs
@@ -33,10 +32,10 @@ from tests.support.studies.small_study import write_outputs
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a study of one session, with any page as its report: only the bytes matter."""
     study = write_outputs(tmp_path_factory.mktemp("house"))
-    key = json.loads(open_study(study, forced=True).key("report")(None))
-    for page, of_page in {"report.html": key, "report/sub-01.html": page_key(key)}.items():
+    opened = open_study(study, forced=True)
+    for page, step, of in (("report.html", "report", None), ("report/sub-01.html", "page", "sub-01")):
         netcdf.write_whole(study / "derived" / page, b"<html>" * 1000)
-        checksums.record(study / "derived", [study / "derived" / page], inputs={}, key=of_page)
+        checksums.record(study / "derived", [study / "derived" / page], inputs={}, key=opened.content_of_key(step, of))
     now = time.time()
     for path in (study / "derived").rglob("*.*"):
         os.utime(path, (now, now))  # on a busy machine a record may be written long after its file

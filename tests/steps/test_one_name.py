@@ -7,6 +7,7 @@ import importlib
 import inspect
 import subprocess
 import sys
+from dataclasses import fields
 
 import pytest
 
@@ -26,10 +27,11 @@ OF_ANOTHER_SECTION = {"report": {"reference"}}  # study.reference serves scores 
 @pytest.mark.parametrize("step", STEPS)
 def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     assert f"rule {step}:" in (HOUSE / "Snakefile").read_text()
-    function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
-    keywords = {
-        name for name, p in inspect.signature(function).parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY
-    }
+    module = importlib.import_module(f"pipeline.steps.{step}.step")
+    parameters = inspect.signature(getattr(module, step)).parameters.items()
+    keywords = {name for name, p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    if "settings" in keywords:
+        keywords = keywords - {"settings"} | {field.name for field in fields(module.Settings)}
     defaults = settings.read_yaml(HOUSE / "config" / "default.yaml").get(step, {})
     assert keywords - FROM_THE_BRIDGE - OF_ANOTHER_SECTION.get(step, set()) == set(defaults)
     assert (HOUSE / "tests" / "steps" / step / f"test_{step}.py").exists()

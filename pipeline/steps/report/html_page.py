@@ -9,12 +9,16 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
+import xarray as xr
 from plotly.offline import get_plotlyjs
 
-from .curves.figures import spoken
+from .curves.error_shares import band_percent
+from .curves.figures import Drawn, spoken
 from .page_names import PAGES
 from .tables import Table
 
@@ -24,27 +28,66 @@ MOST_LETTERS = {"top-left": 240, "top-right": 105}  # what three lines of the up
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
-def render(template: str, *, margins: str, **content: object) -> str:
-    """Render a template with a policy that allows only its own scripts and styles, as ``margins`` of printed pages.
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of the overview and of pages, described in config/settings.schema.yaml; ``pages`` is the workflow's."""
+
+    title: str
+    moment_signs: str
+    axes: str
+
+
+def render(
+    template: str, study: xr.Dataset, settings: Settings, *, drawn: Drawn, recorded: str = "", **content: Any
+) -> str:
+    """Render a template with a policy that allows only its own scripts and styles.
 
     The drawing library is compressed to a third of its size; library.js unpacks it after the page has loaded.
+
+    Args:
+        template: name of the template.
+        study: derived/study.nc or a part of it, for its attributes.
+        settings: of the step.
+        drawn: the figures over the gait cycle.
+        recorded: the days of recording of a participant, in words; empty on the overview.
+        content: all else that the template needs, with ``name`` on the page of a participant.
     """
+    version = study.attrs.get("pipeline_version", "")
     scripts = [*map(_text, SCRIPTS)]
-    style = _text("report.css")
+    styles = _text("report.css"), margins(settings.title, version, name=content.get("name", ""), recorded=recorded)
     policy = (
         f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
         f"script-src {' '.join(map(_hash, (get_library(), *scripts)))}; "
-        f"style-src {' '.join(map(_hash, (style, margins, '')))}"
+        f"style-src {' '.join(map(_hash, (*styles, '')))}"
     )
-    page = environment().get_template(template)
-    return page.render(
-        policy=policy,
-        library=_packed_library(),
-        scripts=scripts,
-        styles=(style, margins),
-        library_styles=_library_styles(),
-        **content,
+    used = json.loads(study.attrs.get("settings", "{}"))
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            policy=policy,
+            library=_packed_library(),
+            scripts=scripts,
+            styles=styles,
+            library_styles=_library_styles(),
+            version=version,
+            settings=json.dumps(used, indent=2, sort_keys=True, ensure_ascii=False),
+            band_percent=band_percent(study),
+            reference=_about_reference(study, drawn),
+            recorded=recorded,
+            **asdict(settings),
+            **content,
+        )
     )
+
+
+def _about_reference(study: xr.Dataset, drawn: Drawn) -> dict[str, Any] | None:
+    """Return what the reader needs to know of the reference in the figures, None if there is none."""
+    bands = {band["name"]: band["lines"] for figure in drawn.figures for band in figure["reference"]}
+    if not bands:
+        return None
+    about = dict.fromkeys(("people", "citation", "model"), "") | {"title": "reference", "remarks": []}
+    return {**about, **json.loads(study.attrs.get("reference", "{}")), "bands": bands}
 
 
 def margins(title: str, version: str, *, name: str = "", recorded: str = "") -> str:

@@ -24,7 +24,7 @@ PELVIS = (
 
 
 class Shown(NamedTuple):
-    """The trial shown of a participant, and the number along ``cycle`` of study.nc of the cycle of each side."""
+    """The trial shown of a participant, and for each side the place of its cycle in the participant's cycles."""
 
     session: str
     data: xr.Dataset
@@ -170,22 +170,23 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
     )
 
 
-def shown_of(study: xr.Dataset, name: str, representative: Mapping[str, xr.Dataset]) -> Shown | None:
-    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none."""
-    names = ("participant", "session", "trial", "side")
-    rows = [*zip(*(select(study, column, "cycle").astype(str).tolist() for column in names), strict=True)]
-    starts = select(study, "start_time", "cycle").tolist()
-    numbers = {(*row[1:], start): i for i, (row, start) in enumerate(zip(rows, starts, strict=True)) if row[0] == name}
-    found, most = None, -1
-    for session in dict.fromkeys(row[1] for row in rows if row[0] == name):
-        data = representative[session]
-        kinetics = int(data.cycle_has_kinetics.sum())
-        if kinetics > most:
-            most = kinetics
-            begun = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
-            keys = {side: (session, data.attrs["trial"], side, start) for side, start in begun}
-            found = Shown(session, data, {side: numbers[key] for side, key in keys.items() if key in numbers})
-    return found
+def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> Shown | None:
+    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none.
+
+    Args:
+        study: the participant's part of study.nc.
+        representative: the trial of each session.
+    """
+    names = ("session", "trial", "side", "start_time")
+    rows = [*zip(*(study.variables[name].values.tolist() for name in names), strict=True)]
+    sessions = dict.fromkeys(session for session, *_ in rows)
+    if not sessions:
+        return None
+    session = max(sessions, key=lambda name: int(representative[name].cycle_has_kinetics.sum()))
+    data = representative[session]
+    starts = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
+    cycles = {side: (session, data.attrs["trial"], side, start) for side, start in starts}
+    return Shown(session, data, {side: rows.index(cycle) for side, cycle in cycles.items() if cycle in rows})
 
 
 def walk(study: xr.Dataset, shown: Shown, *, moment_signs: str) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from ...results.averages import Array, average, means_of_people
 from ...tables.reference_curves import BySpeed
+from ...trials.session import facts_of_trials
 from . import metric_tables, tables
 from . import quality as checked
 from .curves.cycles import Chosen, Cycles, joined
@@ -19,9 +20,19 @@ from .curves.error_shares import share_sums, shares
 from .curves.figures import Averaged, Drawn, drawn, key_of
 from .curves.lines import Line, by_line, lines_of, normal_of, people_with_sessions
 from .curves.panels import Panel
+from .data_check import data_check
 from .tables import Row, Table
 
 Place = tuple[str, str]  # condition, and side or comparison of the sides
+
+
+class RowsOfPerson(NamedTuple):
+    """A participant's rows of metrics.csv, quality.csv, participants.csv and symmetry.csv."""
+
+    metrics: list[Row]
+    quality: list[Row]
+    means: list[Row]
+    symmetry: list[Row]
 
 
 class Overview:
@@ -43,16 +54,20 @@ class Overview:
         self.share_sums: dict[str, Array] = {}
 
     def add_person(
-        self, name: str, state: str, rows: list[Row], quality: list[Row], means: list[Row], symmetry: list[Row]
+        self, name: str, rows: RowsOfPerson, cycles: Mapping[str, xr.Dataset], calibrate: Mapping[str, xr.Dataset]
     ) -> None:
-        """Add a participant's rows of the tables, and the state of the data."""
-        self.totals = self.totals.plus(tables.totals(rows, quality))
-        self.people.append(tables.participant(name, state, rows, quality))
-        self.columns = self.columns or tables.participants_columns(rows)
+        """Add a participant; cycles.nc and calibrate.nc are by session."""
+        metrics, quality, means, symmetry = rows
+        sessions = tables.names([*quality, *metrics], "session")
+        trials = {session: facts_of_trials(cycles[session]) for session in sessions}
+        check = data_check(metrics, quality, trials, {session: calibrate[session] for session in sessions})
+        self.totals = self.totals.plus(tables.totals(metrics, quality))
+        self.people.append(tables.participant(name, check.state, metrics, quality))
+        self.columns = self.columns or tables.participants_columns(metrics)
         self.reasons.append(checked.reasons(quality))
-        cycles = tables.of_part(rows, "cycle")
-        self.shown = self.shown or metric_tables.shown_of(cycles)
-        for place, (values, people) in metric_tables.values_of(cycles, symmetry, self.shown).items():
+        gait_cycles = tables.of_part(metrics, "cycle")
+        self.shown = self.shown or metric_tables.shown_of(gait_cycles)
+        for place, (values, people) in metric_tables.values_of(gait_cycles, symmetry, self.shown).items():
             of_person = means_of_people(values, people, phase=metric_tables.phases(self.shown))
             self.metrics.setdefault(place, []).append(of_person)
         self.means.append(metric_tables.means(means))

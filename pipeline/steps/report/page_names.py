@@ -7,7 +7,7 @@ from collections.abc import Sequence
 OVERVIEW, PAGES = "report.html", "report"
 
 
-def own_pages(participants: Sequence[str]) -> dict[str, str]:
+def page_names(participants: Sequence[str]) -> dict[str, str]:
     """Return each participant's page, relative to the overview.
 
     Names of participants have only letters, digits, ``_`` and ``-``, so they can be file names.

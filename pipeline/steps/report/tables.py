@@ -76,10 +76,14 @@ class Totals(NamedTuple):
         return self.contacts - self.contacts_used
 
 
-def in_words(cells: Iterable[tuple[str, str]]) -> str:
-    """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources."""
+def in_words(rows: list[Row]) -> str:
+    """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources.
+
+    Args:
+        rows: the person's rows of metrics.csv.
+    """
     words = []
-    for column, value in cells:
+    for column, value in zip(participants_columns(rows), about_participant(rows), strict=True):
         if value != ABSENT and not re.search("_width_|leg_length_|_source$", column):
             ending = next((ending for ending in COLUMN_UNITS if column.endswith(ending)), "")
             unit = COLUMN_UNITS.get(ending, "") + "s" * (ending == "_years")

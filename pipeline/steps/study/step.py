@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
 from ...results.averages import participant_means, symmetry
-from ...tables.tsv import ABSENT
+from ...tables.study_tables import columns_of_people
 from ...trials.session import spans_of
 from ...variables.cycle_variables import (
     CURVES,
@@ -38,7 +38,6 @@ NUMBERS = QUALITY[QUALITY.index("reason") + 1 :]  # checks of a stance, then rep
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 EMG = "emg_envelope"
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
-NOT_COORDINATES = ("participant_id", "guessed")  # columns of participants.tsv
 
 
 def study(
@@ -106,10 +105,7 @@ def participants_columns(metrics: pd.DataFrame) -> list[str]:
 
 def columns_of(sessions: Mapping[str, Mapping[str, Any]]) -> Columns:
     """Return the columns of participants.tsv by session: numbers if all cells are numbers or absent, else text."""
-    people = {session: about["participant"] for session, about in sessions.items()}
-    names = [name for name in next(iter(people.values())) if name not in NOT_COORDINATES]
-    cells = {name: _typed([str(person[name]) for person in people.values()]) for name in names}
-    return {name: dict(zip(people, values, strict=True)) for name, values in cells.items()}
+    return columns_of_people({session: about["participant"] for session, about in sessions.items()})
 
 
 def muscles_of(parts: Iterable[xr.Dataset]) -> list[str]:
@@ -232,14 +228,6 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
         cycles = cycles.sort_values("session", key=lambda names: names.map(place), kind="stable", ignore_index=True)
     decimals = {name: 4 for name in ("start_time", "end_time") if name in cycles}  # 0.1 ms, less than a sample
     return cycles.astype({"cycle": "Int64"}).round(decimals).reindex(columns=[*columns])
-
-
-def _typed(cells: list[str]) -> Any:
-    """Return a column as numbers if all its cells are numbers or absent, else as text."""
-    try:
-        return np.array([np.nan if cell.lower() in ABSENT else float(cell) for cell in cells])
-    except ValueError:
-        return np.array(cells, dtype=str)
 
 
 def _quality(cycles: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:

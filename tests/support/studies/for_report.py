@@ -14,6 +14,8 @@ import numpy as np
 import xarray as xr
 
 from pipeline.steps.cycles.representative import representative
+from pipeline.steps.report.html_page import Settings
+from pipeline.steps.report.page import page
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
@@ -68,28 +70,41 @@ class Made(NamedTuple):
     representative: dict[str, xr.Dataset]
     calibrate: dict[str, xr.Dataset]
     participants: list[str]
+    day: str = "2024-05-12"
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
         axes: str = "fixed", pages: str = "all", at_a_time: int = 100,
     ) -> dict[str, str]:  # fmt: skip
-        """Return all pages, the overview first, made from parts of some participants at a time."""
-        metrics, quality, means, symmetry = (
-            [(name, [*rows]) for name, rows in groupby(rows_of(text), key=itemgetter("participant"))]
-            for text in (self.metrics, self.quality, self.means, self.symmetry)
-        )
+        """Return the overview, made from parts of some participants at a time, and all pages."""
+        tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
         names = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
-        made = report(
-            ((people, self.part(people)) for people in groups), metrics, quality, means, symmetry, self.cycles,
-            self.representative, self.calibrate,
-            title=title, reference=reference, moment_signs=moment_signs, axes=axes, pages=pages,
-            participants=self.participants,
-            recorded=dict.fromkeys(self.cycles, "2024-05-12"),
-            conditions=list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
+        common: dict[str, Any] = {
+            "settings": Settings(title=title, moment_signs=moment_signs, axes=axes),
+            "reference": reference,
+            "conditions": list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
+        }
+        parts = ((people, self.part(people)) for people in groups)
+        metrics, quality, means, symmetry = tables.values()
+        overview = report(
+            parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
+            pages=pages, participants=self.participants, **common,
         )  # fmt: skip
-        found = {page.name: page.html() for page in made}
-        return {"report.html": found["report.html"], **found}
+        of_people = {
+            f"report/{name}.html": page(
+                self.part([name]), metrics.get(name, []), quality.get(name, []), symmetry.get(name, []),
+                self.cycles, self.representative, self.calibrate,
+                participant=name, recorded=dict.fromkeys(self.cycles, self.day), **common,
+            )
+            for name in self.participants
+        }  # fmt: skip
+        return {"report.html": overview} | of_people
+
+    def table(self, name: str) -> dict[str, list[dict[str, str]]]:
+        """Return the rows of a table by participant."""
+        groups = groupby(rows_of(getattr(self, name)), key=itemgetter("participant"))
+        return {person: [*rows] for person, rows in groups}
 
     def part(self, people: list[str]) -> xr.Dataset:
         """Return the rows of study.nc of some participants."""

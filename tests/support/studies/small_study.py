@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,11 +65,18 @@ REPORT = {"report": "derived/report.html"}
 
 
 def _report(opened: Study) -> None:
-    files = ("cycles", "representative", "calibrate")
-    inputs: dict[str, Any] = {name: [f"derived/{session}/{name}.nc" for session in opened.sessions] for name in files}
+    for person, sessions in opened.people.items():
+        inputs = _of_sessions(sessions, "cycles", "representative", "calibrate")
+        key, output = opened.key("page")(SimpleNamespace(participant=person)), f"derived/report/{person}.html"
+        run_job.run(key, paths_of(inputs), paths_of({"page": output}))
+    inputs = _of_sessions(opened.sessions, "cycles", "calibrate")
     tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
     inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}
     run_job.run(opened.key("report")(None), paths_of(inputs), paths_of(REPORT))
+
+
+def _of_sessions(sessions: Iterable[str], *files: str) -> dict[str, Any]:
+    return {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in files}
 
 
 def _run(opened: Study) -> None:

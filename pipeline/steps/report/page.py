@@ -1,0 +1,98 @@
+"""The page of one participant, made from this person's own files only, so that it can be passed on alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+
+from ...tables.reference_curves import BySpeed, reference_of
+from ...trials.session import facts_of_trials
+from . import metric_tables, quality, tables
+from .curves.cycles import Cycles, cycles_of, stances_of
+from .curves.error_shares import share_sums, shares
+from .curves.figures import Drawn, figures, key_of
+from .curves.lines import dash_styles, lines_of, normal_of
+from .curves.panels import panels_of
+from .data_check import data_check
+from .html_page import Settings, days_of, render
+from .movement_profile import movement_profiles, without_comparison
+from .one_walk import representative_trial, walk
+from .tables import Row
+
+
+def page(
+    study: xr.Dataset,
+    metrics: list[Row],
+    stances: list[Row],
+    symmetry: list[Row],
+    cycles: Mapping[str, xr.Dataset],
+    representative: Mapping[str, xr.Dataset],
+    calibrate: Mapping[str, xr.Dataset],
+    *,
+    settings: Settings,
+    participant: str,
+    recorded: Mapping[str, str],
+    conditions: Sequence[str],
+    reference: str | None,
+) -> str:
+    """Return the page of one participant as HTML text.
+
+    Args:
+        study: the participant's part of derived/study.nc.
+        metrics, stances, symmetry: the participant's rows of metrics.csv, quality.csv and symmetry.csv.
+        cycles: by session of the participant, at least what cycles.nc holds of each trial as a whole.
+        representative: by session, the trial to show.
+        calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
+        settings: of the step ``report``.
+        participant: the name.
+        recorded: by session, the day of recording; empty if it is not stated.
+        conditions: the conditions of the whole study in order, which have the same line styles on all pages.
+        reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
+
+    Returns:
+        The same text for the same inputs. Names and reasons of the study are text, never markup.
+    """
+    curves = reference_of(reference, where="study.reference") if reference else {}
+    dashes, panels = dash_styles(conditions), panels_of(study, moment_signs=settings.moment_signs)
+    sessions = tables.names([*stances, *metrics], "session")
+    trials = {session: facts_of_trials(cycles[session]) for session in sessions}
+    gait_cycles, whole_stances = cycles_of(study, panels), stances_of(study, panels)
+    rows = tables.of_part(metrics, "cycle")
+    rows_alone = [] if any(map(tables.has_kinetics, rows)) else tables.of_part(metrics, "stance")
+    drawn = _figures(gait_cycles, dashes, curves)
+    drawn_stances = _figures(whole_stances, dashes, {}).with_curves()
+    has_cycles = bool(len(gait_cycles.side))
+    shown = representative_trial(study, representative)
+    every = np.ones(len(gait_cycles.side), dtype=bool)
+    return render(
+        "participant.html",
+        study,
+        settings,
+        name=participant,
+        recorded=days_of({session: recorded[session] for session in sessions}),
+        drawn=drawn,
+        key=key_of(drawn if has_cycles else drawn_stances, single="cycle" if has_cycles else "stance"),
+        totals=tables.totals(metrics, stances),
+        data_check=data_check(metrics, stances, trials, {session: calibrate[session] for session in sessions}),
+        profiles=movement_profiles(rows, curves),
+        turning=without_comparison(rows) if curves else [],
+        about=tables.in_words(metrics),
+        figures=drawn if has_cycles else None,
+        figures_of_stances=drawn_stances if rows_alone else None,
+        walk=walk(study, shown, moment_signs=settings.moment_signs) if shown else None,
+        metrics=metric_tables.metrics(rows, symmetry),
+        metrics_of_stances=metric_tables.metrics_of_stances(rows_alone),
+        shares=shares(study, share_sums(study, panels, every)),
+        rejected=quality.rejected(stances),
+        checks=quality.checks(stances, trials),
+        muscles_left_out=quality.muscles_left_out(trials, sessions),
+        sources=quality.sources(trials, sessions),
+    )
+
+
+def _figures(cycles: Cycles, dashes: Mapping[str, str], reference: BySpeed) -> Drawn:
+    """Return the figures of a participant's cycles, or stances."""
+    lines = lines_of(cycles, dashes=dashes, over_participants=False)
+    return figures(cycles, lines=lines, normal=normal_of(cycles, lines, reference))
