@@ -18,10 +18,9 @@ from typing import Any
 
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
-from gaitlab.pipeline.steps.report.metric_tables import GROUPS, OTHERS
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
-from gaitlab.pipeline.variables.metrics import METRICS, SCORES
+from gaitlab.pipeline.variables.metrics import NUMBERS
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
@@ -86,13 +85,12 @@ def _variables(step: str) -> str:
 def metric_tables() -> str:
     """Return one table of metrics per group; the times of the peaks are left out, they are named alike."""
     groups: dict[str, list[tuple[str, ...]]] = {}
-    for name, metric in {**METRICS, **SCORES}.items():
-        group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
+    for name, metric in NUMBERS.items():
         if metric.kind != "phase":
             hidden = metric.positive.split(";")[0] not in metric.long_name or ";" in metric.positive
             meaning = metric.long_name + (f"; positive: {metric.positive.replace(';', ',')}" if hidden else "")
             cells = metric.units, meaning, ", ".join(metric.aliases), metric.source
-            groups.setdefault(group, []).append((f"`{name}`", *cells))
+            groups.setdefault(metric.group, []).append((f"`{name}`", *cells))
     header = ("metric", "units", "meaning", "also called", "source")
     return "\n".join(f"## {title}\n\n{_table(header, rows)}" for title, rows in groups.items())
 

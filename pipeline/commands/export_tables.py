@@ -17,7 +17,8 @@ from ..errors import UserError
 from ..results import netcdf
 from ..results.study_file import study_path
 from ..tables.csv_files import FORMULA, unguarded
-from ..variables.data_dictionary import NUMBERS, QUALITY, as_json, data_dictionary
+from ..variables.data_dictionary import QUALITY, as_json, data_dictionary
+from ..variables.metrics import NUMBERS
 from ..workflow.digests import sha256
 from .export import MADE_FROM, sidecar
 

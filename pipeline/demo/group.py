@@ -12,8 +12,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import SIDES
+from ..variables.rows import Variable
 from ..variables.schema import VARIABLES
-from ..variables.session_variables import Variable
 
 Array = NDArray[np.float64]
 

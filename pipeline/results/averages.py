@@ -26,14 +26,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import SIDES
-from ..variables.metrics import METRICS, SCORES
+from ..variables.metrics import NUMBERS
 
 Array = NDArray[np.float64]
 Text = NDArray[np.str_]
 SESSION = ["participant", "session", "condition"]
 UNIT_OF_MEANS = ("participant", "side", "condition")
 ROWS = ("cycle", "stance")  # dimensions with one entry per cycle, or per stance
-NUMBERS = METRICS | SCORES
 PHASES = frozenset(name for name, metric in NUMBERS.items() if metric.kind == "phase")
 RADIANS = 2 * np.pi / 100  # per percent of the gait cycle
 NO_DIRECTION = 1e-9  # length of a mean vector that rounding alone can leave of vectors that cancel each other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .metrics import METRICS, OF_STANCE, SCORES
+from .rows import Variable
 from .session_variables import (
     BAND,
     ENVELOPE,
@@ -14,7 +15,6 @@ from .session_variables import (
     PROGRESSION,
     RESIDUAL,
     SHARE,
-    Variable,
 )
 
 # of a trial of clean.nc, passed on to the tables and the report

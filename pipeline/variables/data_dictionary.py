@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from ..conventions import SIDES
 from ..errors import UserError, nearest
 from .cycle_variables import IDENTITY, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
-from .metrics import METRICS, SCORES, Metric
+from .metrics import NUMBERS
+from .rows import Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS
 from .session_variables import FACTS
 from .stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 
-NUMBERS = METRICS | SCORES
 KINDS = {
     "size": "never changes its sign, has a symmetry index",
     "signed": "may cross zero, has no symmetry index",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..trials.session import IN_ONE_TRIAL
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import METRICS, SCORES
+from .rows import Variable
 from .session_variables import (
     MEASURED_UPPER_BODY,
     OF_TRIALS,
@@ -19,7 +20,6 @@ from .session_variables import (
     WITH_LINKED_LEGS,
     WITH_SHOULDERS,
     WITH_UPPER_BODY,
-    Variable,
 )
 
 TITLES = {

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Variable(NamedTuple):
-    """Dimensions, CF units, long name (with frame and sign) and type on disk of a variable.
-
-    Types: ``f8``, ``f4`` where a file's source has no more digits or nothing is differentiated or summed from it again,
-    ``i1``, ``i4`` for counts, ``U`` for text.
-    """
-
-    dims: tuple[str, ...]
-    units: str
-    long_name: str
-    dtype: str = "f8"
-
+from .rows import Variable
 
 _PLATE = ("plate_sample", "plate", "axis")
 JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"

@@ -17,7 +17,8 @@ from pipeline import FOR_SCRIPTS
 from pipeline.__main__ import command_line_parser, main
 from pipeline.tables import study_tables
 from pipeline.variables import schema
-from pipeline.variables.metrics import METRICS, SCORES, WHOLE
+from pipeline.variables.metrics import METRICS, SCORES
+from pipeline.variables.rows import WHOLE
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 

@@ -11,12 +11,10 @@ import gaitlab
 from pipeline.errors import UserError
 from pipeline.steps.study.step import per_participant
 from pipeline.variables.data_dictionary import as_json, data_dictionary, find_metric
-from pipeline.variables.metrics import METRICS, SCORES
+from pipeline.variables.metrics import METRICS, NUMBERS
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 from tests.support.studies.two_people import gathered
-
-NUMBERS = METRICS | SCORES
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,15 @@ Curves are a mapping in the units of cycles.nc: ``joint_angle`` and ``joint_mome
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
+from ...conventions import FLEXION
 from ...variables.metrics import METRICS
+from ...variables.rows import IMPULSES, PEAKS, RANGES, WORK, Part, Window
 
 Array = NDArray[np.float64]
 Curves = Mapping[str, Array]
@@ -23,70 +24,17 @@ PERCENT = np.arange(101.0)
 TOP_PERCENT = 2
 
 
-class _Part(NamedTuple):
-    """One sign of a row of a curve; ``as_stored``: a peak of it has the sign of the curve, else of the part."""
-
-    curve: str
-    row: tuple[int, ...]
-    sign: int = 1
-    as_stored: bool = False
-
-    def of(self, curves: Curves) -> Array:
-        """Return the row (..., 101), with the sign of the part positive."""
-        place: Any = (..., *self.row, slice(None))
-        return np.asarray(self.sign * curves[self.curve][place])
-
-
 VALLEY = "lowest_vertical_force"
-BURSTS = {  # joint and sign of each phase of power
-    "a1": (ANKLE, -1),
-    "a2": (ANKLE, 1),
-    "k1": (KNEE, -1),
-    "k2": (KNEE, 1),
-    "k3": (KNEE, -1),
-    "k4": (KNEE, -1),
-    "h1": (HIP, 1),
-    "h2": (HIP, -1),
-    "h3": (HIP, 1),
-}
-TOPS = {
-    "peak_ankle_dorsiflexion": _Part("joint_angle", (ANKLE, FLEXION)),
-    "peak_ankle_dorsiflexion_swing": _Part("joint_angle", (ANKLE, FLEXION)),
-    "peak_ankle_plantarflexion": _Part("joint_angle", (ANKLE, FLEXION), -1),
-    "peak_knee_flexion_stance": _Part("joint_angle", (KNEE, FLEXION)),
-    "peak_knee_extension_stance": _Part("joint_angle", (KNEE, FLEXION), -1),
-    "peak_knee_flexion": _Part("joint_angle", (KNEE, FLEXION)),
-    "peak_hip_flexion": _Part("joint_angle", (HIP, FLEXION)),
-    "peak_hip_extension": _Part("joint_angle", (HIP, FLEXION), -1),
-    "peak_ankle_plantarflexor_moment": _Part("joint_moment_jcs", (ANKLE, FLEXION), -1),
-    "peak_knee_extensor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION), -1),
-    "peak_knee_flexor_moment": _Part("joint_moment_jcs", (KNEE, FLEXION)),
-    "peak_knee_abductor_moment": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1),
-    "peak_knee_abductor_moment_first": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1),
-    "peak_knee_abductor_moment_second": _Part("joint_moment_jcs", (KNEE, ADDUCTION), -1),
-    "peak_hip_extensor_moment": _Part("joint_moment_jcs", (HIP, FLEXION), -1),
-    "peak_hip_flexor_moment": _Part("joint_moment_jcs", (HIP, FLEXION)),
-    "peak_hip_abductor_moment": _Part("joint_moment_jcs", (HIP, ADDUCTION), -1),
-    "peak_ankle_power": _Part("joint_power", (ANKLE,)),
-    **{
-        f"peak_power_{name}": _Part("joint_power", (joint,), sign, as_stored=sign < 0)
-        for name, (joint, sign) in BURSTS.items()
-        if name != "a2"  # peak_ankle_power
-    },
-    "peak_vertical_force": _Part("ground_force", (UP,)),
-    "peak_vertical_force_first": _Part("ground_force", (UP,)),
-    VALLEY: _Part("ground_force", (UP,), -1, as_stored=True),
-    "peak_vertical_force_second": _Part("ground_force", (UP,)),
-    "peak_braking_force": _Part("ground_force", (FORWARD,), -1),
-    "peak_propulsive_force": _Part("ground_force", (FORWARD,)),
-}
-IMPULSES = {
-    f"impulse_of_{name}": TOPS[f"peak_{name}"]
-    for name in (
-        *("ankle_plantarflexor_moment", "knee_extensor_moment", "knee_flexor_moment", "knee_abductor_moment"),
-        *("hip_extensor_moment", "hip_flexor_moment", "hip_abductor_moment", "braking_force", "propulsive_force"),
-    )
-}
+TOPS, MOTION, AREAS, BURSTS = (
+    {name: (metric.part, metric.window) for name, metric in METRICS.items() if metric.part and metric.group == group}
+    for group in (PEAKS, RANGES, IMPULSES, WORK)
+)
+
+
+def _rows(curves: Curves, parts: Iterable[tuple[Part, Window]]) -> Array:
+    """Return the rows (..., part, 101) of curves, with the sign of each part positive."""
+    places: list[tuple[Part, Any]] = [(part, (..., *part.row, slice(None))) for part, _ in parts]
+    return np.stack([part.sign * curves[part.curve][place] for part, place in places], axis=-2)
 
 
 def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
@@ -100,18 +48,17 @@ def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     """
     share = np.asarray(stance_share, dtype=float)
     off = np.where(np.isnan(share), USUAL_STANCE_SHARE, share)[..., None]
-    windows = [METRICS[name].window for name in TOPS]
-    start, end = (_percent(np.array([window[i] for window in windows]), off)[..., None] for i in (1, 2))
-    values = np.stack([part.of(curves) for part in TOPS.values()], axis=-2)
+    start, end = (_percent(np.array([window[i] for _, window in TOPS.values()]), off)[..., None] for i in (1, 2))
+    values = _rows(curves, TOPS.values())
     within = ((start < PERCENT) & (end > PERCENT)) | (end - 100 > PERCENT)
     lowest = [0 if METRICS[name].kind == "size" and name != VALLEY else -np.inf for name in TOPS]
     searched = np.where(within & _tops(values) & (values > np.array(lowest)[:, None]), values, -np.inf)
     place = searched.argmax(axis=-1)
     highest = np.take_along_axis(searched, place[..., None], axis=-1)[..., 0]
     known = np.isfinite(highest) & ~(within & np.isnan(values)).any(axis=-1)
-    found, phase = np.where(known, highest, np.nan), np.where(known, place, np.nan)
-    found *= [part.sign if part.as_stored else 1 for part in TOPS.values()]
-    return {name: found[..., i] for i, name in enumerate(TOPS)} | {
+    peak, phase = np.where(known, highest, np.nan), np.where(known, place, np.nan)
+    peak *= [part.sign if part.as_stored else 1 for part, _ in TOPS.values()]
+    return {name: peak[..., i] for i, name in enumerate(TOPS)} | {
         f"phase_of_{name}": phase[..., i] for i, name in enumerate(TOPS)
     }
 
@@ -129,13 +76,8 @@ def _tops(values: Array) -> NDArray[np.bool_]:
 
 def ranges(curves: Curves) -> dict[str, Array]:
     """Return largest minus smallest angle (...), degrees; NaN if a sample is missing."""
-    by_joint = np.ptp(curves["joint_angle"], axis=-1)
-    of_pelvis = np.ptp(curves["pelvis_angle"], axis=-1)
-    return {
-        f"range_of_{joint}_{angle}": by_joint[..., i, j]
-        for i, joint in enumerate(JOINTS)
-        for j, angle in enumerate(ANGLES)
-    } | {f"range_of_pelvis_{name}": of_pelvis[..., i] for i, name in enumerate(("tilt", "obliquity", "rotation"))}
+    spans = {name: np.ptp(curves[name], axis=-1) for name in {part.curve for part, _ in MOTION.values()}}
+    return {name: spans[part.curve][(..., *part.row)] for name, (part, _) in MOTION.items()}
 
 
 def impulses(curves: Curves, *, stance_share: ArrayLike, stride_s: ArrayLike) -> dict[str, Array]:
@@ -149,13 +91,13 @@ def impulses(curves: Curves, *, stance_share: ArrayLike, stride_s: ArrayLike) ->
         stride_s: (...), duration of the cycle.
     """
     share, stride = np.asarray(stance_share)[..., None, None], np.asarray(stride_s)[..., None]
-    values = np.stack([part.of(curves) for part in IMPULSES.values()], axis=-2)
+    values = _rows(curves, AREAS.values())
     in_stance = np.clip(share - np.arange(100.0), 0, 1)  # share of each interval of 1 %
     start = values[..., :-1]
     area = _mean_above_zero(start, start + in_stance * (values[..., 1:] - start))
-    found = np.where(in_stance > 0, area * in_stance, 0).sum(axis=-1) / 100 * stride
-    found = np.where(np.isnan(share[..., 0]), np.nan, found)
-    return {name: found[..., i] for i, name in enumerate(IMPULSES)}
+    impulse = np.where(in_stance > 0, area * in_stance, 0).sum(axis=-1) / 100 * stride
+    impulse = np.where(np.isnan(share[..., 0]), np.nan, impulse)
+    return {name: impulse[..., i] for i, name in enumerate(AREAS)}
 
 
 def _mean_above_zero(a: Array, b: Array) -> Array:
@@ -179,10 +121,7 @@ def work(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     moment = curves["joint_moment_jcs"][..., FLEXION, :]
     done = (turn * (moment[..., 1:] + moment[..., :-1]) / 2).reshape(len(off), turn.shape[-2], 100)
     phases = _phases(done)
-    return {
-        f"work_{name}": _work_of(name, done[:, joint], phases, off).reshape(share.shape)
-        for name, (joint, _) in BURSTS.items()
-    }
+    return {name: _work_of(*burst, done, phases, off).reshape(share.shape) for name, burst in BURSTS.items()}
 
 
 class _Phases(NamedTuple):
@@ -214,14 +153,13 @@ def _phases(done: Array) -> _Phases:
     return _Phases(cycle, joint, sign.ravel()[first], peak, work)
 
 
-def _work_of(burst: str, done: Array, phases: _Phases, off: Array) -> Array:
-    """Return a burst's work (cycle,), given its joint's (cycle, 100) and foot off, %."""
-    joint, sign = BURSTS[burst]
-    window = METRICS[f"work_{burst}"].window
+def _work_of(part: Part, window: Window, done: Array, phases: _Phases, off: Array) -> Array:
+    """Return a burst's work (cycle,), given all work (cycle, joint, 100) and foot off, %."""
+    (joint,) = part.row
     start, end = _percent(np.array(window.start), off), _percent(np.array(window.end), off)
-    mine = (phases.joint == joint) & (phases.sign == sign)
+    mine = (phases.joint == joint) & (phases.sign == part.sign)
     mine &= (phases.peak > start[phases.cycle]) & (phases.peak < end[phases.cycle])
     total = np.bincount(phases.cycle[mine], weights=phases.work[mine], minlength=len(off))
     middle = np.arange(100) + 0.5
-    unknown = np.isnan(done) & (middle > start[:, None]) & (middle < end[:, None])
+    unknown = np.isnan(done[:, joint]) & (middle > start[:, None]) & (middle < end[:, None])
     return np.where(unknown.any(axis=-1), np.nan, total)

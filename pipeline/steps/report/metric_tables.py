@@ -9,44 +9,17 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...results.averages import PHASES, Array, Average, Text, average, shortest_way
-from ...variables.metrics import METRICS, OF_STANCE, SCORES
+from ...variables.metrics import NUMBERS, OF_STANCE
+from ...variables.rows import GAIT_SCORES, TIMES
 from .curves.panels import plain_unit
 from .tables import ABSENT, Row, Table, names
 
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s kg-1": 3, "1": 3}
-# groups of metrics by beginning or end of their names; all others are times and distances
-GROUPS = {
-    "peak_": "Peaks",
-    "lowest_": "Peaks",
-    "range_of_": "Ranges of motion",
-    "impulse_of_": "Impulses",
-    "work_": "Work by phase of power",
-    "phase_of_": "Times of the peaks",
-    "_dimensionless": "Normalised by body size",
-    "_per_height": "Normalised by body size",
-    "gait_": "Gait scores",
-}
-OTHERS = "Times and distances"
 CLINICAL = "Main numbers"
 COMPARED = {"difference": "right minus left", "symmetry_index": "symmetry index, %"}  # of symmetry.csv
-# what clinics read first, in the order of the body
-MAIN_NUMBERS = (
-    "walking_speed", "walking_speed_dimensionless", "cadence", "stride_length", "step_length", "step_width",
-    "stance_share", "double_support_share", "gait_profile_score", "gait_deviation_index", "peak_hip_extension",
-    "peak_knee_flexion_stance", "peak_knee_flexion", "peak_ankle_dorsiflexion", "peak_hip_extensor_moment",
-    "peak_hip_abductor_moment", "peak_knee_extensor_moment", "peak_knee_abductor_moment_first",
-    "peak_ankle_plantarflexor_moment", "peak_power_h3", "peak_ankle_power", "peak_vertical_force_first",
-    "peak_vertical_force_second",
-)  # fmt: skip
-NUMBERS = METRICS | SCORES
-MEANS_SHOWN = (
-    "walking_speed", "cadence", "stride_length", "step_length", "step_width", "stance_share", "double_support_share",
-    "gait_profile_score", "gait_deviation_index",
-)  # fmt: skip
-ONE_SIDED = (
-    "step_length", "step_time", "stance_share", "single_support_share", "range_of_hip_flexion", "range_of_knee_flexion",
-    "range_of_ankle_flexion", "peak_ankle_plantarflexor_moment", "peak_ankle_power", "peak_vertical_force",
-)  # fmt: skip
+MAIN_NUMBERS = sorted((name for name, metric in NUMBERS.items() if metric.main), key=lambda name: NUMBERS[name].main)
+MEANS_SHOWN = [name for name in MAIN_NUMBERS if NUMBERS[name].group in (TIMES, GAIT_SCORES)]
+ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=lambda name: NUMBERS[name].compared)
 
 
 def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
@@ -112,13 +85,12 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
     groups = ["", "", *(condition for condition, *_ in columns)]
     meanings = {_title(name): NUMBERS[name].long_name for name in shown}
     empty = Table(header, [], on_screen=_on_screen(header, len(conditions)), groups=groups, meanings=meanings)
-    result = {title: empty._replace(rows=[]) for title in (CLINICAL, OTHERS)}
+    result = {title: empty._replace(rows=[]) for title in (CLINICAL, TIMES)}
     of_name = {}
     for i, name in enumerate(shown):
         of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for *_, cells in columns)]
-        group = next((title for part, title in GROUPS.items() if name.startswith(part) or name.endswith(part)), OTHERS)
-        if name not in MAIN_NUMBERS:
-            result.setdefault(group, empty._replace(rows=[])).rows.append(row)
+        if not NUMBERS[name].main:
+            result.setdefault(NUMBERS[name].group, empty._replace(rows=[])).rows.append(row)
     result[CLINICAL].rows.extend(of_name[name] for name in MAIN_NUMBERS if name in of_name)
     return {title: table for title, table in result.items() if table.rows}
 

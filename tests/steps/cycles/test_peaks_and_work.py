@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.steps.cycles.peaks_and_work import BURSTS, IMPULSES, impulses, work
+from pipeline.steps.cycles.peaks_and_work import AREAS, BURSTS, impulses, work
 from tests.support.checkout import HOUSE
 from tests.support.studies.run_steps import run_study
 
@@ -82,7 +82,7 @@ def test_each_phase_has_the_work_of_its_own_bursts() -> None:
             power[joint, inside] = size * np.sin(np.pi * (PHASE[inside] - start) / (end - start))
     expected = [size * 2 / np.pi * (end - start) for bursts in spans.values() for start, end, size in bursts]
     got = work(motion_of(power), stance_share=60)
-    assert list(got) == [f"work_{name}" for name in BURSTS]
+    assert list(got) == [*BURSTS]
     # the trapezoid of half a sine over n = 10 intervals loses pi^2 / (12 n^2) = 0.8 % of it
     assert list(got.values()) == pytest.approx(expected, rel=0.01)
 
@@ -131,8 +131,8 @@ def test_the_work_of_all_axes_is_the_integral_of_power() -> None:
             # percent-wide trapezoids of curves with 6 to 10 Hz in them
             np.testing.assert_allclose(along, over_time, rtol=0, atol=0.005)
             compared += np.isfinite(along).sum()
-            for name in IMPULSES:
+            for name in AREAS:
                 assert (cut[name] >= 0).all()
-            for name, (_, sign) in BURSTS.items():
-                assert (sign * cut[f"work_{name}"].dropna("cycle") >= 0).all(), name
+            for name, (part, _) in BURSTS.items():
+                assert (part.sign * cut[name].dropna("cycle") >= 0).all(), name
     assert compared > 20

@@ -1,0 +1,107 @@
+"""The rows of the tables of variables and metrics."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Kind = Literal["size", "signed", "phase"]
+# groups of metrics in tables
+TIMES, PEAKS, RANGES, IMPULSES = "Times and distances", "Peaks", "Ranges of motion", "Impulses"
+WORK, TIMES_OF_PEAKS, BY_SIZE = "Work by phase of power", "Times of the peaks", "Normalised by body size"
+GAIT_SCORES = "Gait scores"
+
+
+class Variable(NamedTuple):
+    """Dimensions, CF units, long name (with frame and sign) and type on disk of a variable.
+
+    Types: ``f8``, ``f4`` where a file's source has no more digits or nothing is differentiated or summed from it again,
+    ``i1``, ``i4`` for counts, ``U`` for text.
+    """
+
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+    dtype: str = "f8"
+
+
+class Window(NamedTuple):
+    """A part of the gait cycle: its name, start and end.
+
+    Start and end are 0 at foot strike, 1 at foot off and 2 at the next foot strike, so that they scale with stance and
+    swing. Above 2, a window goes on at the start of the cycle.
+    """
+
+    name: str
+    start: float
+    end: float
+
+    @property
+    def words(self) -> str:
+        """Return the name and the limits in words: ``early stance, 8 to 50 % of stance``."""
+        if self in WHOLE:
+            return self.name
+        start, end = _instant(self.start), _instant(self.end)
+        of = start.partition(" % ")[2]
+        return f"{self.name}, {start.removesuffix(f' % {of}') if of and end.endswith(of) else start} to {end}"
+
+
+def _instant(at: float) -> str:
+    """Return an instant of the gait cycle in words."""
+    if at == int(at):
+        return "foot off" if at == 1 else "foot strike"
+    return f"{100 * (at % 1):.0f} % of {'stance' if at < 1 else 'swing' if at < 2 else 'the next stance'}"
+
+
+WHOLE = CYCLE, STANCE, SWING = Window("gait cycle", 0, 2), Window("stance", 0, 1), Window("swing", 1, 2)
+
+
+class Part(NamedTuple):
+    """One sign of a row of a curve of cycles.nc.
+
+    Attributes:
+        curve: its name.
+        row: the indices before the phase: joint and angle, joint, or axis.
+        sign: 1 for the positive values, -1 for the negative ones.
+        as_stored: whether a peak has the sign of the curve, else it is positive.
+    """
+
+    curve: str
+    row: tuple[int, ...]
+    sign: int = 1
+    as_stored: bool = False
+
+
+class Metric(NamedTuple):
+    """A metric of a gait cycle or stance.
+
+    Attributes:
+        units: CF units.
+        long_name: meaning.
+        kind: ``size``, of one sign, so that an index of symmetry has a meaning; ``signed``, may cross zero; ``phase``,
+            percent of the gait cycle, where 0 and 100 are the same.
+        window: part of the gait cycle that the metric is of; a peak is looked for in it alone.
+        positive: what a positive value means; empty where nothing else is possible.
+        source: author and year of the definition, or of its use; empty if there is none.
+        aliases: other names, in the literature and in other software.
+        group: the table of the report that it is in.
+        main: place among the numbers that clinics read first; 0 if it is not one of them.
+        compared: place in the table of symmetry of all participants; 0 if it is not there.
+        part: what a peak, range, impulse or work is computed from.
+    """
+
+    units: str
+    long_name: str
+    kind: Kind = "size"
+    window: Window = CYCLE
+    positive: str = ""
+    source: str = ""
+    aliases: tuple[str, ...] = ()
+    group: str = TIMES
+    main: int = 0
+    compared: int = 0
+    part: Part | None = None
+
+    @property
+    def variable(self) -> Variable:
+        """Return the variable of study.nc."""
+        return Variable(("cycle",), self.units, self.long_name)
