@@ -24,7 +24,7 @@ from benchmarks.opensim_tool import EXAMPLE, STUDY, absent, load_model, silence
 from benchmarks.timing import best_in_turn_s, best_s
 from benchmarks.trial import first_walk
 from pipeline.steps.clean.step import clean
-from pipeline.steps.kinematics.step import kinematics
+from pipeline.steps.kinematics.step import Settings, kinematics
 from pipeline.steps.read.step import read_trial as read
 
 TITLE = "OpenSim's inverse kinematics of the same walk"
@@ -63,7 +63,7 @@ def step(frames: int, **settings: Any) -> Callable[[], xr.Dataset]:
     longer = cleaned.isel(time=back_and_forth(cleaned.sizes["time"], frames))
     longer = longer.assign_coords(time=np.arange(frames) / cleaned.attrs["marker_rate_hz"])
     chosen = walk.settings["kinematics"] | LINKED | settings
-    return partial(kinematics, longer, walk.calibration, body_model=walk.body_model, **chosen)
+    return partial(kinematics, longer, walk.calibration, body_model=walk.body_model, settings=Settings(**chosen))
 
 
 def inverse_kinematics(example: Path, folder: Path, frames: int, *, report: bool = False) -> Callable[[], object]:

@@ -36,6 +36,7 @@ from pipeline.tables import study_tables
 from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
+from tests.support.settings import settings_of
 
 TITLE = "One trial, C3D to kinetics in one process"
 OTHERS = HOUSE.parent / "shared"  # public recordings that are not part of the project; may be absent
@@ -117,7 +118,7 @@ def first_walk(study: Path) -> FirstWalk:
         participant=participants[person],
         segments=segments.get(person, []),
         segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
-        **chosen["calibrate"],
+        settings=settings_of("calibrate", **chosen["calibrate"]),
     )
     return FirstWalk(study / walk["file"], model, calibration, chosen)
 
@@ -134,7 +135,12 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
         "read": lambda: read(file, body_model=model, **chosen["read"]),
         "clean": lambda: clean(left["read"], body_model=model, **chosen["clean"]),
         "contacts": lambda: contacts(left["clean"], **chosen["contacts"]),
-        "kinematics": lambda: kinematics(left["clean"], model_of_session, body_model=model, **chosen["kinematics"]),
+        "kinematics": lambda: kinematics(
+            left["clean"],
+            model_of_session,
+            body_model=model,
+            settings=settings_of("kinematics", **chosen["kinematics"]),
+        ),
         "kinetics": lambda: kinetics(left["kinematics"], left["contacts"], model_of_session, **chosen["kinetics"]),
         "cycles": lambda: cycles(
             left["kinetics"], left["kinematics"], left["contacts"], left["clean"], model_of_session, **chosen["cycles"]

@@ -33,9 +33,11 @@ from gaitlab import load_trial
 from gaitlab.pipeline.dynamics import block_matrix
 from gaitlab.pipeline.dynamics.kernel import TERMS, Segments
 from gaitlab.pipeline.results import netcdf
+from gaitlab.pipeline.steps.calibrate.step import Settings as CalibrateSettings
 from gaitlab.pipeline.steps.calibrate.step import calibrate
 from gaitlab.pipeline.steps.clean.step import clean
 from gaitlab.pipeline.steps.contacts.step import contacts
+from gaitlab.pipeline.steps.kinematics.step import Settings as KinematicsSettings
 from gaitlab.pipeline.steps.kinematics.step import kinematics
 from gaitlab.pipeline.steps.kinetics.step import kinetics
 from gaitlab.pipeline.steps.read.step import read_trial
@@ -71,11 +73,11 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
         participant=participants[PERSON],
         segments=study_tables.read_segments(study / "segments.tsv", participants).get(PERSON, []),
         segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
-        **chosen["calibrate"],
+        settings=CalibrateSettings(**chosen["calibrate"]),
     )
     cleaned = clean(recorded[TRIAL], body_model=model, **chosen["clean"])
     touched = contacts(cleaned, **chosen["contacts"])
-    moved = kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
+    moved = kinematics(cleaned, calibration, body_model=model, settings=KinematicsSettings(**chosen["kinematics"]))
     loaded = kinetics(moved, touched, calibration, **chosen["kinetics"])
     return dict(zip((*names, "calibrate"), (touched, moved, loaded, calibration), strict=True))
 

@@ -1,4 +1,4 @@
-"""Joint centres from markers: hip regressions, chord function, predictive shift, alignment device.
+"""Joint centres from markers: hip regressions, chord function, predictive shift, alignment device; joint widths.
 
 Lengths in metres. Pelvis axes: origin midway between the anterior superior iliac spines (ASIS), x anterior,
 y up, z to the right.
@@ -6,6 +6,7 @@ y up, z to the right.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -226,3 +227,16 @@ def device_corner(markers: tuple[Array, Array, Array], to_right: Array, side: st
     normal = np.cross(b - a, c - a)
     outward = SIDE_SIGN[side] * np.sign(np.sum(normal * to_right, axis=-1)) / np.linalg.norm(normal, axis=-1)
     return np.asarray((a + b + c) / 3 - normal * (outward * rod / 3**0.5)[..., None])
+
+
+# m per cube root of kg, as for bodies of one shape. Least deviation from the 507 adults, mostly young and active, of
+# Heinz G, Peterson LJ, Johnson RW, Kerk CJ (2003) J Stat Educ 11(2), knee and ankle diameters pressed to the bone:
+# standard deviation 4.4 mm (knee) and 4.2 mm (ankle), means of men and women within 0.4 and 2 %.
+M_PER_CUBE_ROOT_KG = {"knee": 0.0230, "ankle": 0.0170}
+BY_MASS = "estimate: body mass"  # source of a width in participants.tsv
+
+
+def width_of_mass(column: str, mass_kg: float) -> float | None:
+    """Return the joint width, m, that body mass suggests for a column ``knee_width_left_m``; None for other columns."""
+    joint = re.fullmatch(r"(knee|ankle)_width_(left|right)_m", column)
+    return M_PER_CUBE_ROOT_KG[joint[1]] * mass_kg ** (1 / 3) if joint else None

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ..conventions import SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
 from ..errors import Problem, listed, nearest
-from .body_model import BodyModel, Names
+from .body_model import BodyModel
+from .rules import Names
 
 Array = NDArray[np.float64]
 SIDE_WORDS = {"l": "left", "left": "left", "lft": "left", "r": "right", "right": "right", "rgt": "right"}
@@ -71,12 +72,17 @@ def _spellings(label: str) -> frozenset[tuple[str, str]]:
 
 def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Points:
     """Return the position (time, 3) of each landmark that is ever seen, m, from markers (time, marker, 3)."""
+    return mean_positions(chosen_labels(body_model, seen_labels(labels, markers)), labels, markers)
+
+
+def mean_positions(groups: Mapping[str, Names], labels: list[str], markers: Array) -> Points:
+    """Return the position (time, 3) of each landmark, m, the mean of the markers with its labels."""
     index = {label: i for i, label in enumerate(labels)}
     return {
         landmark: markers[:, [index[label] for label in group]].mean(axis=1)
         if len(group) > 1
         else markers[:, index[group[0]]]
-        for landmark, group in chosen_labels(body_model, seen_labels(labels, markers)).items()
+        for landmark, group in groups.items()
     }
 
 
@@ -110,19 +116,14 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
     return problems
 
 
-def point(points: Mapping[str, Array], names: Names, side: str) -> Array:
-    """Return the point of one side that a rule of a body model names; the mean point of several names.
-
-    Args:
-        points: positions (..., 3) by name.
-        names: landmarks or joint centres.
-        side: the side of names that carry none.
+def point(points: Mapping[str, Array], names: Names) -> Array:
+    """Return the point (..., 3) that a rule of one leg names; the mean point of several names.
 
     Raises:
         KeyError: the name of the first point that is not there.
     """
-    found = [points[name if name in points else f"{name}_{side}"] for name in names]
-    return found[0] if len(found) == 1 else np.asarray(np.mean(found, axis=0))
+    places = [points[name] for name in names]
+    return places[0] if len(places) == 1 else np.asarray(np.mean(places, axis=0))
 
 
 # A heel marker comes off after the static trial in some laboratories, or is never worn. Its place in the foot is kept

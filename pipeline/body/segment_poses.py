@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ..conventions import SIDE_SIGN
 from ..dynamics.vectors import cross, unit
-from .body_model import AxisRule
 from .landmarks import point
+from .rules import AxisRule
 
 Array = NDArray[np.float64]
 
@@ -45,11 +45,16 @@ def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mappin
     return np.stack([axes[0], axes[1], axes[2]], axis=-2)
 
 
+def axis_along(rule: AxisRule, frames: Mapping[str, Array]) -> Array:
+    """Return the axis (..., 3) of another segment that a rule follows."""
+    segment, axis = rule.along.split(".")
+    return frames[segment][..., "xyz".index(axis), :]
+
+
 def _direction(rule: AxisRule, points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
     if rule.along:
-        segment, axis = rule.along.split(".")
-        return frames[segment][..., "xyz".index(axis), :]
-    direction = point(points, rule.end, side) - point(points, rule.start, side)
+        return axis_along(rule, frames)
+    direction = point(points, rule.end) - point(points, rule.start)
     return SIDE_SIGN[side] * direction if rule.mediolateral else direction
 
 

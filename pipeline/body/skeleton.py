@@ -16,10 +16,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS, SIDES
-from .body_model import BodyModel, CentreRule
+from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS
 from .joint_centres import Chord, chord
 from .landmarks import Points, point
+from .rules import CentreRule, LegRules
 from .segment_poses import fit_pose, frame
 from .static_results import stated_in
 
@@ -111,24 +111,24 @@ def restated(calibrated: Mapping[str, CalibratedSide], results: str) -> dict[str
 
 
 def moving_legs(
-    points: Points, body_model: BodyModel, calibrated: Mapping[str, CalibratedSide], count: int
+    points: Points, rules: Mapping[str, LegRules], calibrated: Mapping[str, CalibratedSide], count: int
 ) -> dict[str, Skeleton]:
     """Return the skeleton of each side in motion; NaN where landmarks are not seen, or for a side not calibrated.
 
     Args:
         points: landmarks (time, 3), m, NaN where unseen.
-        body_model: the model of the calibration.
+        rules: of the body model of the calibration, by side.
         calibrated: the sides of the calibration, at least one.
         count: number of frames.
     """
     pelvis = Skeleton()
-    side, known = next(iter(calibrated.items()))
-    _add_pose(pelvis, points, body_model, known, "pelvis", side, count)
-    return {side: moving_leg(points, body_model, calibrated.get(side), pelvis, side, count) for side in SIDES}
+    side, findings = next(iter(calibrated.items()))
+    _add_pose(pelvis, points, rules[side], findings, "pelvis", count)
+    return {side: moving_leg(points, leg, calibrated.get(side), pelvis, count) for side, leg in rules.items()}
 
 
 def moving_leg(
-    points: Points, body_model: BodyModel, calibrated: CalibratedSide | None, pelvis: Skeleton, side: str, count: int
+    points: Points, leg: LegRules, calibrated: CalibratedSide | None, pelvis: Skeleton, count: int
 ) -> Skeleton:
     """Return the skeleton of one side in motion, see :func:`moving_legs`; ``pelvis`` has the pelvis alone."""
     moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
@@ -138,15 +138,15 @@ def moving_leg(
         moving.origins |= dict.fromkeys(ORIGIN, nowhere)
         moving.centres |= {f"{joint}_centre": nowhere for joint in FROM_HIP}
         return moving
-    moving.centres |= shown_centres(points, body_model, side, count)
+    moving.centres |= shown_centres(points, leg, count)
     for segment in FROM_PELVIS:
         joint = DISTAL.get(segment, "")
-        rule = body_model.chord_in_motion(joint) if joint and not calibrated.carrier[joint] else None
+        rule = leg.chord_in_motion(joint) if joint and not calibrated.carrier[joint] else None
         if rule and f"{joint}_centre" not in moving.centres:
-            known, place = points | moving.centres, calibrated.chords[joint]
-            moving.centres[f"{joint}_centre"] = _or_nan(chord_of, known, rule, side, place, shape=(count, 3))
+            arguments = points | moving.centres, rule, leg.side, calibrated.chords[joint]
+            moving.centres[f"{joint}_centre"] = _or_nan(chord_of, *arguments, shape=(count, 3))
         if segment != "pelvis":
-            _add_pose(moving, points, body_model, calibrated, segment, side, count)
+            _add_pose(moving, points, leg, calibrated, segment, count)
         for name in FROM_HIP:
             if calibrated.carrier[name] == segment:
                 local = calibrated.carried[name]
@@ -154,57 +154,49 @@ def moving_leg(
     return moving
 
 
-def shown_centres(points: Points, body_model: BodyModel, side: str, count: int) -> dict[str, Array]:
+def shown_centres(points: Points, leg: LegRules, count: int) -> dict[str, Array]:
     """Return the joint centres (time, 3) that the file shows as points, by name; NaN where it lacks them."""
-    rules = {joint: body_model.joint_centres[joint][0] for joint in FROM_HIP}
+    first = {joint: leg.joint_centres[joint][0] for joint in FROM_HIP}
     return {
-        f"{joint}_centre": _or_nan(point, points, rule.start, side, shape=(count, 3))
-        for joint, rule in rules.items()
+        f"{joint}_centre": _or_nan(point, points, rule.start, shape=(count, 3))
+        for joint, rule in first.items()
         if rule.method == "shown"
     }
 
 
 def _add_pose(
-    moving: Skeleton,
-    points: Points,
-    body_model: BodyModel,
-    calibrated: CalibratedSide,
-    segment: str,
-    side: str,
-    count: int,
+    moving: Skeleton, points: Points, leg: LegRules, calibrated: CalibratedSide, segment: str, count: int
 ) -> None:
     """Add a segment's frame and origin, by its cluster or by its axes."""
-    rule = body_model.segments[segment]
-    known = points | moving.centres
+    rule, shown, nowhere = leg.segments[segment], points | moving.centres, np.full((count, 3), np.nan)
     if rule.cluster:
         places = calibrated.clusters[segment]
-        nowhere = np.full((count, 3), np.nan)
-        paths = np.stack([known.get(name, known.get(f"{name}_{side}", nowhere)).T for name in places])
+        paths = np.stack([shown.get(leg.clusters[segment][name], nowhere).T for name in places])
         pose = fit_pose(np.array(list(places.values())), np.moveaxis(paths, -1, 0))
         moving.frames[segment], moving.origins[segment], moving.residuals[segment] = pose
         return
-    built = _or_nan(frame, rule.axes_in_motion, known, moving.frames, side, shape=(count, 3, 3))
+    built = _or_nan(frame, rule.axes_in_motion, shown, moving.frames, leg.side, shape=(count, 3, 3))
     moving.frames[segment] = calibrated.technical[segment] @ built
     if segment == "pelvis":
-        moving.origins[segment] = _or_nan(point, points, rule.origin, side, shape=(count, 3))
+        moving.origins[segment] = _or_nan(point, points, rule.origin, shape=(count, 3))
     else:
         moving.origins[segment] = moving.centres[f"{ORIGIN[segment]}_centre"]
 
 
 def chord_of(points: Points, rule: CentreRule, side: str, place: Chord) -> Array:
     """Return the joint centre (time, 3) of a chord rule, m."""
-    return chord(*chord_points(points, rule, side), place, side)
+    return chord(*chord_points(points, rule), place, side)
 
 
-def chord_points(points: Points, rule: CentreRule, side: str) -> tuple[Array, Array, Array]:
+def chord_points(points: Points, rule: CentreRule) -> tuple[Array, Array, Array]:
     """Return proximal centre, lateral marker and wand (time, 3) of a chord rule, m.
 
     A medial marker is mirrored in the lateral one, to where a wand in its plane would be.
     """
-    proximal, lateral = (point(points, names, side) for names in (rule.proximal, rule.lateral))
+    proximal, lateral = (point(points, names) for names in (rule.proximal, rule.lateral))
     if rule.medial:
-        return proximal, lateral, 2 * lateral - point(points, rule.medial, side)
-    return proximal, lateral, point(points, rule.wand, side)
+        return proximal, lateral, 2 * lateral - point(points, rule.medial)
+    return proximal, lateral, point(points, rule.wand)
 
 
 def _or_nan(build: Callable[..., Array], *arguments: Any, shape: tuple[int, ...]) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 from ..conventions import DISTAL, FROM_PELVIS, PROXIMAL, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
 from ..errors import UserError
-from .body_model import BodyModel, CentreRule, SegmentRule
 from .joint_centres import Chord, chord_through, device_corner, shifted
 from .joint_centres import hip_centre as hip_regression
 from .landmarks import Points, point
-from .requirements import FEWEST_CLUSTER_MARKERS, virtual_landmarks
-from .segment_poses import frame, mean_rotation, turned_about_y
+from .resolved_model import FEWEST_CLUSTER_MARKERS, ResolvedLeg
+from .rules import AxisRule, CentreRule, LegRules, Names
+from .segment_poses import axis_along, frame, mean_rotation, turned_about_y
 from .skeleton import ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, moving_leg, shown_centres
 from .static_results import StaticResults, plantar_flexion
 
@@ -25,16 +26,19 @@ Array = NDArray[np.float64]
 MOST_UNEVEN_DEVICE = 0.1
 
 
-def with_virtual(points: Points, body_model: BodyModel) -> Points:
+Devices = Mapping[str, tuple[Names, str]]  # as of pipeline.body.resolved_model.ResolvedModel
+
+
+def with_devices(points: Points, devices: Devices) -> Points:
     """Return the landmarks (time, 3) of the static trial with those that an alignment device shows, m."""
     whole = dict(points)
-    for full, ((a, b, c), side) in virtual_landmarks(body_model, points).items():
+    for landmark, ((a, b, c), side) in devices.items():
         ends = (points[a], points[b], points[c])
-        whole[full] = device_corner(ends, points["asis_right"] - points["asis_left"], side)
+        whole[landmark] = device_corner(ends, points["asis_right"] - points["asis_left"], side)
     return whole
 
 
-def refuse_wrong_device(points: Points, body_model: BodyModel, side: str) -> None:
+def refuse_wrong_device(points: Points, devices: Devices, side: str) -> None:
     """Refuse a knee alignment device with a marker that is exchanged or has moved.
 
     Its three rods are of one length and square to each other, so that their ends are equally far apart. The first of
@@ -43,14 +47,14 @@ def refuse_wrong_device(points: Points, body_model: BodyModel, side: str) -> Non
 
     Args:
         points: landmarks (time, 3) of the static trial, m.
-        body_model: the body model.
+        devices: of the recording.
         side: ``left`` or ``right``.
 
     Raises:
         UserError: the markers are not equally far apart, or not the first is beside the knee.
     """
     remedy = "label the device's markers right (KAX on the rod along the knee's axis), or use another static trial"
-    for (first, second, third), of_side in virtual_landmarks(body_model, points).values():
+    for (first, second, third), of_side in devices.values():
         if of_side != side:
             continue
         ends = points[first], points[second], points[third]
@@ -67,37 +71,27 @@ def refuse_wrong_device(points: Points, body_model: BodyModel, side: str) -> Non
 
 
 def static_skeleton(
-    points: Points,
-    body_model: BodyModel,
-    rules: Mapping[str, CentreRule],
-    side: str,
-    sizes: Mapping[str, float],
-    *,
-    hip_centre: str | Array,
+    points: Points, leg: ResolvedLeg, sizes: Mapping[str, float], *, hip_centre: str | Array
 ) -> tuple[Skeleton, CalibratedSide]:
     """Return the skeleton of one side in the static trial, and its findings for motion.
 
     Args:
         points: landmarks (time, 3), m.
-        body_model: the body model.
-        rules: the rule of each joint centre, of :func:`pipeline.body.requirements.chosen_rules`.
-        side: ``left`` or ``right``.
+        leg: the side of the body model in this recording.
         sizes: anthropometry, kg and m, by participants.tsv column.
         hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m.
 
     Raises:
         UserError: a size is missing, or no frame shows a segment.
     """
-    still = Skeleton(centres=shown_centres(points, body_model, side, len(next(iter(points.values())))))
+    rules, side = leg.rules, leg.rules.side
+    still = Skeleton(centres=shown_centres(points, rules, len(next(iter(points.values())))))
+    _add_pelvis(still, points, rules, sizes, hip_centre)
     torsion = 0.0
-    for segment in FROM_PELVIS:
-        rule = body_model.segments[segment]
-        if segment == "pelvis":
-            _add_pelvis(still, points, body_model, side, sizes, hip_centre)
-            continue
-        joint = DISTAL.get(segment, "")
+    for segment in FROM_PELVIS[1:]:
+        rule, joint = rules.segments[segment], DISTAL.get(segment, "")
         if joint and f"{joint}_centre" not in still.centres:
-            centre = _static_centre(points | still.centres, still, rules[joint], side, sizes)
+            centre = _static_centre(points | still.centres, still, leg.centres[joint], side, sizes)
             still.centres[f"{joint}_centre"] = centre
         still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
@@ -105,19 +99,11 @@ def static_skeleton(
             torsion = _torsion(still, points, segment, rule.torsion, side)
             still.frames[segment] = turned_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
     _refuse_unseen(still, side)
-    calibrated = _calibrated(points | still.centres, still, body_model, rules, side, sizes, torsion)
-    return still, _with_linkage(calibrated, points, still, body_model, side)
+    return still, _with_linkage(_findings(points | still.centres, still, leg, sizes, torsion), points, still, rules)
 
 
 def skeleton_by_stated_foot(
-    points: Points,
-    body_model: BodyModel,
-    rules: Mapping[str, CentreRule],
-    side: str,
-    sizes: Mapping[str, float],
-    *,
-    hip_centre: str | Array,
-    stated_rad: float,
+    points: Points, leg: ResolvedLeg, sizes: Mapping[str, float], *, hip_centre: str | Array, stated_rad: float
 ) -> tuple[Skeleton, CalibratedSide, str]:
     """Return the skeleton with the foot flat or not, by the plantar flexion that the static trial states; and a note.
 
@@ -125,56 +111,44 @@ def skeleton_by_stated_foot(
     it equals one of both within 0.3 degrees in statics of four laboratories; the two are apart by heel and toe markers
     at different heights.
     """
-    found = [static_skeleton(points, model, rules, side, sizes, hip_centre=hip_centre) for model in body_model.feet()]
-    as_marked, flat = (plantar_flexion(calibrated.technical["foot"]) for _, calibrated in found)
+    feet = [replace(leg, rules=rules) for rules in leg.rules.feet()]
+    both = [static_skeleton(points, each, sizes, hip_centre=hip_centre) for each in feet]
+    as_marked, flat = (plantar_flexion(findings.technical["foot"]) for _, findings in both)
     is_flat = abs(flat - stated_rad) < abs(as_marked - stated_rad)
-    stated, *both = (f"{np.degrees(angle):.1f}" for angle in (stated_rad, flat, as_marked))
-    how = "flat" if is_flat else "as marked"
-    note = f"{side} foot {how}, by its stated plantar flexion of {stated} degrees ({both[0]} flat, {both[1]} as marked)"
-    return *found[is_flat], note
+    stated, *others = (f"{np.degrees(angle):.1f}" for angle in (stated_rad, flat, as_marked))
+    how = f"{leg.rules.side} foot {'flat' if is_flat else 'as marked'}"
+    note = f"{how}, by its stated plantar flexion of {stated} degrees ({others[0]} flat, {others[1]} as marked)"
+    return *both[is_flat], note
 
 
 def stated_skeleton(
-    points: Points,
-    body_model: BodyModel,
-    stated: StaticResults,
-    side: str,
-    sizes: Mapping[str, float],
-    *,
-    hip_centre: str | Array,
+    points: Points, rules: LegRules, stated: StaticResults, sizes: Mapping[str, float], *, hip_centre: str | Array
 ) -> tuple[Skeleton, CalibratedSide]:
     """Return the skeleton of one side in any trial, and what motion needs, from stated static results.
 
     Arguments and errors as of :func:`static_skeleton`.
     """
     pelvis = Skeleton()
-    _add_pelvis(pelvis, points, body_model, side, sizes, hip_centre)
+    _add_pelvis(pelvis, points, rules, sizes, hip_centre)
     middle = place_in_segment(pelvis, "pelvis", pelvis.centres.pop("hip_centre"))
-    radius = {joint: _radius(body_model.joint_centres[joint][0], side, sizes) for joint in ("knee", "ankle")}
+    radius = {joint: _radius(rules.joint_centres[joint][0], rules.side, sizes) for joint in ("knee", "ankle")}
     carried = {"hip": middle, "knee": np.full(3, np.nan), "ankle": np.full(3, np.nan)}
     carrier = {"hip": "pelvis", "knee": "", "ankle": ""}
-    technical, chords = stated.technical(side), stated.chords(radius)
-    calibrated = CalibratedSide({}, carrier, carried, technical, chords, stated.tibial_torsion)
-    still = moving_leg(points, body_model, calibrated, pelvis, side, len(pelvis.frames["pelvis"]))
-    _refuse_unseen(still, side)
-    return still, _with_linkage(calibrated, points, still, body_model, side)
+    technical, chords = stated.technical(rules.side), stated.chords(radius)
+    findings = CalibratedSide({}, carrier, carried, technical, chords, stated.tibial_torsion)
+    still = moving_leg(points, rules, findings, pelvis, len(pelvis.frames["pelvis"]))
+    _refuse_unseen(still, rules.side)
+    return still, _with_linkage(findings, points, still, rules)
 
 
-def _with_linkage(
-    calibrated: CalibratedSide, points: Points, still: Skeleton, body_model: BodyModel, side: str
-) -> CalibratedSide:
+def _with_linkage(findings: CalibratedSide, points: Points, still: Skeleton, rules: LegRules) -> CalibratedSide:
     """Return the findings with what the linked leg needs: all markers and joint centres in segment axes."""
-    placed = {
-        segment: {name: place_in_segment(still, segment, points[name]) for name in names if name in points}
-        for segment in FROM_PELVIS
-        for names in [body_model.fixed_to(segment, side)]
-    }
     fixed = {
-        segment: {name: place for name, place in places.items() if np.isfinite(place).all()}
-        for segment, places in placed.items()
+        segment: _seen_places(still, segment, {name: points[name] for name in names if name in points})
+        for segment, names in rules.fixed.items()
     }
     joints = {name: place_in_segment(still, of, still.centres[f"{name}_centre"]) for name, of in PROXIMAL.items()}
-    return calibrated._replace(fixed=fixed, joints=joints)
+    return findings._replace(fixed=fixed, joints=joints)
 
 
 def _refuse_unseen(still: Skeleton, side: str) -> None:
@@ -185,71 +159,60 @@ def _refuse_unseen(still: Skeleton, side: str) -> None:
 
 
 def _add_pelvis(
-    still: Skeleton,
-    points: Points,
-    body_model: BodyModel,
-    side: str,
-    sizes: Mapping[str, float],
-    hip_centre: str | Array,
+    still: Skeleton, points: Points, rules: LegRules, sizes: Mapping[str, float], hip_centre: str | Array
 ) -> None:
-    rule = body_model.segments["pelvis"]
-    still.frames["pelvis"] = frame(rule.axes, points, {}, side)
-    still.origins["pelvis"] = point(points, rule.origin, side)
+    """Add the pelvis, and the hip centre unless the file shows it."""
+    rule = rules.segments["pelvis"]
+    still.frames["pelvis"] = frame(rule.axes, points, {}, rules.side)
+    still.origins["pelvis"] = point(points, rule.origin)
     if "hip_centre" not in still.centres:
-        still.centres["hip_centre"] = _static_hip(points, still, side, sizes, hip_centre)
+        still.centres["hip_centre"] = _static_hip(points, still, rules.side, sizes, hip_centre)
 
 
-def _torsion(still: Skeleton, points: Points, segment: str, axis: str, side: str) -> float:
+def _torsion(still: Skeleton, points: Points, segment: str, rule: AxisRule, side: str) -> float:
     """Return the mean angle about y from an axis of another segment to z of this one, inwards positive, rad.
 
     In place of the axis, a landmark ahead of the segment's origin gives the plane square to it.
     """
-    other, _, letter = axis.partition(".")
-    if letter:
-        line = still.frames[other][:, "xyz".index(letter)]
+    if rule.along:
+        line = axis_along(rule, still.frames)
     else:
-        line = unit(cross(point(points, (axis,), side) - still.origins[segment], still.frames[segment][:, 1]))
+        line = unit(cross(point(points, rule.end) - still.origins[segment], still.frames[segment][:, 1]))
     forward, _, right = np.einsum("tij,tj->it", still.frames[segment], line)
     seen = np.isfinite(forward)
     return float(SIDE_SIGN[side] * np.arctan2(-forward[seen].mean(), right[seen].mean())) if seen.any() else np.nan
 
 
-def _calibrated(
-    known: Points,
-    still: Skeleton,
-    body_model: BodyModel,
-    rules: Mapping[str, CentreRule],
-    side: str,
-    sizes: Mapping[str, float],
-    torsion: float,
+def _findings(
+    shown: Points, still: Skeleton, leg: ResolvedLeg, sizes: Mapping[str, float], torsion: float
 ) -> CalibratedSide:
     """Return the findings of a static skeleton for motion."""
-    segments = {name: body_model.segments[name] for name in FROM_PELVIS}
-    clusters = {name: _cluster(known, still, name, rule, side) for name, rule in segments.items() if rule.cluster}
-    technical = {name: np.eye(3) for name in segments}
-    for name, rule in segments.items():
-        if rule.technical_axes and not rule.cluster:
-            built = frame(rule.technical_axes, known, still.frames, side)
+    side, segments = leg.rules.side, leg.rules.segments
+    clusters = {name: _cluster(shown, still, name, leg.rules) for name in FROM_PELVIS if segments[name].cluster}
+    technical = {name: np.eye(3) for name in FROM_PELVIS}
+    for name in FROM_PELVIS:
+        if segments[name].technical_axes and not segments[name].cluster:
+            built = frame(segments[name].technical_axes, shown, still.frames, side)
             technical[name] = mean_rotation(still.frames[name] @ np.swapaxes(built, -1, -2))
     technical["shank"] = turned_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
-    carrier = {joint: rule.moves_with for joint, rule in rules.items()}
+    carrier = {joint: rule.moves_with for joint, rule in leg.centres.items()}
     chords = {
-        joint: _chord(known, joint, rule, side, sizes)
-        for joint, rule in rules.items()
+        joint: _chord(shown, joint, rule, side, sizes)
+        for joint, rule in leg.centres.items()
         if rule.moving and rule.moving.method == "chord"
     }
     carried = {
-        joint: place_in_segment(still, segment, known[f"{joint}_centre"]) if segment else np.full(3, np.nan)
+        joint: place_in_segment(still, segment, shown[f"{joint}_centre"]) if segment else np.full(3, np.nan)
         for joint, segment in carrier.items()
     }
     return CalibratedSide(clusters, carrier, carried, technical, chords, torsion)
 
 
-def _chord(known: Points, joint: str, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Chord:
+def _chord(shown: Points, joint: str, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Chord:
     """Return the chord by which a joint centre is found in every frame."""
     if not rule.in_motion:
         return Chord(_radius(rule, side, sizes))
-    return chord_through(*chord_points(known, rule.in_motion, side), known[f"{joint}_centre"], side)
+    return chord_through(*chord_points(shown, rule.in_motion), shown[f"{joint}_centre"], side)
 
 
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
@@ -271,19 +234,19 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
     asis = {name: points[f"asis_{name}"] for name in SIDES}
     posterior = points["sacrum"] if "sacrum" in points else (points["psis_left"] + points["psis_right"]) / 2
     middle = (asis["left"] + asis["right"]) / 2
-    known = {
+    lengths = {
         "pelvis_width": _mean_length(asis["right"] - asis["left"]),
         "pelvis_depth": _mean_length(middle - posterior),
         "marker_radius": sizes["marker_diameter_m"] / 2,
     }
     legs = [sizes[f"leg_length_{name}_m"] for name in SIDES if f"leg_length_{name}_m" in sizes]
     if legs:
-        known |= {"leg_length": sizes.get(f"leg_length_{side}_m", legs[0]), "leg_length_mean": float(np.mean(legs))}
+        lengths |= {"leg_length": sizes.get(f"leg_length_{side}_m", legs[0]), "leg_length_mean": float(np.mean(legs))}
     if f"asis_trochanter_distance_{side}_m" in sizes:
-        known["asis_trochanter_distance"] = sizes[f"asis_trochanter_distance_{side}_m"]
+        lengths["asis_trochanter_distance"] = sizes[f"asis_trochanter_distance_{side}_m"]
     if "asis_distance_m" in sizes and method == "davis":
-        known["pelvis_width"] = sizes["asis_distance_m"]
-    return np.asarray(middle + hip_regression(method, side, known) @ still.frames["pelvis"])
+        lengths["pelvis_width"] = sizes["asis_distance_m"]
+    return np.asarray(middle + hip_regression(method, side, lengths) @ still.frames["pelvis"])
 
 
 def _mean_length(vectors: Array) -> float:
@@ -292,25 +255,24 @@ def _mean_length(vectors: Array) -> float:
     return float(lengths.mean()) if len(lengths) else np.nan
 
 
-def _static_centre(known: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array:
+def _static_centre(shown: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array:
     """Return the centre of knee or ankle (time, 3), m."""
     if rule.method == "midpoint":
-        first, second = (point(known, (name,), side) for name in rule.between)
+        first, second = (shown[name] for name in rule.between)
         return first + _radius_between(second - first, rule, side, sizes) * unit(second - first)
     if rule.method == "chord" and rule.medial:
-        lateral, medial = (point(known, names, side) for names in (rule.lateral, rule.medial))
+        lateral, medial = (point(shown, names) for names in (rule.lateral, rule.medial))
         radius = _radius_between(medial - lateral, rule, side, sizes)
-        return chord_of(known, rule, side, Chord(float(np.nanmean(radius))))
+        return chord_of(shown, rule, side, Chord(float(np.nanmean(radius))))
     if rule.method == "chord":
-        return chord_of(known, rule, side, Chord(_radius(rule, side, sizes)))
+        return chord_of(shown, rule, side, Chord(_radius(rule, side, sizes)))
     length: Array | float
     if rule.size:
         length = _size(rule.size, side, sizes)
     else:
-        start, end = (point(known, (name,), side) for name in rule.span)
+        start, end = (shown[name] for name in rule.span)
         length = np.linalg.norm(end - start, axis=-1)
-    axes = frame(rule.axes, known, still.frames, side)
-    return shifted(point(known, rule.start, side), axes, rule.shift, length, side)
+    return shifted(point(shown, rule.start), frame(rule.axes, shown, still.frames, side), rule.shift, length, side)
 
 
 def _radius_between(across: Array, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array | float:
@@ -325,15 +287,20 @@ def _radius_between(across: Array, rule: CentreRule, side: str, sizes: Mapping[s
     return np.asarray(np.linalg.norm(across, axis=-1, keepdims=True) / 2)
 
 
-def _cluster(known: Points, still: Skeleton, segment: str, rule: SegmentRule, side: str) -> dict[str, Array]:
-    """Return the position of each marker of a cluster in its segment, by name."""
-    here = [name for name in rule.cluster if name in known or f"{name}_{side}" in known]
-    places = {name: place_in_segment(still, segment, point(known, (name,), side)) for name in here}
-    seen = {name: place for name, place in places.items() if np.isfinite(place).all()}
-    if len(seen) < FEWEST_CLUSTER_MARKERS:
-        what = f"the {side} {segment} has {len(seen)} of its cluster markers {', '.join(rule.cluster)}, expected three"
-        raise UserError("", what, "label them, or use another static trial")
-    return seen
+def _cluster(shown: Points, still: Skeleton, segment: str, rules: LegRules) -> dict[str, Array]:
+    """Return the position of each marker of a cluster in its segment, by its name in the body model."""
+    markers = rules.clusters[segment]
+    places = _seen_places(still, segment, {name: shown[full] for name, full in markers.items() if full in shown})
+    if len(places) < FEWEST_CLUSTER_MARKERS:
+        what = f"the {rules.side} {segment} has {len(places)} of its cluster markers {', '.join(markers)}"
+        raise UserError("", f"{what}, expected three", "label them, or use another static trial")
+    return places
+
+
+def _seen_places(still: Skeleton, segment: str, points: Points) -> dict[str, Array]:
+    """Return the place (3,) of each point (time, 3) in a segment's axes, m, without those that are never seen."""
+    places = {name: place_in_segment(still, segment, position) for name, position in points.items()}
+    return {name: place for name, place in places.items() if np.isfinite(place).all()}
 
 
 def place_in_segment(still: Skeleton, segment: str, position: Array) -> Array:

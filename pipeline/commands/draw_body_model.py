@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ..body.body_model import BodyModel
 from ..body.landmarks import Points, chosen_labels, positions
-from ..body.requirements import chosen_rules, lacking_landmarks
+from ..body.resolved_model import resolve
 from ..body.skeleton import Skeleton
-from ..body.static_skeleton import static_skeleton, with_virtual
+from ..body.static_skeleton import static_skeleton, with_devices
 from ..c3d.reader import Recording, anthropometry
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, UserError
@@ -94,19 +94,18 @@ def _skeletons(model: BodyModel, recording: Recording, file: Path) -> tuple[Poin
         rotation, _ = to_isb(points, quarter_turn=True)
     except UserError as error:
         raise error.within(str(file)) from None
-    points = with_virtual({name: where @ rotation.T for name, where in points.items()}, model)
+    resolved = resolve(model, points.keys())
+    points = with_devices({name: where @ rotation.T for name, where in points.items()}, resolved.devices)
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
     sizes = {"marker_diameter_m": 0.014} | anthropometry(recording.processing)
     skeletons: dict[str, Skeleton] = {}
     problems: list[Problem] = []
-    for side in SIDES:
-        absent = lacking_landmarks(model, points, side)
+    for side, leg in resolved.legs.items():
         try:
-            if absent:
-                what = f"no {', '.join(name.replace('_', ' ') for name in absent)} in the file"
+            if leg.lacking:
+                what = f"no {', '.join(name.replace('_', ' ') for name in leg.lacking)} in the file"
                 raise UserError("", what, "label these markers")
-            rules = chosen_rules(model, points, side)
-            skeletons[side], _ = static_skeleton(points, model, rules, side, sizes, hip_centre=hip_centre)
+            skeletons[side], _ = static_skeleton(points, leg, sizes, hip_centre=hip_centre)
         except UserError as error:
             problems += error.within(f"{side} leg").problems
     return points, skeletons, problems

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from pipeline.__main__ import main
-from pipeline.body import requirements
 from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
+from pipeline.body.resolved_model import resolve
 from pipeline.body.skeleton import calibrated_sides, moving_legs
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.c3d.reader import read_c3d
@@ -124,8 +124,9 @@ def test_a_known_person_has_what_every_model_needs(name: str) -> None:
     model = body_model(name)
     trial = recorded(model, standing())
     seen = set(positions(model, list(trial.marker.values), trial.marker_position.values))
-    assert requirements.lacking_when_static(model, seen) == []
-    assert requirements.lacking_in_motion(model, seen, seen) == []
+    resolved = resolve(model, seen)
+    assert resolved.lacking() == []
+    assert resolved.lacking_in_motion(seen) == []
 
 
 def with_true_centres(name: str) -> bool:
@@ -146,7 +147,7 @@ def test_frames_and_centres_follow_a_walking_person(name: str, side: str) -> Non
     model, pose = body_model(name), walk(WALK_S)
     trial = cleaned(model, landmarks(pose), WALK_S)
     points = {str(label): trial.marker_position.values[:, i] for i, label in enumerate(trial.marker.values)}
-    leg = moving_legs(points, model, calibrated_sides(calibrated(model, standing())), len(WALK_S))[side]
+    leg = moving_legs(points, model.legs, calibrated_sides(calibrated(model, standing())), len(WALK_S))[side]
     i, true = SIDES.index(side), with_true_centres(name)
     own_foot = not any(rule.along for rule in model.segments["foot"].axes)
     for segment in FROM_PELVIS if own_foot else FROM_PELVIS[:3]:
@@ -173,7 +174,7 @@ def test_alignment_device_stands_in_for_the_knee_marker(side: str) -> None:
     for name in ("chord_radius", "chord_rotation", "chord_abduction", "tibial_torsion", "segment_com"):
         close(one[name], other[name])
     # the knee centre lies along the device's axis, which is the flexion axis here; the malleoli lie along it too
-    leg = moving_legs(with_marker, model, calibrated_sides(other), 5)[side]
+    leg = moving_legs(with_marker, model.legs, calibrated_sides(other), 5)[side]
     close((leg.centres["knee_centre"] - with_marker[f"lateral_epicondyle_{side}"])[:, 0], 0)
     close(other.tibial_torsion, 0)
 
@@ -240,16 +241,15 @@ def test_centres_of_cortex_are_the_points_of_the_file(shared: Path) -> None:
     recording = read_c3d(shared / "labs" / "cortex" / "walk" / "Walk1.c3d")
     model = body_model("cortex")
     points = positions(model, recording.labels, recording.markers)
-    sizes = {"marker_diameter_m": 0.014}
+    sizes, resolved = {"marker_diameter_m": 0.014}, resolve(model, points.keys())
     for side in SIDES:
-        assert requirements.lacking_landmarks(model, points, side) == []
-        rules = requirements.chosen_rules(model, points, side)
-        still, _ = static_skeleton(points, model, rules, side, sizes, hip_centre="bell")
+        assert resolved.legs[side].lacking == []
+        still, _ = static_skeleton(points, resolved.legs[side], sizes, hip_centre="bell")
         for joint in JOINTS:
             close(still.centres[f"{joint}_centre"], points[f"{joint}_point_{side}"])
         inwards = points[f"knee_point_{side}"] - points[f"lateral_epicondyle_{side}"]
         close(np.linalg.norm(inwards, axis=1), 0.0645, 0.0015)  # half a knee of 115 mm and a marker of 14
-    assert requirements.needed_sizes(model, frozenset(points), hip_centre="bell") == []
+    assert resolved.needed_sizes(hip_centre="bell") == []
 
 
 # ---- the drawing
@@ -299,5 +299,5 @@ def test_opencap_labels_are_found_with_and_without_study(suffix: str) -> None:
     labels = [f"{side}{name}{suffix}" for side in ("r", "L") for name in both]
     model = load_body_model("opencap", where="test", study_path=HOUSE)
     found = set(positions(model, labels, np.ones((2, len(labels), 3))))
-    assert requirements.lacking_when_static(model, found) == []
+    assert resolve(model, found).lacking() == []
     assert {f"{name}_{side}" for name in ("asis", "heel", "toe", "shank_3") for side in SIDES} <= found

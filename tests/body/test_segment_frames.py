@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from pipeline.body.body_model import AxisRule
+from pipeline.body.rules import AxisRule
 from pipeline.body.segment_poses import frame
 from pipeline.conventions import FROM_PELVIS, SIDES
 from pipeline.workflow.settings import shipped_body_models

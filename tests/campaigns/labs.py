@@ -19,7 +19,7 @@ import pandas as pd
 import xarray as xr
 
 from pipeline.body.body_model import BodyModel
-from pipeline.body.requirements import SOURCE, width_of_mass
+from pipeline.body.joint_centres import BY_MASS, width_of_mass
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
 from pipeline.errors import Finding, UserError
@@ -32,6 +32,7 @@ from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from tests.campaigns.lab_truths import Score, Stance, score
 from tests.support.checkout import SHARED
+from tests.support.settings import settings_of
 from tests.support.studies.references import JOINTS, MOMENTS, compared, reference_of
 from tests.support.studies.run_steps import run_trial
 
@@ -124,7 +125,7 @@ def give_mass(path: Path, mass_kg: float) -> None:
     row = dict(zip(names, cells, strict=True))
     widths = {name: width for name in names if row[name] == "n/a" and (width := width_of_mass(name, mass_kg))}
     row |= {"mass_kg": f"{mass_kg:g}"} | {name: f"{width:.3f}" for name, width in widths.items()}
-    row |= {"width_source": SOURCE} if widths else {}
+    row |= {"width_source": BY_MASS} if widths else {}
     path.write_text("".join("\t".join(line) + "\n" for line in (row, row.values())))
 
 
@@ -195,7 +196,7 @@ def _calibrated(rows: Any, recorded: Any, participants: Any, model: Any, chosen:
             segments=[],
             segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
             functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
-            **chosen["calibrate"],
+            settings=settings_of("calibrate", **chosen["calibrate"]),
         )
     except UserError as error:
         return str(error)

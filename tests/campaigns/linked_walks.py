@@ -20,6 +20,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.kinematics.step import kinematics
 from tests.campaigns.labs import BY_HAND, FOLDERS, LABS, choose_body_model, set_up, walks
 from tests.support.checkout import SHARED
+from tests.support.settings import settings_of
 from tests.support.studies.references import JOINTS
 
 Array = NDArray[np.float64]
@@ -58,7 +59,10 @@ def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Fitted]:
         cleaned = clean(trial, body_model=model, **chosen["clean"])
         both = {
             method: kinematics(
-                cleaned, calibration, body_model=model, **(dict(chosen["kinematics"]) | {"method": method})
+                cleaned,
+                calibration,
+                body_model=model,
+                settings=settings_of("kinematics", **chosen["kinematics"] | {"method": method}),
             )
             for method in ("segments", "linked")
         }

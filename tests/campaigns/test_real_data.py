@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.body.requirements import width_of_mass
+from pipeline.body.joint_centres import width_of_mass
 from pipeline.plates.wrench import at_instants
 from pipeline.steps.kinematics import step as kinematics
 from pipeline.steps.kinetics.step import kinetics

@@ -23,6 +23,7 @@ from pipeline.tables import study_tables
 from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
+from tests.support.settings import settings_of
 
 Array = NDArray[np.float64]
 DEMO = HOUSE / "data" / "demo"
@@ -40,14 +41,19 @@ def walked() -> tuple[xr.Dataset, xr.Dataset]:
     person: dict[str, Any] = study_tables.read_participants(DEMO / "participants.tsv")["sub-01"]
     table = settings.segment_table(CHOSEN["calibrate"]["segment_parameters"])
     calibration = calibrate(
-        joined(recorded), body_model=MODEL, participant=person, segments=[], segment_table=table, **CHOSEN["calibrate"]
+        joined(recorded),
+        body_model=MODEL,
+        participant=person,
+        segments=[],
+        segment_table=table,
+        settings=settings_of("calibrate", **CHOSEN["calibrate"]),
     )
     return clean(recorded["comfortable_01"], body_model=MODEL, **CHOSEN["clean"]), calibration
 
 
 def solved(trial: xr.Dataset, calibration: xr.Dataset, **changes: float) -> tuple[xr.Dataset, xr.Dataset]:
     touched = contacts(trial, **CHOSEN["contacts"] | changes)
-    moved = kinematics(trial, calibration, body_model=MODEL, **CHOSEN["kinematics"])
+    moved = kinematics(trial, calibration, body_model=MODEL, settings=settings_of("kinematics", **CHOSEN["kinematics"]))
     return touched, kinetics(moved, touched, calibration, **CHOSEN["kinetics"])
 
 

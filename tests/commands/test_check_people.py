@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.body import requirements
+from pipeline.body.resolved_model import resolve
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import of_file
@@ -79,7 +79,7 @@ def test_sizes_that_a_hip_regression_needs(demo: Path) -> None:
 
 def test_chord_functions_need_joint_widths() -> None:
     model = settings.load_body_model("plug_in_gait", where="", study_path=DEMO)
-    needed = requirements.needed_sizes(model, (), hip_centre="harrington")
+    needed = resolve(model, ()).needed_sizes(hip_centre="harrington")
     assert needed == [f"{joint}_width_{side}_m" for joint in ("ankle", "knee") for side in ("left", "right")]
 
 

@@ -33,6 +33,7 @@ from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE, copy_study, planned, snakemake
+from tests.support.settings import settings_of
 
 DEMO = HOUSE / "data" / "demo"
 DOCS = HOUSE / "docs"
@@ -295,11 +296,12 @@ def motion_of(name: str, folder: Path, recorded: dict[str, xr.Dataset]) -> xr.Da
         participant={"participant_id": "sub-01", "mass_kg": "74.6", "sex": "M"},
         segments=[],
         segment_table=settings.segment_table("dempster"),
-        segment_parameters="dempster",
-        hip_centre="bell",
+        settings=settings_of("calibrate", hip_centre="bell"),
     )
     cleaned = clean(recorded["walk"], body_model=model, **chosen["clean"])
-    return kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
+    return kinematics(
+        cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
+    )
 
 
 def test_body_model_of_the_page_finds_the_joints_of_a_shipped_one(tmp_path: Path) -> None:

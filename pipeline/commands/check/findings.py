@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...body import requirements
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
+from ...body.resolved_model import resolve
 from ...conventions import SIDES
 from ...errors import Finding, UserError, listed, nearest
 from ...person.body_weight import LOADED_N
@@ -133,7 +133,7 @@ def of_session(
 
 
 def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], model: BodyModel | None) -> Finding:
-    complete = [file for file in gait if model and not requirements.lacking_when_static(model, facts[file].seen)]
+    complete = [file for file in gait if model and not resolve(model, facts[file].seen).lacking()]
     if complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
     elif model and gait:
@@ -144,8 +144,9 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], mo
 
 
 def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Finding]:
-    if model and not stated and (lacking := requirements.lacking_when_static(model, facts.seen)):
-        legs = requirements.legs_when_static(model, facts.seen)
+    resolved = None if stated or model is None else resolve(model, facts.seen)
+    if model and resolved and (lacking := resolved.lacking()):
+        legs = resolved.complete_legs()
         found = _lacks("warning" if legs else "error", file, lacking, facts, model)
         yield found._replace(what=f"{found.what}: only the {legs[0]} leg can be used") if legs else found
     elif model and facts.heading_problem:
@@ -155,7 +156,7 @@ def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool, st
 
 
 def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:
-    if model and (lacking := requirements.lacking_in_motion(model, facts.seen, static)):
+    if model and (lacking := resolve(model, static).lacking_in_motion(facts.seen)):
         both_sides = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
         yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
     elif model and facts.heading_problem:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ...body.plausibility import REMEDY
 from ...errors import Finding
-from ...steps.calibrate.step import calibrate
+from ...steps.calibrate.step import Settings, calibrate
 from ...trials.session import Trial, joined
 from ...workflow.job_keys import Study
 from ..recording_facts import Facts, failure_of
@@ -30,14 +31,14 @@ def of_legs(session: str, facts: Mapping[str, Facts], study: Study) -> Iterator[
     known = study.sessions[session][0]["participant_id"] in study.participants
     if study.body_model is None or not study.settings or not known:
         return
-    chosen = dict(study.settings["calibrate"])
-    if chosen["hip_centre"] == "functional":
-        chosen["hip_centre"] = WITHOUT_MOTION
+    settings = Settings(**study.settings["calibrate"])
+    if settings.hip_centre == "functional":
+        settings = replace(settings, hip_centre=WITHOUT_MOTION)
     given = {**study.calibration_of(session), "functional": {}, "body_model": study.body_model}
     trials = {row["trial"]: trial_of(facts[row["file"]], row["role"], row["file"]) for row in rows}
     static = next((row["file"] for row in rows if row["role"] == "static"), session)
     try:
-        found = calibrate(joined(trials), **given, **chosen)
+        found = calibrate(joined(trials), settings=settings, **given)
         reasons = [("warning", reason) for reason in found.leg_refused.values.tolist()]
     except Exception as error:  # a failing file costs no other file
         reasons = [("error", str(problem)) for problem in failure_of(Path(static), error).problems]

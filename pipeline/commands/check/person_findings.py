@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...body import requirements
 from ...body.body_model import BodyModel
-from ...body.requirements import width_of_mass
+from ...body.joint_centres import width_of_mass
+from ...body.resolved_model import resolve
 from ...errors import Finding
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import SessionSizes, check_sizes, sizes_in_table
@@ -51,7 +51,7 @@ def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> dict[st
 def _missing(
     person: str, sizes: Mapping[str, float], static: Facts, chosen: Mapping[str, Any], model: BodyModel
 ) -> Iterator[Finding]:
-    needed = requirements.needed_sizes(model, static.seen, hip_centre=chosen["calibrate"]["hip_centre"])
+    needed = resolve(model, static.seen).needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
     if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
         needed = [name for name in needed if not name.startswith("leg_length")]
     if absent := [name for name in needed if name not in sizes]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...body import requirements
 from ...body.body_model import BodyModel
+from ...body.resolved_model import resolve
 from ...conventions import SIDES
 from ...tables.terminal_table import aligned
 from ...workflow import settings
@@ -96,7 +96,7 @@ def needed_sizes(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
     statics = (best_static([file for file in mine if file.stands], name, model) for mine in sessions)
     shown = {static.seen[name] if static else frozenset[str]() for static in statics}
-    return sorted({size for seen in shown for size in requirements.needed_sizes(model, seen, hip_centre=hip_centre)})
+    return sorted({size for seen in shown for size in resolve(model, seen).needed_sizes(hip_centre=hip_centre)})
 
 
 def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
@@ -115,7 +115,7 @@ def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
 
 
 def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit:
-    missed = Counter[str]()
+    missed, nothing = Counter[str](), resolve(model, ())
     standing: list[float] = []
     walking: list[float] = []
     fitted = whole = 0
@@ -123,20 +123,20 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit
         static = best_static([file for file in mine if file.stands] or mine, name, model)
         if static is None:
             continue
-        given = static.seen[name]
-        lacking, needed = (requirements.lacking_when_static(model, shown) for shown in (given, ()))
+        given = resolve(model, static.seen[name])
+        lacking, needed = given.lacking(), nothing.lacking()
         complete = not lacking
         missed.update(lacking)
-        standing.append(1 - len(lacking) / len(needed) if given else 0.0)
+        standing.append(1 - len(lacking) / len(needed) if given.labels else 0.0)
         fitted += static.stands and standing[-1] >= GOOD
         for file in mine:
             if file.stands:
                 continue
             seen = file.seen[name]
-            lacking, needed = (requirements.lacking_in_motion(model, shown, given) for shown in (seen, ()))
+            lacking, needed = (given.lacking_in_motion(shown) for shown in (seen, ()))
             if not static.stands:
                 stated = model.may_be_stated and any(walk.stated for walk in mine)
-                complete = stated or not requirements.lacking_when_static(model, seen)
+                complete = stated or not resolve(model, seen).lacking()
             whole += complete and not lacking
             missed.update(lacking)
             walking.append(1 - len(lacking) / len(needed) if seen else 0.0)
@@ -156,7 +156,7 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit
 
 def _is_essential(model: BodyModel, seen: frozenset[str]) -> bool:
     """Return whether a file shows the pelvis, and knee, ankle and foot of a side, as far as the model names them."""
-    shown = {*seen, *requirements.virtual_landmarks(model, seen)}
+    shown = resolve(model, seen).shown
     pelvis = {"asis_left", "asis_right"} <= shown
 
     def leg(side: str) -> bool:

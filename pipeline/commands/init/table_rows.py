@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from ...body import requirements
 from ...body.body_model import BodyModel
-from ...body.requirements import SOURCE as BY_MASS
-from ...body.requirements import width_of_mass
+from ...body.joint_centres import BY_MASS, width_of_mass
+from ...body.resolved_model import resolve
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
@@ -193,7 +192,7 @@ def _why_excluded(file: File, model_name: str) -> str:
 
 def _own_static(walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel) -> tuple[File, str] | None:
     """Return the walk (file, trial) with most markers that lacks none of a static."""
-    complete = [walk for walk in walks if not requirements.lacking_when_static(model, walk[0].seen[model_name])]
+    complete = [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking()]
     return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TypeVar
 
-from ...body import requirements
 from ...body.body_model import BodyModel
+from ...body.resolved_model import resolve
 from ...conventions import FROM_HIP, SIDES
 from ...errors import Problem
 from ...person.marker_travel import STANDING_M
@@ -134,7 +134,7 @@ def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> Fil
     """
 
     def doubts(file: File) -> tuple[int, bool, bool, bool]:
-        lacking = requirements.lacking_when_static(model, file.seen[model_name])
+        lacking = resolve(model, file.seen[model_name]).lacking()
         return len(lacking), not file.stands, not file.has_word(STATIC_WORD), file.frame_count < SHORT_FRAMES
 
     return min(files, key=doubts, default=None)

@@ -80,7 +80,7 @@ def static_centres(static: Trial, calibrate: xr.Dataset, body_model: BodyModel) 
     """Return the joint centres of the static trial as :func:`moving_centres` does, posed as a walk is."""
     labels, position = static["marker"].values.astype(str).tolist(), static["marker_position"].values
     points = positions(body_model, labels, position)
-    legs = moving_legs(points, body_model, calibrated_sides(calibrate), len(position))
+    legs = moving_legs(points, body_model.legs, calibrated_sides(calibrate), len(position))
     return {(side, joint): legs[side].centres[f"{joint}_centre"] for side, joint in CENTRES}
 
 

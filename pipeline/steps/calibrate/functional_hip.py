@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.body_model import CENTRES, BodyModel
+from ...body.body_model import BodyModel
 from ...body.landmarks import Points, point, positions
+from ...body.rules import LegRules, landmarks_among
 from ...body.segment_poses import frame
 from ...conventions import SIDES
 from ...errors import UserError
@@ -82,27 +83,26 @@ def sphere_centre(points: Array, *, repetitions: int = 20) -> Sphere:
             matrix - 2 * variance * len(count) * np.eye(3), right - 2 * variance * mean.sum(axis=0)
         )
         radius = np.linalg.norm(v - centre, axis=-1)
-        own = np.where(seen, radius, 0.0).sum(axis=0) / count
-        variance = float(np.where(seen, (radius - own) ** 2, 0.0).sum() / count.sum())
+        mean_radius = np.where(seen, radius, 0.0).sum(axis=0) / count
+        variance = float(np.where(seen, (radius - mean_radius) ** 2, 0.0).sum() / count.sum())
     return Sphere(centre + origin, variance**0.5)
 
 
-def functional_hip(points: Points, body_model: BodyModel, side: str) -> FunctionalHip:
+def functional_hip(points: Points, leg: LegRules) -> FunctionalHip:
     """Return the hip centre of one side from a trial in which the thigh circles about it.
 
     Args:
         points: landmarks (time, 3), m.
-        body_model: the body model.
-        side: ``left`` or ``right``.
+        leg: the body model's rules of this side.
 
     Raises:
         UserError: too few markers or frames, too small a motion, or one that is no rotation about a point.
     """
-    names = _thigh_markers(body_model)
-    shown = [full for name in names if (full := f"{name}_{side}") in points]
+    names, side = _thigh_markers(leg), leg.side
+    shown = [name for name in names if name in points]
     try:
-        pelvis = frame(body_model.segments["pelvis"].axes, points, {}, side)
-        middle = point(points, ("asis_left", "asis_right"), side)
+        pelvis = frame(leg.segments["pelvis"].axes, points, {}, side)
+        middle = point(points, ("asis_left", "asis_right"))
     except KeyError as error:
         what = f"the pelvis is not seen: no {str(error.args[0]).replace('_', ' ')}"
         raise UserError("", what, f"label it, {OTHERWISE}") from None
@@ -153,7 +153,7 @@ def functional_hips(
                     raise UserError("", recorded.attrs["rejected"], OTHERWISE)
                 labels = [str(label) for label in recorded.marker.values]
                 points = positions(body_model, labels, recorded.marker_position.values)
-                hips[side] = functional_hip(points, body_model, side)
+                hips[side] = functional_hip(points, body_model.legs[side])
             except UserError as error:
                 raise error.within(f"functional trial {trial}") from None
     if not hips:
@@ -178,11 +178,10 @@ def hip_text(hip: FunctionalHip | None, method: str) -> str:
     )
 
 
-def _thigh_markers(body_model: BodyModel) -> list[str]:
+def _thigh_markers(leg: LegRules) -> list[str]:
     """Return the landmarks of the thigh: its cluster, else those of its axes and of the knee centre."""
-    thigh, knee = body_model.segments["thigh"], body_model.joint_centres["knee"]
-    named = thigh.cluster or (*thigh.points, *(name for rule in knee for name in rule.points))
-    return list(dict.fromkeys(name for name in named if name not in CENTRES))
+    thigh, knee = leg.segments["thigh"], leg.joint_centres["knee"]
+    return landmarks_among(thigh.cluster or (*thigh.points, *(name for rule in knee for name in rule.points)))
 
 
 def _range_deg(angle: Array) -> float:

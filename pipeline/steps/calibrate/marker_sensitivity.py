@@ -12,29 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.body_model import BodyModel
-from ...body.landmarks import Points, chosen_labels, seen_labels
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs
 from ...conventions import FROM_PELVIS, JOINTS, PROXIMAL, SIDES
+from .reference_trial import Reference
 
 Array = NDArray[np.float64]
 STEP_M = 1e-5
 
 
-def per_marker(
-    body_model: BodyModel,
-    calibrated: Mapping[str, CalibratedSide],
-    labels: list[str],
-    markers: Array,
-    points: Points,
-) -> dict[str, Any]:
+def per_marker(reference: Reference, calibrated: Mapping[str, CalibratedSide]) -> dict[str, Any]:
     """Return, as variables, the effect of single markers on the skeleton, by central differences.
 
     Args:
-        body_model: the body model.
+        reference: the static trial.
         calibrated: the sides of the calibration; nothing has an effect on the other.
-        labels, markers: of the static trial, (time, marker, 3), m.
-        points: its landmarks (time, 3), with those that an alignment device shows.
 
     Returns:
         ``marker``, the labels that have an effect; ``segment_turn_per_marker`` (rad per m),
@@ -42,16 +33,15 @@ def per_marker(
         Segments in their own axes, joint centres in the axes of the segment that carries them, else of the proximal
         one; ``axis`` is of the lab.
     """
-    groups = chosen_labels(body_model, seen_labels(labels, markers))
-    groups |= {name: (name,) for name in points if name not in groups}
-    where = {label: markers[:, i] for i, label in enumerate(labels)} | points
+    groups = {**{name: (name,) for name in reference.points}, **reference.model.labels}
+    where = {label: reference.markers[:, i] for i, label in enumerate(reference.labels)} | reference.points
     names = list(dict.fromkeys(label for group in groups.values() for label in group))
     mean = np.array([np.nanmean(where[name], axis=0) for name in names])
     apart = STEP_M * np.eye(mean.size).reshape(-1, *mean.shape)
     copies = np.concatenate([mean + apart, mean - apart, mean[None]])
     column = {name: i for i, name in enumerate(names)}
     moved = {landmark: copies[:, [column[name] for name in group]].mean(axis=1) for landmark, group in groups.items()}
-    legs = moving_legs(moved, body_model, calibrated, len(copies))
+    legs = moving_legs(moved, reference.model.body_model.legs, calibrated, len(copies))
     carrier = next(iter(calibrated.values())).carrier
     parts = [_of_leg(legs[side], calibrated[side].carrier if side in calibrated else carrier) for side in SIDES]
     turn, origin, centre = (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.body_model import SegmentRule
+from ...body.rules import SegmentRule
 from ...body.segment_poses import frame
 from ...conventions import SIDE_SIGN
 from ...errors import UserError
@@ -63,17 +63,17 @@ def from_table(
     results = [_from_row(row, table, segment, side, body_mass_kg, landmarks) for row in rows]
     mass, com, inertia, length = (np.mean(values, axis=0) for values in zip(*results, strict=True))
     if segment in table.get("axes", {}) and has_its_axes(table, segment, landmarks):
-        to_own = frame(_own(table, segment).axes, landmarks, {}, side)
+        to_own = frame(_rule_of_table(table, segment).axes, landmarks, {}, side)
         com, inertia = com @ to_own, to_own.T @ inertia @ to_own
     return SegmentParameters(mass, com, inertia, length)
 
 
 def has_its_axes(table: Mapping[str, Any], segment: str, landmarks: Mapping[str, Array]) -> bool:
     """Return whether the landmarks show the axes of the table's tensor; true if it has no axes of its own."""
-    return all(np.isfinite(landmarks.get(name, np.nan)).all() for name in _own(table, segment).points)
+    return all(np.isfinite(landmarks.get(name, np.nan)).all() for name in _rule_of_table(table, segment).points)
 
 
-def _own(table: Mapping[str, Any], segment: str) -> SegmentRule:
+def _rule_of_table(table: Mapping[str, Any], segment: str) -> SegmentRule:
     """Return the table's own axes of a segment, without any if it has none."""
     return SegmentRule.of({"axes": table.get("axes", {}).get(segment, ())})
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body.marker_distances import LOOKS, Change, best_exchange, jumps_exchanged, on_the_other_leg, steadiness
 from ...signals.filters import stretches
+from ...signals.marker_distances import LOOKS, Change, best_exchange, jumps_exchanged, on_the_other_leg, steadiness
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.bool_]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.marker_distances import bends
 from ...conventions import SIDES
 from ...errors import UserError, listed
 from ...signals.filters import stretches
+from ...signals.marker_distances import bends
 from .label_swaps import Exchange, find_exchanges
 
 Array = NDArray[np.float64]

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import SHOWING_HEEL, chosen_labels, heel_places, positions, seen_labels, with_heels
-from ...body.static_skeleton import with_virtual
+from ...body.resolved_model import resolve
+from ...body.static_skeleton import with_devices
 from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.baseline import subtract_baseline
@@ -72,7 +73,7 @@ def heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset
                 trial = one_trial(read, name)
                 labels = [str(label) for label in trial.marker.values]
                 points = positions(body_model, labels, trial.marker_position.values)
-                places |= heel_places(with_virtual(points, body_model))
+                places |= heel_places(with_devices(points, resolve(body_model, points.keys()).devices))
         return step(read, body_model=body_model, heels=places, **arguments)
 
     return with_static

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...errors import UserError
+from ...signals.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...trials.session import spans_of
 
 Array = NDArray[np.float64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,33 +34,28 @@ Variables = dict[str, tuple[tuple[str, ...], Array]]
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Section ``kinematics`` of the settings; config/settings.schema.yaml has the meaning of each key."""
+
+    method: str
+    joint_types: Mapping[str, str]
+    marker_weights: Mapping[str, float]
+    joint_limits: Mapping[str, Sequence[float]]
+    smallest_floating_axis: float
+    angle_convention: str
+    static_offset: str
+
+
 @take_usable_walks
-def kinematics(
-    clean: xr.Dataset,
-    calibrate: xr.Dataset,
-    *,
-    body_model: BodyModel,
-    method: str,
-    joint_types: Mapping[str, str],
-    marker_weights: Mapping[str, float],
-    joint_limits: Mapping[str, Sequence[float]],
-    smallest_floating_axis: float,
-    angle_convention: str,
-    static_offset: str,
-) -> xr.Dataset:
+def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, body_model: BodyModel) -> xr.Dataset:
     """Return the motion of both legs in the trials of a session.
 
     Args:
         clean: the session of the step ``clean``.
         calibrate: the session's calibration.
+        settings: of the step; the linked legs are those of :mod:`pipeline.steps.kinematics.linked_leg`.
         body_model: the model of the calibration.
-        method: ``segments`` poses each segment by its own markers; ``linked`` all of them at once, held together at
-            the joint centres (:mod:`pipeline.steps.kinematics.linked_leg`).
-        joint_types, marker_weights, joint_limits: of the linked legs, see
-            :func:`pipeline.steps.kinematics.linked_model.linked_model`.
-        smallest_floating_axis: cosine of the second joint angle below which joint angles are NaN.
-        angle_convention: ``isb``, or ``plug_in_gait`` with its sequence of the ankle.
-        static_offset: ``keep``, or ``subtract`` the static trial's joint angles.
 
     Returns:
         ``rotation`` (sample, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
@@ -78,12 +74,12 @@ def kinematics(
     refuse_exchanged(clean, calibrate)
     spans, calibrated = spans_of(clean, "sample"), calibrated_sides(calibrate)
     names, position, time = (clean.variables[name].values for name in ("marker", "marker_position", "time"))
-    offset = _static_angles(calibrate, angle_convention, smallest_floating_axis) if static_offset == "subtract" else 0.0
+    offset = _static_angles(calibrate, settings) if settings.static_offset == "subtract" else 0.0
     linkage = None
-    if method == "linked":
+    if settings.method == "linked":
         linkage = linked_model(
-            calibrate, names.tolist(),
-            joint_types=joint_types, marker_weights=marker_weights, joint_limits=joint_limits,
+            calibrate, names.tolist(), joint_types=settings.joint_types,
+            marker_weights=settings.marker_weights, joint_limits=settings.joint_limits,
         )  # fmt: skip
     found: Variables = {}
     verdicts: list[Verdicts] = []
@@ -94,7 +90,7 @@ def kinematics(
         paths = np.ascontiguousarray(np.moveaxis(position[here], 0, -1))  # time last in memory, here and in results
         points = {name: path.T for name, path in zip(names.tolist(), paths, strict=True)}
         sides = restated(calibrated, stated[numbers.start])
-        legs = moving_legs(points, body_model, sides, paths.shape[-1])
+        legs = moving_legs(points, body_model.legs, sides, paths.shape[-1])
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in own]
         verdicts.append(judged_legs(points, legs, calibrate, time[here], spans_here))
         hidden = [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))]
@@ -105,7 +101,7 @@ def kinematics(
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
         twisted = calibrated if linkage else sides  # all walks of a session have the same linkage
         torsion = np.array([twisted[side].tibial_torsion if side in twisted else 0.0 for side in SIDES])
-        angles = _angles(rotation, offset, angle_convention, smallest_floating_axis, torsion)
+        angles = _angles(rotation, offset, settings, torsion)
         _hide(motion | angles, hidden)
         if linkage:
             motion["marker_residual"] = ("sample", "marker"), residual.T
@@ -114,13 +110,14 @@ def kinematics(
             motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], spans_here)
         _put(found, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
-    return xr.Dataset(found | _joined(verdicts) | _facts(clean, smallest_floating_axis), LABELS | labels)
+    return xr.Dataset(found | _joined(verdicts) | _facts(clean, settings.smallest_floating_axis), LABELS | labels)
 
 
-def _static_angles(calibrate: xr.Dataset, convention: str, smallest_floating_axis: float) -> Array:
+def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:
     """Return the joint angles (1, side, joint, angle) of the static trial, degrees."""
     static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
-    return joint_angles(static[None], convention, smallest_floating_axis, calibrate.tibial_torsion.values)
+    torsion = calibrate.tibial_torsion.values
+    return joint_angles(static[None], settings.angle_convention, settings.smallest_floating_axis, torsion)
 
 
 def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Sequence[slice]) -> Variables:
@@ -233,13 +230,11 @@ def _joined(verdicts: Sequence[Verdicts]) -> dict[str, Any]:
     }
 
 
-def _angles(
-    rotation: Array, offset: Array | float, convention: str, smallest_floating_axis: float, torsion: Array
-) -> Variables:
+def _angles(rotation: Array, offset: Array | float, settings: Settings, torsion: Array) -> Variables:
     """Return the angles as variables; the offset is taken off the joint angles."""
-    angle = joint_angles(rotation, convention, smallest_floating_axis, torsion) - offset
-    pelvis = pelvis_angles(rotation[:, :, -1], smallest_floating_axis)
-    foot = foot_progression(rotation[:, :, 0], smallest_floating_axis)
+    smallest = settings.smallest_floating_axis
+    angle = joint_angles(rotation, settings.angle_convention, smallest, torsion) - offset
+    pelvis, foot = pelvis_angles(rotation[:, :, -1], smallest), foot_progression(rotation[:, :, 0], smallest)
     return {
         "joint_angle": (("sample", "side", "joint", "angle"), angle),
         "pelvis_angle": (("sample", "side", "angle"), pelvis),

@@ -14,7 +14,6 @@ from pipeline.errors import UserError
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.trials.session import joined, rejection
 from pipeline.variables.schema import described
-from pipeline.workflow.settings import segment_table
 from tests.body.test_joint_centres import HIP_TABLE
 from tests.steps.calibrate.test_segment_parameters import LENGTH_M
 from tests.support.walks.person import (
@@ -26,6 +25,7 @@ from tests.support.walks.person import (
     Landmarks,
     body_model,
     calibrated,
+    calibration_of,
     close,
     jittered,
     landmarks,
@@ -40,9 +40,7 @@ from tests.support.walks.person import (
 ISB = "isb_clusters"
 # by hand for 240 mm width, 900 mm legs, 14 mm markers: C = 88.2, distance to the trochanter 67.36
 DAVIS_MM = (-46.745, -96.766, 78.050)
-STEP_SETTINGS: dict[str, Any] = {
-    "segments": [], "segment_table": segment_table("dempster"), "segment_parameters": "dempster", "hip_centre": "bell"
-}  # fmt: skip
+CHOICES = calibration_of(segment_parameters="dempster", hip_centre="bell")
 
 
 def refused(*person: Any, **changes: Any) -> dict[str, str]:
@@ -144,14 +142,14 @@ def test_chord_serves_where_a_body_model_allows_it_and_medial_markers_are_absent
 
 def test_body_mass_of_the_table_wins_then_the_static_files_then_the_others() -> None:
     model = body_model(ISB)
-    settings = STEP_SETTINGS | {"body_model": model}
+    choices = CHOICES | {"body_model": model}
 
     def mass(cell: str, static: float | None) -> tuple[float, str]:
         trials = {
             "walk": recorded(model, standing(), {"mass_kg": 66.0}, role="gait"),
             "standing": recorded(model, standing(), {"mass_kg": static} if static else {}),
         }
-        found = calibrate(joined(trials), participant={"participant_id": "sub-01", "mass_kg": cell}, **settings)
+        found = calibrate(joined(trials), **choices | {"participant": {"participant_id": "sub-01", "mass_kg": cell}})
         close(found.segment_mass.sel(segment="thigh"), 0.1 * found.attrs["body_mass_kg"])
         return found.attrs["body_mass_kg"], found.attrs["body_mass_source"]
 
@@ -189,11 +187,11 @@ def test_unknown_sex_is_said_where_the_table_asks_for_it() -> None:
 def test_session_without_usable_static_trial() -> None:
     gait = recorded(body_model(ISB), standing(), role="gait")
     rejected = rejection("the file is cut short", {"role": "static"}).dataset()
-    settings = STEP_SETTINGS | {"body_model": body_model(ISB), "participant": PARTICIPANT}
+    choices = CHOICES | {"body_model": body_model(ISB)}
     with pytest.raises(UserError, match="no static trial"):
-        calibrate(joined({"walk": gait}), **settings)
+        calibrate(joined({"walk": gait}), **choices)
     with pytest.raises(UserError, match="static trial standing: the file is cut short"):
-        calibrate(joined({"walk": gait, "standing": rejected}), **settings)
+        calibrate(joined({"walk": gait, "standing": rejected}), **choices)
 
 
 @pytest.mark.parametrize("hidden", [False, True])

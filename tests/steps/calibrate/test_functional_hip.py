@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from pipeline.steps.calibrate.functional_hip import functional_hip, sphere_centr
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.read.step import read_trial as read
 from pipeline.trials.session import joined, rejection
-from pipeline.workflow.settings import segment_table
 from tests.support.walks.person import (
     HIP_M,
     PROPERTY,
@@ -28,6 +26,7 @@ from tests.support.walks.person import (
     Pose,
     body_model,
     calibrated,
+    calibration_of,
     close,
     landmarks,
     of_side,
@@ -87,7 +86,7 @@ def leg_circles(range_deg: float, count: int = 400) -> Landmarks:
 def test_hip_of_a_person_who_circles_the_leg(name: str, side: str) -> None:
     """With or without a cluster on the thigh. Pelvis axes of plug_in_gait and gait2354 are those of the sacrum."""
     model = body_model(name)
-    found = functional_hip(leg_circles(60), model, side)
+    found = functional_hip(leg_circles(60), model.legs[side])
     close(found.centre, of_side(HIP_M, side), 1e-6)
     assert 40 < min(found.sagittal_deg, found.frontal_deg) < 60
     assert found.residual_m < 1e-6
@@ -107,18 +106,15 @@ def test_what_cannot_be_used_is_refused() -> None:
         (slipping, "stray from their spheres"),
     ):
         with pytest.raises(UserError, match=message):
-            functional_hip(seen, model, "left")
+            functional_hip(seen, model.legs["left"])
 
 
 def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
     model = body_model(ISB)
     trials = {"standing": recorded(model, standing()), "circles": recorded(model, leg_circles(60), role="functional")}
     plain = calibrated(model, standing())
-    settings: dict[str, Any] = {
-        "body_model": model, "segments": [], "segment_table": segment_table("dempster"),
-        "segment_parameters": "dempster", "participant": {"participant_id": "sub-01", "mass_kg": "70"},
-    }  # fmt: skip
-    found = calibrate(joined(trials), hip_centre="functional", functional={"circles": "hip_left"}, **settings)
+    choices = {"body_model": model, **calibration_of(segment_parameters="dempster", hip_centre="functional")}
+    found = calibrate(joined(trials), functional={"circles": "hip_left"}, **choices)
     hips = found.joint_position.sel(joint="hip")
     close(hips.sel(side="left"), of_side(HIP_M, "left"), 1e-6)
     close(hips.sel(side="right"), plain.joint_position.sel(joint="hip", side="right"))
@@ -127,10 +123,10 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
     with pytest.raises(
         UserError, match="no functional trial is listed; list one with role functional and condition hip"
     ):
-        calibrate(joined(trials), hip_centre="functional", functional={"circles": "knee_left"}, **settings)
+        calibrate(joined(trials), functional={"circles": "knee_left"}, **choices)
     lost = trials | {"circles": rejection("the file is cut short", {"role": "functional"}).dataset()}
     with pytest.raises(UserError, match="functional trial circles: the file is cut short; or choose another"):
-        calibrate(joined(lost), hip_centre="functional", functional={"circles": "hip"}, **settings)
+        calibrate(joined(lost), functional={"circles": "hip"}, **choices)
 
 
 def test_real_trial_agrees_with_the_methods_of_another_program(shared: Path) -> None:
@@ -146,7 +142,7 @@ def test_real_trial_agrees_with_the_methods_of_another_program(shared: Path) -> 
         return positions(model, labels, where), {label: where[:, i] for i, label in enumerate(labels)}
 
     circles, _ = seen("FunctionalLHip.c3d")
-    ours = functional_hip(circles, model, "left")
+    ours = functional_hip(circles, model.legs["left"])
     points, stored = seen("FunctionalWalk.c3d")
     pelvis = frame(model.segments["pelvis"].axes, points, {}, "left")
     middle = (points["asis_left"] + points["asis_right"]) / 2
@@ -158,4 +154,4 @@ def test_real_trial_agrees_with_the_methods_of_another_program(shared: Path) -> 
     assert max(np.linalg.norm(ours.centre - centre) for centre in theirs.values()) < 0.012
     assert ours.residual_m < 0.004
     with pytest.raises(UserError, match="the right thigh moves by 7 degrees"):
-        functional_hip(circles, model, "right")
+        functional_hip(circles, model.legs["right"])

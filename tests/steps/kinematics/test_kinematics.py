@@ -16,6 +16,7 @@ from pipeline.steps.kinematics import step
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.trials.session import joined, one_trial
 from pipeline.workflow.settings import defaults
+from tests.support.settings import settings_of
 from tests.support.walks.person import (
     BODY_MODELS,
     PARTICIPANT,
@@ -56,7 +57,7 @@ def moving(clean: xr.Dataset, name: str = "isb_clusters", static: xr.Dataset | N
         clean,
         calibration(name) if static is None else static,
         body_model=body_model(name),
-        **defaults(body_model(name))["kinematics"] | {"angle_convention": "isb"},
+        settings=settings_of("kinematics", **defaults(body_model(name))["kinematics"] | {"angle_convention": "isb"}),
     )
 
 
@@ -298,8 +299,9 @@ def test_segments_and_joints_are_in_the_order_of_the_chain(moved: xr.Dataset) ->
 
 def linked(points: Landmarks, name: str = "isb_clusters", **choices: Any) -> xr.Dataset:
     model = body_model(name)
-    settings = defaults(model)["kinematics"] | {"angle_convention": "isb", "method": "linked"} | choices
-    return kinematics(cleaned(model, points, TIME), calibration(name), body_model=model, **settings)
+    changes = defaults(model)["kinematics"] | {"angle_convention": "isb", "method": "linked"} | choices
+    settings = settings_of("kinematics", **changes)
+    return kinematics(cleaned(model, points, TIME), calibration(name), body_model=model, settings=settings)
 
 
 @pytest.mark.parametrize("name", ["isb_clusters", "ior"])

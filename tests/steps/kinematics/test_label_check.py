@@ -22,12 +22,13 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.trials.session import joined
 from pipeline.workflow import settings
+from tests.support.settings import settings_of
 from tests.support.walks.as_read import cleaned, generated
 from tests.support.walks.person import BODY_MODELS, body_model, calibrated, recorded, standing
 
 Array = NDArray[np.float64]
 SEEDS = range(20)  # people mirrored and not, at any rate, phase and heading, with 1 mm of noise
-SETTINGS = settings.read_yaml(settings.CONFIG / "default.yaml")["kinematics"]
+SETTINGS = settings_of("kinematics")
 
 
 @cache
@@ -84,13 +85,13 @@ def test_the_trial_is_refused_and_names_the_labels() -> None:
         r"LANK \(lateral malleolus left\) and LHEE \(heel left\)|LHEE \(heel left\) and LANK \(lateral malleolus left\)"
     )
     with pytest.raises(UserError, match=rf"({why}) seem to be exchanged throughout, here or in the static trial"):
-        kinematics(cleaned(swapped, model), calibration, body_model=model, **SETTINGS)
-    kinematics(cleaned(trial, model), calibration, body_model=model, **SETTINGS)
+        kinematics(cleaned(swapped, model), calibration, body_model=model, settings=SETTINGS)
+    kinematics(cleaned(trial, model), calibration, body_model=model, settings=SETTINGS)
     walks = {"right": cleaned(trial, model), "wrong": cleaned(swapped, model)}
-    reasons = kinematics(joined(walks), calibration, body_model=model, **SETTINGS).rejected.values.tolist()
+    reasons = kinematics(joined(walks), calibration, body_model=model, settings=SETTINGS).rejected.values.tolist()
     assert not reasons[0]
     assert "seem to be exchanged throughout" in reasons[1]
-    kinematics(cleaned(swapped, model, exchanged_markers="ignore"), calibration, body_model=model, **SETTINGS)
+    kinematics(cleaned(swapped, model, exchanged_markers="ignore"), calibration, body_model=model, settings=SETTINGS)
 
 
 def test_a_landmark_of_the_static_trial_only_says_nothing() -> None:

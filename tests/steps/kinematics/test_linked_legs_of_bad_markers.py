@@ -8,6 +8,7 @@ import xarray as xr
 
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
+from tests.support.settings import settings_of
 from tests.support.walks.person import Landmarks, body_model, calibrated, cleaned, close, landmarks, standing, walk
 
 TIME = np.arange(100) / 100
@@ -18,8 +19,8 @@ LEG = ("thigh", "shank", "metatarsal", "heel", "toe", "lateral", "medial")
 
 
 def linked(points: Landmarks) -> xr.Dataset:
-    settings = defaults(MODEL)["kinematics"] | {"method": "linked"}
-    return kinematics(cleaned(MODEL, points, TIME), calibrated(MODEL, standing()), body_model=MODEL, **settings)
+    settings = settings_of("kinematics", **defaults(MODEL)["kinematics"] | {"method": "linked"})
+    return kinematics(cleaned(MODEL, points, TIME), calibrated(MODEL, standing()), body_model=MODEL, settings=settings)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from pipeline.body.segment_poses import mean_rotation
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
+from tests.support.settings import settings_of
 from tests.support.walks.person import (
     ROUNDING,
     Landmarks,
@@ -34,7 +35,10 @@ def moved(
         cleaned(model, points, TIME),
         calibrated(model, static),
         body_model=model,
-        **defaults(model)["kinematics"] | {"angle_convention": angle_convention, "static_offset": static_offset},
+        settings=settings_of(
+            "kinematics",
+            **defaults(model)["kinematics"] | {"angle_convention": angle_convention, "static_offset": static_offset},
+        ),
     )
 
 

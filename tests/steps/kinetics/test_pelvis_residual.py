@@ -103,7 +103,7 @@ def test_is_zero_for_a_body_that_obeys_newton() -> None:
 
 def with_shoulders(place: Array) -> xr.Dataset:
     clean = cleaned(MODEL, landmarks(walk(TIME)), TIME).assign(shoulder_position=(("time", "shoulder", "axis"), place))
-    return kinematics(clean, CALIBRATION, body_model=MODEL, **SETTINGS)
+    return kinematics(clean, CALIBRATION, body_model=MODEL, settings=SETTINGS)
 
 
 def measured() -> xr.Dataset:

@@ -15,6 +15,7 @@ from pipeline.errors import UserError
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
 from tests.support.faults.outcomes import FLAGGED, HARMLESS, MISSED, Row
+from tests.support.settings import settings_of
 from tests.support.walks.person import (
     PARTICIPANT,
     PLACES,
@@ -81,7 +82,8 @@ def _upright() -> Pose:
 def _moved(model: BodyModel, still: Landmarks, walked: Landmarks, **choices: Any) -> xr.Dataset:
     return kinematics(
         cleaned(model, walked, TIME), calibrated(model, still, **choices),
-        body_model=model, **defaults(model)["kinematics"] | {"angle_convention": "isb"},
+        body_model=model,
+        settings=settings_of("kinematics", **defaults(model)["kinematics"] | {"angle_convention": "isb"}),
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from pipeline.signals.filters import low_pass
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import CONFIG, read_yaml
+from tests.support.settings import settings_of
 
 SETTINGS: Mapping[str, Any] = read_yaml(CONFIG / "default.yaml")
 SIZES: Mapping[str, float] = SETTINGS["kinetics"]["uncertainty_sizes"]
@@ -52,7 +53,12 @@ def only(*sources: str) -> dict[str, float]:
 
 def loads(trial: Recorded, *, draws: int = 0, sizes: Mapping[str, float] = SIZES, seed: str = "") -> xr.Dataset:
     """Return the kinetics of a trial."""
-    moved = kinematics(trial.clean, trial.calibration, body_model=trial.model, **SETTINGS["kinematics"])
+    moved = kinematics(
+        trial.clean,
+        trial.calibration,
+        body_model=trial.model,
+        settings=settings_of("kinematics", **SETTINGS["kinematics"]),
+    )
     moved.attrs["source_sha256"] = seed
     return kinetics(
         moved,

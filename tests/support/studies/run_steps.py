@@ -23,6 +23,7 @@ from pipeline.tables import study_tables
 from pipeline.trials.session import joined
 from pipeline.variables import schema
 from pipeline.workflow import settings
+from tests.support.settings import settings_of
 from tests.support.studies.step_results import described_trial
 
 
@@ -55,7 +56,7 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
             participant=participants[person],
             segments=segments.get(person, []),
             segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
-            **chosen["calibrate"],
+            settings=settings_of("calibrate", **chosen["calibrate"]),
         )
         result[name] = session = Session(calibration)
         for trial in (row["trial"] for row in rows if row["role"] == "gait"):
@@ -92,7 +93,9 @@ def run_trial(
     """Return the dataset of each step of one trial, with units and names; metrics also by name."""
     cleaned = clean(recorded, body_model=model, **chosen["clean"])
     touched = contacts(cleaned, **chosen["contacts"])
-    moved = kinematics(cleaned, calibration, body_model=model, **chosen["kinematics"])
+    moved = kinematics(
+        cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
+    )
     loaded = kinetics(moved, touched, calibration, **chosen["kinetics"])
     cut = cycles(loaded, moved, touched, cleaned, calibration, **chosen["cycles"])
     steps = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +22,14 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
-from pipeline.body.requirements import chosen_rules, lacking_landmarks
+from pipeline.body.resolved_model import resolve
 from pipeline.body.skeleton import Skeleton
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.conventions import SEGMENTS, SIDES
-from pipeline.steps.calibrate.step import calibrate
+from pipeline.steps.calibrate.step import Settings, calibrate
 from pipeline.trials.session import joined
 from pipeline.workflow.settings import load_body_model, segment_table
+from tests.support.settings import settings_of
 
 Array = NDArray[np.float64]
 Landmarks = dict[str, Array]
@@ -230,20 +232,24 @@ def cleaned(model: BodyModel, points: Landmarks, time: Array) -> xr.Dataset:
 
 def calibrated(model: BodyModel, points: Landmarks, **changes: Any) -> xr.Dataset:
     """Return the calibration of a static trial that shows ``points``."""
-    choices = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas", "hip_centre": "harrington"}
-    choices |= changes
-    choices["segment_table"] = segment_table(str(choices["segment_parameters"]))
-    session = joined({"standing": recorded(model, points)})
-    return calibrate(session, body_model=model, **choices)  # type: ignore[arg-type]
+    return calibrate(joined({"standing": recorded(model, points)}), body_model=model, **calibration_of(**changes))
+
+
+def calibration_of(**changes: Any) -> dict[str, Any]:
+    """Return the arguments of the step ``calibrate`` for the known person, with some of them or settings changed."""
+    chosen = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas"} | changes
+    keys = {field.name for field in fields(Settings)} & chosen.keys()
+    chosen["settings"] = settings_of("calibrate", **{key: chosen.pop(key) for key in keys})
+    return chosen | {"segment_table": segment_table(chosen["settings"].segment_parameters)}
 
 
 def skeleton_of(name: str, seen: Landmarks, side: str) -> Skeleton:
     model = body_model(name)
     trial = recorded(model, seen)
     points = positions(model, list(trial.marker.values), trial.marker_position.values)
-    assert not lacking_landmarks(model, points, side)
-    rules = chosen_rules(model, points, side)
-    return static_skeleton(points, model, rules, side, SIZES, hip_centre="harrington")[0]
+    leg = resolve(model, points.keys()).legs[side]
+    assert not leg.lacking
+    return static_skeleton(points, leg, SIZES, hip_centre="harrington")[0]
 
 
 def jittered(seen: Landmarks, seed: int) -> Landmarks:

@@ -15,6 +15,7 @@ from pipeline.conventions import SIDES
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import CONFIG, read_yaml
+from tests.support.settings import settings_of
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.person import (
     GRAVITY,
@@ -35,7 +36,7 @@ INNER = slice(25, -25)  # away from the spline's error at the ends
 MODEL = body_model("isb_clusters")
 CALIBRATION = calibrated(MODEL, standing())
 DEFAULTS = read_yaml(CONFIG / "default.yaml")
-SETTINGS, KINETICS = DEFAULTS["kinematics"], DEFAULTS["kinetics"]
+SETTINGS, KINETICS = settings_of("kinematics"), DEFAULTS["kinetics"]
 UP = np.array([0.0, 1, 0])
 SWAPPED = {"side": list(SIDES[::-1])}
 # formulations add numbers of some 1000 N and 300 N m in different orders, through matrices of condition 1 to 100
@@ -45,7 +46,7 @@ ROUNDED = 1e-8  # rounding of positions over h^2 = 2.5e-5 s2, relative to moment
 
 def moving(points: Landmarks, calibration: xr.Dataset = CALIBRATION, time: Array | None = None) -> xr.Dataset:
     time = TIME[: len(points["heel_left"])] if time is None else time
-    return kinematics(cleaned(MODEL, points, time), calibration, body_model=MODEL, **SETTINGS)
+    return kinematics(cleaned(MODEL, points, time), calibration, body_model=MODEL, settings=SETTINGS)
 
 
 def ground(time: Array = TIME) -> xr.Dataset:

@@ -1,0 +1,138 @@
+"""The trial that defines a session's model: the static trial, or with stated static results any that shows the markers.
+
+Plug-in Gait files state the static results by which the laboratory processed them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.body_model import BodyModel
+from ...body.landmarks import Points, chosen_labels, mean_positions, seen_labels, with_heels
+from ...body.resolved_model import ResolvedModel, resolve
+from ...body.static_results import StaticResults, stated_in
+from ...body.static_skeleton import with_devices
+from ...errors import UserError
+from ...trials.session import AnyTrial
+
+Trials = Mapping[str, AnyTrial]
+
+
+class Reference(NamedTuple):
+    """The trial that defines the model.
+
+    Attributes:
+        name: of the trial.
+        file: that it is from.
+        labels: of all markers of the file.
+        markers: (time, marker, 3), m.
+        model: the body model in this recording.
+        seen: its landmarks (time, 3), m; ``points`` also has those that an alignment device shows, and virtual heels.
+        own_results: by side, the static results that the trial itself states.
+        source: the trial that states the static results by which the model is defined; empty if its markers define it.
+        stated: these results, by side.
+        note: on these.
+    """
+
+    name: str
+    file: str
+    labels: list[str]
+    markers: NDArray[np.float64]
+    model: ResolvedModel
+    seen: Points
+    points: Points
+    own_results: Mapping[str, StaticResults]
+    source: str
+    stated: Mapping[str, StaticResults]
+    note: str
+
+
+def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> Reference:
+    """Return the trial that defines the model, with the body model resolved in it.
+
+    Args:
+        trials: the session's.
+        body_model: the body model.
+        use_stated: whether stated static results define the model, if it is of that kind.
+
+    Raises:
+        UserError: there is none, or it cannot be used.
+    """
+    source, results = _results_of_session(trials) if use_stated and body_model.may_be_stated else ("", "")
+    name, model = _choose(trials, body_model, source)
+    trial = trials[name]
+    labels, markers = _labels(trial), trial.marker_position.values
+    seen = mean_positions(model.labels, labels, markers)
+    return Reference(
+        name,
+        trial.attrs.get("source", name),
+        labels,
+        markers,
+        model,
+        seen,
+        points=with_heels(with_devices(seen, model.devices), {}, trial.variables["time"].values),
+        own_results=stated_in(_results_in({name: trial}).get(name, "")) if body_model.may_be_stated else {},
+        source=source,
+        stated=stated_in(results),
+        note=_note_on_results(source, trials) if source else "",
+    )
+
+
+def _results_of_session(trials: Trials) -> tuple[str, str]:
+    """Return the trial that states the session's static results, and these, JSON; empty if none does.
+
+    If walks differ, those are taken that the static trial states too, else those of most walks; ``kinematics`` gives
+    each walk its own.
+    """
+    static, walks = (_results_in(_of_role(trials, role)) for role in ("static", "gait"))
+    count = Counter(walks.values())
+    same = [name for name, text in walks.items() if text in static.values()]
+    usual = [name for name, text in walks.items() if count[text] == max(count.values())]
+    source = next(iter([*same, *usual, *static]), "")
+    return source, (static | walks).get(source, "")
+
+
+def _note_on_results(source: str, trials: Trials) -> str:
+    text = trials[source].attrs["static_results"]
+    others = [name for name, other in _results_in(_of_role(trials, "gait")).items() if other != text]
+    differ = f"; {', '.join(others)} {'state' if others[1:] else 'states'} others, used for walks" if others else ""
+    return f"the model has the static results stated in {source}{differ}"
+
+
+def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, ResolvedModel]:
+    """Return the static trial and the model in it; if a ``source`` states results, a walk with the markers will do."""
+    statics = _of_role(trials, "static")
+    for name, trial in (statics | {source: trials[source]} | _of_role(trials, "gait")).items() if source else ():
+        if "rejected" not in trial.attrs:
+            model = _resolve(trial, body_model)
+            if not model.lacking_in_motion(model.shown):
+                return name, model
+    if not statics:
+        raise UserError("trials.tsv", "no static trial", "list one with role static (a file may have several rows)")
+    name, trial = next(iter(statics.items()))
+    if "rejected" in trial.attrs:
+        raise UserError(f"static trial {name}", trial.attrs["rejected"], "")
+    return name, _resolve(trial, body_model)
+
+
+def _resolve(trial: AnyTrial, body_model: BodyModel) -> ResolvedModel:
+    return resolve(body_model, chosen_labels(body_model, seen_labels(_labels(trial), trial.marker_position.values)))
+
+
+def _labels(trial: AnyTrial) -> list[str]:
+    return [str(label) for label in trial.marker.values]
+
+
+def _of_role(trials: Trials, role: str) -> dict[str, AnyTrial]:
+    return {name: trial for name, trial in trials.items() if trial.attrs.get("role", "gait") == role}
+
+
+def _results_in(trials: Trials) -> dict[str, str]:
+    """Return the static results that trials state, JSON, by trial; without those that state none."""
+    texts = {name: str(trial.attrs.get("static_results", "")) for name, trial in trials.items()}
+    return {name: text for name, text in texts.items() if text}
