@@ -63,7 +63,7 @@ def _write_walk(path: Path, walk: Walk, *, marker_hz: int, markers: int, plates:
     on_plates = plate_time[plate_time < ON_PLATES_S]
     readings = np.zeros((len(plate_time), len(field), 6))
     readings[: len(on_plates)] = channels(ground(walk, bodies(on_plates), on_plates), DIRECTION, field)
-    content = recording.Recording(
+    content = recording.C3DContent(
         walk.walker,
         recording.noisy_markers(turned, rng, noise=1.0),
         field,

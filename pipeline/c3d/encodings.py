@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .integrity import BLOCK_BYTES, Header, header_alone
-from .records import DEC, INTEL, MIPS, Record, named, number, real_bytes, records
+from .records import DEC, INTEL, MIPS, DataRecord, named, number, real_bytes, records
 
 PIECE_FRAMES = 32767  # the largest signed 16-bit number
 
@@ -46,7 +46,7 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
         yield bytes(whole) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
 
 
-def _swap_bytes(head: bytearray, start: int, found: list[Record]) -> None:
+def _swap_bytes(head: bytearray, start: int, found: list[DataRecord]) -> None:
     """Swap the bytes of all numbers of header, parameters and links, in place."""
     head[start + 3] = INTEL
     places = [(2, 2, 5), (12, 4, 1), (16, 2, 2), (20, 4, 1)]  # in the header: byte, size, count
@@ -57,7 +57,7 @@ def _swap_bytes(head: bytearray, start: int, found: list[Record]) -> None:
         head[at : at + size * count] = numbers.byteswap().tobytes()
 
 
-def _numbers_of(header: Header, parameters: dict[tuple[str, str], Record]) -> dict[tuple[str, str], float]:
+def _numbers_of(header: Header, parameters: dict[tuple[str, str], DataRecord]) -> dict[tuple[str, str], float]:
     """Return the parameters that the header stands for."""
     rate_hz = number(parameters, "POINT", "RATE", header.processor) or header.rate_hz
     channels = number(parameters, "ANALOG", "USED", header.processor) or 1.0
@@ -66,7 +66,7 @@ def _numbers_of(header: Header, parameters: dict[tuple[str, str], Record]) -> di
 
 
 def _with_numbers(
-    head: bytearray, start: int, found: list[Record], numbers: dict[tuple[str, str], float], *, dec: bool
+    head: bytearray, start: int, found: list[DataRecord], numbers: dict[tuple[str, str], float], *, dec: bool
 ) -> bytearray:
     """Return header and parameters with these real numbers, in place or before the other parameters."""
     head = head.copy()
@@ -87,12 +87,12 @@ def _with_numbers(
     return head[: start + 4] + added + head[start + 4 :] + bytes(BLOCK_BYTES - len(added))
 
 
-def _write_integer(head: bytearray, record: Record, value: int) -> None:
+def _write_integer(head: bytearray, record: DataRecord, value: int) -> None:
     if record.kind == 2:  # ezc3d refuses other types
         struct.pack_into("<H", head, record.data_at, value)
 
 
-def _as_integer(head: bytearray, record: Record) -> Record:
+def _as_integer(head: bytearray, record: DataRecord) -> DataRecord:
     """Make a real number an integer in place; its description takes the free bytes."""
     at, length = record.data_at, head[record.data_at + 4]
     head[record.link_at + 2] = 2

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import UserError
-from .records import DEC, INTEL, MIPS, DamagedError, Record, named, number, real, records
+from .records import DEC, INTEL, MIPS, DamagedError, DataRecord, named, number, real, records
 
 BLOCK_BYTES = 512
 PROCESSORS = (INTEL, DEC, MIPS)
@@ -108,7 +108,7 @@ def _header(block: bytes, processor: int) -> Header:
     return Header(processor, points, analog, first, last, data_block, scale, rate_hz)
 
 
-def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
+def _frames(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> int:
     """Return the number of frames.
 
     If it exceeds 65535, the header holds the last frame as 65535 or modulo 65536, and one of POINT:FRAMES (as a real
@@ -138,14 +138,14 @@ def _frames(header: Header, parameters: Mapping[tuple[str, str], Record], size: 
     return frames
 
 
-def _first(header: Header, parameters: Mapping[tuple[str, str], Record]) -> int:
+def _first(header: Header, parameters: Mapping[tuple[str, str], DataRecord]) -> int:
     """Return the number of the first frame; the header holds it modulo 65536."""
     first = number(parameters, "TRIAL", "ACTUAL_START_FIELD", header.processor)
     most = LARGEST_HEADER_COUNT
     return int(first) if first > most and first % (most + 1) == header.first else header.first
 
 
-def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> bool:
+def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> bool:
     counted, points = parameters.get(("POINT", "FRAMES")), number(parameters, "POINT", "USED", header.processor)
     is_real = counted is not None and counted.kind == 4
     too_long = header.frames > LARGEST_HEADER_COUNT
@@ -153,7 +153,7 @@ def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], Record
     return header.processor == MIPS or too_long or is_real or points != header.points or alone
 
 
-def header_alone(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> bool:
+def header_alone(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> bool:
     """Return whether the header accounts for every byte of the data and the parameters do not.
 
     BTS omits POINT:SCALE and the rates. Others state ANALOG:RATE as the converter had it, not as a multiple of the
@@ -177,7 +177,7 @@ def header_alone(header: Header, parameters: Mapping[tuple[str, str], Record], s
     return without_scale or (counted != header.analog_per_frame and not fits(4 * header.points + counted))
 
 
-def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size: int) -> int:
+def _promised(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> int:
     """Return the file size by header and parameters, after checking their agreement.
 
     The header's number of points may differ from POINT:USED if the file has exactly the size that it gives.
@@ -215,7 +215,7 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], Record], size
     return max(ends)
 
 
-def _refuse_without_numbers(parameters: Mapping[tuple[str, str], Record], *, analog: bool, scale: bool) -> None:
+def _refuse_without_numbers(parameters: Mapping[tuple[str, str], DataRecord], *, analog: bool, scale: bool) -> None:
     """Refuse needed parameters that are missing and numeric ones without numbers."""
     needed = [("POINT", name) for name in ("USED", "SCALE") if scale or name == "USED"]
     needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []

@@ -24,7 +24,7 @@ CHANNEL CAL_MATRIX MOVIE_DELAY CONTEXTS TIMES NAMES ACTUAL_START_FIELD ACTUAL_EN
 NAMES = frozenset(STANDARD.split())
 
 
-class Record(NamedTuple):
+class DataRecord(NamedTuple):
     """A group (negative number, kind 0) or a parameter, with places in the file."""
 
     number: int
@@ -40,7 +40,7 @@ class DamagedError(Exception):
     """Damage of a C3D file, with its byte, record or parameter."""
 
 
-def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
+def records(section: bytes, start: int, processor: int) -> Iterator[DataRecord]:
     """Yield the records of the parameter section that begins at byte ``start``."""
     order = ">" if processor == MIPS else "<"
     at = 4
@@ -57,7 +57,7 @@ def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
         after = link_at + step if step else len(section)
         if after > len(section):
             raise DamagedError(f"the record {where} points beyond the parameters, to byte {start + after}")
-        record, body = Record(number, name, start + link_at), section[link_at + 2 : after]
+        record, body = DataRecord(number, name, start + link_at), section[link_at + 2 : after]
         if number < 0 and (number < -MOST_GROUPS or not body or 1 + body[0] > len(body)):
             raise DamagedError(f"the group {where} has no number, or no end")
         yield record if number < 0 else _parameter(record, body, where)
@@ -67,7 +67,7 @@ def records(section: bytes, start: int, processor: int) -> Iterator[Record]:
     raise DamagedError("the parameters have no end")
 
 
-def _parameter(record: Record, body: bytes, where: str) -> Record:
+def _parameter(record: DataRecord, body: bytes, where: str) -> DataRecord:
     if len(body) < 2:
         raise DamagedError(f"the parameter {where} is cut short")
     kind, dimensions = struct.unpack("bB", body[:2])
@@ -87,7 +87,7 @@ def _parameter(record: Record, body: bytes, where: str) -> Record:
     return record._replace(kind=kind, shape=shape, data_at=record.link_at + 2 + data_at, data=body[data_at:data_end])
 
 
-def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
+def named(found: Iterator[DataRecord]) -> dict[tuple[str, str], DataRecord]:
     """Return the parameters by group and name; the group may be empty."""
     groups: dict[int, str] = {}
     parameters = []
@@ -101,7 +101,7 @@ def named(found: Iterator[Record]) -> dict[tuple[str, str], Record]:
     return {(groups.get(record.number, ""), record.name): record for record in parameters}
 
 
-def number(parameters: Mapping[tuple[str, str], Record], group: str, name: str, processor: int) -> float:
+def number(parameters: Mapping[tuple[str, str], DataRecord], group: str, name: str, processor: int) -> float:
     """Return a parameter's first number (unsigned, or 32 bits of two), 0 if absent."""
     record = parameters.get((group, name))
     if record is None or not record.data or record.kind == -1:

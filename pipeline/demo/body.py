@@ -51,7 +51,7 @@ class Walker:
 
 
 @dataclass(frozen=True)
-class SegmentParameters:
+class SegmentInertias:
     """Body-segment parameters in segment axes.
 
     ``mass`` (side, segment) kg; ``com`` (side, segment, 3) m; ``inertia`` (side, segment, 3, 3) about the COM, kg m2.
@@ -141,7 +141,7 @@ def foot_in_sole(walker: Walker, side: int) -> Array:
     return np.stack([x, y, np.cross(x, y)], axis=-1)
 
 
-def segment_parameters(walker: Walker) -> SegmentParameters:
+def segment_parameters(walker: Walker) -> SegmentInertias:
     """Return plausible parameters; the left leg mirrors the right one.
 
     The COM is off the long axis, and the inertia axes are tilted.
@@ -159,4 +159,4 @@ def segment_parameters(walker: Walker) -> SegmentParameters:
             mirror = np.diag(mirrored((1, 1, 1), side))
             com[side, i] = mirrored(lengths[segment] * np.array(centre), side)
             inertia[side, i] = mirror @ tensor @ mirror
-    return SegmentParameters(mass, com, inertia)
+    return SegmentInertias(mass, com, inertia)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import SegmentParameters
+from .body import SegmentInertias
 from .curves import cyclic, mirrored, rotation
 from .legs import Pose
 from .walk import FOOT_OFF, Motion, Walk, cycles
@@ -114,7 +114,7 @@ class Wrenches:
 
 
 def joint_wrenches(
-    bodies: Motion, time: Array, parameters: SegmentParameters, on_feet: Ground, *, step_s: float = STEP_S
+    bodies: Motion, time: Array, parameters: SegmentInertias, on_feet: Ground, *, step_s: float = STEP_S
 ) -> Wrenches:
     """Return the joint wrenches of a motion, with the ground reaction at ``time``."""
     nearby = [bodies(time + k * step_s) for k in range(-3, 4)]
@@ -151,7 +151,7 @@ def _free_bodies(here: Pose, com: Array, needed: Array, momentum_rate: Array, on
     return force, moment
 
 
-def mass_centres(body: Pose, parameters: SegmentParameters) -> Array:
+def mass_centres(body: Pose, parameters: SegmentInertias) -> Array:
     """Return the segments' centres of mass (time, side, segment, 3) in lab axes, m."""
     return body.centre + _apply(body.rotation, parameters.com)
 

@@ -24,7 +24,7 @@ DIRECTIONS = {"+X": (1, 0, 0), "-X": (-1, 0, 0), "+Y": (0, 1, 0), "-Y": (0, -1, 
 
 
 @dataclass(frozen=True)
-class Plate:
+class ForcePlate:
     """A force plate, rotated by ``turn_deg`` about the vertical.
 
     ``length_m`` is along its x axis, ``width_m`` along y.
@@ -75,13 +75,13 @@ def footprint(walk: Walk, step: int, direction: str) -> Array:
     return np.asarray((walk.place[step] + sole @ rotation(1, walk.yaw[step]).T) @ file_axes(direction).T)
 
 
-def stepping_on(walk: Walk, direction: str, plate: Plate, steps: tuple[int, ...]) -> Walk:
+def stepping_on(walk: Walk, direction: str, plate: ForcePlate, steps: tuple[int, ...]) -> Walk:
     """Return the walk moved so that the numbered steps are centred on the plate."""
     prints = [footprint(walk, int(np.flatnonzero(walk.number == number)[0]), direction) for number in steps]
     return walk.moved((np.append(plate.centre_m, 0.0) - np.mean(prints, axis=(0, 1))) @ file_axes(direction))
 
 
-def verdict(walk: Walk, step: int, direction: str, plates: tuple[Plate, ...]) -> tuple[str, str]:
+def verdict(walk: Walk, step: int, direction: str, plates: tuple[ForcePlate, ...]) -> tuple[str, str]:
     """Return the plates under a step ("1", "1 2", "") and the reason to reject it."""
     inside = [[plate.holds(footprint(walk, other, direction)) for other in _together(walk, step)] for plate in plates]
     under = [i for i, feet in enumerate(inside) if feet[0].any()]
@@ -99,7 +99,7 @@ def _together(walk: Walk, step: int) -> list[int]:
     return [step, *np.flatnonzero(others)]
 
 
-def channels(on_feet: Ground, direction: str, plates: tuple[Plate, ...]) -> Array:
+def channels(on_feet: Ground, direction: str, plates: tuple[ForcePlate, ...]) -> Array:
     """Return the channels (time, plate, 6): Fx Fy Fz Mx My Mz, N and N m, plate axes.
 
     A foot loads the plate under the patch around its centre of pressure.

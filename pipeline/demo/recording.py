@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..conventions import CHAIN
 from .body import MEDIAL_MARKERS, Walker, markers_in_segments
 from .legs import Pose
-from .plates import Plate
+from .plates import ForcePlate
 
 Array = NDArray[np.float64]
 MARKER_HZ, ANALOG_HZ = 100, 1000
@@ -25,7 +25,7 @@ FORCE_OFFSET_N, MOMENT_OFFSET_N_M = 2.0, 0.2
 
 
 @dataclass(frozen=True)
-class Recording:
+class C3DContent:
     """Content of one C3D file.
 
     ``markers``: label -> (frame, 3) m, file axes; ``readings`` (sample, plate, 6) N and N m, plate axes; ``events``:
@@ -34,7 +34,7 @@ class Recording:
 
     walker: Walker
     markers: dict[str, Array]
-    plates: tuple[Plate, ...] = ()
+    plates: tuple[ForcePlate, ...] = ()
     readings: Array | None = None
     events: tuple[tuple[float, str, str], ...] = ()
     first_frame: int = 1
@@ -66,7 +66,7 @@ def noisy_readings(readings: Array, rng: np.random.Generator, *, noise: float) -
     return readings + noise * (offset + white * rng.normal(size=readings.shape))
 
 
-def write_c3d(path: Path, recording: Recording) -> None:
+def write_c3d(path: Path, recording: C3DContent) -> None:
     """Write one trial as a C3D file."""
     file = ezc3d.c3d()
     points = np.stack(list(recording.markers.values()))
@@ -89,7 +89,7 @@ def write_c3d(path: Path, recording: Recording) -> None:
     file.write(str(path))
 
 
-def _add_plates(file: ezc3d.c3d, plates: tuple[Plate, ...], readings: Array) -> None:
+def _add_plates(file: ezc3d.c3d, plates: tuple[ForcePlate, ...], readings: Array) -> None:
     n = len(plates)
     in_file_units = readings * np.repeat([1.0, 1e3], 3)
     file["data"]["analogs"] = in_file_units.reshape(len(readings), 6 * n).T[None]
@@ -105,7 +105,7 @@ def _add_plates(file: ezc3d.c3d, plates: tuple[Plate, ...], readings: Array) -> 
     platform["CHANNEL"]["value"] = np.arange(1, 6 * n + 1).reshape(n, 6).T
 
 
-def _add_events(file: ezc3d.c3d, recording: Recording) -> None:
+def _add_events(file: ezc3d.c3d, recording: C3DContent) -> None:
     times, contexts, labels = zip(*sorted(recording.events), strict=True)
     seconds = np.array(times) + (recording.first_frame - 1) / MARKER_HZ
     file.add_parameter("EVENT", "CONTEXTS", list(contexts))

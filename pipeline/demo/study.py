@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .body import Walker, make_walker
-from .plates import Plate, stepping_on
+from .plates import ForcePlate, stepping_on
 from .trials import write_answer, write_static, write_tables, write_walk
 from .walk import Gait, Walk, plan_walk
 
@@ -33,9 +33,11 @@ GAITS = {
 }
 # three plates in a row, with a longer one in the middle, in each of two laboratories
 PLATES = {
-    "sub-01": (Plate((0.3, 0.25)), Plate((1.06, 0.25), 0.9, turn_deg=180), Plate((1.82, 0.25))),
+    "sub-01": (ForcePlate((0.3, 0.25)), ForcePlate((1.06, 0.25), 0.9, turn_deg=180), ForcePlate((1.82, 0.25))),
     "sub-02": (
-        Plate((0.1, -0.76), turn_deg=90), Plate((0.1, 0.0), 0.9, turn_deg=90), Plate((0.1, 0.76), turn_deg=-90),
+        ForcePlate((0.1, -0.76), turn_deg=90),
+        ForcePlate((0.1, 0.0), 0.9, turn_deg=90),
+        ForcePlate((0.1, 0.76), turn_deg=-90),
     ),
 }  # fmt: skip
 DIRECTIONS = {"sub-01": ("+X", "-X", "+X"), "sub-02": ("+Y", "+Y", "+Y")}

@@ -13,8 +13,8 @@ from ..conventions import CHAIN, JOINTS, SIDES
 from .body import Walker, segment_parameters
 from .legs import Pose
 from .loads import Ground, Wrenches, ground, joint_wrenches
-from .plates import Plate, channels, file_axes, verdict
-from .recording import ANALOG_HZ, MARKER_HZ, Recording, marker_paths, noisy_markers, noisy_readings, write_c3d
+from .plates import ForcePlate, channels, file_axes, verdict
+from .recording import ANALOG_HZ, MARKER_HZ, C3DContent, marker_paths, noisy_markers, noisy_readings, write_c3d
 from .soft_tissue import skin_motion
 from .walk import Walk, motion, standing
 
@@ -50,7 +50,7 @@ MEANING = {
 
 
 def write_walk(
-    path: Path, walk: Walk, plates: tuple[Plate, ...], *, direction: str, events: bool, first_frame: int = 1,
+    path: Path, walk: Walk, plates: tuple[ForcePlate, ...], *, direction: str, events: bool, first_frame: int = 1,
     noise: float = 1.0, seed: int = 0, soft_tissue: float = 0.0,
 ) -> xr.Dataset:  # fmt: skip
     """Write the C3D file of one walk and return its exact answer.
@@ -76,7 +76,7 @@ def write_walk(
         paths = {label: path + soft_tissue * slides[label] for label, path in paths.items()}
     markers = _in_file_axes(paths, direction)
     readings = channels(ground(walk, bodies(analog_time), analog_time), direction, plates)
-    recording = Recording(
+    recording = C3DContent(
         walk.walker, noisy_markers(markers, rng, noise=noise), plates, noisy_readings(readings, rng, noise=noise),
         _events(walk) if events else (), first_frame,
     )  # fmt: skip
@@ -96,7 +96,7 @@ def write_static(path: Path, walker: Walker, *, direction: str, noise: float = 1
     rng, time = np.random.default_rng([seed, 5]), np.arange(round(STANDING_S * MARKER_HZ)) / MARKER_HZ
     body = standing(walker, time)
     markers = _in_file_axes(marker_paths(walker, body, medial=True), direction)
-    write_c3d(path, Recording(walker, noisy_markers(markers, rng, noise=noise)))
+    write_c3d(path, C3DContent(walker, noisy_markers(markers, rng, noise=noise)))
     nothing = Ground(np.zeros((len(time), 2, 3)), np.full((len(time), 2, 3), np.nan), np.zeros((len(time), 2)))
     wrenches = joint_wrenches(lambda t: standing(walker, t), time, segment_parameters(walker), nothing)
     return _described(_body_answer(body, wrenches).assign_coords(time=time))
@@ -191,7 +191,7 @@ def _ground_answer(on_feet: Ground) -> xr.Dataset:
     return xr.Dataset({name: (DIMS[name], value) for name, value in values.items()})
 
 
-def _contacts(walk: Walk, direction: str, plates: tuple[Plate, ...], start_s: float) -> xr.Dataset:
+def _contacts(walk: Walk, direction: str, plates: tuple[ForcePlate, ...], start_s: float) -> xr.Dataset:
     """Return the complete stances with their plates and the reason to reject them."""
     whole = np.flatnonzero((walk.strike >= 0) & (walk.off <= walk.gait.duration_s))
     names, reasons = zip(*(verdict(walk, int(step), direction, plates) for step in whole), strict=True)

@@ -34,7 +34,7 @@ class Marker(NamedTuple):
     name: str
 
 
-class Person(NamedTuple):
+class PersonMarkers(NamedTuple):
     """The markers of one person in a file.
 
     Attributes:
@@ -53,7 +53,7 @@ class Person(NamedTuple):
 
 def choose_person(
     labels: Sequence[str], subjects: Sequence[str], filled: Sequence[bool], *, subject: str = "", participant: str = ""
-) -> Person:
+) -> PersonMarkers:
     """Return the markers of one person. For a repeated label the first column with data is used.
 
     Args:
@@ -86,7 +86,7 @@ def choose_person(
             where = f"points {', '.join(str(marker.column + 1) for marker in same)}"
             notes.append(f"{name} occurs {len(same)} times ({where}): point {kept[-1].column + 1} is used")
     kept.sort()
-    return Person(
+    return PersonMarkers(
         names=[marker.name for marker in kept],
         columns=[marker.column for marker in kept],
         owner=max((marker.owner for marker in kept), default=""),

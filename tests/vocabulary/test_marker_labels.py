@@ -10,7 +10,7 @@ import pytest
 from pipeline.body.landmarks import chosen_labels
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
-from pipeline.vocabulary.marker_labels import Person, choose_person
+from pipeline.vocabulary.marker_labels import PersonMarkers, choose_person
 from tests.support.files.c3d_writer import write_c3d
 from tests.support.walks.person import body_model
 
@@ -39,7 +39,7 @@ def test_a_named_subjects_prefix_is_removed_if_others_have_none() -> None:
 
 def test_unlabelled_trajectories_are_ignored() -> None:
     person = choose_person(["*12", "LKNE", "", "RKNE", "*300"], (), [True] * 5)
-    assert person == Person(["LKNE", "RKNE"], [1, 3], owner="", subjects=[], notes=[])
+    assert person == PersonMarkers(["LKNE", "RKNE"], [1, 3], owner="", subjects=[], notes=[])
 
 
 def test_a_repeated_label_uses_the_first_with_data_and_is_noted() -> None:

@@ -8,7 +8,7 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
 from ...errors import Finding
 from ...workflow import settings
-from ..init.body_model_fit import GOOD, Fit, fits
+from ..init.body_model_fit import GOOD, ModelFit, fits
 from ..init.trial_roles import File
 from ..recording_facts import Facts
 
@@ -38,7 +38,7 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Facts
     return Finding("error", "study.yaml", what, f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}")
 
 
-def _fits(sessions: Iterable[Mapping[str, Facts]], models: Mapping[str, BodyModel]) -> dict[str, Fit]:
+def _fits(sessions: Iterable[Mapping[str, Facts]], models: Mapping[str, BodyModel]) -> dict[str, ModelFit]:
     return fits([[_file(name, facts, models) for name, facts in mine.items()] for mine in sessions], models)
 
 

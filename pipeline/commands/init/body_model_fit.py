@@ -23,7 +23,7 @@ MOST_MODELS = 6
 Models = Mapping[str, BodyModel]
 
 
-class Fit(NamedTuple):
+class ModelFit(NamedTuple):
     """How well a model fits sessions.
 
     Attributes:
@@ -45,7 +45,7 @@ class Fit(NamedTuple):
     essential: bool
 
 
-def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, Fit]:
+def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, ModelFit]:
     """Return the fit of each body model over the readable files of sessions, the best first.
 
     The best model is essential, has most whole walks, fits most files and, among these, has the largest share; then it
@@ -99,7 +99,7 @@ def needed_sizes(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]
     return sorted({size for seen in shown for size in resolve(model, seen).needed_sizes(hip_centre=hip_centre)})
 
 
-def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
+def as_table(fits: Mapping[str, ModelFit], *, width: int) -> str:
     """Return the best fits as a table: model, share, missing landmarks and sizes."""
     rows = [("body model", "found", "not found")]
     for name, fit in list(fits.items())[:MOST_MODELS]:
@@ -114,7 +114,7 @@ def as_table(fits: Mapping[str, Fit], *, width: int) -> str:
     return aligned(rows, width=width)
 
 
-def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit:
+def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> ModelFit:
     missed, nothing = Counter[str](), resolve(model, ())
     standing: list[float] = []
     walking: list[float] = []
@@ -143,7 +143,7 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> Fit
             fitted += walking[-1] >= GOOD
     every = [file for mine in sessions for file in mine]
     means = [sum(shares) / len(shares) for shares in (standing, walking) if shares]
-    return Fit(
+    return ModelFit(
         whole=whole,
         share=sum(means) / len(means),
         fitted=fitted,

@@ -34,9 +34,9 @@ from ...workflow import settings
 from ..recording_facts import Facts, facts_in, failure_of, opened, seen_landmarks
 from ..recording_files import forces_in, recordings_in, unlisted_recordings
 from . import body_model_fit
-from .body_model_fit import Fit
+from .body_model_fit import ModelFit
 from .people import people_and_sessions
-from .table_rows import Notes, Shown, participant_rows, trial_rows
+from .table_rows import EstimatedSizes, Notes, participant_rows, trial_rows
 from .trial_roles import File
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
@@ -196,7 +196,7 @@ def _file_of(name: str, recording: Recording, models: Models) -> File:
     )
 
 
-def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> Shown:
+def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> EstimatedSizes:
     """Return body mass and leg lengths by plates and markers: standing, else walking."""
     facts: dict[str, list[Facts]] = defaultdict(list)
     for row in rows:
@@ -218,11 +218,11 @@ def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> Shown:
         middle_n = float(np.median(weights_n)) if weights_n else np.nan
         agreeing = [weight_n for weight_n in weights_n if abs(weight_n / middle_n - 1) <= MASS_ERROR]
         if agreeing and len(agreeing) >= MOST * len(weights_n):
-            return Shown(middle_n / STANDARD_GRAVITY_M_S2, source, legs)
-    return Shown(np.nan, "", legs)
+            return EstimatedSizes(middle_n / STANDARD_GRAVITY_M_S2, source, legs)
+    return EstimatedSizes(np.nan, "", legs)
 
 
-def _study_text(fits: Mapping[str, Fit], files: Sequence[File]) -> str:
+def _study_text(fits: Mapping[str, ModelFit], files: Sequence[File]) -> str:
     model, fit = next(iter(fits.items()))
     table = body_model_fit.as_table(fits, width=110).splitlines()
     guess = ["Guess: the body model that fits the files best (markers, and sizes for its joint centres)."]
@@ -261,7 +261,7 @@ def _summary(
     rows: Sequence[Row],
     people: Sequence[Row],
     notes: Notes,
-    fits: Mapping[str, Fit],
+    fits: Mapping[str, ModelFit],
     files: Sequence[File],
     kept: Sequence[str],
 ) -> str:
@@ -300,7 +300,7 @@ def _session_table(sessions: Mapping[str, Sequence[Row]], people: Mapping[str, R
     return table
 
 
-def _advice(fits: Mapping[str, Fit], files: Sequence[File], *, width: int) -> list[str]:
+def _advice(fits: Mapping[str, ModelFit], files: Sequence[File], *, width: int) -> list[str]:
     """Return the proposed body model, or why there is none and the labels that one must name."""
     model, fit = next(iter(fits.items()))
     if fit.essential:

@@ -29,7 +29,7 @@ Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
 
 
-class Shown(NamedTuple):
+class EstimatedSizes(NamedTuple):
     """What recordings show of a person of whom no file states the sizes.
 
     Attributes:
@@ -102,7 +102,7 @@ def participant_rows(
     trials: Sequence[Row],
     files: Mapping[str, File],
     needed: Sequence[str],
-    shown_by: Callable[[Sequence[Row]], Shown],
+    shown_by: Callable[[Sequence[Row]], EstimatedSizes],
 ) -> list[Row]:
     """Return the rows of participants.tsv; sizes from the static file win.
 
@@ -142,7 +142,7 @@ def participant_rows(
     return people
 
 
-def _estimated_legs(needed: Set[str], sizes: Mapping[str, float], shown: Shown | None) -> dict[str, float]:
+def _estimated_legs(needed: Set[str], sizes: Mapping[str, float], shown: EstimatedSizes | None) -> dict[str, float]:
     """Return the leg lengths that the model needs, m, by markers; none if a file states one, which serves both legs."""
     if shown is None or needed & sizes.keys():
         return {}

@@ -66,7 +66,7 @@ class Surroundings:
 NOTHING = Surroundings()
 
 
-class Motion(NamedTuple):
+class LinkMotion(NamedTuple):
     """Ad(T_(i,i-1)) (..., n, 6, 6), and V_i and V'_i (..., n, 6) of each link."""
 
     adjoint: Array
@@ -117,7 +117,7 @@ def body_screws(chain: Chain) -> Array:
 # ---- motion and loads
 
 
-def motion(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Motion:
+def motion(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> LinkMotion:
     """Return the outward recursion; V' includes -g, like an accelerometer."""
     step = adjoint(inverse(joint_poses(chain, q)))
     slide, push = chain.screw * qd[..., None], chain.screw * qdd[..., None]
@@ -128,7 +128,7 @@ def motion(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings =
         rate = apply(step[..., i, :, :], rate) + apply(bracket(twist), slide[..., i, :]) + push[..., i, :]
         twists.append(twist)
         rates.append(rate)
-    return Motion(step, np.stack(twists, axis=-2), np.stack(rates, axis=-2))
+    return LinkMotion(step, np.stack(twists, axis=-2), np.stack(rates, axis=-2))
 
 
 def joint_wrenches(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Array:

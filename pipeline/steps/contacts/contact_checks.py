@@ -14,7 +14,7 @@ from ...plates.wrench import centre_of_pressure
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
 from .plate_contacts import COP_AWAY, DRIFT, LEVER_ARM, TIME_OFFSET, Contact
 from .plate_placement import shifted_plates
-from .plate_steps import Step
+from .plate_steps import PlateStep
 
 Array = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ def reject_out_of_time(
 
 
 def reject_shifted(
-    contacts: Sequence[Contact], time: Array, steps: Sequence[Step], numbers: Sequence[int]
+    contacts: Sequence[Contact], time: Array, steps: Sequence[PlateStep], numbers: Sequence[int]
 ) -> list[Contact]:
     """Return the contacts, rejected if their plate seems shifted.
 

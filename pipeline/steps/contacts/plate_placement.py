@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...plates.wrench import plate_axes
 from .feet import HALF_SOLE_M, Feet
-from .plate_steps import Step, beside_sole, lines_from_pelvis, places_in_foot, steps_on
+from .plate_steps import PlateStep, beside_sole, lines_from_pelvis, places_in_foot, steps_on
 
 Array = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ MISREADINGS = [
 
 def steps_of(
     force: Array, moment: Array, corners: Array, feet: Feet, pelvis: Array, *, interval_s: float
-) -> list[Step]:
+) -> list[PlateStep]:
     """Return the steps of one foot alone and whole on a plate.
 
     Steps are found and assigned to feet by motion alone, as the centre of pressure may be wrong. Loads of two feet and
@@ -105,7 +105,7 @@ def _largest(vertical: Array) -> Array:
     return np.asarray(np.fmax.reduce(np.abs(vertical), axis=0, initial=0.0))
 
 
-def misreading(steps: Sequence[Step], corners: Array, number: int) -> str:
+def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> str:
     """Return how the corners of a plate (4, 3) seem to be turned or mirrored, or an empty text.
 
     Another reading must fit, most of the steps and all together better than the file's, and better than a shift. Others
@@ -144,7 +144,7 @@ def misreading(steps: Sequence[Step], corners: Array, number: int) -> str:
     return f"plate {number} seems {names}: {' '.join(words).removeprefix('and ')}"
 
 
-def _beside(step: Step, turns: Array) -> Array:
+def _beside(step: PlateStep, turns: Array) -> Array:
     return beside_sole(step, turns, ends=SOLE_ENDS, half_width_m=HALF_SOLE_M)
 
 
@@ -154,7 +154,7 @@ def _misfit(away: Array, deviation: float) -> Array:
     return np.asarray(INDEPENDENT * np.where(np.isfinite(squares), squares, 0.0).mean(axis=-1))
 
 
-def _misfit_of_shift(steps: Sequence[Step], lines: Array) -> float:
+def _misfit_of_shift(steps: Sequence[PlateStep], lines: Array) -> float:
     """Return the squared deviations of all steps if the plate is shifted so that its forces pass the pelvis.
 
     Two more numbers are fitted than for a turn, which costs two squared deviations each.
@@ -172,7 +172,7 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, str]:
+def shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, str]:
     """Return a line for the plate that seems shifted, or for two that may be.
 
     The limit is about 5 cm for steps on two plates, about 8 cm on a single one. Where a force presses in the foot and
@@ -216,7 +216,7 @@ def shifted_plates(steps: Sequence[Step], numbers: Sequence[int]) -> dict[int, s
     return dict.fromkeys(blamed, f"plates {both} seem shifted against each other by {100 * size:.0f} cm")
 
 
-def _offsets(step: Step) -> tuple[Array, Array]:
+def _offsets(step: PlateStep) -> tuple[Array, Array]:
     """Return by how much a shift moves four numbers of a step from 0, (4,), NaN if unknown, m, and along what, (4, 3).
 
     Where the force presses while the heel is up, in front of the toe marker, which is on the metatarsal heads; and

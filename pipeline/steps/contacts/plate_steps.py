@@ -33,7 +33,7 @@ RAISED_M = 0.03  # a heel or toe marker that is higher than that over its lowest
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class PlateStep:
     """One foot alone and whole on a plate, in parts of its load; lab axes, places from the plate's middle, m.
 
     Attributes:
@@ -65,7 +65,7 @@ class Step:
 
 def steps_on(
     plate: int, force: Array, moment: Array, corners: Array, feet: Feet, pelvis: Array, *, interval_s: float
-) -> list[Step]:
+) -> list[PlateStep]:
     """Return the steps of one foot alone and whole on a plate, in any way of walking or running.
 
     The foot on the plate moves evenly (rests, or moves with a belt) while the other swings past it.
@@ -114,7 +114,7 @@ def _stance_foot(loaded: slice, corners: Array, feet: Feet, *, interval_s: float
 
 def _step(
     plate: int, side: str, loaded: slice, force: Array, moment: Array, corners: Array, foot: Foot, pelvis: Array
-) -> Step | None:
+) -> PlateStep | None:
     """Return one step, or None if its markers are not seen."""
     edges = np.round(np.array(PARTS) * len(force)).astype(int)
     heel, toe = foot.heel[loaded], foot.toe[loaded]
@@ -128,10 +128,10 @@ def _step(
     pressed = centre_of_pressure(mean[:, 0], mean[:, 1], corners)[0]
     heel, toe, pelvis = (mean[:, i] - centre for i in (2, 3, 4))
     frame = (loaded.start + loaded.stop) // 2
-    return Step(plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis)
+    return PlateStep(plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis)
 
 
-def lines_from_pelvis(step: Step, turns: Array) -> Array:
+def lines_from_pelvis(step: PlateStep, turns: Array) -> Array:
     """Return how far ground forces pass the pelvis, horizontally at its height, its plate turned, m.
 
     The body's angular momentum about its centre of mass changes little in walking, running, turning and on stairs, so
@@ -150,7 +150,7 @@ def lines_from_pelvis(step: Step, turns: Array) -> Array:
     return np.asarray((line - pelvis) * [1, 0, 1])
 
 
-def places_in_foot(step: Step, turns: Array) -> tuple[Array, Array]:
+def places_in_foot(step: PlateStep, turns: Array) -> tuple[Array, Array]:
     """Return where ground forces press, in front of the heel marker and right of the foot's line (reading, part), m.
 
     Arguments as in :func:`lines_from_pelvis`.
@@ -161,7 +161,7 @@ def places_in_foot(step: Step, turns: Array) -> tuple[Array, Array]:
     return np.asarray((from_heel * ahead).sum(axis=-1)), np.asarray((from_heel * right).sum(axis=-1))
 
 
-def beside_sole(step: Step, turns: Array, *, ends: Sequence[float], half_width_m: float) -> Array:
+def beside_sole(step: PlateStep, turns: Array, *, ends: Sequence[float], half_width_m: float) -> Array:
     """Return how far ground forces press outside the part of the sole that is on the ground, (reading, part, 2), m.
 
     If the heel is raised, that is the front half of the sole; if the toes are, the rear half.

@@ -23,7 +23,7 @@ from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, feet_of
 from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
-from .plate_steps import Step
+from .plate_steps import PlateStep
 
 Array = NDArray[np.float64]
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
@@ -43,7 +43,7 @@ class Rules(NamedTuple):
     kinematic_events: str
 
 
-class Motion(NamedTuple):
+class BodyMotion(NamedTuple):
     """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
 
     ``misread``: for each plate a line if the steps of the whole session show that its corners are, else empty.
@@ -52,7 +52,7 @@ class Motion(NamedTuple):
     landmarks: Mapping[str, Array]
     feet: Feet
     pelvis: Array
-    steps: Sequence[Step]
+    steps: Sequence[PlateStep]
     misread: Sequence[str]
 
 
@@ -116,9 +116,9 @@ def contacts(
     )
 
 
-def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:
+def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, BodyMotion]:
     """Return the motion of each trial of a session."""
-    on_plates: dict[bytes, list[Step]] = {}
+    on_plates: dict[bytes, list[PlateStep]] = {}
     plates, motions = {}, {}
     for name, trial in trials.items():
         time, corners = trial.variables["time"].values, trial.variables["plate_corner"].values
@@ -133,7 +133,7 @@ def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:
             on_plates.setdefault(keys[step.plate], []).append(step)
         known = trial.variables["plate_edges_known"].values.astype(bool)
         plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, known, strict=True))
-        motions[name] = Motion(landmarks, feet, pelvis, steps, [""] * len(keys))
+        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [""] * len(keys))
     if rules.misread_plates != "reject":
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
     every = {(key, number): corners for listed in plates.values() for key, number, corners, known in listed if known}
@@ -148,7 +148,12 @@ def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, Motion]:
 
 
 def _of_trial(
-    clean: AnyTrial, *, rules: Rules, motion: Motion, plates_left: str | None = None, plates_right: str | None = None
+    clean: AnyTrial,
+    *,
+    rules: Rules,
+    motion: BodyMotion,
+    plates_left: str | None = None,
+    plates_right: str | None = None,
 ) -> Trial:
     """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
     known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
@@ -196,7 +201,7 @@ def _of_trial(
 
 
 def _combining(
-    clean: Mapping[str, NDArray[Any]], motion: Motion, rules: Rules
+    clean: Mapping[str, NDArray[Any]], motion: BodyMotion, rules: Rules
 ) -> Callable[[Sequence[Contact]], list[Contact]]:
     """Return a function that joins the contacts of a foot on several plates, and checks their places and times.
 

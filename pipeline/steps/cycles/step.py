@@ -50,7 +50,7 @@ class Cycles(NamedTuple):
         return [*zip(self.side.tolist(), self.start_s.tolist(), strict=True)]
 
 
-class Walk(NamedTuple):
+class CutTrial(NamedTuple):
     """A trial, or all trials of a session, cut into cycles.
 
     Attributes:
@@ -79,7 +79,7 @@ class Walk(NamedTuple):
         return np.asarray(self.reason == "")
 
     @classmethod
-    def joined(cls, walks: Sequence[Walk], first: Sequence[int]) -> Walk:
+    def joined(cls, walks: Sequence[CutTrial], first: Sequence[int]) -> CutTrial:
         """Return the walks of a session as one, given the first frame of each among all frames."""
         return cls(
             Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True))),
@@ -151,7 +151,7 @@ def cycles(
         longest_cycle_s=longest_cycle_s, min_peak_force_body_weights=min_peak_force_body_weights,
         max_disagreement_n_m=max_disagreement_n_m, belt_speed_m_s=belt_speed_m_s, left_out=left_out,
     )  # fmt: skip
-    walk = Walk.joined(walks, [span.start for span in spans_of(contacts, "sample")])
+    walk = CutTrial.joined(walks, [span.start for span in spans_of(contacts, "sample")])
     trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
@@ -199,7 +199,7 @@ def _chained(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 def _walks(
     sessions: Sequence[xr.Dataset], calibrate: xr.Dataset, by_trial: Mapping[str, Mapping[str, Any]], **settings: Any
-) -> list[Walk]:
+) -> list[CutTrial]:
     """Return the cycles of each trial; ``by_trial`` has other settings of some trials."""
     parts = [trials_of(session) for session in sessions]
     every = {name: settings | {**by_trial.get(name, {})} for name in parts[0]}
@@ -218,7 +218,7 @@ def _cut(
     max_disagreement_n_m: float,
     belt_speed_m_s: float | None,
     left_out: Sequence[tuple[str, float, str]],
-) -> Walk:
+) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles`."""
     found, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
     every = judged(
@@ -233,7 +233,7 @@ def _cut(
     speed = (
         belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
     )
-    return Walk(
+    return CutTrial(
         found,
         stances,
         reason=np.array([by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes], dtype=str),
@@ -289,7 +289,7 @@ def _quantities(
 
 
 def _curves(
-    quantities: Mapping[str, xr.Variable], walk: Walk, mass_kg: float
+    quantities: Mapping[str, xr.Variable], walk: CutTrial, mass_kg: float
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return curves (cycle, ..., phase) of angles and envelopes, and of kinetics per body mass.
 
@@ -312,7 +312,7 @@ def _curves(
 
 
 def _metrics(
-    curves: Mapping[str, tuple[tuple[str, ...], Array]], walk: Walk, leg_length_m: Array, height_m: float
+    curves: Mapping[str, tuple[tuple[str, ...], Array]], walk: CutTrial, leg_length_m: Array, height_m: float
 ) -> dict[str, Array]:
     """Return the metrics (cycle,) of all cycles, except the effective foot mass.
 

@@ -32,7 +32,7 @@ class Loads(NamedTuple):
     torque: Array
 
 
-class Chain(NamedTuple):
+class OpenLegs(NamedTuple):
     """Loads of the legs as open chains by recursion and in closed form, and interaction torques.
 
     Interaction torques: (time, side, joint, 3, cause, motion), N m, on the joint axes with clinical signs.
@@ -43,7 +43,7 @@ class Chain(NamedTuple):
     interaction: Array
 
 
-def disagreement(solved: Loads, chain: Chain, by_wrenches: Loads) -> Array:
+def disagreement(solved: Loads, chain: OpenLegs, by_wrenches: Loads) -> Array:
     """Return the largest differences from the block matrix at each instant, (time, formulation, load), N and N m.
 
     Moments are compared as vectors and, where known, as projections on the joint axes. NaN if nothing is known.
@@ -100,7 +100,7 @@ def wrenches_on_the_shank(legs: Legs) -> Loads:
     return Loads(force, moment, _on_axes(legs, moment))
 
 
-def open_chain(legs: Legs) -> Chain:
+def open_chain(legs: Legs) -> OpenLegs:
     """Return the legs solved as open chains; NaN where a joint is in gimbal lock."""
     at, motion = chain_motion(legs)
     origin = legs.centre[:, :, -1]
@@ -115,7 +115,7 @@ def open_chain(legs: Legs) -> Chain:
     clinical = at.hinges * legs.signs[:, OUTWARDS, :, None]
     torque = rotate(clinical[..., None, None, :, :], about_centre)
     by_recursion = _loads(legs, at, recursion.wrench)._replace(torque=recursion.torque[:, :, OUTWARDS, limb.HINGES])
-    return Chain(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
+    return OpenLegs(by_recursion, _loads(legs, at, total), torque[:, :, OUTWARDS, :, ::-1].transpose(0, 1, 2, 5, 4, 3))
 
 
 def chain_motion(legs: Legs) -> tuple[limb.Limb, limb.Motion]:

@@ -23,7 +23,7 @@ PELVIS = (
 )
 
 
-class Shown(NamedTuple):
+class ShownTrial(NamedTuple):
     """The trial shown of a participant, and for each side the place of its cycle in the participant's cycles."""
 
     session: str
@@ -48,7 +48,7 @@ class Scene(TypedDict):
     cycles: dict[str, tuple[float, float]]
 
 
-class Step(TypedDict):
+class StanceForces(TypedDict):
     """Force vectors of a stance: phase (%), centre of pressure x (m), force (N/kg)."""
 
     phase: list[float]
@@ -94,7 +94,7 @@ def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
     return Force(at=or_none(1000 * at), force=or_none(force))
 
 
-def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> Step | None:
+def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> StanceForces | None:
     """Return the force vectors over the stance of a cycle; None without a force.
 
     Args:
@@ -111,7 +111,7 @@ def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> Step | None:
     if not known.any():
         return None
     along = at[known, 0] - at[known, 0][0]
-    return Step(
+    return StanceForces(
         phase=PHASE[known].tolist(),
         at=rounded(along, decimals=4),
         forward=rounded(force[known, 0], decimals=3),
@@ -170,7 +170,7 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
     )
 
 
-def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> Shown | None:
+def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> ShownTrial | None:
     """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none.
 
     Args:
@@ -186,10 +186,10 @@ def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Data
     data = representative[session]
     starts = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
     cycles = {side: (session, data.attrs["trial"], side, start) for side, start in starts}
-    return Shown(session, data, {side: rows.index(cycle) for side, cycle in cycles.items() if cycle in rows})
+    return ShownTrial(session, data, {side: rows.index(cycle) for side, cycle in cycles.items() if cycle in rows})
 
 
-def walk(study: xr.Dataset, shown: Shown, *, moment_signs: str) -> dict[str, Any]:
+def walk(study: xr.Dataset, shown: ShownTrial, *, moment_signs: str) -> dict[str, Any]:
     """Return names and figure data of the trial shown."""
     start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
     times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}

@@ -15,7 +15,7 @@ from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
 from . import metric_tables, tables
 from . import quality as checked
-from .curves.cycles import Chosen, Cycles, joined
+from .curves.cycles import Chosen, CycleCurves, joined
 from .curves.error_shares import share_sums, shares
 from .curves.figures import Averaged, Drawn, drawn, key_of
 from .curves.lines import Line, by_line, lines_of, normal_of, people_with_sessions
@@ -48,7 +48,7 @@ class Overview:
         self.means: list[Table] = []
         self.symmetry: list[Table] = []
         self.reasons: list[tuple[Counter[str], Counter[str]]] = []  # by participant
-        self.cycles: list[Cycles] = []  # without curves
+        self.cycles: list[CycleCurves] = []  # without curves
         self.averages: dict[Place, Averaged] = {}
         self.single: dict[Place, list[Chosen]] = {}
         self.share_sums: dict[str, Array] = {}
@@ -73,7 +73,7 @@ class Overview:
         self.means.append(metric_tables.means(means))
         self.symmetry.append(metric_tables.symmetry_indices(symmetry))
 
-    def add_cycles(self, part: xr.Dataset, cycles: Cycles) -> None:
+    def add_cycles(self, part: xr.Dataset, cycles: CycleCurves) -> None:
         """Add the cycles of some participants, of whom no other cycles are added."""
         self.cycles.append(cycles._replace(panels=(), curve=np.empty((len(cycles.side), 0, 0)), band=None))
         lines = [Line(condition, None, condition, "") for condition in self.dashes]
@@ -83,7 +83,7 @@ class Overview:
         for moment, sums in share_sums(part, cycles.panels, every).items():
             self.share_sums[moment] = self.share_sums.get(moment, 0.0) + sums
 
-    def _add_people(self, place: Place, mine: Cycles) -> None:
+    def _add_people(self, place: Place, mine: CycleCurves) -> None:
         """Add the means of each participant's cycles of one side and condition."""
         labels = np.unique(mine.participant).tolist()
         values = np.array([average(mine.curve[mine.participant == name]).mean for name in labels])

@@ -10,7 +10,7 @@ import xarray as xr
 from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
 from . import metric_tables, quality, tables
-from .curves.cycles import Cycles, cycles_of, stances_of
+from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
 from .curves.figures import Drawn, figures, key_of
 from .curves.lines import dash_styles, lines_of, normal_of
@@ -92,7 +92,7 @@ def page(
     )
 
 
-def _figures(cycles: Cycles, dashes: Mapping[str, str], reference: BySpeed) -> Drawn:
+def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed) -> Drawn:
     """Return the figures of a participant's cycles, or stances."""
     lines = lines_of(cycles, dashes=dashes, over_participants=False)
     return figures(cycles, lines=lines, normal=normal_of(cycles, lines, reference))

@@ -20,7 +20,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_placement import misreading, pushing_down, shifted_plates, steps_of
-from pipeline.steps.contacts.plate_steps import Step
+from pipeline.steps.contacts.plate_steps import PlateStep
 from tests.support.walks.on_plates import BODY_MODEL, raw_walk, reread
 from tests.support.walks.real import CHOSEN, cleaned_walks
 
@@ -44,7 +44,7 @@ class Trial(NamedTuple):
         return self._replace(points={name: change(place) for name, place in self.points.items()})
 
 
-def steps_in(trial: Trial) -> list[Step]:
+def steps_in(trial: Trial) -> list[PlateStep]:
     feet = feet_of(trial.points, trial.time, trial.corners, travel="forwards")
     pelvis = middle_of_pelvis(trial.points, len(trial.time))
     return steps_of(trial.force, trial.moment, trial.corners, feet, pelvis, interval_s=interval_s(trial.time))

@@ -83,7 +83,7 @@ def test_an_error_of_the_solver_is_detected(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_is_not_known_is_not_compared() -> None:
     nothing = cross_checks.Loads(*np.full((3, 5, 2, 3, 3), np.nan))
-    found = cross_checks.disagreement(nothing, cross_checks.Chain(nothing, nothing, np.empty(0)), nothing)
+    found = cross_checks.disagreement(nothing, cross_checks.OpenLegs(nothing, nothing, np.empty(0)), nothing)
     assert found.shape == (5, 3, 2)
     assert np.isnan(found).all()
 

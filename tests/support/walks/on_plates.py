@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.body.body_model import BodyModel
 from pipeline.demo.body import make_walker
-from pipeline.demo.plates import Plate, footprint
+from pipeline.demo.plates import ForcePlate, footprint
 from pipeline.demo.trials import write_walk
 from pipeline.demo.walk import Gait, Walk, plan_walk
 from pipeline.plates.wrench import plate_axes
@@ -45,7 +45,7 @@ def any_walk(seed: int) -> tuple[Walk, str]:
     return plan_walk(walker, gait, seed=seed), ("+X", "-X")[seed // 2 % 2]
 
 
-def own_plates(walk: Walk, direction: str) -> tuple[Plate, ...]:
+def own_plates(walk: Walk, direction: str) -> tuple[ForcePlate, ...]:
     """Return a plate under each of three steps, reaching halfway to the feet before and after."""
     prints = [_print(walk, number, direction) for number in range(STEPS[0] - 1, STEPS[-1] + 2)]
     plates = []
@@ -58,7 +58,7 @@ def own_plates(walk: Walk, direction: str) -> tuple[Plate, ...]:
     return tuple(plates)
 
 
-def plate_reaching(walk: Walk, direction: str, number: int, overlap_m: float) -> Plate:
+def plate_reaching(walk: Walk, direction: str, number: int, overlap_m: float) -> ForcePlate:
     """Return a plate under one step that reaches under the next foot's heel (or the last one's toes, if negative)."""
     neighbour = _print(walk, number + (1 if overlap_m > 0 else -1), direction)
     own, beyond = _print(walk, number, direction), _print(walk, number - (1 if overlap_m > 0 else -1), direction)
@@ -78,18 +78,18 @@ def _middle_gap(one: Array, other: Array) -> float:
     return float(first.max() + second.min()) / 2
 
 
-def _plate(low: float, high: float, across: float) -> Plate:
-    return Plate(((low + high) / 2, across), high - low, 0.6)
+def _plate(low: float, high: float, across: float) -> ForcePlate:
+    return ForcePlate(((low + high) / 2, across), high - low, 0.6)
 
 
-def written(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str, *, seed: int) -> Path:
+def written(folder: Path, walk: Walk, plates: tuple[ForcePlate, ...], direction: str, *, seed: int) -> Path:
     """Write the walk's file and return its path."""
     path = folder / f"walk_{seed}.c3d"
     write_walk(path, walk, plates, direction=direction, events=False, first_frame=1 + seed % 50, seed=seed)
     return path
 
 
-def recorded(folder: Path, walk: Walk, plates: tuple[Plate, ...], direction: str, *, seed: int) -> xr.Dataset:
+def recorded(folder: Path, walk: Walk, plates: tuple[ForcePlate, ...], direction: str, *, seed: int) -> xr.Dataset:
     """Return the result of step ``read`` for the walk's file."""
     path = written(folder, walk, plates, direction, seed=seed)
     dataset = read(path, body_model=BODY_MODEL, lab_axes="quarter_turn")

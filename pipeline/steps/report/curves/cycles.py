@@ -21,7 +21,7 @@ MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mas
 EVERY = 2  # percent between the samples of single curves
 
 
-class Cycles(NamedTuple):
+class CycleCurves(NamedTuple):
     """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,); of stances, over stance.
 
     Curves have the signs of their panels. ``label`` names trial and time. Band: if errors were drawn, their lower and
@@ -41,11 +41,11 @@ class Cycles(NamedTuple):
     turns: NDArray[np.bool_]
     over: str = "gait cycle"
 
-    def of(self, participant: str) -> Cycles:
+    def of(self, participant: str) -> CycleCurves:
         """Return one participant's cycles."""
         return self.at(self.participant == participant)
 
-    def at(self, mine: NDArray[np.bool_]) -> Cycles:
+    def at(self, mine: NDArray[np.bool_]) -> CycleCurves:
         """Return the cycles at which ``mine`` (cycle,) is true."""
         parts: dict[str, Any] = {
             name: values[mine] for name, values in self._asdict().items() if isinstance(values, np.ndarray)
@@ -53,7 +53,7 @@ class Cycles(NamedTuple):
         return self._replace(**parts)
 
 
-def joined(parts: Sequence[Cycles]) -> Cycles:
+def joined(parts: Sequence[CycleCurves]) -> CycleCurves:
     """Return the cycles of all parts."""
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
@@ -63,27 +63,27 @@ def joined(parts: Sequence[Cycles]) -> Cycles:
     return parts[0]._replace(**arrays)
 
 
-def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
+def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> CycleCurves:
     """Return the cycles of a study for the figures."""
     curves = [p.factor * select(study, p.variable, "cycle", "phase", **p.component) for p in panels]
     curve = np.stack(curves, axis=1).astype(float)
     foot_off = select(study, "stance_share", "cycle").astype(float)
     speed = select(study, "reference_speed", "cycle") if "reference_speed" in study else np.full(len(curve), np.nan)
     turning = turns(study.variables["turning_angle"].values, study.variables["stride_direction"].values)
-    return Cycles(
+    return CycleCurves(
         panels, curve, foot_off, **_labels(study, "cycle", ""),
         band=_bands(study, panels), reference_speed=speed, turns=turning,
     )  # fmt: skip
 
 
-def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> Cycles:
+def stances_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> CycleCurves:
     """Return the whole stances of a study for the figures; panels without curves over stance are NaN."""
     curve = np.full((study.sizes.get("stance", 0), len(panels), len(PHASE)), np.nan)
     for i, p in enumerate(panels):
         if f"{p.variable}{STANCE}" in STANCE_CURVES:
             curve[:, i] = p.factor * select(study, f"{p.variable}{STANCE}", "stance", "stance_phase", **p.component)
     off = np.full(len(curve), np.nan)
-    return Cycles(
+    return CycleCurves(
         panels, curve, off, **_labels(study, "stance", STANCE),
         band=None, reference_speed=off, turns=np.zeros(len(curve), dtype=bool), over="stance",
     )  # fmt: skip

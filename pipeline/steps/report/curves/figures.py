@@ -16,8 +16,8 @@ from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
 from ....variables.schema import VARIABLES
 from ..json_numbers import shortened
-from .cycles import Cycles, Single, single_of
-from .lines import Line, Normal, by_line
+from .cycles import CycleCurves, Single, single_of
+from .lines import Line, NormalCurves, by_line
 from .panels import ANGLES, MOMENTS, MUSCLES, Limits, Panel, plain_unit
 
 SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG"}  # printed pages of groups; the others are on the page of kinetics
@@ -137,7 +137,7 @@ class Averaged(NamedTuple):
         return Averaged(pooled(self.curves, other.curves), pooled(self.foot_off, other.foot_off), band, [])
 
 
-def averaged(mine: Cycles) -> Averaged:
+def averaged(mine: CycleCurves) -> Averaged:
     """Return what is drawn of the cycles of one side and line, each cycle being a single curve."""
     single = [single_of(mine.curve[:, i], mine.label) for i in range(len(mine.panels))]
     return Averaged(
@@ -145,7 +145,7 @@ def averaged(mine: Cycles) -> Averaged:
     )
 
 
-def figures(cycles: Cycles, *, lines: Sequence[Line], normal: Sequence[Normal]) -> Drawn:
+def figures(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
     """Average the cycles of a participant per side and line.
 
     Args:
@@ -165,7 +165,7 @@ def drawn(
     found: Mapping[tuple[str, str], Averaged],
     *,
     lines: Sequence[Line],
-    normal: Sequence[Normal],
+    normal: Sequence[NormalCurves],
     over: str = "gait cycle",
 ) -> Drawn:
     """Return the figures of averages by line and side."""
@@ -193,7 +193,7 @@ def _add(result: Drawn, found: Averaged, side: str, line: Line) -> None:
         result.single[i].append(found.single[i])
 
 
-def _empty(panel: Panel, normal: Sequence[Normal], over: str) -> Figure:
+def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
     """Return a figure without curves."""
     known = panel.variable in reference_curves.COMPONENTS
     key = reference_curves.key_of(panel.variable, panel.component) if known else ()
@@ -209,7 +209,7 @@ def _empty(panel: Panel, normal: Sequence[Normal], over: str) -> Figure:
     )
 
 
-def _band(normal: Normal, curve: reference_curves.Reference, factor: int) -> Band:
+def _band(normal: NormalCurves, curve: reference_curves.Reference, factor: int) -> Band:
     name = "normal" if normal.speed is None else f"normal, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
     return Band(name=name, lines=normal.lines, mean=shortened(factor * mean), sd=shortened(sd))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....conventions import SIDES
 from ....tables import reference_curves
-from .cycles import Cycles
+from .cycles import CycleCurves
 
 # line styles of the conditions, as SVG dashes
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
@@ -28,13 +28,13 @@ class Line(NamedTuple):
     dash: str
     shown: bool = True
 
-    def drawn_from(self, cycles: Cycles) -> NDArray[np.bool_]:
+    def drawn_from(self, cycles: CycleCurves) -> NDArray[np.bool_]:
         """Return which cycles (cycle,) the line stands for."""
         mine: NDArray[np.bool_] = cycles.condition == self.condition
         return mine if self.session is None else mine & (cycles.session == self.session)
 
 
-class Normal(NamedTuple):
+class NormalCurves(NamedTuple):
     """Curves of the reference at a dimensionless speed, None if it is for any, and the lines that they are for."""
 
     curves: Mapping[reference_curves.Key, reference_curves.Reference]
@@ -47,7 +47,7 @@ def dash_styles(conditions: Sequence[str]) -> dict[str, str]:
     return {name: DASHES[i % len(DASHES)] for i, name in enumerate(conditions)}
 
 
-def lines_of(cycles: Cycles, *, dashes: Mapping[str, str], over_participants: bool) -> list[Line]:
+def lines_of(cycles: CycleCurves, *, dashes: Mapping[str, str], over_participants: bool) -> list[Line]:
     """Return the lines to draw: one for each condition, and for each session of a participant with several.
 
     Args:
@@ -71,7 +71,7 @@ def lines_of(cycles: Cycles, *, dashes: Mapping[str, str], over_participants: bo
     ]
 
 
-def normal_of(cycles: Cycles, lines: Sequence[Line], reference: reference_curves.BySpeed) -> list[Normal]:
+def normal_of(cycles: CycleCurves, lines: Sequence[Line], reference: reference_curves.BySpeed) -> list[NormalCurves]:
     """Return the reference for the lines: at the median of the speeds that study.nc compares their cycles with.
 
     Lines of nearly the same speed have one, at the mean of their speeds. A line without a speed, of running, has none,
@@ -79,7 +79,7 @@ def normal_of(cycles: Cycles, lines: Sequence[Line], reference: reference_curves
     """
     if not reference_curves.speeds_of(reference):
         straight = [line.label for line in lines if not cycles.turns[line.drawn_from(cycles)].all()]
-        return [Normal(curves, straight) for curves in reference.values() if straight]
+        return [NormalCurves(curves, straight) for curves in reference.values() if straight]
     known = [(cycles.reference_speed[line.drawn_from(cycles)], line.label) for line in lines]
     medians = [(float(np.nanmedian(speed)), label) for speed, label in known if np.isfinite(speed).any()]
     groups: list[list[tuple[float, str]]] = []
@@ -88,10 +88,10 @@ def normal_of(cycles: Cycles, lines: Sequence[Line], reference: reference_curves
             groups.append([])
         groups[-1].append((speed, label))
     means = [(float(np.mean([speed for speed, _ in group])), [label for _, label in group]) for group in groups]
-    return [Normal(reference_curves.at_speed(reference, speed), labels, speed) for speed, labels in means]
+    return [NormalCurves(reference_curves.at_speed(reference, speed), labels, speed) for speed, labels in means]
 
 
-def by_line(cycles: Cycles, lines: Sequence[Line]) -> dict[tuple[str, str], Cycles]:
+def by_line(cycles: CycleCurves, lines: Sequence[Line]) -> dict[tuple[str, str], CycleCurves]:
     """Return the cycles of each line and side that has some."""
     found = {}
     for line in lines:
@@ -102,7 +102,7 @@ def by_line(cycles: Cycles, lines: Sequence[Line]) -> dict[tuple[str, str], Cycl
     return found
 
 
-def people_with_sessions(cycles: Cycles) -> int:
+def people_with_sessions(cycles: CycleCurves) -> int:
     """Return the number of participants with several sessions in one condition."""
     visits = {*zip(*(x.tolist() for x in (cycles.participant, cycles.condition, cycles.session)), strict=True)}
     several = Counter(visit[:2] for visit in visits)
