@@ -208,7 +208,8 @@ def test_a_changed_cell_is_named_by_its_table(study: Path) -> None:
     rows[1][rows[0].index("mass_kg")] = "80"
     (study / "participants.tsv").write_text("\n".join("\t".join(row) for row in rows) + "\n")
     by_file = {fault.where: fault.what for fault in faults_of(study)}
-    assert set(by_file) == {"derived/sub-01/calibrate.nc", *(f"derived/{n}" for n in ("study.nc", *TABLES))}
+    of_people = {f"derived/{name}" for name in ("study.nc", "report/sub-01.html", *TABLES)}
+    assert set(by_file) == {"derived/sub-01/calibrate.nc", *of_people}
     assert "participants.tsv" in by_file["derived/sub-01/calibrate.nc"]
 
 

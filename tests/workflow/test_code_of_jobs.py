@@ -47,12 +47,15 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
         written = (step, *FURTHER_OUTPUTS.get(step, ()))
         inputs, outputs = ({name: [f"derived/{session}/{name}.nc"] for name in some} for some in (names, written))
         return inputs, outputs
+    shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative", "calibrate")}
+    if step == "page":
+        return shown, {"page": ["derived/report/sub-01.html"]}
     tables = {name: [f"derived/{name}.csv"] for name in ("metrics", "quality", "participants", "symmetry")}
     results = {"study": ["derived/study.nc"], **tables}
     if step == "study":
         files = results | {name: [csv, csv.replace(".csv", ".json")] for name, (csv,) in tables.items()}
         return {"cycles": [f"derived/{session}/cycles.nc" for session in study.sessions]}, files
-    shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative", "calibrate")}
+    del shown["representative"]
     return {**results, **shown, "means": tables["participants"]}, {"report": ["derived/report.html"]}
 
 
@@ -65,9 +68,9 @@ def run_modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]
     try:
         study = open_study(Path(), forced=True)
         found = {}
-        for step in STEPS:
+        for step in (*STEPS, "page"):
             session = next(iter(study.sessions)) if step in SESSION_STEPS else None
-            key = study.key(step)(SimpleNamespace(session=session))
+            key = study.key(step)(SimpleNamespace(session=session, participant="sub-01"))
             command = [sys.executable, "-c", TRACE]
             environment = {**os.environ, "PYTHONPATH": str(HOUSE)}
             job = json.dumps([key, *files_of(study, step)])
@@ -79,7 +82,7 @@ def run_modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]
     return found
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*STEPS, "page"])
 def test_the_key_of_a_job_names_exactly_the_code_that_it_runs(step: str, run_modules: dict[str, set[str]]) -> None:
     expected = run_modules[step] | (IN_THE_PARSER if step == "read" else set())
     assert digests.imported_modules(*code_of(step)) == expected
