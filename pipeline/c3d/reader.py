@@ -7,18 +7,17 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
+from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording
 from ..vocabulary.event_names import side_in
 from ..vocabulary.marker_labels import SEPARATORS, choose_person
 from .integrity import refuse_damaged
@@ -27,106 +26,8 @@ from .point_labels import label_points, listed
 
 Array = NDArray[np.float64]
 
-LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
-RATE_HZ = (0.1, 1e5)  # marker frames per second; others are damage
-FARTHEST_M, LARGEST_READING = 1e3, 1e9  # values beyond these are missing
-# columns of participants.tsv by PROCESSING names of Plug-in Gait, which states lengths in mm
-PROCESSING_NAMES = {
-    "Bodymass": "mass_kg",
-    "Height": "height_m",
-    "MarkerDiameter": "marker_diameter_m",
-    "InterAsisDistance": "asis_distance_m",
-    **{
-        f"{letter}{name}": f"{column}_{side}_m"
-        for letter, side in (("L", "left"), ("R", "right"))
-        for name, column in (
-            ("KneeWidth", "knee_width"),
-            ("AnkleWidth", "ankle_width"),
-            ("LegLength", "leg_length"),
-            ("AsisTrocanterDistance", "asis_trochanter_distance"),
-        )
-    },
-}
-LONGEST_SIZE_M = 3.0  # larger numbers are mm
+LARGEST_READING = 1e9  # values beyond it are missing
 OLDER_PROCESSING = "LStaticPlantFlex"  # marks the group that stands for PROCESSING, see parser.py
-# static results of Plug-in Gait by PROCESSING name, without the side's letter
-STATIC_RESULTS = {
-    "ThighRotation": "thigh_rotation",
-    "ShankRotation": "shank_rotation",
-    "AnkleAbAdd": "ankle_abduction",
-    "TibialTorsion": "tibial_torsion",
-    "StaticPlantFlex": "plantar_flexion",
-    "StaticRotOff": "rotation_offset",
-}
-# files state radians; Vicon Clinical Manager stated degrees. No offset of a leg is as large as 57 degrees, and one of
-# the results is larger than a degree
-LARGEST_RESULT_RAD = 1.0
-
-
-@dataclass(frozen=True)
-class Event:
-    """A gait event as the file states it; ``side`` may be empty."""
-
-    time_s: float
-    label: str
-    side: str
-
-
-class Load(NamedTuple):
-    """A load on the person that is known without its plate, as in files of OpenSim; axes of the file.
-
-    Attributes:
-        force: (sample, 3), N.
-        moment: (sample, 3) about the lab origin, N m.
-        point: (sample, 3), point of application, m; it means little without force.
-    """
-
-    force: Array
-    moment: Array
-    point: Array
-
-
-@dataclass(frozen=True)
-class Recording:
-    """The content of a C3D file, or of other files with the same content.
-
-    Attributes:
-        labels: marker labels without subject and common prefixes, unique.
-        markers: (time, marker, 3) positions, m, NaN where unseen.
-        marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0, which is that of
-            time 0. It is whole in C3D files.
-        analog: (sample, channel) as scaled by the file.
-        analog_rate_hz: samples per second; 0 without channels.
-        length_unit_m: metres per length unit of the file.
-        force_platform: the FORCE_PLATFORM parameters by name.
-        analog_labels, analog_units: label and unit text of each channel; may be fewer.
-        events: gait events; time 0 is frame 0.
-        processing: numbers of the PROCESSING group by name without spaces, in the file's units; only those of the
-            chosen person if the file holds several. Vicon Clinical Manager has them in a group named as the subject.
-        subject_names: SUBJECTS:NAMES, free text that may name a person: never print or store it.
-        label_notes: notes on repeated labels.
-        subjects: the people in the file; empty if it holds one.
-        owner: the subject in the labels of the chosen markers (``A22:LKNE``), or empty.
-        loads: forces on the person that are stated instead of plates, at the samples of ``analog``.
-    """
-
-    labels: list[str]
-    markers: Array
-    marker_rate_hz: float
-    first_frame: float
-    analog: Array
-    analog_rate_hz: float
-    length_unit_m: float
-    force_platform: Mapping[str, Any]
-    analog_labels: list[str]
-    analog_units: list[str]
-    events: list[Event]
-    processing: Mapping[str, float]
-    subject_names: list[str]
-    label_notes: list[str] = field(default_factory=list)
-    subjects: list[str] = field(default_factory=list)
-    owner: str = ""
-    loads: Sequence[Load] = ()
 
 
 def read_c3d(path: Path, *, subject: str = "", participant: str = "", following: Path | None = None) -> Recording:
@@ -146,9 +47,6 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
     header = refuse_damaged(path)
     content = parse(path, header)
-    if following:
-        with contextlib.suppress(OSError, UserError):  # raised again when it is read
-            parse_ahead(following, refuse_damaged(following))
     parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
     point = parameters["POINT"]
     if not points.size or rate == 0:
@@ -171,6 +69,9 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         )
     except UserError as error:
         raise error.within(str(path)) from None
+    if following:
+        with contextlib.suppress(OSError, UserError):  # raised again when it is read
+            parse_ahead(following, refuse_damaged(following))
     return Recording(
         labels=person.names,
         markers=_markers(points[:, person.columns], unit_m),
@@ -189,34 +90,6 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         subjects=person.subjects,
         owner=person.owner,
     )
-
-
-def anthropometry(processing: Mapping[str, float]) -> dict[str, float]:
-    """Return the sizes in PROCESSING, kg and m, by column of participants.tsv."""
-    found = {}
-    for name, column in PROCESSING_NAMES.items():
-        if value := processing.get(name):
-            in_mm = column != "mass_kg" and value > LONGEST_SIZE_M
-            found[column] = value / 1000 if in_mm else value
-    return found
-
-
-def static_results(processing: Mapping[str, float]) -> str:
-    """Return the static results of Plug-in Gait that the file states as JSON: rad, by side and name.
-
-    Names are those of :data:`STATIC_RESULTS`. Empty unless both sides have a static plantar flexion, which a static
-    trial always gives; absent others are zero.
-    """
-    if not all(processing.get(f"{letter}StaticPlantFlex") for letter in "LR"):
-        return ""
-    found = {
-        side: {name: processing.get(f"{letter}{label}", 0.0) for label, name in STATIC_RESULTS.items()}
-        for side, letter in (("left", "L"), ("right", "R"))
-    }
-    largest = max(abs(value) for results in found.values() for value in results.values())
-    if largest > LARGEST_RESULT_RAD:
-        found = {side: {name: math.radians(value) for name, value in own.items()} for side, own in found.items()}
-    return json.dumps(found, sort_keys=True)
 
 
 def _length_unit_m(path: Path, point: Mapping[str, Any]) -> float:

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..errors import UserError
 from ..vocabulary.event_names import kind_in
+from ..vocabulary.stated_sizes import PROCESSING_NAMES
 from .plug_in_gait import UNITS, Output
-from .reader import PROCESSING_NAMES, read_c3d
+from .reader import read_c3d
 
 DESCRIPTIONS = {
     "Foot Strike": "The instant the heel strikes the ground",

@@ -19,9 +19,9 @@ from ..body.landmarks import Points, chosen_labels, positions
 from ..body.resolved_model import resolve
 from ..body.skeleton import Skeleton
 from ..body.static_skeleton import static_skeleton, with_devices
-from ..c3d.reader import Recording, anthropometry
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, UserError
+from ..recording import Recording
 from ..steps.read.lab_axes import to_isb
 from ..steps.read.recording_file import read_recording
 from ..tables.terminal_table import aligned
@@ -97,7 +97,7 @@ def _skeletons(model: BodyModel, recording: Recording, file: Path) -> tuple[Poin
     resolved = resolve(model, points.keys())
     points = with_devices({name: where @ rotation.T for name, where in points.items()}, resolved.devices)
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
-    sizes = {"marker_diameter_m": 0.014} | anthropometry(recording.processing)
+    sizes = {"marker_diameter_m": 0.014} | recording.sizes
     skeletons: dict[str, Skeleton] = {}
     problems: list[Problem] = []
     for side, leg in resolved.legs.items():

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..c3d.reader import RATE_HZ, Load
 from ..conventions import LOADED_SHARE
 from ..errors import UserError, listed
+from ..recording import RATE_HZ, Load
 from .external_loads import Columns, columns_named, loads_in
 from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 

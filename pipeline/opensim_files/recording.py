@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..c3d.reader import Recording
 from ..errors import UserError
+from ..recording import Recording
 from ..vocabulary.marker_labels import choose_person
 from . import mot
 from .trc import read_trc
@@ -41,15 +41,7 @@ def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", parti
         markers=content.positions[:, person.columns],
         marker_rate_hz=content.rate_hz,
         first_frame=content.start_s * content.rate_hz,
-        analog=np.empty((0, 0)),
-        analog_rate_hz=0.0,
         length_unit_m=content.length_unit_m,
-        force_platform={},
-        analog_labels=[],
-        analog_units=[],
-        events=[],
-        processing={},
-        subject_names=[],
         label_notes=person.notes,
         subjects=person.subjects,
         owner=person.owner,

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.c3d.reader import Recording, read_c3d
+from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
+from pipeline.recording import Recording
 from tests.c3d.test_analog_counts import with_counts
 from tests.support.files.c3d_bytes import DEC, INTEL, MIPS, converted, data_at, inserted, place, put, put_header
 from tests.support.files.c3d_writer import channels, write_c3d

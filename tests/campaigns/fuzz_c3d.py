@@ -21,10 +21,11 @@ import numpy as np
 
 from pipeline.c3d import parser_process
 from pipeline.c3d.integrity import Header, refuse_damaged
-from pipeline.c3d.reader import Recording, anthropometry, read_c3d
+from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
 from pipeline.plates.parameters import zero_frames
-from pipeline.steps.read.step import plate_wrenches
+from pipeline.recording import Recording
+from pipeline.steps.read.plates_and_channels import decode_plates
 from tests.support.checkout import HOUSE, SHARED
 
 GENERATED = (HOUSE / "data/demo/sub-01/static.c3d", HOUSE / "data/demo/sub-01/fast_01.c3d")
@@ -83,9 +84,9 @@ def used(path: Path) -> Recording:
     """Read a file and all that the pipeline uses of it."""
     recording = read_c3d(path)
     with warnings.catch_warnings(action="ignore"):  # of numpy, if all readings are missing
-        plate_wrenches(recording, np.eye(3))
+        decode_plates(recording, np.eye(3))
     zero_frames(recording.force_platform)
-    anthropometry(recording.processing)
+    _ = recording.sizes, recording.static_results
     return recording
 
 

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 import pipeline.steps.read.recording_file
-from pipeline.c3d.reader import Event, Recording, read_c3d
+from pipeline.c3d.reader import read_c3d
+from pipeline.recording import Event, Recording
 from tests.support.checkout import HOUSE, copy_study
 from tests.support.studies.run_steps import Session, run_study
 from tests.support.walks.person import Array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,25 +12,27 @@ import pytest
 
 from pipeline.body.landmarks import chosen_labels
 from pipeline.commands.init import body_model_fit
-from pipeline.commands.init.trial_roles import File, best_static
+from pipeline.commands.init.trial_roles import best_static, shows_a_foot
+from pipeline.steps.read.contents import Contents
 from pipeline.workflow import settings
+from tests.support.studies.contents import moving, standing
 
 MODELS = {
     name: settings.load_body_model(name, where="test", study_path=Path()) for name in settings.shipped_body_models()
 }
-SIZES = {f"{size}_{side}_m": 0.1 for size in ("knee_width", "ankle_width", "leg_length") for side in ("left", "right")}
+SIZES = {f"{letter}{size}": 100.0 for size in ("KneeWidth", "AnkleWidth", "LegLength") for letter in "LR"}
 WALK = "ASI PSI THI KNE TIB ANK HEE TOE"
 DEVICE = "ASI PSI THI TIB ANK HEE TOE MED KAX KD1 KD2"
 
 
-def file(name: str, labels: str, *, stands: bool = False) -> File:
-    """Return a file with these markers on both sides, and all sizes."""
+def file(name: str, labels: str, *, stands: bool = False, stated: Mapping[str, float] = SIZES) -> Contents:
+    """Return a file with these markers on both sides; by default it states all sizes."""
     both = [side + label for side in "LR" for label in labels.split()]
     seen = {model: frozenset(chosen_labels(MODELS[model], both)) for model in MODELS}
-    return File(name, extent_m=0.001 if stands else 3.0, labels=both, seen=seen, sizes=SIZES)
+    return replace((standing if stands else moving)(name, processing=stated), seen=seen)
 
 
-def chosen(*files: File) -> str:
+def chosen(*files: Contents) -> str:
     """Return the body model of a session."""
     return next(iter(body_model_fit.fits([files], MODELS)))
 
@@ -81,11 +84,11 @@ def test_chance_proposes_no_model() -> None:
 def test_bones_in_the_file_are_taken_only_where_no_model_can_compute_them() -> None:
     """Without static and stated results nothing else shows in which planes the wands are, whether widths are known."""
     bones = " FEP FEO FEA TIO TIA FOO FOP FOA"
-    lost = replace(file("walk", WALK.replace(" HEE", "") + bones), sizes={})
+    lost = file("walk", WALK.replace(" HEE", "") + bones, stated={})
     assert chosen(lost) == "plug_in_gait_bones"
     assert chosen(file("walk", WALK + bones)) == "plug_in_gait_bones"
     assert chosen(file("static", WALK + bones, stands=True), file("walk", WALK + bones)) == "plug_in_gait"
-    stated = replace(file("walk", WALK + bones), stated=True)
+    stated = file("walk", WALK + bones, stated=SIZES | {"LStaticPlantFlex": 0.1, "RStaticPlantFlex": 0.1})
     assert chosen(stated) == "plug_in_gait"
 
 
@@ -93,4 +96,4 @@ def test_a_heel_marker_in_the_static_only_is_enough() -> None:
     walk = file("walk", WALK.replace(" HEE", ""))
     assert chosen(file("static", WALK, stands=True), walk) == "plug_in_gait"
     assert chosen(walk) == "plug_in_gait"
-    assert walk.shows_a_foot("plug_in_gait")
+    assert shows_a_foot(walk, "plug_in_gait")

@@ -12,8 +12,7 @@ import pytest
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import of_file
-from pipeline.commands.recording_facts import facts_of
-from pipeline.workflow.open_study import open_study
+from pipeline.steps.read.contents import contents_of
 from tests.support.checkout import DEMO
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 from tests.support.files.emg import add_channels
@@ -131,12 +130,11 @@ def test_a_cutoff_must_be_below_half_the_sampling_rate(demo: Path, cutoff_hz: st
 
 
 def test_implausible_rates_are_named() -> None:
-    chosen = open_study(DEMO)
-    facts = facts_of(read_c3d(DEMO / "sub-01" / "fast_01.c3d"), chosen.body_model)
-    assert list(of_file("x.c3d", facts, {})) == []
-    (slow,) = of_file("x.c3d", replace(facts, marker_rate_hz=10.0), {})
+    recording = read_c3d(DEMO / "sub-01" / "fast_01.c3d")
+    assert list(of_file("x.c3d", contents_of(recording, {}), {})) == []
+    (slow,) = of_file("x.c3d", contents_of(replace(recording, marker_rate_hz=10.0), {}), {})
     assert slow.what == "10 marker frames per second"
-    (coarse,) = of_file("x.c3d", replace(facts, force_rate_hz=60.0), {})
+    (coarse,) = of_file("x.c3d", contents_of(replace(recording, analog_rate_hz=60.0), {}), {})
     assert coarse.what == "60 plate samples per second: foot strikes are known to 17 ms"
 
 

@@ -10,8 +10,8 @@ from pipeline.body.static_results import stated_in
 from pipeline.commands.check.command import check
 from pipeline.commands.check.leg_findings import trial_of
 from pipeline.commands.init.command import initialise
-from pipeline.commands.recording_facts import facts_in
 from pipeline.commands.recording_files import recordings_in
+from pipeline.steps.read.contents import look_through
 from tests.support.files.changes import relabel, rewrite
 from tests.support.studies.check_findings import about
 
@@ -43,7 +43,7 @@ def test_a_static_that_lacks_a_leg_serves_the_other(demo: Path) -> None:
 def test_legs_are_judged_with_the_static_results_that_the_run_takes(shared: Path) -> None:
     """Otherwise a leg that the run accepts by its stated results would be warned of, or the other way round."""
     study = shared / "labs/kad_sydney"
-    facts = [facts_in(study, file, None) for file in recordings_in(study)]
+    facts = [look_through(study, file, {}) for file in recordings_in(study)]
     stated = [trial_of(one, "gait", "walk.c3d").attrs["static_results"] for one in facts if one.stated]
     assert stated
     assert all(stated_in(str(text)).keys() == {"left", "right"} for text in stated)

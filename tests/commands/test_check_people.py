@@ -12,7 +12,7 @@ from pipeline.body.resolved_model import resolve
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import of_file
-from pipeline.commands.recording_facts import facts_of, looks_like_a_name
+from pipeline.steps.read.contents import contents_of, looks_like_a_name
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO, copy_study
@@ -101,8 +101,9 @@ def test_free_text_that_may_be_a_name(text: str, name: bool) -> None:
 
 def test_a_name_gives_a_warning_but_is_not_printed(demo: Path) -> None:
     chosen = open_study(demo)
-    facts = facts_of(read_c3d(demo / "sub-01" / "static.c3d"), chosen.body_model)
+    recording = read_c3d(demo / "sub-01" / "static.c3d")
+    facts = contents_of(recording, {})
     assert list(of_file("x.c3d", facts, chosen.settings)) == []
-    (finding,) = of_file("x.c3d", replace(facts, name_words=frozenset({"jane"})), chosen.settings)
+    (finding,) = of_file("x.c3d", contents_of(replace(recording, subject_names=["Jane"]), {}), chosen.settings)
     assert finding.severity == "warning"
     assert "SUBJECTS:NAMES" in finding.what

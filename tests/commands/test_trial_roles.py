@@ -8,16 +8,9 @@ import pytest
 
 from pipeline.commands.init import trial_roles
 from pipeline.commands.init.people import people_and_sessions
-from pipeline.commands.init.trial_roles import File
+from pipeline.steps.read.contents import Contents
 from pipeline.tables.tsv import IDENTIFIER
-
-
-def standing(name: str) -> File:
-    return File(name, extent_m=0.001)
-
-
-def moving(name: str) -> File:
-    return File(name, extent_m=3.0)
+from tests.support.studies.contents import moving, standing
 
 
 @pytest.mark.parametrize(
@@ -55,7 +48,7 @@ def test_people_and_sessions_from_folders(names: list[str], people: list[str], s
     ],
 )
 def test_people_from_the_subjects_in_files(subjects: list[str], people: list[str]) -> None:
-    files = [replace(moving(f"{number}.c3d"), subject=name) for number, name in enumerate(subjects)]
+    files = [moving(f"{number}.c3d", owner=name) for number, name in enumerate(subjects)]
     assert [person for person, _ in people_and_sessions(files)] == people
 
 
@@ -69,16 +62,16 @@ def test_people_from_the_subjects_in_files(subjects: list[str], people: list[str
 )
 def test_people_in_one_file_are_named_by_their_subjects(folder: str, people: list[str]) -> None:
     files = [
-        replace(standing(f"{folder}S1_a.c3d"), subject="A22"),
-        replace(standing(f"{folder}S1_b.c3d"), subject="B07"),
+        standing(f"{folder}S1_a.c3d", owner="A22"),
+        standing(f"{folder}S1_b.c3d", owner="B07"),
     ]
-    files += [replace(moving(f"{folder}S2_walk.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
+    files += [moving(f"{folder}S2_walk.c3d", owner=name, subjects=["A22", "B07"]) for name in ("A22", "B07")]
     assert [person for person, _ in people_and_sessions(files)] == people
 
 
 def test_a_person_in_a_shared_file_may_have_another_folder() -> None:
-    own = [replace(standing(f"{name}/static.c3d"), subject=name) for name in ("A22", "B07")]
-    both = [replace(moving("A22/duo.c3d"), subject=name, shared=True) for name in ("A22", "B07")]
+    own = [standing(f"{name}/static.c3d", owner=name) for name in ("A22", "B07")]
+    both = [moving("A22/duo.c3d", owner=name, subjects=["A22", "B07"]) for name in ("A22", "B07")]
     assert [person for person, _ in people_and_sessions(own + both)] == ["A22", "B07", "A22", "B07"]
 
 
@@ -132,8 +125,8 @@ def test_folders_of_one_session_are_conditions() -> None:
         (standing("Stat.c3d"), "static", "static"),
     ],
 )
-def test_roles_by_motion_then_by_name(file: File, role: str, condition: str) -> None:
-    assert trial_roles.role(file, "any", labelled=False) == role
+def test_roles_by_motion_then_by_name(file: Contents, role: str, condition: str) -> None:
+    assert trial_roles.guess_role(file, "any", labelled=False) == role
     owners = {file.name: ("sub-01", "sub-01")}
     assert trial_roles.conditions({file.name: file}, {file.name: role}, owners) == {file.name: condition}
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pipeline.c3d.reader import read_c3d
 from pipeline.conventions import STANDARD_GRAVITY_M_S2
 from pipeline.person.body_weight import standing_weight_n, vertical_forces, walking_weights_n
-from pipeline.steps.read.step import plate_wrenches
+from pipeline.steps.read.plates_and_channels import decode_plates
 
 Array = NDArray[np.float64]
 RATE_HZ, WEIGHT_N, STRIDE_S = 1000.0, 700.0, 1.1
@@ -68,7 +68,7 @@ def test_no_load_no_weight() -> None:
 )
 def test_children_and_adults_within_6_percent(shared: Path, file: str, mass_kg: float) -> None:
     recording = read_c3d(shared / file)
-    plates = plate_wrenches(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
+    plates = decode_plates(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     weights = walking_weights_n(vertical_forces(plates.force, plates.corners), recording.analog_rate_hz)
     assert np.median(weights) / STANDARD_GRAVITY_M_S2 == pytest.approx(mass_kg, rel=0.06)
 

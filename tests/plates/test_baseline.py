@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.plates.baseline import block_means, resting_wrench, subtract_baseline, unknown_drift
-from pipeline.steps.read.step import plate_wrenches
+from pipeline.steps.read.plates_and_channels import decode_plates
 from tests.support.walks.real import cleaned_walks
 
 Array = NDArray[np.float64]
@@ -188,7 +188,7 @@ def test_each_plate_has_its_own_baseline() -> None:
 def test_real_plates_with_large_offsets_read_zero_when_unloaded(shared: Path) -> None:
     """Two plates of this file read -212 and -181 N unloaded."""
     recording = read_c3d(shared / "data/c3dorg_sample10_types/TYPE-3.c3d")
-    force, moment, corners, *_ = plate_wrenches(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
+    force, moment, corners, *_ = decode_plates(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     assert np.percentile(force[..., 1], 2, axis=0).min() < -200
     wrench, _, drift = subtract_baseline(force, moment, corners, rate_hz=recording.analog_rate_hz)
     vertical = wrench[..., 1]

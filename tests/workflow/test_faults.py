@@ -33,7 +33,7 @@ from tests.campaigns.interruptions import KILLED, kill, leftovers, outputs, reco
 from tests.support.checkout import HOUSE
 
 POINTS, SEED = 20, 7
-SETTINGS: dict[str, Any] = {"body_model": None, "lab_axes": "free"}
+SETTINGS: dict[str, Any] = {"body_model": None, "settings": step.Settings(lab_axes="free")}
 
 
 def written(path: Path) -> None:

@@ -6,14 +6,16 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
-from ...errors import Finding, UserError
+from ...errors import Finding
+from ...steps.read.contents import Contents, look_through
 from ...tables import study_tables, tsv
 from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
-from ..recording_facts import Facts, facts_in
 from ..recording_files import unlisted_recordings
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
@@ -22,6 +24,15 @@ from .person_findings import of_person
 
 TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", "cycles.tsv")
 MOST_LISTED = 4
+
+
+class Key(NamedTuple):
+    """A recording of a study, and the person in it."""
+
+    file: str
+    forces: str
+    subject: str
+    participant: str
 
 
 def check(folder: Path) -> list[Finding]:
@@ -34,19 +45,13 @@ def check(folder: Path) -> list[Finding]:
     findings = [Finding("error", *problem) for problem in problems]
     if not study.sessions:
         findings.append(Finding("error", "C3D files", "not checked", "correct the tables and check again"))
-    known: dict[tuple[str, ...], Facts] = {}
-    by_session: dict[str, dict[str, Facts]] = {}
-    for session, rows in study.sessions.items():
-        facts = by_session[session] = {}
-        for row in rows:
-            person = study_tables.person_of(row, study.participants)
-            forces = study_tables.forces_of(row)
-            key = (row["file"], forces, *person.values())
-            try:
-                known[key] = known.get(key) or facts_in(folder, row["file"], study.body_model, forces=forces, **person)
-                facts[row["file"]] = known[key]
-            except UserError as error:
-                findings += [Finding("error", row["file"], what, remedy) for _, what, remedy in error.problems]
+    recordings = _look_through_all(study)
+    for (file, *_), recording in recordings.items():
+        findings += [Finding("error", file, what, remedy) for _, what, remedy in recording.problems]
+    by_session = {
+        session: {row["file"]: one for row in rows if not (one := recordings[_key_of(row, study)]).problems}
+        for session, rows in study.sessions.items()
+    }
     if wrong_model := of_body_model(study.body_model, by_session.values()):
         findings.append(wrong_model)  # instead of all that its markers and sizes lack
         study = replace(study, body_model=None)
@@ -56,11 +61,29 @@ def check(folder: Path) -> list[Finding]:
         findings += of_functional(session, rows, study.settings)
         findings += of_person(rows, facts, study.participants, study.settings, study.body_model)
         findings += of_legs(session, facts, study)
-    for (file, *_), own in known.items():
-        findings += of_file(file, own, study.settings)
-    findings += of_emg_channels(study.settings, known.values())
+    readable = [recording for recording in recordings.values() if not recording.problems]
+    for recording in readable:
+        findings += of_file(recording.name, recording, study.settings)
+    findings += of_emg_channels(study.settings, readable)
     findings += [*_unlisted(study), *_newer_namesakes(folder)]
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
+
+
+def _look_through_all(study: Study) -> dict[Key, Contents]:
+    """Return what the recordings of a study contain, each file once for a person."""
+    models = {study.body_model.name: study.body_model} if study.body_model else {}
+    keys = list(dict.fromkeys(_key_of(row, study) for rows in study.sessions.values() for row in rows))
+    return {
+        key: look_through(
+            study.path, key.file, models, forces=key.forces, subject=key.subject, participant=key.participant,
+            following=following.file if following else "",
+        )
+        for key, following in zip_longest(keys, keys[1:])
+    }  # fmt: skip
+
+
+def _key_of(row: tsv.Row, study: Study) -> Key:
+    return Key(row["file"], study_tables.forces_of(row), **study_tables.person_of(row, study.participants))
 
 
 def as_text(findings: Sequence[Finding], folder: Path) -> str:

@@ -17,9 +17,10 @@ from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
+from ...steps.read.contents import Contents, words_of
 from ...tables import study_tables, tsv
+from ...vocabulary.event_names import not_understood
 from ...vocabulary.muscle_names import muscles_in
-from ..recording_facts import Facts, words_of
 
 MARKER_RATES_HZ = (20, 2000)
 LOWEST_FORCE_RATE_HZ = 100
@@ -30,10 +31,10 @@ SHORTEST_STRIDE_M = 0.15
 MOST_LISTED = 4
 
 
-def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
+def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Finding]:
     """Find problems of a file in any role: rates, cut-offs, units, names."""
-    plate_rate_hz = facts.force_rate_hz if facts.peak_load_n else 0
-    for name, rate_hz in {"marker_cutoff_hz": facts.marker_rate_hz, "force_cutoff_hz": plate_rate_hz}.items():
+    plate_rate_hz = facts.recording.analog_rate_hz if facts.peak_load_n else 0
+    for name, rate_hz in {"marker_cutoff_hz": facts.recording.marker_rate_hz, "force_cutoff_hz": plate_rate_hz}.items():
         cutoff_hz = chosen.get("clean", {}).get(name)
         try:
             if isinstance(cutoff_hz, (int, float)) and rate_hz:
@@ -41,17 +42,17 @@ def of_file(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Find
         except UserError as error:
             for _, what, remedy in error.problems:
                 yield Finding("error", file, f"clean.{name}: {what}", remedy)
-    if not MARKER_RATES_HZ[0] <= facts.marker_rate_hz <= MARKER_RATES_HZ[1]:
-        what = f"{facts.marker_rate_hz:g} marker frames per second"
+    if not MARKER_RATES_HZ[0] <= facts.recording.marker_rate_hz <= MARKER_RATES_HZ[1]:
+        what = f"{facts.recording.marker_rate_hz:g} marker frames per second"
         yield Finding("warning", file, what, f"correct {_names_in(file)[0]}: times, speeds and moments depend on it")
-    if 0 < plate_rate_hz < max(facts.marker_rate_hz, LOWEST_FORCE_RATE_HZ):
+    if 0 < plate_rate_hz < max(facts.recording.marker_rate_hz, LOWEST_FORCE_RATE_HZ):
         what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
         yield Finding("warning", file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE")
     yield from _wrong_units(file, facts)
     yield from _unnamed_emg(file, facts, chosen)
-    if facts.label_notes:
-        more = f" (and {len(facts.label_notes) - 1} more labels)" if facts.label_notes[1:] else ""
-        yield Finding("warning", file, facts.label_notes[0] + more, "give every marker a label of its own")
+    if facts.recording.label_notes:
+        more = f" (and {len(facts.recording.label_notes) - 1} more labels)" if facts.recording.label_notes[1:] else ""
+        yield Finding("warning", file, facts.recording.label_notes[0] + more, "give every marker a label of its own")
     if facts.name_words:
         what = "SUBJECTS:NAMES may hold a person's name"
         yield Finding("warning", file, what, "put the participant's id there before the file is passed on")
@@ -67,7 +68,7 @@ def _names_in(file: str) -> tuple[str, str, str]:
     return "POINT:RATE", "POINT:UNITS", "export it with FORCE_PLATFORM"
 
 
-def _unnamed_emg(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator[Finding]:
+def _unnamed_emg(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Finding]:
     """Find channels that are EMG by their label, but of no known muscle."""
     named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
     if unnamed := [label for label in facts.channels if "emg" in label.casefold() and label not in named]:
@@ -76,7 +77,7 @@ def _unnamed_emg(file: str, facts: Facts, chosen: Mapping[str, Any]) -> Iterator
         yield Finding("warning", file, what, remedy)
 
 
-def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Facts]) -> Iterator[Finding]:
+def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Iterator[Finding]:
     """Find labels in the setting ``clean.emg_channels`` that no file has."""
     present = {label for each in facts for label in each.channels}
     for label in chosen.get("clean", {}).get("emg_channels", {}):
@@ -87,13 +88,13 @@ def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Facts]) -> Iterat
             yield Finding("warning", "study.yaml", f"clean.emg_channels: no file has a channel '{label}'", remedy)
 
 
-def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
-    unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[facts.length_unit_m]
+def _wrong_units(file: str, facts: Contents) -> Iterator[Finding]:
+    unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[facts.recording.length_unit_m]
     sides = ((side_m, PLATE_SIDES_M, f"corners of force plate {n} are") for n, side_m in facts.plate_sides_m.items())
     for length_m, (low, high), between in ((facts.shown.leg_m, LEGS_M, "heel and ASIS are"), *sides):
         if not low <= length_m <= high and length_m > 0:
             fits = [name for name, factor in (("m", 1.0), ("cm", 0.01), ("mm", 0.001))
-                    if low <= length_m / facts.length_unit_m * factor <= high]  # fmt: skip
+                    if low <= length_m / facts.recording.length_unit_m * factor <= high]  # fmt: skip
             remedy = f"the numbers look like {' or '.join(fits)}: " if fits else ""
             what = f"{_names_in(file)[1]} is {unit}, but {between} {length_m:.3g} m apart"
             yield Finding("error", file, what, f"{remedy}correct the file's lengths and export it again")
@@ -102,7 +103,7 @@ def _wrong_units(file: str, facts: Facts) -> Iterator[Finding]:
 def of_session(
     session: str,
     rows: Sequence[tsv.Row],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, Contents],
     model: BodyModel | None,
     chosen: Mapping[str, Any],
 ) -> Iterator[Finding]:
@@ -127,13 +128,13 @@ def of_session(
     if static in facts:
         yield from _static(static, facts[static], model, walks=static in gait, stated=stated)
     for file in readable:
-        yield from _gait(file, facts[file], facts.get(static, facts[file]).seen, model)
+        yield from _gait(file, facts[file], facts.get(static, facts[file]).landmarks, model)
     yield from _rows(session, rows, facts)
     yield from _idle_plates(session, [facts[file] for file in readable])
 
 
-def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], model: BodyModel | None) -> Finding:
-    complete = [file for file in gait if model and not resolve(model, facts[file].seen).lacking()]
+def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None) -> Finding:
+    complete = [file for file in gait if model and not resolve(model, facts[file].landmarks).lacking()]
     if complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
     elif model and gait:
@@ -143,24 +144,24 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Facts], mo
     return Finding("error", session, "no static trial", remedy)
 
 
-def _static(file: str, facts: Facts, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Finding]:
-    resolved = None if stated or model is None else resolve(model, facts.seen)
+def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Finding]:
+    resolved = None if stated or model is None else resolve(model, facts.landmarks)
     if model and resolved and (lacking := resolved.lacking()):
         legs = resolved.complete_legs()
         found = _lacks("warning" if legs else "error", file, lacking, facts, model)
         yield found._replace(what=f"{found.what}: only the {legs[0]} leg can be used") if legs else found
-    elif model and facts.heading_problem:
-        yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
+    elif model and facts.axes_problem:
+        yield Finding("error", file, facts.axes_problem.what, facts.axes_problem.remedy)
     if not facts.shown.stands:
         yield describe_moving_static(file, facts.shown.extent_m, walks=walks)
 
 
-def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:
-    if model and (lacking := resolve(model, static).lacking_in_motion(facts.seen)):
+def _gait(file: str, facts: Contents, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:
+    if model and (lacking := resolve(model, static).lacking_in_motion(facts.landmarks)):
         both_sides = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
         yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
-    elif model and facts.heading_problem:
-        yield Finding("error", file, facts.heading_problem.what, facts.heading_problem.remedy)
+    elif model and facts.axes_problem:
+        yield Finding("error", file, facts.axes_problem.what, facts.axes_problem.remedy)
     if facts.shown.stands or facts.stride_m < SHORTEST_STRIDE_M:
         moved = (
             f"markers move by {facts.shown.extent_m:.2g} m"
@@ -171,10 +172,12 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | No
     elif facts.duration_s < SHORTEST_WALK_S:
         yield Finding("warning", file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch")
     if not facts.peak_load_n and not facts.plate_problems:
-        no_events = "" if facts.event_count else " and no gait events: cycles are found from the motion of the feet"
+        no_events = (
+            "" if facts.recording.events else " and no gait events: cycles are found from the motion of the feet"
+        )
         remedy = f"angles only; for moments {_names_in(file)[2]}"
         yield Finding("warning", file, f"no force plate{no_events}", remedy)
-    if names := facts.strange_events:
+    if names := not_understood((event.label, event.side) for event in facts.recording.events):
         quoted = [f"'{name}'" for name in names]
         what = f"gait events not understood, and not used: {listed(quoted, MOST_LISTED)}"
         remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion give events as well"
@@ -185,7 +188,7 @@ def _gait(file: str, facts: Facts, static: frozenset[str], model: BodyModel | No
         yield alike[0]._replace(what=alike[0].what + (f" (and {len(alike) - 1} more plates)" if alike[1:] else ""))
 
 
-def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> Iterator[Finding]:
+def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> Iterator[Finding]:
     """Find repeated rows, functional trials without a joint, and unknown plates."""
     for (file, role), count in Counter((row["file"], row["role"]) for row in rows).items():
         if count > 1:
@@ -221,7 +224,7 @@ def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, An
         yield Finding("warning", session, what, f"{remedy}, if one was recorded")
 
 
-def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:
+def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Finding]:
     """Find plates that carry no load in any walk of a session."""
     numbers = sorted({number for facts in gait for number in facts.peak_load_n})
     idle = [n for n in numbers if max(facts.peak_load_n.get(n, 0.0) for facts in gait) < LOADED_N]
@@ -232,11 +235,11 @@ def _idle_plates(session: str, gait: Sequence[Facts]) -> Iterator[Finding]:
         yield Finding("warning", session, f"{plates} not loaded in {walks}", remedy)
 
 
-def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model: BodyModel) -> Finding:
+def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Finding:
     """Return what a file lacks, with the expected and the most similar labels."""
-    known, present, texts = model.landmarks, chosen_labels(model, facts.labels), []
+    known, present, texts = model.landmarks, chosen_labels(model, facts.recording.labels), []
     taken = {label for groups in known.values() for group in groups for label in group}
-    free = [label for label in facts.labels if label not in taken]
+    free = [label for label in facts.recording.labels if label not in taken]
     for name in lacking:
         groups = known.get(name, ())
         text = " or ".join(" + ".join(group) for group in groups)
@@ -245,7 +248,7 @@ def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Facts, model
         elif groups:
             text = "; ".join(filter(None, [text, nearest(groups[0][0], free)]))
         texts.append(name.replace("_", " ") + (f" ({text})" if text else ""))
-    if not facts.seen:
+    if not facts.landmarks:
         what = f"no marker of body model {model.name}"
         return Finding(severity, file, what, "choose the body_model with these labels, or write one")
     remedy = "label them, or name their labels in the body model"

@@ -12,14 +12,14 @@ import numpy as np
 from ...body.plausibility import REMEDY
 from ...errors import Finding
 from ...steps.calibrate.step import Settings, calibrate
+from ...steps.read.contents import Contents, problems_of
 from ...trials.session import Trial, joined
 from ...workflow.job_keys import Study
-from ..recording_facts import Facts, failure_of
 
 WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
 
 
-def of_legs(session: str, facts: Mapping[str, Facts], study: Study) -> Iterator[Finding]:
+def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterator[Finding]:
     """Find legs of a session that the calibration refuses as implausible; other problems are found elsewhere.
 
     Args:
@@ -41,25 +41,25 @@ def of_legs(session: str, facts: Mapping[str, Facts], study: Study) -> Iterator[
         found = calibrate(joined(trials), settings=settings, **given)
         reasons = [("warning", reason) for reason in found.leg_refused.values.tolist()]
     except Exception as error:  # a failing file costs no other file
-        reasons = [("error", str(problem)) for problem in failure_of(Path(static), error).problems]
+        reasons = [("error", str(problem)) for problem in problems_of(Path(static), error)]
     for severity, reason in reasons:
         if reason.endswith(REMEDY):
             yield Finding(severity, static, reason.removesuffix(f"; {REMEDY}").removeprefix(f"{static}: "), REMEDY)
 
 
-def trial_of(facts: Facts, role: str, file: str) -> Trial:
+def trial_of(facts: Contents, role: str, file: str) -> Trial:
     """Return a trial as step ``read`` gives it, as far as step ``calibrate`` needs it."""
     return Trial(
-        {"marker_position": (("time", "marker", "axis"), facts.some_frames)},
+        {"marker_position": (("time", "marker", "axis"), facts.recording.markers)},
         {
-            "time": np.arange(len(facts.some_frames), dtype=float),
-            "marker": np.array(facts.labels, dtype=str),
+            "time": np.arange(len(facts.recording.markers), dtype=float),
+            "marker": np.array(facts.recording.labels, dtype=str),
             "axis": list("xyz"),
         },
         {
             "role": role,
             "source": file,
             "anthropometry": json.dumps(facts.sizes),
-            "static_results": facts.static_results,
+            "static_results": facts.recording.static_results,
         },
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import chosen_labels
 from ...errors import Finding
+from ...steps.read.contents import Contents
 from ...workflow import settings
 from ..init.body_model_fit import GOOD, ModelFit, fits
-from ..init.trial_roles import File
-from ..recording_facts import Facts
 
 
-def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Facts]]) -> Finding | None:
+def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Contents]]) -> Finding | None:
     """Return the finding that another shipped body model is meant, or None.
 
     Only if no walk shows all that the study's model needs, and some do for the other.
@@ -38,18 +38,11 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Facts
     return Finding("error", "study.yaml", what, f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}")
 
 
-def _fits(sessions: Iterable[Mapping[str, Facts]], models: Mapping[str, BodyModel]) -> dict[str, ModelFit]:
-    return fits([[_file(name, facts, models) for name, facts in mine.items()] for mine in sessions], models)
+def _fits(sessions: Iterable[Mapping[str, Contents]], models: Mapping[str, BodyModel]) -> dict[str, ModelFit]:
+    return fits([[_with_landmarks(one, models) for one in mine.values()] for mine in sessions], models)
 
 
-def _file(name: str, facts: Facts, models: Mapping[str, BodyModel]) -> File:
-    """Return a file as ``init`` judges it, by its labels."""
-    return File(
-        name,
-        frame_count=len(facts.some_frames),
-        extent_m=facts.shown.extent_m,
-        labels=facts.labels,
-        seen={other: frozenset(chosen_labels(model, facts.labels)) for other, model in models.items()},
-        stated=facts.stated,
-        sizes=facts.sizes,
-    )
+def _with_landmarks(recording: Contents, models: Mapping[str, BodyModel]) -> Contents:
+    """Return a recording with the landmarks of some models by its labels, seen or not."""
+    labels = recording.recording.labels
+    return replace(recording, seen={name: frozenset(chosen_labels(model, labels)) for name, model in models.items()})

@@ -11,13 +11,13 @@ from ...body.resolved_model import resolve
 from ...errors import Finding
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import SessionSizes, check_sizes, sizes_in_table
+from ...steps.read.contents import Contents
 from ...tables import tsv
-from ..recording_facts import Facts
 
 
 def of_person(
     rows: Sequence[tsv.Row],
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, Contents],
     participants: Mapping[str, tsv.Row],
     chosen: Mapping[str, Any],
     model: BodyModel | None,
@@ -42,16 +42,16 @@ def of_person(
     yield from check_sizes({**row, "participant_id": person}, shown, segment_table=table)
 
 
-def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Facts]) -> dict[str, float]:
+def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict[str, float]:
     """Return the sizes in a session's files; the static wins, as in ``calibrate``."""
     ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
     return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}
 
 
 def _missing(
-    person: str, sizes: Mapping[str, float], static: Facts, chosen: Mapping[str, Any], model: BodyModel
+    person: str, sizes: Mapping[str, float], static: Contents, chosen: Mapping[str, Any], model: BodyModel
 ) -> Iterator[Finding]:
-    needed = resolve(model, static.seen).needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
+    needed = resolve(model, static.landmarks).needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
     if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
         needed = [name for name in needed if not name.startswith("leg_length")]
     if absent := [name for name in needed if name not in sizes]:

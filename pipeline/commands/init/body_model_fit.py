@@ -9,9 +9,10 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
+from ...steps.read.contents import Contents
 from ...tables.terminal_table import aligned
 from ...workflow import settings
-from .trial_roles import File, best_static
+from .trial_roles import best_static
 
 AS_GOOD = 0.02  # shares that differ by less count as equal
 GOOD = 0.8  # share from which a model fits a file
@@ -45,7 +46,7 @@ class ModelFit(NamedTuple):
     essential: bool
 
 
-def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, ModelFit]:
+def fits(sessions: Sequence[Sequence[Contents]], models: Models) -> dict[str, ModelFit]:
     """Return the fit of each body model over the readable files of sessions, the best first.
 
     The best model is essential, has most whole walks, fits most files and, among these, has the largest share; then it
@@ -74,7 +75,7 @@ def fits(sessions: Sequence[Sequence[File]], models: Models) -> dict[str, ModelF
     return {name: found[name] for name in sorted(found, key=worse)}
 
 
-def strangers(sessions: Sequence[Sequence[File]], models: Models, chosen: str) -> dict[str, list[str]]:
+def strangers(sessions: Sequence[Sequence[Contents]], models: Models, chosen: str) -> dict[str, list[str]]:
     """Return, by model, the files in which it finds pelvis, knees and feet and the chosen one does not.
 
     A static trial needs no marker where walks state its results.
@@ -91,7 +92,7 @@ def strangers(sessions: Sequence[Sequence[File]], models: Models, chosen: str) -
     return others
 
 
-def needed_sizes(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> list[str]:
+def needed_sizes(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) -> list[str]:
     """Return the participants.tsv columns that a model needs, given the static trial of each session."""
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
     statics = (best_static([file for file in mine if file.stands], name, model) for mine in sessions)
@@ -114,7 +115,7 @@ def as_table(fits: Mapping[str, ModelFit], *, width: int) -> str:
     return aligned(rows, width=width)
 
 
-def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[File]]) -> ModelFit:
+def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) -> ModelFit:
     missed, nothing = Counter[str](), resolve(model, ())
     standing: list[float] = []
     walking: list[float] = []

@@ -13,31 +13,26 @@ import shlex
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import seen_labels
-from ...c3d.reader import Recording, anthropometry, static_results
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, hidden_in
-from ...person.marker_travel import extent_m
+from ...steps.read.contents import Contents, look_through
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import aligned, text_width
 from ...tables.tsv import Row
-from ...vocabulary.marker_labels import SeveralSubjectsError
 from ...workflow import settings
-from ..recording_facts import Facts, facts_in, failure_of, opened, seen_landmarks
 from ..recording_files import forces_in, recordings_in, unlisted_recordings
 from . import body_model_fit
 from .body_model_fit import ModelFit
 from .people import people_and_sessions
 from .table_rows import EstimatedSizes, Notes, participant_rows, trial_rows
-from .trial_roles import File
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 MOST_LISTED = 5
@@ -88,10 +83,10 @@ def initialise(folder: Path) -> str:
         rows,
         {file.key: file for file in files},
         body_model_fit.needed_sizes(model, models[model], sessions) if proposed else [],
-        lambda mine: _shown_by(folder, mine, models[model]),
+        lambda mine: _estimate_sizes(folder, mine, models[model]),
     )
     if unlisted:
-        return _proposed(folder, unlisted, rows, people)
+        return _propose_rows(folder, unlisted, rows, people)
     notes[NO_MASS] = [row["participant_id"] for row in people if row["mass_kg"] == "n/a"]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits, files)}
     for name in WRITTEN:
@@ -100,7 +95,7 @@ def initialise(folder: Path) -> str:
     return _summary(folder, rows, people, notes, fits, files, kept)
 
 
-def _proposed(folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people: Sequence[Row]) -> str:
+def _propose_rows(folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people: Sequence[Row]) -> str:
     """Write rows for unlisted recordings, and for their people, as tables with the study's columns."""
     new_trials = [row for row in rows if row["file"] in unlisted]
     owners = {row["participant_id"] for row in new_trials}
@@ -109,10 +104,10 @@ def _proposed(folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people
         ("participants.tsv", "participant_id", [row for row in people if row["participant_id"] in owners]),
         ("trials.tsv", "file", new_trials),
     ):
-        own = tsv.read_table(folder / name, required=(key,))
-        known = {row[key] for row in own}
-        columns = dict.fromkeys([*(own or proposed)[0], *proposed[0]], "n/a")
-        if added := [columns | row for row in proposed if row[key] not in known]:
+        rows_of_study = tsv.read_table(folder / name, required=(key,))
+        present = {row[key] for row in rows_of_study}
+        columns = dict.fromkeys([*(rows_of_study or proposed)[0], *proposed[0]], "n/a")
+        if added := [columns | row for row in proposed if row[key] not in present]:
             (folder / f"new_{name}").unlink(missing_ok=True)
             _write(folder / f"new_{name}", _table(added))
             written.append(f"new_{name}")
@@ -125,13 +120,13 @@ def _proposed(folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people
 
 def _candidates(folder: Path) -> dict[str, BodyModel]:
     """Return the shipped body models, or the one that an existing study.yaml names."""
-    own = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
-    names = [str(own["body_model"])] if own.get("body_model") else settings.shipped_body_models()
+    study = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
+    names = [str(study["body_model"])] if study.get("body_model") else settings.shipped_body_models()
     return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
 
 
-def _files(folder: Path, models: Models) -> list[File]:
-    """Return the facts of every recording.
+def _files(folder: Path, models: Models) -> list[Contents]:
+    """Return what every recording contains, once for each person in it.
 
     Raises:
         UserError: a name that no table can hold, or no file can be read.
@@ -143,77 +138,54 @@ def _files(folder: Path, models: Models) -> list[File]:
             Problem(name, f"its name has a character that no table can hold, {character}", "rename it")
             for name, character in strange.items()
         )
-    files = [replace(file, forces=forces.get(name, "")) for name in names for file in _look(folder, name, models)]
-    if all(file.problem for file in files):
-        problems = [file.problem for file in files if file.problem]
+    files = [
+        replace(file, forces=forces.get(name, ""))
+        for name, following in zip_longest(names, names[1:], fillvalue="")
+        for file in _look_through_all(folder, name, models, following)
+    ]
+    if all(file.problems for file in files):
         what = f"none of its {len(files)} recordings can be read"
-        raise UserError.of([*problems, Problem(str(folder), what, "export them again")])
+        raise UserError.of([*(file.problems[0] for file in files), Problem(str(folder), what, "export them again")])
     return files
 
 
-def _readable_sessions(files: Sequence[File]) -> list[list[File]]:
+def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
     """Return the readable files by person and session."""
-    sessions: dict[tuple[str, str], list[File]] = defaultdict(list)
+    sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
     for file, key in zip(files, people_and_sessions(files), strict=True):
-        if not file.problem:
+        if not file.problems:
             sessions[key].append(file)
     return list(sessions.values())
 
 
-def _look(folder: Path, name: str, models: Models) -> list[File]:
-    """Return the facts of a file, once for each person in it; a file that fails in any way has only its problem."""
-    try:
-        try:
-            return [_seen(folder, name, models)]
-        except SeveralSubjectsError as error:
-            subjects = error.subjects
-        return [
-            replace(_seen(folder, name, models, subject=subject), subject=subject, shared=True) for subject in subjects
-        ]
-    except UserError as error:
-        return [File(name, problem=error.problems[0])]
+def _look_through_all(folder: Path, name: str, models: Models, following: str) -> list[Contents]:
+    """Return what a file contains, once for each person in it; one that fails for any only with its problem."""
+    first = look_through(folder, name, models, following=following)
+    if not (first.problems and first.shared):
+        return [first]
+    people = [look_through(folder, name, models, subject=subject) for subject in first.recording.subjects]
+    return next(([Contents(name, problems=one.problems)] for one in people if one.problems), people)
 
 
-def _seen(folder: Path, name: str, models: Models, *, subject: str = "") -> File:
-    recording = opened(folder, name, subject=subject)
-    try:
-        return _file_of(name, recording, models)
-    except Exception as error:  # a failing file costs no other file
-        raise failure_of(folder / name, error) from None
-
-
-def _file_of(name: str, recording: Recording, models: Models) -> File:
-    subjects = [text.strip() for text in recording.subject_names if text.strip()]
-    return File(
-        name,
-        frame_count=len(recording.markers),
-        extent_m=extent_m(recording.markers),
-        labels=tuple(seen_labels(recording.labels, recording.markers)),
-        seen={label: frozenset(seen_landmarks(model, recording)) for label, model in models.items()},
-        stated=bool(static_results(recording.processing)),
-        sizes=anthropometry(recording.processing),
-        subject=subjects[0] if len(subjects) == 1 else recording.owner,
-    )
-
-
-def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> EstimatedSizes:
+def _estimate_sizes(folder: Path, rows: Sequence[Row], model: BodyModel) -> EstimatedSizes:
     """Return body mass and leg lengths by plates and markers: standing, else walking."""
-    facts: dict[str, list[Facts]] = defaultdict(list)
+    by_role: dict[str, list[Contents]] = defaultdict(list)
     for row in rows:
         if row["role"] in ("static", "gait"):
-            with suppress(UserError):  # its plates cannot be understood; check reports it
-                facts[row["role"]].append(
-                    facts_in(folder, row["file"], model, forces=row.get("forces", ""), subject=row.get("subject", ""))
-                )
+            person = {name: row.get(name, "") for name in ("forces", "subject")}
+            one = look_through(folder, row["file"], {model.name: model}, **person)
+            if not one.problems:  # else its plates cannot be understood; check reports it
+                by_role[row["role"]].append(one)
     lengths: dict[str, list[float]] = defaultdict(list)
-    for one in facts["static"] or facts["gait"]:
+    for one in by_role["static"] or by_role["gait"]:
         for side, length in one.leg_lengths_m.items():
             lengths[side].append(length)
     legs = {side: float(np.median(of_side)) for side, of_side in lengths.items()}
-    standing_n = [static.shown.standing_weight_n for static in facts["static"]]
+    standing_n = [static.shown.standing_weight_n for static in by_role["static"]]
+    walking_n = [weight_n for walk in by_role["gait"] for weight_n in walk.shown.walking_weights_n]
     for source, weights_n in (
         ("plates, standing", [weight_n for weight_n in standing_n if weight_n > 0]),
-        ("plates, walking, within 6 %", [weight for walk in facts["gait"] for weight in walk.shown.walking_weights_n]),
+        ("plates, walking, within 6 %", walking_n),
     ):
         middle_n = float(np.median(weights_n)) if weights_n else np.nan
         agreeing = [weight_n for weight_n in weights_n if abs(weight_n / middle_n - 1) <= MASS_ERROR]
@@ -222,7 +194,7 @@ def _shown_by(folder: Path, rows: Sequence[Row], model: BodyModel) -> EstimatedS
     return EstimatedSizes(np.nan, "", legs)
 
 
-def _study_text(fits: Mapping[str, ModelFit], files: Sequence[File]) -> str:
+def _study_text(fits: Mapping[str, ModelFit], files: Sequence[Contents]) -> str:
     model, fit = next(iter(fits.items()))
     table = body_model_fit.as_table(fits, width=110).splitlines()
     guess = ["Guess: the body model that fits the files best (markers, and sizes for its joint centres)."]
@@ -262,7 +234,7 @@ def _summary(
     people: Sequence[Row],
     notes: Notes,
     fits: Mapping[str, ModelFit],
-    files: Sequence[File],
+    files: Sequence[Contents],
     kept: Sequence[str],
 ) -> str:
     width = text_width()
@@ -279,7 +251,7 @@ def _summary(
         body_model_fit.as_table(fits, width=width),
         *_advice(fits, files, width=width),
         "",
-        *_listed(notes, width=width),
+        *_list_notes(notes, width=width),
         f"Written: {new}." + (f" Not changed: {', '.join(kept)}." if kept else ""),
         "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
         "Fill in what you know: sex, and each n/a.",
@@ -300,12 +272,12 @@ def _session_table(sessions: Mapping[str, Sequence[Row]], people: Mapping[str, R
     return table
 
 
-def _advice(fits: Mapping[str, ModelFit], files: Sequence[File], *, width: int) -> list[str]:
+def _advice(fits: Mapping[str, ModelFit], files: Sequence[Contents], *, width: int) -> list[str]:
     """Return the proposed body model, or why there is none and the labels that one must name."""
     model, fit = next(iter(fits.items()))
     if fit.essential:
         return [f"Body model: {model}."]
-    labels = sorted({label for file in files for label in file.labels})
+    labels = sorted({label for file in files for label in file.visible})
     short = {re.sub(r"[\W_]|(?<=^r)ight|(?<=^l)eft", "", label.casefold()) for label in labels}
     return [
         "Body model: none fits: none finds pelvis, knee, ankle and foot by their labels.",
@@ -315,7 +287,7 @@ def _advice(fits: Mapping[str, ModelFit], files: Sequence[File], *, width: int) 
     ]
 
 
-def _listed(notes: Notes, *, width: int) -> list[str]:
+def _list_notes(notes: Notes, *, width: int) -> list[str]:
     lines = []
     for text, names in notes.items():
         if not names:

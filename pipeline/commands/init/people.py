@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from .trial_roles import File, identifiers, in_folder_of_trial, is_role_word
+from ...steps.read.contents import Contents
+from ...vocabulary.marker_labels import is_code
+from .trial_roles import identifiers, in_folder_of_trial, is_role_word, stem_of
 
 CODE = re.compile(r"[a-z]{0,12}[-_ ]?\d+[a-z]{0,2}", re.IGNORECASE)
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
@@ -23,7 +25,7 @@ NOT_A_PERSON = re.compile(
 )
 
 
-def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
+def people_and_sessions(files: Sequence[Contents]) -> list[tuple[str, str]]:
     """Return participant and session of each file.
 
     Participants are named by a level of folders, else by the code that begins every file name (``S01_walk_1``), else
@@ -37,7 +39,7 @@ def people_and_sessions(files: Sequence[File]) -> list[tuple[str, str]]:
         shared = any(file.shared for file in files)
         named, below = (not shared and _codes(files)) or _subjects(files), folders
     else:
-        named = _by_subject_where_shared(files, _named_by(level, folders))
+        named = _by_subject_where_shared(files, _name_by_folder(level, folders))
         below = [parts[level + 1 :] for parts in folders]
     ids = identifiers({name: name for name in named}, "participant")
     people = [ids[name] for name in named]
@@ -81,46 +83,42 @@ def _person_level(folders: Sequence[tuple[str, ...]]) -> int | None:
     return deepest if differing is None else differing
 
 
-def _named_by(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]:
+def _name_by_folder(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]:
     """Return the folder of each file at a level, with lab or group if ambiguous."""
     above = [tuple(name for name in parts[:level] if not NOT_A_PERSON.fullmatch(name)) for parts in folders]
     owners = defaultdict(set)
     for parts, group in zip(folders, above, strict=True):
         if len(parts) > level:
             owners[parts[level]].add(group)
-    named = []
+    names = []
     for parts, group in zip(folders, above, strict=True):
         name = parts[level] if len(parts) > level else "unsorted"
-        named.append("_".join([*group, name]) if len(owners[name]) > 1 else name)
-    return named
+        names.append("_".join([*group, name]) if len(owners[name]) > 1 else name)
+    return names
 
 
-def _by_subject_where_shared(files: Sequence[File], named: Sequence[str]) -> list[str]:
+def _by_subject_where_shared(files: Sequence[Contents], named: Sequence[str]) -> list[str]:
     """Return the people's names; in folders with a shared file, those of the subjects."""
     result = list(named)
     for folder in {name for file, name in zip(files, named, strict=True) if file.shared}:
         mine = [i for i, name in enumerate(named) if name == folder]
-        for i, own in zip(mine, _subjects([files[i] for i in mine]), strict=True):
-            result[i] = own if own == files[i].subject and own in named else f"{folder}_{own}"
+        for i, subject in zip(mine, _subjects([files[i] for i in mine]), strict=True):
+            result[i] = subject if subject == files[i].subject and subject in named else f"{folder}_{subject}"
     return result
 
 
-def _codes(files: Sequence[File]) -> list[str]:
+def _codes(files: Sequence[Contents]) -> list[str]:
     """Return the code that begins each file name; nothing if a name has none."""
-    first = [re.split(r"[-_ ]+(?=[A-Za-z])", file.stem, maxsplit=1) for file in files]
+    first = [re.split(r"[-_ ]+(?=[A-Za-z])", stem_of(file), maxsplit=1) for file in files]
     good = all(len(parts) == 2 and CODE.fullmatch(parts[0]) and not is_role_word(parts[0]) for parts in first)
     return [parts[0] for parts in first] if good else []
 
 
-def _subjects(files: Sequence[File]) -> list[str]:
+def _subjects(files: Sequence[Contents]) -> list[str]:
     """Return the subject of each file, possible names replaced by numbers."""
-    known = list(dict.fromkeys(file.subject for file in files if file.subject))
-    if len(known) < 2 and not (known and _is_code(known[0])):
+    texts = list(dict.fromkeys(file.subject for file in files if file.subject))
+    if len(texts) < 2 and not (texts and is_code(texts[0])):
         return ["sub-01"] * len(files)
-    names = {text: text if _is_code(text) else f"sub-{number:02d}" for number, text in enumerate(known, start=1)}
-    names[""] = names[known[0]] if len(known) == 1 else "unsorted"
+    names = {text: text if is_code(text) else f"sub-{number:02d}" for number, text in enumerate(texts, start=1)}
+    names[""] = names[texts[0]] if len(texts) == 1 else "unsorted"
     return [names[file.subject] for file in files]
-
-
-def _is_code(text: str) -> bool:
-    return bool(re.search(r"\d", text))

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.joint_centres import BY_MASS, width_of_mass
 from ...body.resolved_model import resolve
+from ...steps.read.contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
 from . import trial_roles
 from .people import people_and_sessions
-from .trial_roles import File
 
 BY_MARKERS = "estimate: markers"
 STATED = "no static trial: the static results of Plug-in Gait that the walks state replace it"
@@ -43,7 +43,7 @@ class EstimatedSizes(NamedTuple):
     leg_lengths_m: Mapping[str, float]
 
 
-def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[list[Row], Notes]:
+def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tuple[list[Row], Notes]:
     """Return the rows of trials.tsv, and files or sessions by text of a note.
 
     In a session without a static trial, a walk that shows every marker gets a second row as the static trial.
@@ -60,7 +60,7 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
         names = trial_roles.trial_names(mine)
         for file, trial in zip(mine, names, strict=True):
             role = roles[file.key]
-            if file.problem or role == "exclude":
+            if file.problems or role == "exclude":
                 notes[_why_excluded(file, model_name)].append(file.name)
             elif role == "static" and file is not static:
                 role = "exclude"
@@ -84,13 +84,13 @@ def trial_rows(files: Sequence[File], model_name: str, models: Models) -> tuple[
 
 
 def _instead_of_static(
-    person: str, session: str, walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel, notes: Notes
+    person: str, session: str, walks: Sequence[tuple[Contents, str]], model_name: str, model: BodyModel, notes: Notes
 ) -> list[Row]:
     """Return a walk's second row as static trial, none if walks state static results or lack markers; add a note."""
     if model.may_be_stated and any(file.stated for file, _ in walks):
         notes[STATED].append(session)
-    elif own := _own_static(walks, model_name, model):
-        file, trial = own
+    elif complete := _most_complete_walk(walks, model_name, model):
+        file, trial = complete
         notes["also used as static: it shows every marker and the session has no static"].append(file.name)
         return [_row(person, session, f"{trial}_as_static", file, "static", "static")]
     else:
@@ -100,7 +100,7 @@ def _instead_of_static(
 
 def participant_rows(
     trials: Sequence[Row],
-    files: Mapping[str, File],
+    files: Mapping[str, Contents],
     needed: Sequence[str],
     shown_by: Callable[[Sequence[Row]], EstimatedSizes],
 ) -> list[Row]:
@@ -117,15 +117,15 @@ def participant_rows(
         mine = [row for row in trials if row["participant_id"] == person]
         sizes: dict[str, float] = {}
         for row in sorted(mine, key=lambda row: row["role"] == "static"):
-            file = files[trial_roles.key_of(row["file"], row.get("subject", ""))]
+            file = files[key_of(row["file"], row.get("subject", ""))]
             sizes |= {name: value for name, value in file.sizes.items() if _plausible(name, value)}
         source = "C3D file" if "mass_kg" in sizes else "n/a"
         legs = {name for name in needed if name.startswith("leg_length_")}
         shown = None if source != "n/a" and legs & sizes.keys() == legs else shown_by(mine)
         if shown and source == "n/a" and shown.mass_kg > 0:
             sizes["mass_kg"], source = round(shown.mass_kg), f"estimate: {shown.mass_source}"
-        widths = _estimated_widths(needed, sizes)
-        lengths = _estimated_legs(legs, sizes, shown)
+        widths = _estimate_widths(needed, sizes)
+        lengths = _estimate_legs(legs, sizes, shown)
         sizes |= widths | lengths
         columns = (*SIZE_RANGES, *needed)
         mass_kg, height_m, *others = (f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in columns)
@@ -142,7 +142,7 @@ def participant_rows(
     return people
 
 
-def _estimated_legs(needed: Set[str], sizes: Mapping[str, float], shown: EstimatedSizes | None) -> dict[str, float]:
+def _estimate_legs(needed: Set[str], sizes: Mapping[str, float], shown: EstimatedSizes | None) -> dict[str, float]:
     """Return the leg lengths that the model needs, m, by markers; none if a file states one, which serves both legs."""
     if shown is None or needed & sizes.keys():
         return {}
@@ -150,7 +150,7 @@ def _estimated_legs(needed: Set[str], sizes: Mapping[str, float], shown: Estimat
     return {name: length for name, length in lengths.items() if name in needed and _plausible(name, length)}
 
 
-def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
+def _estimate_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
     """Return missing joint widths that the model needs, m, by body mass."""
     if "mass_kg" not in sizes:
         return {}
@@ -159,15 +159,15 @@ def _estimated_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict
 
 
 def _sessions(
-    files: Sequence[File], model_name: str, notes: Notes
-) -> tuple[dict[tuple[str, str], list[File]], dict[str, str]]:
+    files: Sequence[Contents], model_name: str, notes: Notes
+) -> tuple[dict[tuple[str, str], list[Contents]], dict[str, str]]:
     """Return files by (participant, session), and the role of each file by its key."""
-    labelled = any(file.shows_a_foot(model_name) for file in files)  # else no model has these labels
-    roles = {file.key: trial_roles.role(file, model_name, labelled=labelled) for file in files}
-    folders: dict[tuple[str, str], list[File]] = defaultdict(list)
+    labelled = any(trial_roles.shows_a_foot(file, model_name) for file in files)  # else no model has these labels
+    roles = {file.key: trial_roles.guess_role(file, model_name, labelled=labelled) for file in files}
+    folders: dict[tuple[str, str], list[Contents]] = defaultdict(list)
     for file, key in zip(files, people_and_sessions(files), strict=True):
         folders[key].append(file)
-    sessions: dict[tuple[str, str], list[File]] = {}
+    sessions: dict[tuple[str, str], list[Contents]] = {}
     for (person, session), mine in folders.items():
         groups = trial_roles.by_static(mine, roles)
         if len(groups) > 1:
@@ -177,20 +177,22 @@ def _sessions(
     return sessions, roles
 
 
-def _row(person: str, session: str, trial: str, file: File, role: str, condition: str) -> Row:
+def _row(person: str, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
     subject = file.subject if file.shared else ""
     guessed = "participant_id session role condition" + (" forces" if file.forces else "")
     cells = (person, session, trial, file.name, file.forces, subject, role, condition, guessed)
     return dict(zip(TRIAL_CELLS, cells, strict=True))
 
 
-def _why_excluded(file: File, model_name: str) -> str:
-    if file.problem:
-        return f"left out, {file.problem._replace(where='')}"
+def _why_excluded(file: Contents, model_name: str) -> str:
+    if file.problems:
+        return f"left out, {file.problems[0]._replace(where='')}"
     return f"left out, no heel or toe marker of body model {model_name}"
 
 
-def _own_static(walks: Sequence[tuple[File, str]], model_name: str, model: BodyModel) -> tuple[File, str] | None:
+def _most_complete_walk(
+    walks: Sequence[tuple[Contents, str]], model_name: str, model: BodyModel
+) -> tuple[Contents, str] | None:
     """Return the walk (file, trial) with most markers that lacks none of a static."""
     complete = [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking()]
     return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)

@@ -6,15 +6,13 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TypeVar
 
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import FROM_HIP, SIDES
-from ...errors import Problem
-from ...person.marker_travel import STANDING_M
+from ...steps.read.contents import Contents
 
 Key = TypeVar("Key")
 
@@ -35,65 +33,21 @@ SHORT_FRAMES = 10
 LONGEST_IDENTIFIER = 50  # without the number added to equal ones
 
 
-@dataclass(frozen=True)
-class File:
-    """The facts of one recording, or of one person in it.
+def stem_of(file: Contents) -> str:
+    """Return the file's name without folders and suffix, or its folder if that names the trial."""
+    path = PurePosixPath(file.name)
+    return path.parent.name if in_folder_of_trial(file.name) else path.stem
 
-    Attributes:
-        name: path relative to the study.
-        forces: path of the file with its forces, or empty.
-        problem: why it cannot be read, or None.
-        frame_count: marker frames.
-        extent_m: travel of its markers, see :func:`pipeline.person.marker_travel.extent_m`.
-        labels: labels of its visible markers.
-        seen: visible landmarks by body model.
-        stated: whether the file states the static results of Plug-in Gait.
-        sizes: anthropometry in the file, by participants.tsv column.
-        subject: SUBJECTS:NAMES, which may name a person; never print or store it unless it has a digit.
-        shared: whether the file holds several people's markers; these are the subject's.
-    """
 
-    name: str
-    problem: Problem | None = None
-    frame_count: int = 0
-    extent_m: float = float("nan")
-    labels: Sequence[str] = ()
-    seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    stated: bool = False
-    sizes: Mapping[str, float] = field(default_factory=dict)
-    subject: str = ""
-    shared: bool = False
-    forces: str = ""
+def has_word(file: Contents, pattern: re.Pattern[str]) -> bool:
+    """Return whether a word of the file's name matches: ``FunctionalLHip_02`` has functional, l, hip."""
+    return any(pattern.fullmatch(word) for word in _words(stem_of(file)))
 
-    @property
-    def key(self) -> str:
-        """The file's name, for a shared file with the subject; unique in a study."""
-        return key_of(self.name, self.subject if self.shared else "")
 
-    @property
-    def stem(self) -> str:
-        """The file's name without folders and suffix, or its folder if that names the trial."""
-        path = PurePosixPath(self.name)
-        return path.parent.name if in_folder_of_trial(self.name) else path.stem
-
-    @property
-    def words(self) -> list[str]:
-        """The words of the name, lower case: ``FunctionalLHip_02`` is functional, l, hip."""
-        return _words(self.stem)
-
-    def has_word(self, pattern: re.Pattern[str]) -> bool:
-        """Return whether a word of the name matches."""
-        return any(pattern.fullmatch(word) for word in self.words)
-
-    @property
-    def stands(self) -> bool:
-        """Whether the markers hardly move."""
-        return self.extent_m < STANDING_M
-
-    def shows_a_foot(self, model_name: str) -> bool:
-        """Return whether heel or toe of a side is visible; in some labs the heel marker is in the static only."""
-        seen = self.seen.get(model_name, frozenset())
-        return any({f"heel_{side}", f"toe_{side}"} & seen for side in SIDES)
+def shows_a_foot(file: Contents, model_name: str) -> bool:
+    """Return whether heel or toe of a side is visible; in some labs the heel marker is in the static only."""
+    seen = file.seen.get(model_name, frozenset())
+    return any({f"heel_{side}", f"toe_{side}"} & seen for side in SIDES)
 
 
 def in_folder_of_trial(name: str) -> bool:
@@ -102,45 +56,40 @@ def in_folder_of_trial(name: str) -> bool:
     return bool(path.parent.name and NAMELESS.fullmatch(path.stem))
 
 
-def key_of(name: str, subject: str) -> str:
-    """Return :attr:`File.key` of a file's name and a shared file's subject."""
-    return f"{name}:{subject}" if subject else name
-
-
-def role(file: File, model_name: str, *, labelled: bool) -> str:
+def guess_role(file: Contents, model_name: str, *, labelled: bool) -> str:
     """Return static, functional or gait by motion, then by name, or exclude.
 
     Args:
         file: a file of the study.
-        model_name: key of :attr:`File.seen`.
+        model_name: key of ``seen``.
         labelled: whether the model has the study's labels, so that a file without a foot is no trial.
     """
-    if file.problem or (labelled and not file.shows_a_foot(model_name)):
+    if file.problems or (labelled and not shows_a_foot(file, model_name)):
         return "exclude"
     too_short = 0 < file.frame_count < SHORT_FRAMES  # nobody moves far in so few frames
-    if file.stands and not (too_short and file.has_word(GAIT_WORD)):
+    if file.stands and not (too_short and has_word(file, GAIT_WORD)):
         return "static"
-    if file.has_word(GAIT_WORD):
+    if has_word(file, GAIT_WORD):
         return "gait"
-    if file.has_word(FUNCTIONAL_WORD):
+    if has_word(file, FUNCTIONAL_WORD):
         return "functional"
-    return "static" if file.has_word(STATIC_WORD) else "gait"
+    return "static" if has_word(file, STATIC_WORD) else "gait"
 
 
-def best_static(files: Iterable[File], model_name: str, model: BodyModel) -> File | None:
+def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) -> Contents | None:
     """Return the static that lacks fewest landmarks.
 
     Among equal ones a still, named and not very short one is preferred.
     """
 
-    def doubts(file: File) -> tuple[int, bool, bool, bool]:
+    def doubts(file: Contents) -> tuple[int, bool, bool, bool]:
         lacking = resolve(model, file.seen[model_name]).lacking()
-        return len(lacking), not file.stands, not file.has_word(STATIC_WORD), file.frame_count < SHORT_FRAMES
+        return len(lacking), not file.stands, not has_word(file, STATIC_WORD), file.frame_count < SHORT_FRAMES
 
     return min(files, key=doubts, default=None)
 
 
-def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list[File]]:
+def by_static(files: Sequence[Contents], roles: Mapping[str, str]) -> dict[str, list[Contents]]:
     """Split a session into sessions with a static each, if the names pair them.
 
     Otherwise return ``{"": files}``.
@@ -162,7 +111,7 @@ def by_static(files: Sequence[File], roles: Mapping[str, str]) -> dict[str, list
 
 
 def conditions(
-    files: Mapping[str, File], roles: Mapping[str, str], owners: Mapping[str, tuple[str, str]]
+    files: Mapping[str, Contents], roles: Mapping[str, str], owners: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
     """Return the condition of each file.
 
@@ -197,16 +146,16 @@ def conditions(
 
 def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
     """Return a valid identifier for each text, unique regardless of letter case."""
-    found: dict[Key, str] = {}
+    unique: dict[Key, str] = {}
     taken: set[str] = set()
     for key, text in texts.items():
         name = numbered = identifier(text, default)
         number = 2
         while numbered.lower() in taken:
             numbered, number = f"{name}_{number}", number + 1
-        found[key] = numbered
+        unique[key] = numbered
         taken.add(numbered.lower())
-    return found
+    return unique
 
 
 def identifier(text: str, default: str) -> str:
@@ -215,9 +164,9 @@ def identifier(text: str, default: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", plain).strip("-_")[:LONGEST_IDENTIFIER] or default
 
 
-def trial_names(files: Iterable[File]) -> list[str]:
+def trial_names(files: Iterable[Contents]) -> list[str]:
     """Return a valid name for each file of a session, unique in it."""
-    return list(identifiers({file.key: file.stem for file in files}, "trial").values())
+    return list(identifiers({file.key: stem_of(file) for file in files}, "trial").values())
 
 
 def is_role_word(text: str) -> bool:
@@ -235,15 +184,15 @@ def _parts(text: str) -> list[str]:
     return [part for part in re.split(r"[-_ .()]+", text) if part]
 
 
-def _tail(file: File) -> tuple[str, ...]:
+def _tail(file: Contents) -> tuple[str, ...]:
     """Return the parts of a name that are neither role nor number of the trial."""
-    return tuple(part for part in _parts(file.stem) if not part.isdigit() and not is_role_word(part))
+    return tuple(part for part in _parts(stem_of(file)) if not part.isdigit() and not is_role_word(part))
 
 
-def _joint(file: File) -> str:
+def _joint(file: Contents) -> str:
     """Return the joint and, if named, the side of a functional trial: ``hip_left``."""
-    words = set(file.words)
-    for word in file.words:  # LHJC: left hip joint centre
+    words = {*(every := _words(stem_of(file)))}
+    for word in every:  # LHJC: left hip joint centre
         if short := re.fullmatch(r"([lr]?)([hka])jc", word):
             words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
     joint = next((name for name in FROM_HIP if name in words), "")
@@ -251,8 +200,8 @@ def _joint(file: File) -> str:
     return "_".join(filter(None, (joint, side))) or "n/a"
 
 
-def _bare(file: File, person: str) -> str:
+def _bare(file: Contents, person: str) -> str:
     """Return a name without person and number; ``walk`` if only a code is left."""
-    text = re.sub(rf"^(?i:{re.escape(person)})(?=[^A-Za-z0-9]|[A-Z][a-z]|$)", "", identifier(file.stem, "walk"))
+    text = re.sub(rf"^(?i:{re.escape(person)})(?=[^A-Za-z0-9]|[A-Z][a-z]|$)", "", identifier(stem_of(file), "walk"))
     text = re.sub(r"[-_]*\d*$", "", text).strip("-_")
     return "walk" if not text or re.fullmatch(r"[a-z]{0,4}\d+[a-z]{0,2}", text, re.IGNORECASE) else text

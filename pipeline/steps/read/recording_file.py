@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...c3d.reader import Recording, read_c3d
+from ...c3d.reader import read_c3d
 from ...opensim_files.recording import read_opensim
+from ...recording import Recording
 from ...tables.study_tables import MARKER_FILES
 
 

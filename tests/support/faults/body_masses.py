@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.person_findings import of_person
-from pipeline.commands.recording_facts import Facts, facts_of, opened
 from pipeline.person.size_findings import POUNDS_PER_KG
+from pipeline.steps.read.contents import Contents, contents_of, look_through
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
 from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, Row
@@ -24,7 +24,7 @@ class Weighed(NamedTuple):
     """A session for ``check``, and the true mass."""
 
     rows: list[tsv.Row]
-    facts: dict[str, Facts]
+    facts: dict[str, Contents]
     person: tsv.Row
     chosen: dict[str, Any]
     model: BodyModel | None
@@ -56,7 +56,7 @@ def weighed(folder: Path, number: int) -> Weighed:
     """Return a generated walk with the mass shown by its plates alone."""
     walk, direction = any_walk(number)
     path = written(folder, walk, own_plates(walk, direction), direction, seed=number)
-    facts = replace(facts_of(read_c3d(path), BODY_MODEL), sizes={})
+    facts = contents_of(replace(read_c3d(path), processing={}), {"": BODY_MODEL})
     path.unlink()
     rows = [{"participant_id": "sub-01", "file": path.name, "role": "gait"}]
     return Weighed(rows, {path.name: facts}, {"mass_kg": f"{walk.walker.mass_kg}"}, {}, None)
@@ -71,11 +71,14 @@ def sessions(shared: Path) -> list[Weighed]:
         chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
         people = study_tables.read_participants(study / "participants.tsv")
         for rows in study_tables.read_trials(study / "trials.tsv", people).values():
-            facts = {row["file"]: facts_of(opened(study, row["file"]), model) for row in rows}
-            bare = {
-                file: replace(one, sizes={k: v for k, v in one.sizes.items() if k != "mass_kg"})
-                for file, one in facts.items()
-            }
+            facts = {row["file"]: look_through(study, row["file"], {"": model}) for row in rows}
+            bare = {file: without_mass(one) for file, one in facts.items()}
             person = people[rows[0]["participant_id"]]
             result += [Weighed(rows, known, person, chosen, model) for known in (facts, bare)]
     return result
+
+
+def without_mass(one: Contents) -> Contents:
+    """Return a recording that does not state the body mass."""
+    stated = {name: value for name, value in one.recording.processing.items() if name != "Bodymass"}
+    return replace(one, recording=replace(one.recording, processing=stated))

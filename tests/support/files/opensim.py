@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.plates.wrench import centre_of_pressure
-from pipeline.steps.read.step import plate_wrenches
+from pipeline.steps.read.plates_and_channels import decode_plates
 
 Array = NDArray[np.float64]
 UNITS_M = {"mm": 1e-3, "m": 1.0}
@@ -78,7 +78,7 @@ def as_opensim(c3d: Path, markers: Path, forces: Path | None, *, turn: Array | N
     markers.write_text(text)
     if not forces:
         return
-    plates, columns = plate_wrenches(recording, turn), dict[str, Array]()
+    plates, columns = decode_plates(recording, turn), dict[str, Array]()
     for i, corners in enumerate(plates.corners):
         force, moment = plates.force[:, i], plates.moment[:, i]
         loaded = np.linalg.norm(force, axis=1) > LOADED_N

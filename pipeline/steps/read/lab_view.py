@@ -1,0 +1,60 @@
+"""A recording in ISB lab axes, as far as its markers show up and forward."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...body.body_model import BodyModel
+from ...body.landmarks import Points, positions
+from ...errors import Problem, UserError
+from ...person.shown_sizes import ShownSizes, shown_sizes
+from ...recording import Recording
+from .lab_axes import to_isb
+from .plates_and_channels import Plates, decode_plates
+
+Array = NDArray[np.float64]
+
+
+class LabView(NamedTuple):
+    """A recording in lab axes.
+
+    Attributes:
+        landmarks: (time, 3) by name, axes of the file, m.
+        rotation: (3, 3) from these to lab axes; the identity if they are unknown.
+        travel: direction of travel, see :func:`pipeline.steps.read.lab_axes.to_isb`.
+        problem: why up or forward is unknown, or None.
+        plates: in lab axes.
+        shown: what the recording shows of the person's size.
+    """
+
+    landmarks: Points
+    rotation: Array
+    travel: str
+    problem: Problem | None
+    plates: Plates
+    shown: ShownSizes
+
+
+def view_in_lab_axes(recording: Recording, body_model: BodyModel | None, *, quarter_turn: bool) -> LabView:
+    """Return a recording in lab axes.
+
+    Args:
+        recording: the recording.
+        body_model: gives the labels of the landmarks; None if it is unknown.
+        quarter_turn: see :func:`pipeline.steps.read.lab_axes.to_isb`.
+    """
+    landmarks = positions(body_model, recording.labels, recording.markers) if body_model else {}
+    problem, rotation, travel = None, np.eye(3), "none"
+    try:
+        rotation, travel = to_isb(landmarks, quarter_turn=quarter_turn)
+    except UserError as error:
+        problem = error.problems[0]
+    plates = decode_plates(recording, rotation)
+    shown = shown_sizes(
+        recording.markers, landmarks, None if problem else rotation, plates.force, plates.corners, plates.edges_known,
+        plates.faults, rate_hz=recording.analog_rate_hz, alone=not recording.subjects,
+    )  # fmt: skip
+    return LabView(landmarks, rotation, travel, problem, plates, shown)

@@ -1,0 +1,94 @@
+"""The analog channels of a recording: force plates, and the channels that no plate uses."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import Problem
+from ...plates.channel_faults import channel_fault
+from ...plates.parameters import plates_from_parameters
+from ...plates.pressed_area import pressed_area, sideways
+from ...plates.wrench import decode, moment_unit_n_m
+from ...recording import Recording
+
+Array = NDArray[np.float64]
+
+SAME_AXES = "give forces and markers in the same axes; the contacts of this load are not used"
+REPAIR = "check cables, amplifier and range of the plate; its contacts are not used"
+
+
+class Plates(NamedTuple):
+    """The plates that can be decoded, in lab axes, and the problems of all.
+
+    Attributes:
+        force, moment: (sample, plate, 3), N, and N m about the lab origin.
+        corners: (plate, 4, 3), m; for a load without a plate those of the area on which it pressed.
+        edges_known: (plate,) whether corners are those of a plate.
+        numbers: (plate,).
+        faults: what is wrong with the channels of each, or empty.
+        problems: of the plates that cannot be decoded, then of those with a fault.
+    """
+
+    force: Array
+    moment: Array
+    corners: Array
+    edges_known: NDArray[np.bool_]
+    numbers: NDArray[np.int32]
+    faults: list[str]
+    problems: list[Problem]
+
+
+def decode_plates(recording: Recording, rotation: Array) -> Plates:
+    """Return the plates of a recording; ``rotation`` (3, 3) is from its axes to lab axes."""
+    if recording.loads:
+        return _plates_of_loads(recording, rotation)
+    unit, analog = recording.length_unit_m, recording.analog
+    listed = plates_from_parameters(recording.force_platform, channel_count=analog.shape[1], length_unit_m=unit)
+    good = [plate for plate in listed if not plate.problem]
+    force, moment = np.empty((2, len(analog), len(good), 3))
+    faults = []
+    for i, plate in enumerate(good):
+        moment_unit = moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=analog)
+        wrench = decode(analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
+        fault = partial(channel_fault, plate, analog, recording.analog_labels, *wrench)
+        faults.append(fault(rate_hz=recording.analog_rate_hz, length_unit_m=unit, moment_unit_n_m=moment_unit))
+        force[:, i], moment[:, i] = ((rotation @ vector.T).T for vector in wrench)
+    corners = np.array([plate.corners * unit @ rotation.T for plate in good]).reshape(-1, 4, 3)
+    numbers = np.array([plate.number for plate in good], dtype=np.int32)
+    problems = [plate.problem for plate in listed if plate.problem]
+    problems += [Problem(f"force plate {n}", fault, REPAIR) for n, fault in zip(numbers, faults, strict=True) if fault]
+    edges_known = np.ones(len(good), dtype=bool)
+    return Plates(force, moment, corners, edges_known, numbers, faults, problems)
+
+
+def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
+    """Return loads without plates as plates with unknown edges."""
+    force, moment, point = (np.stack(parts, axis=1) @ rotation.T for parts in zip(*recording.loads, strict=True))
+    corners = np.stack([pressed_area(force[:, i], point[:, i]) for i in range(len(recording.loads))])
+    numbers = np.arange(1, len(corners) + 1, dtype=np.int32)
+    faults = [sideways(force[:, i]) for i in range(len(corners))]
+    problems = [Problem(f"load {n}", fault, SAME_AXES) for n, fault in zip(numbers, faults, strict=True) if fault]
+    edges_known = np.zeros(len(corners), dtype=bool)
+    return Plates(force, moment, corners, edges_known, numbers, faults, problems)
+
+
+def label_other_channels(recording: Recording) -> dict[int, str]:
+    """Return the labels of the channels that no plate uses, such as EMG, by column from 0.
+
+    Channels that never change are left out: nothing is connected. Labels are made unique by the channel's number in the
+    file, from 1, which replaces an empty one.
+    """
+    analog, unit = recording.analog, recording.length_unit_m
+    count = analog.shape[1]
+    plates = plates_from_parameters(recording.force_platform, channel_count=count, length_unit_m=unit)
+    used = {int(channel) for plate in plates for channel in plate.channels}
+    labels = [*recording.analog_labels, *[""] * count][:count]
+    return {
+        i: " ".join(filter(None, [labels[i], "" if labels[i] and labels.count(labels[i]) == 1 else f"channel {i + 1}"]))
+        for i in range(count)
+        if i + 1 not in used and len(analog) and np.ptp(analog[:, i]) > 0
+    }
