@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -17,10 +15,6 @@ from ..variables.cycle_variables import STANCE
 from ..variables.gait_profile import turning_cycles
 from . import netcdf
 from .averages import average
-
-SAME_IN_BOTH = ("angle_convention", "static_offset")
-CONVENTIONAL = "plug_in_gait"  # value of kinematics.angle_convention
-CONSTANT = "constant differences of several degrees are possible, most in rotations and in pelvic tilt"
 
 
 def load_study(
@@ -114,48 +108,3 @@ def table_of(study: xr.Dataset) -> str:
                 rows = zip(study.phase.values[known], mean[known], sd[known], strict=True)
                 lines += ["\t".join([*cells, *(f"{number:.6g}" for number in row)]) for row in rows]
     return "\n".join(lines) + "\n"
-
-
-def differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
-    """Return how the angles of two studies may differ by their body models, in sentences.
-
-    Args:
-        reference, own: attributes of the two study.nc, with their ``settings``.
-
-    Raises:
-        UserError: the joint angles of the two have different definitions.
-    """
-    there, here = (json.loads(attributes.get("settings", "{}")) for attributes in (reference, own))
-    for name in SAME_IN_BOTH:
-        values = [used.get("kinematics", {}).get(name) for used in (there, here)]
-        if None not in values and values[0] != values[1]:
-            raise UserError(
-                "study.reference",
-                f"computed with kinematics.{name} {values[0]}, this study with {values[1]}",
-                "use the same setting in both, their angles are compared",
-            )
-    models = [used.get("body_model") for used in (there, here)]
-    if None in models or models[0] == models[1]:
-        return []
-    return [f"the reference has the body model {models[0]}, this study {models[1]}: {CONSTANT}"]
-
-
-def differences_from_conventional(own: Mapping[str, Any]) -> list[str]:
-    """Return how the angles of a study may differ from those of the conventional gait model, in sentences.
-
-    The shipped body models of its kind, and what extends them, have the angle convention of Plug-in Gait.
-
-    Args:
-        own: attributes of study.nc, with its ``settings``.
-    """
-    used = json.loads(own.get("settings", "{}"))
-    kinematics, found = used.get("kinematics", {}), []
-    if kinematics.get("angle_convention", CONVENTIONAL) != CONVENTIONAL:
-        model = used.get("body_model", "of another kind")
-        found.append(f"the reference has the conventional gait model, this study the body model {model}: {CONSTANT}")
-    if kinematics.get("static_offset") == "subtract":
-        found.append(
-            "kinematics.static_offset removes the angles of the static trial, which the reference includes: angles of "
-            "hip, knee and ankle cannot be compared"
-        )
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import xarray as xr
 from ..results import netcdf
 from ..results.study_file import table_of
 from ..steps.report.step import NEEDS
-from ..steps.study.step import per_participant, study
+from ..steps.study.parts import gather
+from ..steps.study.step import Settings
 from ..tables.csv_files import groups_of, rows_of
 from ..variables import schema
 from ..variables.cycle_variables import STANCE
 from .run_job import Files, load_reference, provenance
-from .study_job import reference_of, tables_of
+from .study_job import load_described
 
 TABLES = ("metrics", "quality", "means", "symmetry")
 AT_A_TIME = 50  # participants
@@ -68,17 +70,17 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     sessions. So a page needs no file with other people's results, and stays as it is when these change.
     """
     sessions = {name: {file.parent.name: netcdf.load(file) for file in files} for name, files in inputs.items()}
-    settings = arguments.pop("study")
+    settings = Settings(**arguments.pop("study"))
     roots = [data.attrs for data in sessions["cycles"].values()]
-    about = provenance({**key, "step": "study", "settings": settings}, roots)
-    reference, about_reference = reference_of(settings["reference"], arguments.pop("about_reference"), about)
+    own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)
+    shipped = arguments.pop("about_reference")
     tables = {name: arguments.pop(name) for name in ("sessions", "columns")}
-    of_reference = {"reference": reference, "about_reference": about_reference}
-    data, metrics, quality = study(sessions["cycles"], **settings | of_reference, **tables)
-    _, symmetry = per_participant(metrics)
-    data = netcdf.in_double_precision(schema.described("study", data)).assign_attrs(about)
-    rows = (rows_of(text.decode()) for text in tables_of((metrics, quality, symmetry)))
-    return function(data, *rows, **sessions, reference=_reference_table(settings["reference"]), **arguments)
+    reference = load_described(settings.reference, shipped, own) if settings.reference else None
+    part = gather(sessions["cycles"], settings=settings, reference=reference, **tables)
+    data = netcdf.in_double_precision(schema.described("study", part.study)).assign_attrs(own)
+    texts = part.texts()
+    rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
+    return function(data, *rows, **sessions, reference=_reference_table(settings.reference), **arguments)
 
 
 def _reference_table(name: str | None) -> str | None:

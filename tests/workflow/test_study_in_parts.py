@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
+from pipeline.steps.study.parts import TIMES
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import csv_of
 from pipeline.trials.session import rejection
@@ -67,7 +68,7 @@ def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
     xr.testing.assert_identical(found.drop_attrs(), at_once.drop_attrs())
     assert found.joint_angle.attrs == at_once.joint_angle.attrs
     assert found.attrs["title"] == "Gait cycles and stances of a study"
-    exact = [*study_job.TIMES, *PEOPLE["p1"]]
+    exact = [*TIMES, *PEOPLE["p1"]]
     for name, table in zip(TABLES, (metrics, quality, *per_participant(metrics)), strict=True):
         assert outputs[name][0].read_bytes() == csv_of(table, exact=exact)
     assert list(metrics.session) == ["s2"] * 5 + ["s1"] * 3 + ["s3"] + ["s4"] * 3

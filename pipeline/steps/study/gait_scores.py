@@ -43,7 +43,7 @@ class ReferenceGait(NamedTuple):
     people: int
 
 
-def scored(
+def score_cycles(
     study: xr.Dataset, reference: xr.Dataset | str, *, gdi_features: int | None
 ) -> tuple[dict[str, Array], list[str]]:
     """Return the scores (cycle,) relative to a study.nc or the text of a table, and remarks for the reader.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ from ...variables.metrics import METRICS, OF_STANCE, SCORES
 from ...variables.schema import REPAIRS, separate_metrics
 from ...variables.stance_verdicts import REFUSED, verdict_of
 from ...vocabulary.muscle_names import in_order
-from .gait_scores import scored
+from .gait_scores import score_cycles
+from .reference import Reference
 
 QUALITY = tuple(QUALITY_COLUMNS)
 NUMBERS = QUALITY[QUALITY.index("reason") + 1 :]  # checks of a stance, then repairs of its trial
@@ -40,13 +42,20 @@ EMG = "emg_envelope"
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of the step, described in config/settings.schema.yaml."""
+
+    reference: str | None
+    gdi_features: int | None
+
+
 def study(
     cycles: Mapping[str, xr.Dataset],
     *,
+    settings: Settings,
     sessions: Mapping[str, Mapping[str, Any]],
-    reference: xr.Dataset | str | None,
-    gdi_features: int | None,
-    about_reference: Mapping[str, Any] | None = None,
+    reference: Reference | None = None,
     columns: Columns | None = None,
     before: tuple[int, int] = (0, 0),
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
@@ -54,11 +63,10 @@ def study(
 
     Args:
         cycles: cycles.nc by session.
+        settings: of the step.
         sessions: of the study, per session the participant's row of participants.tsv and, per trial, its condition and
             role.
-        reference: for the gait scores, the study.nc of other people or the text of a table of their mean curves.
-        gdi_features: number of features of the Gait Deviation Index; None for all directions.
-        about_reference: name, title, citation of the reference and remarks on it, for the reader of the report.
+        reference: the content of ``settings.reference``, for the gait scores.
         columns: as of :func:`columns_of` the sessions, which a part need not find again.
         before: number of cycles, and of whole stances, in the parts before.
 
@@ -79,10 +87,9 @@ def study(
     columns = columns_of(sessions) if columns is None else columns
     dataset = _gathered(used, sessions, columns, before) if used else _empty()
     if reference is not None:
-        found, remarks = scored(dataset, reference, gdi_features=gdi_features)
-        about = dict(about_reference or {})
-        about["remarks"] = [*about.get("remarks", []), *remarks]
-        dataset = dataset.assign({name: ("cycle", values) for name, values in found.items()})
+        scores, remarks = score_cycles(dataset, reference.curves, gdi_features=settings.gdi_features)
+        about = {**reference.about, "remarks": [*reference.about.get("remarks", []), *remarks]}
+        dataset = dataset.assign({name: ("cycle", values) for name, values in scores.items()})
         dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
     names = [*METRICS, *(name for name in SCORES if name in dataset)]
     order = ["cycle", "part", *IDENTITY, *columns, *names]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.study.gait_scores import ReferenceGait, deviation_index, reference_gait, scored, scores
+from pipeline.steps.study.gait_scores import ReferenceGait, deviation_index, reference_gait, score_cycles, scores
 from tests.support.studies.scored_cycles import CONTROLS, PEOPLE, PROFILE, REFERENCE, SINGULAR, walked
 
 
@@ -67,7 +67,7 @@ def test_the_same_offset_in_people_and_reference_changes_no_score() -> None:
 def test_an_index_needs_ten_people_and_a_remark_states_it() -> None:
     """With fewer people, their standard deviation, the scale of the index, is known too badly."""
     for count, words in ((9, "the reference has 9 people, 10 or more are needed"), (10, "")):
-        found, remarks = scored(CONTROLS, walked(PEOPLE[:count], "lrlr"), gdi_features=15)
+        found, remarks = score_cycles(CONTROLS, walked(PEOPLE[:count], "lrlr"), gdi_features=15)
         assert set(PROFILE) <= set(found)
         assert ("gait_deviation_index" in found) == (not words)
         assert bool(remarks) == bool(words)

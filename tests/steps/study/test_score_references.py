@@ -11,8 +11,9 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.results.study_file import differences, differences_from_conventional, table_of
-from pipeline.steps.study.gait_scores import reference_gait, scored, scores
+from pipeline.results.study_file import table_of
+from pipeline.steps.study.gait_scores import reference_gait, score_cycles, scores
+from pipeline.steps.study.reference import name_differences, name_differences_from_conventional
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import COLUMNS, reference_of
 from pipeline.variables.gait_profile import typical_scores
@@ -36,14 +37,14 @@ def test_a_table_of_means_gives_the_profile_and_no_index() -> None:
     """Without foot progression there is neither its score nor the profile score."""
     table = table_of_means(CONTROLS)
     gait = walked(["p"], "lr", seed=9)
-    found, remarks = scored(gait, table, gdi_features=15)
+    found, remarks = score_cycles(gait, table, gdi_features=15)
     assert remarks == []
     assert set(found) == set(PROFILE)
     plain = scores(gait, REFERENCE, gdi_features=15)
     for name in PROFILE:
         np.testing.assert_allclose(found[name], plain[name], atol=1e-4, err_msg=name)  # digits of the table
     rows = [line for line in table.splitlines() if not line.startswith("foot_progression")]
-    part = scored(gait, "\n".join(rows), gdi_features=15)[0]
+    part = score_cycles(gait, "\n".join(rows), gdi_features=15)[0]
     assert np.isnan(part["gait_variable_score_foot_progression"]).all()
     assert np.isnan(part["gait_profile_score"]).all()
     assert np.isfinite(part["gait_variable_score_hip_rotation"]).all()
@@ -80,10 +81,10 @@ def test_an_unusable_reference_is_reported() -> None:
     settings = [{"kinematics": {"static_offset": offset}, "body_model": "cast"} for offset in ("keep", "subtract")]
     there, here = ({"settings": json.dumps(made)} for made in settings)
     with pytest.raises(UserError, match=r"computed with kinematics\.static_offset keep, this study with subtract"):
-        differences(there, here)
-    assert differences(there, there) == differences({}, there) == []
+        name_differences(there, here)
+    assert name_differences(there, there) == name_differences({}, there) == []
     other = {"settings": json.dumps(settings[0] | {"body_model": "ior"})}
-    (words,) = differences(there, other)
+    (words,) = name_differences(there, other)
     assert words.startswith("the reference has the body model cast, this study ior: constant differences")
 
 
@@ -105,7 +106,7 @@ def test_scores_are_from_the_reference_at_the_median_speed_of_participant_sessio
     """The same as from a table of the curves at that speed, for both sides and every cycle."""
     other = changed(CONTROLS, PLACES[6], 12.0)
     gait = at_speeds(walked(["p", "q"], "lrlr", seed=9), [0.2, 0.31, 0.29, 0.3, 0.4, 0.41, np.nan, 0.6])
-    found, remarks = scored(gait, by_speed((0.2, CONTROLS), (0.4, other)), gdi_features=None)
+    found, remarks = score_cycles(gait, by_speed((0.2, CONTROLS), (0.4, other)), gdi_features=None)
     assert remarks == []
     np.testing.assert_allclose(found["reference_speed"], [0.295] * 4 + [0.4] * 4)  # 0.41 is above the reference
     for share, rows in ((0.475, slice(4)), (1.0, slice(4, 8))):
@@ -125,7 +126,7 @@ def test_cycles_that_turn_have_no_scores_and_do_not_change_those_of_others() -> 
         turning_angle=("cycle", [-5.0, 8.0, np.nan, 19.0, -21.0, 4.0]),
         stride_direction=("cycle", [3.0, -9.0, np.nan, 9.0, 4.0, 11.0]),
     )
-    found, before = (scored(own, table, gdi_features=None)[0] for own in (turning, straight))
+    found, before = (score_cycles(own, table, gdi_features=None)[0] for own in (turning, straight))
     for name, values in found.items():
         assert np.isnan(values[4:]).all(), name
         np.testing.assert_array_equal(values[:3], before[name][:3], err_msg=name)
@@ -137,13 +138,13 @@ def test_cycles_that_turn_have_no_scores_and_do_not_change_those_of_others() -> 
 def test_an_unknown_speed_has_the_middle_of_the_reference_and_running_none() -> None:
     gait = walked(["p"], "lr", seed=9)
     table = by_speed((0.2, CONTROLS), (0.4, CONTROLS), (0.5, CONTROLS))
-    unknown = scored(at_speeds(gait, [np.nan, np.nan]), table, gdi_features=None)[0]
+    unknown = score_cycles(at_speeds(gait, [np.nan, np.nan]), table, gdi_features=None)[0]
     np.testing.assert_array_equal(unknown["reference_speed"], 0.4)
-    running = scored(at_speeds(gait, [0.9, 0.9], stance=42.0), table, gdi_features=None)[0]
+    running = score_cycles(at_speeds(gait, [0.9, 0.9], stance=42.0), table, gdi_features=None)[0]
     assert all(np.isnan(values).all() for values in running.values())
     # own controls are whom the user compares with, at any speed
     assert np.isfinite(
-        scored(at_speeds(gait, [0.9, 0.9], 42.0), CONTROLS, gdi_features=None)[0]["gait_profile_score"]
+        score_cycles(at_speeds(gait, [0.9, 0.9], 42.0), CONTROLS, gdi_features=None)[0]["gait_profile_score"]
     ).all()
 
 
@@ -174,7 +175,7 @@ def test_a_typical_score_is_the_root_mean_square_among_the_people_of_the_referen
 def test_another_kind_of_body_model_than_that_of_the_published_gait_is_named(
     kinematics: dict[str, str], words: list[str]
 ) -> None:
-    found = differences_from_conventional({"settings": json.dumps({"body_model": "x", "kinematics": kinematics})})
+    found = name_differences_from_conventional({"settings": json.dumps({"body_model": "x", "kinematics": kinematics})})
     assert len(found) == len(words)
     assert all(part in remark for part, remark in zip(words, found, strict=True))
 

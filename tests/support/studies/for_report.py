@@ -23,6 +23,7 @@ from pipeline.trials.session import joined, rejection
 from pipeline.variables.cycle_variables import ON_REQUEST, RESIDUALS, WITH_EMG
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.schema import VARIABLES, stacked_metrics
+from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
 PHASE = np.arange(101.0)
@@ -246,7 +247,7 @@ def made(
         for session, person in people.items()
     }
     cycles = {session: as_loaded("cycles", joined(groups)) for session, groups in trials.items()}
-    dataset, metrics, quality = study(cycles, sessions=sessions, reference=None, gdi_features=None)
+    dataset, metrics, quality = study(cycles, sessions=sessions, settings=settings_of("study", reference=None))
     tables = (metrics, quality, *per_participant(metrics))
     texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
     dataset = as_loaded("study", dataset)

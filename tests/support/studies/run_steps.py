@@ -18,6 +18,7 @@ from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
+from pipeline.steps.study.reference import Reference
 from pipeline.steps.study.step import study as gather
 from pipeline.tables import study_tables
 from pipeline.trials.session import joined
@@ -84,7 +85,8 @@ def gathered(
         }
         for name, one in sessions.items()
     }
-    return gather(cycles, sessions=about, reference=reference, gdi_features=gdi_features)
+    scored = Reference(reference) if reference is not None else None
+    return gather(cycles, sessions=about, settings=settings_of("study", gdi_features=gdi_features), reference=scored)
 
 
 def run_trial(

@@ -15,13 +15,14 @@ from pipeline.trials.session import joined, rejection
 from pipeline.variables.cycle_variables import CURVES, ON_REQUEST, RESIDUALS, WITH_EMG
 from pipeline.variables.metrics import METRICS, SCORES
 from pipeline.variables.schema import VARIABLES, stacked_metrics
+from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
 Array = NDArray[np.float64]
 Trials = dict[str, dict[str, xr.Dataset]]
 
 ABSENT = (*ON_REQUEST, *SCORES, *WITH_EMG)
-ALONE: dict[str, Any] = {"reference": None, "gdi_features": 15}
+ALONE: dict[str, Any] = {"settings": settings_of("study", reference=None, gdi_features=15)}
 NAMES: dict[str, Any] = {
     "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),
     "angle": ["flexion", "adduction", "rotation"], "phase": np.arange(101.0), "stance_phase": np.arange(101.0),
