@@ -47,10 +47,13 @@ fuzz: .venv/ready-dev
 
 # Recordings with faults of known dose: how many are found, and for the right reason; clean ones of every way of moving:
 # how many stances are refused; and walks with soft-tissue motion: the errors of both kinematic methods (12 minutes).
+# Then the tests of which `make test` runs a few seeds, with all of them.
 faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fault_campaign
 	$(BIN)/python -m tests.campaigns.moving_campaign
 	$(BIN)/python -m tests.campaigns.soft_tissue
+	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py tests/dynamics \
+		tests/steps/kinetics/test_uncertainty.py
 
 # What a study costs, against other ways and against goals (12 minutes); with OpenSim after pip install -e '.[bench]'.
 bench: .venv/ready-dev

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_in
+from tests.support.checkout import FULL
 from tests.support.faults.body_models import model_rows
 from tests.support.faults.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED
 from tests.support.faults.plates import plate_rows
 
-FULL = bool(os.environ.get("FULL"))
 DOSES, EVERY, CLEAN = (ALL, 1, CLEAN_WALKS) if FULL else ((0, 1, 9, 19), 5, 8)
 LEAST_FOUND, MOST_FALSE = 0.95, 0.01
 LEAST_FOUND_REAL = {  # reasons in docs/validation.md

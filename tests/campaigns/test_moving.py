@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.campaigns.moving_campaign import judged
+from tests.campaigns.moving_campaign import Judged, judged
+from tests.support.checkout import FULL
 from tests.support.walks.moving_on_plates import VALID, Recorded, recorded
 from tests.support.walks.moving_person import GRAVITY, markers
 from tests.support.walks.ways_of_moving import WAYS
 
 SEEDS = (0, 1, 2)
-CLEAN = range(100, 100 + (50 if os.environ.get("FULL") else 12))
+CLEAN = range(100, 150 if FULL else 108)
 
 
 @pytest.fixture(scope="module", params=[(way, seed) for way in WAYS for seed in SEEDS], ids=str)
@@ -112,10 +113,16 @@ def test_a_file_gives_the_same_trial(way: str, tmp_path: Path) -> None:
     assert written.stances == made.stances
 
 
+@cache
+def clean_stances(way: str) -> list[Judged]:
+    """Return the valid stances of clean walks."""
+    return [each for seed in CLEAN for each in judged(recorded(way, seed)) if each.truth.verdict == VALID]
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_clean_stances_are_used(way: str) -> None:
     """One of them in a hundred may be refused; here, of some tens of each way, one."""
-    valid = [each for seed in CLEAN for each in judged(recorded(way, seed)) if each.truth.verdict == VALID]
+    valid = clean_stances(way)
     assert len(valid) >= 5
     assert len([each for each in valid if each.reason]) <= max(1, len(valid) / 100)
 
@@ -123,6 +130,6 @@ def test_clean_stances_are_used(way: str) -> None:
 @pytest.mark.parametrize("way", ["upstairs", "downstairs", "split belt"])
 def test_every_foot_is_on_its_plate(way: str) -> None:
     """Treads overlap in plan; belts carry one foot each."""
-    stances = [each for seed in CLEAN for each in judged(recorded(way, seed)) if each.truth.verdict == VALID]
-    assert len(stances) >= 40
+    stances = clean_stances(way)
+    assert len(stances) >= 3 * len(CLEAN)
     assert [each for each in stances if each.plates != each.truth.plates or each.reason] == []

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pipeline.plates.channel_faults import channel_fault
 from pipeline.plates.parameters import CHANNELS_OF_TYPE, plates_from_parameters
 from pipeline.plates.wrench import decode
+from tests.support.checkout import FULL
 from tests.support.faults.channels import CHANNEL_FAULTS
 from tests.support.plates.known_loads import Bench
 
@@ -16,6 +17,7 @@ Array = NDArray[np.float64]
 
 RATE_HZ, SECONDS = 1000, 2.0
 TYPES = [*CHANNELS_OF_TYPE]
+SEEDS = range(20 if FULL else 5)
 
 
 class Step(Bench):
@@ -83,7 +85,9 @@ def test_the_generated_step_is_decoded(kind: int) -> None:
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_working_channels_raise_no_alarm(kind: int) -> None:
-    alarms = {seed: fault for seed in range(60) if (fault := (step := Step(kind, seed)).fault(step.readings))}
+    alarms = {
+        seed: fault for seed in range(3 * len(SEEDS)) if (fault := (step := Step(kind, seed)).fault(step.readings))
+    }
     assert alarms == {}
 
 
@@ -91,7 +95,7 @@ def test_working_channels_raise_no_alarm(kind: int) -> None:
 @pytest.mark.parametrize("seconds", [0.005, 0.01])
 def test_a_stamp_and_a_foot_over_an_edge_are_no_jump(rate_hz: int, seconds: float) -> None:
     """A load that comes or goes in 5 ms and stays for long is as steep as people load and unload plates."""
-    for seed in range(20):
+    for seed in SEEDS:
         step = Step(2, seed)
         time = np.arange(len(step.readings)) / rate_hz
         pressed = np.clip((time[:, None] - [0.2003, 0.4003]) / seconds, 0, 1)
@@ -130,7 +134,7 @@ CASES = [
 def test_each_faulty_channel_is_named(kind: int, channel: int, name: str) -> None:
     inject, words = CHANNEL_FAULTS[name]
     missed = []
-    for seed in range(20):
+    for seed in SEEDS:
         step = Step(kind, seed)
         fault = step.fault(inject(step.readings, channel, seed))
         without_load = name == "dead" and "its vertical force moves" in fault

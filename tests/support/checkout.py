@@ -15,6 +15,7 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[2]
 DEMO = HOUSE / "data" / "demo"
 SHARED = HOUSE.parent / "shared"
+FULL = bool(os.environ.get("FULL"))  # all seeds and doses, as `make faults` runs them, else a few of them
 DRY_RUN = ("--dry-run", "--quiet", "host")
 
 

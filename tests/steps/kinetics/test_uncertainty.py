@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from pipeline.signals.splines import derivatives, rate_covariance
 from pipeline.steps.kinetics import error_draws, uncertainty
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow.settings import load_settings
+from tests.support.checkout import FULL
 from tests.support.studies.noisy_copies import SETTINGS, SIZES, SOURCES, Recorded, held, loads, only, recorded
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.person import (
@@ -33,7 +33,6 @@ from tests.support.walks.person import (
 )
 from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, MODEL, ground, legs, moving
 
-FULL = bool(os.environ.get("FULL"))
 TIME = np.arange(120) / 100
 NONE = dict.fromkeys(SIZES, 0.0)
 DRAWS = 100

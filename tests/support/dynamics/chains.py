@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +13,10 @@ from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.dynamics.teaching.open_chain import Chain, Surroundings
 from pipeline.dynamics.vectors import apply, rotate, transpose
+from tests.support.checkout import FULL
 from tests.support.walks.person import ROUNDING, Array, random_turns
 
-CHAINS = 1000 if os.environ.get("FULL") else 100
+CHAINS = 1000 if FULL else 100
 LENGTHS = (2, 3, 4, 5, 6)
 
 
