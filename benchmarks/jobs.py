@@ -17,7 +17,7 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import FURTHER_OUTPUTS, open_study
+from pipeline.workflow.open_study import SESSION_OUTPUTS, open_study
 
 
 def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
@@ -25,7 +25,7 @@ def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
     from pipeline.workflow import run_job
 
     os.chdir(study)
-    opened = open_study(study, forced=True)
+    opened = open_study(study)
     for session in sessions:
         for step in steps:
             run_job.run(*job(opened, step, session))
@@ -39,7 +39,7 @@ def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path
     recordings = {"recordings": [Path(file) for file in study.recordings(session)]}
     inputs = recordings if step == "read" else {name: [folder / f"{name}.nc"] for name in data}
     folder.mkdir(parents=True, exist_ok=True)
-    outputs = {name: [folder / f"{name}.nc"] for name in (step, *FURTHER_OUTPUTS.get(step, ()))}
+    outputs = {name: [folder / f"{name}.nc"] for name, writer in SESSION_OUTPUTS.items() if writer == step}
     return study.key(step)(SimpleNamespace(session=session)), inputs, outputs
 
 

@@ -156,7 +156,7 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
 
 def ratio_of_session(study: Path, *, name: str, at_most: float) -> Figure:
     """Return the time of all trials of a study's first session, together, over the parse of their files."""
-    opened = open_study(study, forced=True)
+    opened = open_study(study)
     session = next(iter(opened.sessions))
     keys = {step: json.loads(opened.key(step)(SimpleNamespace(session=session))) for step in STEPS_TO_KINETICS}
     best, parse_s = float("inf"), float("inf")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 from ..errors import UserError
+from ..tables.study_tables import refuse_no_study
 from ..workflow.activity_lock import is_left_alone
-from .run import environment, snakemake_command
+from .run import HOUSE, environment
 
 LONGEST_WAIT_S = 60.0
 
@@ -24,10 +26,12 @@ def unlock(study: Path, *, wait_s: float = LONGEST_WAIT_S) -> None:
     Raises:
         UserError: the directory is no study, a run is active, or Snakemake cannot unlock it.
     """
-    command = snakemake_command(study, ["--unlock"])
+    refuse_no_study(study)
     if not is_left_alone(study, longest_s=wait_s):
         raise UserError(str(study), "a run is at work on it", "let it finish, or end it first")
     if not any((study / ".snakemake" / "locks").glob("*")):
         return
+    command = [sys.executable, "-P", "-m", "snakemake", "--unlock", "--workflow-profile", "none"]
+    command += ["--snakefile", str(HOUSE / "Snakefile"), "--directory", str(study.resolve())]
     if subprocess.run(command, env=environment(), check=False).returncode:  # noqa: S603 (our own command, no shell)
         raise UserError(str(study), "cannot be unlocked", "see the message of Snakemake above")

@@ -23,7 +23,9 @@ from ..tables.terminal_table import aligned
 from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
-from ..workflow.open_study import look_at, outputs_of, refuse_lost_records
+from ..workflow.open_study import look_at, outputs_of
+from ..workflow.preparation import refuse_lost_records
+from ..workflow.run_summary import RUN as SUMMARY
 from ..workflow.session_job import sources_of
 from ..workflow.settings import is_file
 from .export import exports_in, sidecar
@@ -72,7 +74,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     Raises:
         UserError: wrong settings or tables, or no results.
     """
-    study, problems = look_at(folder, forced=True)
+    study, problems = look_at(folder)
     if problems:
         raise UserError.of(problems)
     derived = folder / "derived"
@@ -179,7 +181,7 @@ def _look_at_output(
         return ("missing", RUN), None
     if known and known.sha256 != digests[path]:
         noticed = RUN_AND_KEEP if path.suffix == ".csv" else RUN  # by a run
-        return ((CHANGED, noticed) if checksums.differ_in_date(derived, name) else (checksums.CHANGED, REMOVE)), None
+        return ((CHANGED, noticed) if checksums.differs_in_date(derived, name) else (checksums.CHANGED, REMOVE)), None
     made = known.inputs.items() if known else ()
     another = [other for other, digest in made if (record := records.get(other)) and record.sha256 != digest]
     sources = {} if path.suffix != ".nc" else recorded
@@ -302,7 +304,7 @@ def _strangers(study: Study, derived: Path) -> str:
     known = {*study.sessions, checksums.FOLDER, PAGES, OPENSIM, *(table.name for table in exports_in(derived))}
     folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
     found = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
-    own = {derived / name for name in outputs_of(study)}
+    own = {derived / name for name in (*outputs_of(study), SUMMARY)}
     own |= {derived / copy for session in study.sessions for copy, _ in recorded_copies(derived, session)}
     own |= {file for table in exports_in(derived) for file in (table, sidecar(table))}
     places = [derived, derived / PAGES]

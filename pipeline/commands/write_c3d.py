@@ -35,7 +35,7 @@ def write_c3d_files(
     Raises:
         UserError: wrong settings or tables, no such session, or a session without results.
     """
-    study, problems = look_at(study_path, forced=True)
+    study, problems = look_at(study_path)
     if problems:
         raise UserError.of(problems)
     if session is not None and session not in study.sessions:
@@ -84,8 +84,8 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
         written.append(target)
     for copy, _ in recorded_copies(derived, session):  # of trials that have no results any more
         if derived / copy not in written:
-            checksums.withdraw(derived, [derived / copy])
             (derived / copy).unlink()
+            checksums.forget(derived, copy)
     return written, left_out
 
 

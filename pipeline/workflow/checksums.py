@@ -1,9 +1,10 @@
 """Records of outputs, ``derived/checksums/<output>.sha256``: their SHA-256, their inputs and their job's key.
 
 The checksums inside NetCDF files miss some flipped bits, and tables have none; the SHA-256 of a whole file misses
-nothing. The first line of a record has the format of ``sha256sum``, which skips the second line. A job removes the
-records of its outputs before it begins and writes them when all outputs are complete. A record has no time and no
-absolute path: equal outputs have equal records.
+nothing. The first line of a record has the format of ``sha256sum``, which skips the second line. A job removes
+the records of its outputs before it begins and writes them when all outputs are complete; in between there are marks.
+An output with a mark alone is of a job that was killed, one with neither was changed by another program. A record has
+no time and no absolute path: equal outputs have equal records.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import hashlib
 import itertools
 import json
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,34 +51,50 @@ def recorded(derived: Path, name: str) -> Record | None:
         return None
 
 
-def withdraw(derived: Path, outputs: Iterable[Path]) -> None:
-    """Remove the records of outputs before they are written; for a folder, those of its files."""
+def begin(derived: Path, outputs: Iterable[Path]) -> None:
+    """Replace the records of outputs by marks before they are written."""
     for name in _names(derived, outputs):
+        netcdf.write_whole(_mark_path(derived, name), b"", flush=False)
         record_path(derived, name).unlink(missing_ok=True)
-        shutil.rmtree(derived / FOLDER / name, ignore_errors=True)
 
 
-def record(
-    derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any], flush: bool = True
-) -> None:
-    """Write the records of outputs; for a folder, one per file.
+def forget(derived: Path, name: str) -> None:
+    """Remove the record of an output that is gone."""
+    record_path(derived, name).unlink(missing_ok=True)
+
+
+def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]) -> None:
+    """Write the records of outputs, and remove their marks.
 
     Args:
         derived: the folder of all outputs.
-        outputs: files and folders. Those outside of ``derived`` get no record.
+        outputs: files. Those outside of ``derived`` get no record.
         inputs: the SHA-256 of each input, as of :func:`as_written`.
         key: the job's key.
-        flush: as of :func:`pipeline.results.netcdf.whole`.
     """
     made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
-    files = (file for output in outputs for file in (sorted(output.glob("[!.]*")) if output.is_dir() else [output]))
-    for name in _names(derived, files):
+    for name in _names(derived, outputs):
         line = f"{sha256(derived / name)}  {name}\n# {made}\n"
-        netcdf.write_whole(record_path(derived, name), line.encode(), flush=flush)
+        netcdf.write_whole(record_path(derived, name), line.encode())
+        _mark_path(derived, name).unlink(missing_ok=True)
 
 
-def changed(derived: Path, names: Iterable[str], *, cache: Path) -> tuple[list[str], list[str]]:
-    """Return the outputs with other bytes than those recorded, and the outputs without a record.
+def _mark_path(derived: Path, name: str) -> Path:
+    """Return the path of the mark of an output that is being written; its name begins with a dot, as temporary ones."""
+    path = record_path(derived, name)
+    return path.with_name(f".{path.name}")
+
+
+class State(NamedTuple):
+    """Outputs that are not as written: with other bytes, without any record, and of a job that was killed."""
+
+    changed: list[str]
+    unrecorded: list[str]
+    unfinished: list[str]
+
+
+def state_of(derived: Path, names: Iterable[str], *, cache: Path) -> State:
+    """Return the outputs that are not as written.
 
     Only files with another date than their record are read, so that a run with nothing to do reads none. Those of that
     date are checked by the job that reads them, and by ``gaitlab verify``.
@@ -88,31 +104,23 @@ def changed(derived: Path, names: Iterable[str], *, cache: Path) -> tuple[list[s
         names: outputs, which may be absent.
         cache: a file that remembers digests, see :func:`pipeline.workflow.digests.sha256_of_files`.
     """
-    expected, without = {}, []
+    expected, state = {}, State([], [], [])
     for name in names:
-        file, known = derived / name, recorded(derived, name)
-        if not os.access(file, os.R_OK):
+        if not os.access(derived / name, os.R_OK):
             continue
-        if known is None:
-            without.append(name)
-        elif differ_in_date(derived, name):
-            expected[name] = known.sha256
+        if (written := recorded(derived, name)) is None:
+            (state.unfinished if _mark_path(derived, name).exists() else state.unrecorded).append(name)
+        elif differs_in_date(derived, name):
+            expected[name] = written.sha256
     digests = sha256_of_files((derived / name for name in expected), cache=cache)
-    return [name for name, digest in expected.items() if digests[derived / name] != digest], without
+    state.changed.extend(name for name, digest in expected.items() if digests[derived / name] != digest)
+    return state
 
 
-def differ_in_date(derived: Path, name: str) -> bool:
+def differs_in_date(derived: Path, name: str) -> bool:
     """Return whether an output has another date than its record, as one that another program has changed."""
     dates = (path.stat().st_mtime for path in (derived / name, record_path(derived, name)))
     return abs(next(dates) - next(dates)) > DATED_WITHIN_S
-
-
-def has_date_of_record(derived: Path, name: str) -> bool:
-    """Return whether an output and its record are there, of the same date."""
-    try:
-        return not differ_in_date(derived, name)
-    except OSError:
-        return False
 
 
 def keep_copy(table: Path) -> Path:

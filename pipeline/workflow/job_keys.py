@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import __version__
 from ..body.body_model import BodyModel
+from ..errors import UserError
 from ..steps.report.page_names import page_names
 from ..tables import study_tables, tsv
 from ..tables.reference_curves import reference_file
@@ -61,7 +62,12 @@ class Study:
 
         Files with a brace in the name (a wildcard to Snakemake) or with a date in the future (an error to Snakemake)
         are left out. Every change of a file triggers its jobs all the same, because the key holds its SHA-256.
+
+        Raises:
+            UserError: there is no such session.
         """
+        if session not in self.sessions:
+            raise UserError("trials.tsv", f"no session '{session}'", "ask for files of one that it has")
         every = (file for row in self.sessions[session] for file in study_tables.files_of(row))
         present = dict.fromkeys(file for file in every if file in self.sha256)
         return [file for file in present if "{" not in file and (self.path / file).stat().st_mtime <= time.time()]
@@ -73,6 +79,17 @@ class Study:
         for session, rows in self.sessions.items():
             people.setdefault(rows[0]["participant_id"], []).append(session)
         return people
+
+    def files_of_page(self, participant: str) -> dict[str, list[str]]:
+        """Return the input files of a participant's page by name, relative to the study.
+
+        Raises:
+            UserError: there is no such participant.
+        """
+        if participant not in self.people:
+            raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
+        names = ("cycles", "representative", "calibrate")
+        return {name: [f"derived/{session}/{name}.nc" for session in self.people[participant]] for name in names}
 
     @property
     def report_pages(self) -> dict[str, str]:
@@ -111,21 +128,21 @@ class Study:
         """Return the function from the wildcards to a job's key."""
 
         def of_wildcards(wildcards: Any) -> str:
-            of = getattr(wildcards, "participant" if step == "page" else "session", None)
-            return json.dumps(self.content_of_key(step, of), sort_keys=True)
+            subject = getattr(wildcards, "participant" if step == "page" else "session", None)
+            return json.dumps(self.content_of_key(step, subject), sort_keys=True)
 
         return of_wildcards
 
-    def content_of_key(self, step: str, of: str | None) -> dict[str, Any]:
-        """Return what a job's key holds, by name; ``of`` is the session, or the participant of a page."""
+    def content_of_key(self, step: str, subject: str | None) -> dict[str, Any]:
+        """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         return {
             "step": step,
-            "session": None if step == "page" else of,
+            "session": None if step == "page" else subject,
             "pipeline": __version__,
             "code": digests.code_digest(*code_of(step)),
             "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
             "settings": self.settings.get(step, {}),
-            **getattr(self, f"_{step}_needs", lambda _: {})(of),
+            **getattr(self, f"_{step}_needs", lambda _: {})(subject),
         }
 
     @property

@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..body.body_model import BodyModel
-from ..errors import Problem, UserError, listed, nearest
+from ..errors import Problem, UserError, nearest
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference, reference_file
 from ..variables.data_dictionary import RESERVED
-from . import checksums, settings
+from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
-FURTHER_OUTPUTS = {"cycles": ("representative",)}
-STEPS = (*SESSION_STEPS, "study", "report")
-TABLES = tuple(
-    f"{name}.{end}" for name in ("metrics", "quality", "participants", "symmetry") for end in ("csv", "json")
-)
-MOST_LISTED = 3  # results in a notice
+SESSION_OUTPUTS = {
+    **{step: step for step in SESSION_STEPS},
+    "representative": "cycles",
+}  # by name: the step that writes it
+STEPS = (*SESSION_STEPS, "study", "report", "page")
+TABLES = ("metrics", "quality", "participants", "symmetry")
 BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
-def open_study(
-    path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False, only: Collection[str] = ()
-) -> Study:
+def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
     """Check settings and tables and return the study.
 
     Args:
         path: the study directory.
         overrides: settings from the command line; they win over study.yaml.
-        forced: whether every job will run anyway (``--forceall``), so that no records are needed.
-        only: sessions to which the study is restricted, as for a job on a cluster; none for all.
 
     Raises:
         UserError: every problem of settings and tables.
     """
-    study, problems = look_at(path, overrides=overrides, forced=forced)
+    study, problems = look_at(path, overrides=overrides)
     if problems:
         raise UserError.of(problems)
-    if only:
-        study = replace(study, sessions={name: rows for name, rows in study.sessions.items() if name in only})
     if not os.access(path, os.W_OK):
         raise UserError(str(path), "cannot be written to", "copy the study to where you may write")
     rows = (row for mine in study.sessions.values() for row in mine)
@@ -56,14 +52,27 @@ def open_study(
     return replace(study, sha256={name: digests[file] for name, file in present.items()})
 
 
-def sessions_of_targets(arguments: Iterable[str]) -> set[str]:
-    """Return the sessions in Snakemake's arguments for a job of a cluster, such as ``read:session=sub-01``."""
-    return {session for target in arguments for _, found, session in [target.partition(":session=")] if found}
+def open_once(path: Path, overrides: Mapping[str, Any]) -> Study:
+    """Return :func:`open_study` of a study; this process opens a study only once with the same settings."""
+    return _opened(path, json.dumps(overrides, sort_keys=True))
 
 
-def look_at(
-    path: Path, *, overrides: Mapping[str, Any] | None = None, forced: bool = False
-) -> tuple[Study, list[Problem]]:
+@functools.cache
+def _opened(path: Path, overrides: str) -> Study:
+    return open_study(path, overrides=json.loads(overrides))
+
+
+def open_for_snakemake(path: Path, overrides: Mapping[str, Any]) -> Study:
+    """Return :func:`open_once` of a study, with its problems as an error of Snakemake."""
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        return open_once(path, overrides)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[Study, list[Problem]]:
     """Return a study as far as it can be read, and all problems of its tables.
 
     Nothing is written, and no recording is read: ``sha256`` is empty.
@@ -83,84 +92,21 @@ def look_at(
     sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
     left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else {}
-    if not forced:
-        collect(_attempt(lambda: refuse_lost_records(path), None))
     study = Study(path, _with_bands(chosen), model, participants, sessions, segments, {}, left_out)
     return study, list(dict.fromkeys(problems))
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
-    """Return step, and session or the participant of a page, of every output, by its name below ``derived``."""
+    """Return step and subject (session, participant or None) of every output, by its name below ``derived``."""
     names: dict[str, tuple[str, str | None]] = {
         f"{session}/{output}.nc": (step, session)
         for session in study.sessions
-        for step in SESSION_STEPS
-        for output in (step, *FURTHER_OUTPUTS.get(step, ()))
+        for output, step in SESSION_OUTPUTS.items()
     }
-    names |= dict.fromkeys(("study.nc", *TABLES), ("study", None))
-    names |= {page: ("page", name) for name, page in study.report_pages.items()}
+    tables = (f"{table}.{ending}" for table in TABLES for ending in ("csv", "json"))
+    names |= dict.fromkeys(("study.nc", *tables), ("study", None))
+    names |= {page: ("page", participant) for participant, page in study.report_pages.items()}
     return names | {"report.html": ("report", None)}
-
-
-def changed_results(study: Study, *, keep: bool) -> tuple[list[str], list[str]]:
-    """Return the outputs to make again because another program has changed them, and a notice for the user.
-
-    Args:
-        study: the study.
-        keep: whether to keep a copy of each changed table, in which somebody may have worked.
-
-    Raises:
-        UserError: no copy can be written.
-    """
-    derived = study.path / "derived"
-    names = outputs_of(study)
-    changed, without = checksums.changed(derived, names, cache=study.path / ".snakemake" / "result_sha256.json")
-    notices = []
-    for found, what in ((changed, "Changed since written"), (without, "Without a record of what was written")):
-        if found:
-            kept = [_kept(derived / name) for name in found if keep and name.endswith(".csv")]
-            copies = f" Copies are kept: {', '.join(kept)}." if kept else ""
-            notices.append(
-                f"{what}, and made again: {listed([f'derived/{name}' for name in found], MOST_LISTED)}.{copies}"
-            )
-    return [f"derived/{name}" for name in (*changed, *without)], notices
-
-
-def finished_sessions(study: Study, *, besides: Iterable[str] = ()) -> frozenset[str]:
-    """Return the sessions with every output up to date by its record: their jobs need not be planned.
-
-    Args:
-        study: the study.
-        besides: outputs that will be made again, see :func:`changed_results`; their sessions are not finished.
-    """
-    others = {Path(output).parent.name for output in besides}
-    return frozenset(name for name in study.sessions if name not in others and _is_finished(study, name))
-
-
-def _is_finished(study: Study, session: str) -> bool:
-    derived = study.path / "derived"
-    digests: dict[str, str] = {}
-    for step in SESSION_STEPS:  # in this order each input has its digest before it is compared
-        names = [f"{session}/{output}.nc" for output in (step, *FURTHER_OUTPUTS.get(step, ()))]
-        records = [checksums.recorded(derived, name) for name in names if checksums.has_date_of_record(derived, name)]
-        if len(records) < len(names):
-            return False
-        made_with = checksums.made_with(study.content_of_key(step, session))
-        for name, known in zip(names, records, strict=True):
-            if known is None or known.made_with != made_with:
-                return False
-            if any(digests.get(other) != digest for other, digest in known.inputs.items()):
-                return False
-            digests[name] = known.sha256
-    return True
-
-
-def _kept(table: Path) -> str:
-    try:
-        return f"derived/{checksums.keep_copy(table).name}"
-    except OSError as error:
-        what = f"was changed, and no copy can be kept ({error.strerror})"
-        raise UserError(str(table), what, "make room for it, or move it away") from None
 
 
 def _settings_of(
@@ -212,16 +158,3 @@ def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
         return chosen
     further = dict.fromkeys((*chosen["cycles"]["further_curves"], *BANDS))
     return chosen | {"cycles": chosen["cycles"] | {"further_curves": [*further]}}
-
-
-def refuse_lost_records(path: Path) -> None:
-    """Refuse results without the records that show whether they are up to date."""
-    results = any((path / "derived").glob("*/*.nc"))
-    # after the first run was killed, the only record may be that of an unfinished step
-    records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
-    if results and not records:
-        raise UserError(
-            str(path / "derived"),
-            "holds results, but .snakemake with the records of how they were made is gone",
-            "add --forceall to run every step again",
-        )

@@ -6,27 +6,20 @@ from the logger plugin ``snakemake_logger_plugin_gaitlab``.
 
 from __future__ import annotations
 
-import csv
 import logging
-import re
-import shlex
 import shutil
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from ..errors import INTERRUPTED
 from ..results.netcdf import NEARLY_FULL_BYTES
-from ..variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 
 LONGEST_REASON = 8  # lines
-LONGEST_REJECTION = 400  # characters
-FILE = re.compile(r"\S+\.c3d: ", re.IGNORECASE)
 NOTHING_TO_DO = "Nothing to do, all results are up to date."
 DRY_RUN = "Dry run: nothing was run."
 SOME_FAILED = (
@@ -44,9 +37,7 @@ class Progress:
     """Print what matters to a user of a run's log records.
 
     Args:
-        closing_lines: returns the last lines of a run without failures, and whether it still counts as failed.
         interrupted: returns whether the user has stopped the run.
-        as_text: returns Snakemake's own text of a record.
         dry_run: whether the run is one.
         quiet: what not to print, in Snakemake's words: "rules" (in a dry run), "progress", "all".
         clock: returns seconds, for the time left.
@@ -54,17 +45,15 @@ class Progress:
 
     def __init__(
         self,
-        closing_lines: Callable[[], tuple[str, bool]],
         *,
         interrupted: Callable[[], bool] = lambda: False,
-        as_text: Callable[[logging.LogRecord], str] = logging.LogRecord.getMessage,
         dry_run: bool = False,
         quiet: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.closing_lines, self.interrupted, self.as_text = closing_lines, interrupted, as_text
-        self.dry_run, self.quiet, self.clock = dry_run, quiet, clock
-        self.started = self.planned = self.failed = self.job_failed = False
+        self.interrupted, self.dry_run, self.quiet, self.clock = interrupted, dry_run, quiet, clock
+        self.started = self.planned = self.failed = False
+        self.failures: list[dict[str, str]] = []  # step, session and reason of each failed job
         self.remarks: list[str] = []  # of a command that runs no workflow, such as --unlock
         self.begun: dict[int, tuple[str, str, float]] = {}  # step, session, time, by job
         self.to_do: Counter[str] = Counter()
@@ -81,9 +70,9 @@ class Progress:
             LogEvent.ERROR: self._error,
         }
 
-    def show(self, record: logging.LogRecord) -> None:
-        """Print what matters to a user of a record, if anything."""
-        event = getattr(record, "event", None)
+    def show(self, record: logging.LogRecord, as_text: Callable[[logging.LogRecord], str]) -> None:
+        """Print what matters to a user of a record, if anything; ``as_text`` gives Snakemake's own text of it."""
+        event, self.as_text = getattr(record, "event", None), as_text
         if self.interrupted():
             return
         if event is not None:
@@ -95,31 +84,19 @@ class Progress:
         elif not self.started:
             self.remarks.append(record.getMessage())
 
-    def close(self) -> None:
-        """Print the last lines of a run.
-
-        Raises:
-            SystemExit: the user has stopped the run, or it had no failure, but counts as failed.
-        """
+    def finish(self) -> bool:
+        """Print the last lines of a run, and return whether it has run to its end, so that a summary can follow."""
         for remark in filter(None, self.remarks):
             _say(remark)
-        if self.interrupted():
-            raise SystemExit(INTERRUPTED)
-        if not self.started:
-            return
-        if self.job_failed:
+        if self.interrupted() or not self.started or (self.failed and not self.failures):
+            return False
+        if self.failures:
             _say(SOME_FAILED)
-        if self.failed:
-            return
-        if not self.planned:
+        elif not self.planned:
             _say(NOTHING_TO_DO)
         if self.dry_run:
             _say(DRY_RUN)
-            return
-        lines, counts_as_failed = self.closing_lines()
-        _say(lines, sys.stdout)
-        if counts_as_failed:
-            raise SystemExit(1)
+        return not self.dry_run
 
     def _started(self, _: Any) -> None:
         self.started, self.start = True, self.clock()
@@ -132,8 +109,8 @@ class Progress:
         self.to_do = Counter({step: count for step, count in run.stats.items() if step not in ("all", "total")})
         self.start = self.clock()
         if not self.dry_run:
-            where = f" in {_count(self.to_do['cycles'], 'session')}" if self.to_do["cycles"] else ""
-            self._progress(f"{_count(self.to_do.total(), 'step')} to do{where}; each has a log in logs/.")
+            where = f" in {count_of(self.to_do['cycles'], 'session')}" if self.to_do["cycles"] else ""
+            self._progress(f"{count_of(self.to_do.total(), 'step')} to do{where}; each has a log in logs/.")
 
     def _begin(self, job: Any) -> None:
         self.begun[job.jobid] = job.rule_name, _session(job.log), self.clock()
@@ -152,20 +129,21 @@ class Progress:
 
     def _job_error(self, job: Any) -> None:
         if not job.indent:  # else the failure of its group was shown
-            self._fail(failure(job.rule_name, job.log))
+            self._fail(job.rule_name, _session(job.log), reason_of(job.log))
 
     def _group_error(self, group: Any) -> None:
         """Show the jobs of a group that failed; those that ended well before are reported, too."""
         jobs = [(job["rule_name"], job["log"]) for job in group.job_error_info]
         failed = [job for job in jobs if _reason(job[1])]
-        for job in failed:
-            self._fail(failure(*job))
+        for step, logs in failed:
+            self._fail(step, _session(logs), reason_of(logs))
         if not failed:
-            self._fail(_lost([_session(log) for _, log in jobs], getattr(group, "external_jobid", None)))
+            self._fail("", *_lost([_session(log) for _, log in jobs], getattr(group, "external_jobid", None)))
 
-    def _fail(self, text: str) -> None:
-        self.failed = self.job_failed = True
-        _say(text)
+    def _fail(self, step: str, session: str, reason: str) -> None:
+        self.failed = True
+        self.failures.append({"session": session, "step": step, "reason": reason})
+        _say(f"{f'{session} {step}'.strip()} failed: {reason}")
 
     def _error(self, record: Any) -> None:
         """Show an error, unless it only repeats that a job has failed."""
@@ -179,7 +157,7 @@ class Progress:
 
     def _line(self, what: str) -> str:
         done, total = self.done.total(), self.to_do.total()
-        of = _count(self.to_do["cycles"], "session")
+        of = count_of(self.to_do["cycles"], "session")
         sessions = f", {self.done['cycles']} of {of}" if self.to_do["cycles"] else ""
         left = f", {_spoken(self._left_s())} left" if 1 < done < total else ""
         return f"{done:>{len(str(total))}} of {total} steps{sessions} done{left}: {what}"
@@ -196,33 +174,32 @@ class Progress:
             _say(text)
 
 
-def failure(step: str, logs: Sequence[str]) -> str:
-    """Return which step failed, in which session, and why, from its log."""
-    what = f"{_session(logs)} {step}".strip()
+def reason_of(logs: Sequence[str]) -> str:
+    """Return why a job failed, from its log."""
     if not logs or not Path(logs[0]).is_file():
-        return f"{what} failed: it left no log"
+        return "it left no log"
     lines = _reason(logs)
     if not lines and shutil.disk_usage(logs[0]).free < NEARLY_FULL_BYTES:
-        return f"{what} failed: the disk is full; make room and run again"
+        return "the disk is full; make room and run again"
     if not lines:
-        return f"{what} failed: it was ended from outside, or ran out of memory; see {logs[0]}"
+        return f"it was ended from outside, or ran out of memory; see {logs[0]}"
     if lines[0].startswith("Traceback"):
-        return f"{what} failed: {lines[-1]}\n  This is a fault of the pipeline, not of the study; see {logs[0]}"
-    return f"{what} failed: " + "\n  ".join(lines[:LONGEST_REASON])
+        return f"{lines[-1]}\n  This is a fault of the pipeline, not of the study; see {logs[0]}"
+    return "\n  ".join(lines[:LONGEST_REASON])
 
 
-def _lost(sessions: Sequence[str], number: str | None) -> str:
-    """Return what happened to the sessions of a job of a cluster that failed without a reason in any log.
+def _lost(sessions: Sequence[str], number: str | None) -> tuple[str, str]:
+    """Return whose job of a cluster failed without a reason in any log, and what happened to it.
 
     Args:
         sessions: session of each step in the job.
         number: the cluster's number of the job, None if it was not accepted.
     """
     first, *others = sorted({*sessions})
-    who = f"{first} and {_count(len(others), 'other session')}" if others else first
+    who = f"{first} and {count_of(len(others), 'other session')}" if others else first
     if number:
-        return f"{who} failed: the cluster's job {number} was ended from outside, or ran out of time or memory"
-    return f"{who} failed: the cluster refused the job; check its partition, account, time and memory (docs/scale.md)"
+        return who, f"the cluster's job {number} was ended from outside, or ran out of time or memory"
+    return who, "the cluster refused the job; check its partition, account, time and memory (docs/scale.md)"
 
 
 def _reason(logs: Sequence[str]) -> list[str]:
@@ -241,59 +218,8 @@ def _session(logs: Sequence[str]) -> str:
     return "" if parent == "logs" else parent
 
 
-def closing_lines(derived: Path, *, fail: bool) -> tuple[str, bool]:
-    """Return the summary of a finished run, and whether it counts as failed.
-
-    Args:
-        derived: the output directory of the study.
-        fail: whether rejected trials end the run with exit code 1; without any used trial it always does, as its
-            results are empty.
-    """
-    if not (derived / "report.html").is_file() or not (derived / "quality.csv").is_file():
-        return "Done; the report was not requested.", False
-    trials, lost, stances = set(), dict[tuple[str, str], str](), Counter[str]()
-    with (derived / "quality.csv").open(encoding="utf-8", newline="") as handle:
-        for row in csv.DictReader(handle):
-            trial = row["session"], row["trial"]
-            trials.add(trial)
-            if row["side"]:
-                stances[row["verdict"]] += 1
-            elif row["verdict"] == REFUSED:
-                lost[trial] = row["reason"]
-    lines = [
-        f"{len(trials) - len(lost)} of {len(trials)} trials used, {_stances(stances)}",
-        *_rejections(lost),
-        f"Report: {(derived / 'report.html').resolve()}",
-    ]
-    if len(lost) == len(trials):
-        study = shlex.quote(str(derived.resolve().parent))
-        lines.append(f"Exit code 1, because no trial could be used. What to correct: gaitlab check {study}")
-    elif lost and fail:
-        lines.append("Exit code 1, because trials were rejected (run.fail_on_rejection).")
-    return "\n".join(lines), len(lost) == len(trials) or (bool(lost) and fail)
-
-
-def _rejections(lost: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """Yield a line for each reason, with the trials that were rejected for it; the file before it may differ."""
-    alike: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for trial, reason in sorted(lost.items()):
-        alike[FILE.sub("", reason)].append(trial)
-    for trials in alike.values():
-        reason = lost[trials[0]]
-        short = reason if len(reason) <= LONGEST_REJECTION else f"{reason[:LONGEST_REJECTION]} ... (quality.csv)"
-        first = " ".join(trials[0])
-        who = first if len(trials) == 1 else f"{len(trials)} trials ({first} and {len(trials) - 1} more)"
-        yield f"  rejected: {who}: {short}"
-
-
-def _stances(verdicts: Counter[str]) -> str:
-    """Return how many contacts with plates are used; other stances are not lost."""
-    contacts, others = verdicts[USED] + verdicts[REFUSED], verdicts[NOT_ON_A_PLATE]
-    elsewhere = f"; {_count(others, 'stance')} not on a plate" if others else ""
-    return f"{verdicts[USED]} of {_count(contacts, 'plate contact')} used{elsewhere}."
-
-
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural but for 1."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

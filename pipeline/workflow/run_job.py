@@ -37,7 +37,7 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     """
     key = json.loads(text)
     written = [*chain(*outputs.values())]
-    checksums.withdraw(DERIVED, written)
+    checksums.begin(DERIVED, written)
     step = key["step"]
     digests = checksums.as_written(DERIVED, chain(*inputs.values()))
     module = importlib.import_module(f"..steps.{'report.page' if step == 'page' else f'{step}.step'}", __package__)

@@ -108,7 +108,7 @@ def _moved(marker: ET.Element, name: str, place: Array, body: str = "") -> ET.El
 
 def names_of_landmarks(study: Path, table: Path) -> Path:
     """Write the table of names for ``--markers``: the landmark of each label, and the joint centres."""
-    body_model = look_at(study, forced=True)[0].body_model
+    body_model = look_at(study)[0].body_model
     assert body_model is not None
     names = {label: f"{joint}_{side}" for (side, joint), label in CENTRES.items()}
     for file in study.glob("derived/*/read.nc"):

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.run import HOUSE, START, snakemake_command
+from pipeline.commands.run import START, run
 from pipeline.errors import INTERRUPTED, UserError
+from pipeline.workflow.workers import STOPPED
 from tests.support.checkout import DEMO, ctrl_c_arrives
 
 COMMANDS = ["init", "check", "run", "show", "explain", "verify", "export", "write-c3d", "body-model", "recover", "demo"]
@@ -86,40 +87,14 @@ def test_a_place_without_access_or_room_is_one_plain_line(
     assert capsys.readouterr().err.startswith(f"my_study/derived: {os.strerror(fault)}; use a place with room")
 
 
-def test_run_starts_snakemake_with_the_snakefile_and_profile_of_this_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(DEMO.parent)
-    command = snakemake_command(Path("demo"), [])
-    assert command[:4] == [sys.executable, "-P", "-c", START]
-    assert command[command.index("--snakefile") + 1] == str(HOUSE / "Snakefile")
-    assert command[command.index("--workflow-profile") + 1] == str(HOUSE / "profiles" / "default")
-    assert command[command.index("--directory") + 1] == str(DEMO)
-    assert command[-2:] == ["--cores", "all"]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [["--cores", "2"], ["--cores=2"], ["-c2"], ["-j", "2"], ["--jobs=2"], ["--dry-run", "-c", "1"], ["--profile", "x"]],
-)
-def test_options_may_choose_the_cores(options: list[str]) -> None:
-    command = snakemake_command(DEMO, options)
-    assert command[-len(options) :] == options
-    assert "all" not in command
-
-
-def test_a_profile_of_this_project_is_found_by_its_name() -> None:
-    assert snakemake_command(DEMO, ["--profile", "slurm"])[-1] == str(HOUSE / "profiles" / "slurm")
-    assert snakemake_command(DEMO, ["--profile", "mine"])[-1] == "mine"
-    assert snakemake_command(DEMO, ["--dry-run", "slurm"])[-1] == "slurm"
-
-
 def test_a_folder_without_a_study_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match=r"no study.yaml there.*gaitlab init"):
-        snakemake_command(tmp_path, [])
+        run(tmp_path, [])
     (tmp_path / "study.yaml.txt").write_text("body_model: isb_clusters\n")  # as Windows hides it
     with pytest.raises(UserError, match=r"no study.yaml there; rename study.yaml.txt"):
-        snakemake_command(tmp_path, [])
+        run(tmp_path, [])
     with pytest.raises(UserError, match=rf"is a file; give the study's folder: {tmp_path}"):
-        snakemake_command(tmp_path / "study.yaml.txt", [])
+        run(tmp_path / "study.yaml.txt", [])
     for command in WITH_OPTIONS:
         assert main([command, str(tmp_path / "nowhere")]) == 1
         assert "no such folder" in capsys.readouterr().err
@@ -139,9 +114,8 @@ def test_ctrl_c_ends_a_command_with_one_line(
 
 
 def test_ctrl_c_while_snakemake_is_imported_prints_one_line(tmp_path: Path) -> None:
-    """Its imports take a second; the Snakefile, which has a handler of its own, is read after them."""
     (tmp_path / "snakemake.py").write_text("print('begun', flush=True)\nimport time\ntime.sleep(60)\n")
-    command = [sys.executable, "-c", START]
+    command = [sys.executable, "-c", START, str(DEMO)]
     with ctrl_c_arrives():
         process = subprocess.Popen(
             command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -150,5 +124,5 @@ def test_ctrl_c_while_snakemake_is_imported_prints_one_line(tmp_path: Path) -> N
         assert process.stdout
         assert process.stdout.readline() == "begun\n"
         os.killpg(process.pid, signal.SIGINT)
-        assert process.communicate(timeout=60) == ("", "Stopped by Ctrl-C.\n")
+        assert process.communicate(timeout=60) == ("", STOPPED.decode())
     assert process.returncode == INTERRUPTED

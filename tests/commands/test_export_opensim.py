@@ -123,7 +123,7 @@ def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None
     path = study / "derived/sub-01/contacts.nc"
     contacts = netcdf.load(path)
     netcdf.save(path, contacts.assign_coords(valid=contacts.valid & (contacts.contact_trial != 0)))
-    checksums.withdraw(study / "derived", [path])
+    checksums.begin(study / "derived", [path])
     assert len([*(study / "derived/opensim/sub-01").glob(f"{contacts.trial.values[0]}*")]) == 6  # of earlier results
     _, lacking = export_opensim(study)
     first = str(contacts.trial.values[0])
@@ -134,7 +134,7 @@ def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None
     readme = study / "derived/opensim/README.md"
     assert f"run-tool {first}_ik.xml" not in readme.read_text()  # one with all files
     netcdf.save(path, contacts.assign_coords(valid=contacts.valid & False))
-    checksums.withdraw(study / "derived", [path])
+    checksums.begin(study / "derived", [path])
     export_opensim(study)
     assert f"run-tool {first}_ik.xml" in readme.read_text()
 
@@ -195,7 +195,7 @@ def test_inverse_kinematics_runs_where_legs_are_posed_and_markers_seen(study: Pa
         data[variable][samples[unseen]] = np.nan
     for step, data in (("kinematics", kinematics), ("read", read)):
         netcdf.save(folder / f"{step}.nc", data)
-        checksums.withdraw(study / "derived", [folder / f"{step}.nc"])
+        checksums.begin(study / "derived", [folder / f"{step}.nc"])
     export_opensim(study)
     time, _ = trc(study / f"derived/opensim/sub-01/{WALK}.trc")
     for tool in ("ik", "id"):
@@ -218,7 +218,7 @@ def test_scale_takes_frames_that_show_all_markers(
     read.marker_position[hidden, 0] = np.nan
     recorded = read.marker_position.values[own[:count], 0]
     netcdf.save(path, read.isel(sample=np.delete(np.arange(read.sizes["sample"]), own[count:])))
-    checksums.withdraw(study / "derived", [path])
+    checksums.begin(study / "derived", [path])
     export_opensim(study)
     time, written = trc(study / "derived/opensim/sub-01/scale.trc")
     found = written[str(read.marker.values[0])]
@@ -257,7 +257,7 @@ def test_a_marker_that_the_static_trial_hides_is_not_fitted_and_what_cannot_be_s
     hidden = [read.marker.values.tolist().index(label) for label in ("LLEK", "LMEK")]
     read.marker_position[own, hidden] = np.nan
     netcdf.save(path, read)
-    checksums.withdraw(study / "derived", [path])
+    checksums.begin(study / "derived", [path])
     _, lacking = export_opensim(study)
     assert lacking[0] == (
         "sub-01 scale.xml: no inverse kinematics by LLEK, which the static trial does not show; "
@@ -272,7 +272,7 @@ def test_a_marker_that_the_static_trial_hides_is_not_fitted_and_what_cannot_be_s
 def test_a_session_without_a_model_of_the_person_has_no_setup_of_scale(study: Path) -> None:
     path = study / "derived/sub-01/calibrate.nc"
     netcdf.save(path, xr.Dataset(attrs={"rejected": "no static trial"}))
-    checksums.withdraw(study / "derived", [path])
+    checksums.begin(study / "derived", [path])
     _, lacking = export_opensim(study)
     assert "sub-01 scale.xml: no static trial" in lacking
     assert not (study / "derived/opensim/sub-01/scale.xml").exists()
@@ -388,7 +388,7 @@ def test_files_of_earlier_results_are_named_until_they_are_exported_again(
     path, known = study / "derived/sub-01/contacts.nc", checksums.recorded(study / "derived", "sub-01/contacts.nc")
     assert known
     netcdf.save(path, netcdf.load(path).assign_attrs(title="of another threshold"))
-    key = json.loads(open_study(study, forced=True).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
+    key = json.loads(open_study(study).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
     assert stale() == [Problem("derived/opensim", "made from an earlier derived/sub-01/contacts.nc", STALE_OPENSIM)]
     capsys.readouterr()

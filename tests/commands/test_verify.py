@@ -32,7 +32,7 @@ from tests.support.studies.small_study import write_outputs
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a study of one session, with any page as its report: only the bytes matter."""
     study = write_outputs(tmp_path_factory.mktemp("house"))
-    opened = open_study(study, forced=True)
+    opened = open_study(study)
     for page, step, of in (("report.html", "report", None), ("report/sub-01.html", "page", "sub-01")):
         netcdf.write_whole(study / "derived" / page, b"<html>" * 1000)
         checksums.record(study / "derived", [study / "derived" / page], inputs={}, key=opened.content_of_key(step, of))
@@ -149,7 +149,7 @@ def test_a_result_of_another_run_is_found_by_later_results(study: Path) -> None:
     """For example clean.nc and its record from a backup: they fit, but later results come from another clean.nc."""
     path = study / "derived/sub-01/clean.nc"
     session = netcdf.load(path)
-    key = json.loads(open_study(study, forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"})))
+    key = json.loads(open_study(study).key("clean")(type("Wildcards", (), {"session": "sub-01"})))
     known = checksums.recorded(study / "derived", "sub-01/clean.nc")
     assert known is not None
     netcdf.save(path, session.assign_attrs(title="an earlier one"))
@@ -269,7 +269,7 @@ def test_a_step_refuses_a_damaged_input_and_leaves_no_record(study: Path, monkey
     monkeypatch.chdir(study)
     read = Path("derived/sub-01/read.nc")
     content = read.read_bytes()
-    key = open_study(Path(), forced=True).key("clean")(type("Wildcards", (), {"session": "sub-01"}))
+    key = open_study(Path()).key("clean")(type("Wildcards", (), {"session": "sub-01"}))
     job = key, {"read": [read]}, {"clean": [Path("derived/sub-01/clean.nc")]}
     read.write_bytes(content + b"\0")
     netcdf.load(read)  # does not find it
@@ -296,7 +296,7 @@ def test_every_result_of_the_workflow_is_verified(study: Path) -> None:
     named = {part.split('"')[0] for part in rules.split('"derived/')[1:]}
     of_steps = re.compile(r"\{(step|output)\}")  # in functions, for the outputs of all steps
     expected = {re.sub(r"\{(session|participant)\}", "sub-01", name) for name in named if not of_steps.search(name)}
-    assert expected == set(outputs_of(open_study(study, forced=True)))
+    assert expected == set(outputs_of(open_study(study)))
 
 
 # --- what is not of a run ---------------------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
     known = checksums.recorded(study / "derived", "sub-01/contacts.nc")
     assert known
     netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
-    key = json.loads(open_study(study, forced=True).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
+    key = json.loads(open_study(study).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
     stale = Problem(
         f"derived/{copy.relative_to(study / 'derived')} and 1 more",
@@ -349,7 +349,7 @@ def test_exports_of_an_earlier_study_are_named_until_they_are_written_again(
     path, known = study / "derived/study.nc", checksums.recorded(study / "derived", "study.nc")
     assert known
     netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
-    key = json.loads(open_study(study, forced=True).key("study")(None))
+    key = json.loads(open_study(study).key("study")(None))
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
     stale = Problem(f"derived/{name}", "made from an earlier derived/study.nc", STALE_EXPORT)
     assert stale in faults_of(study)

@@ -32,7 +32,7 @@ from pipeline.tables import study_tables
 from pipeline.trials.session import joined
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
-from tests.support.checkout import HOUSE, copy_study, planned, snakemake
+from tests.support.checkout import HOUSE, copy_study, planned, run_study
 from tests.support.settings import settings_of
 
 DEMO = HOUSE / "data" / "demo"
@@ -176,7 +176,7 @@ def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         row for row in rows[1:] if row.split("\t")[0] == "sub-01" and not row.split("\t")[1].endswith(("_02", "_03"))
     ]
     (study / "trials.tsv").write_text("\n".join([rows[0], *kept]) + "\n")
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     (house / "my_study").symlink_to(study)  # its name in the tutorial
     return house

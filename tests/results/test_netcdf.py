@@ -14,11 +14,11 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.trials.session import joined
-from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS
+from pipeline.workflow.open_study import SESSION_OUTPUTS
 from tests.support.studies.ragged_trials import SESSIONS
 from tests.support.studies.small_study import write_outputs
 
-OF_A_SESSION = [name for step in SESSION_STEPS for name in (step, *FURTHER_OUTPUTS.get(step, ()))]
+OF_A_SESSION = [*SESSION_OUTPUTS]
 
 
 @pytest.fixture(scope="module")

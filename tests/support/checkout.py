@@ -27,9 +27,17 @@ def copy_study(source: Path, target: Path) -> Path:
     return target
 
 
-def snakemake(study: Path, *arguments: str, cwd: Path = HOUSE) -> subprocess.CompletedProcess[str]:
+def run_study(study: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the workflow on a study as a user does and return what it printed."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(study), *arguments]
+    return _run([sys.executable, "-m", "pipeline", "run", str(study), "--cores", "2", *arguments], HOUSE)
+
+
+def snakemake(study: Path, *arguments: str, cwd: Path = HOUSE) -> subprocess.CompletedProcess[str]:
+    """Run the workflow on a study by Snakemake alone and return what it printed."""
+    return _run([sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(study), *arguments], cwd)
+
+
+def _run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONHASHSEED": "random"}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
@@ -49,7 +57,7 @@ def ctrl_c_arrives() -> Iterator[None]:
 
 def planned(study: Path, *arguments: str) -> set[str]:
     """Return the jobs that the workflow would run, as ``rule`` or ``rule:session``; ``all`` left out."""
-    result = snakemake(study, *DRY_RUN, *arguments)
+    result = run_study(study, *DRY_RUN, *arguments)
     assert result.returncode == 0, result.stdout + result.stderr
     return jobs_in(result.stdout + result.stderr)
 
@@ -59,6 +67,6 @@ def jobs_in(plan: str) -> set[str]:
     jobs = set()
     for block in re.split(r"\n(?=(?:local)?rule )", plan):
         if name := re.match(r"(?:local)?rule (\w+):", block):
-            session = re.search(r"wildcards: session=(\S+)", block)
+            session = re.search(r"wildcards: (?:session|participant)=(\S+)", block)
             jobs.add(name[1] + (f":{session[1]}" if session else ""))
     return jobs - {"all"}

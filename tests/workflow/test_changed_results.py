@@ -15,8 +15,9 @@ from pipeline.commands.verify import RUN_AND_KEEP, verify
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests
-from pipeline.workflow.open_study import changed_results, finished_sessions, open_study
-from tests.support.checkout import DEMO, copy_study, planned, snakemake
+from pipeline.workflow.open_study import open_study
+from pipeline.workflow.preparation import changed_results
+from tests.support.checkout import DEMO, copy_study, planned, run_study
 from tests.support.studies.small_study import write_outputs
 
 LATER_S = 60.0  # when somebody opens a table of a finished run
@@ -29,7 +30,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     header, *rows = (study / "trials.tsv").read_text().splitlines()
     kept = [row for row in rows if row.startswith("sub-01") and row.split("\t")[1] in ("static", "comfortable_01")]
     (study / "trials.tsv").write_text("\n".join([header, *kept]) + "\n")
-    assert snakemake(study).returncode == 0
+    assert run_study(study).returncode == 0
     return study
 
 
@@ -57,7 +58,7 @@ def test_a_table_saved_from_a_spreadsheet_is_made_again_with_one_line_of_notice(
     assert table.read_bytes() == edited  # of a dry run
     (fault,) = verify(study)[0]
     assert fault.remedy == RUN_AND_KEEP
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stderr
     notice = "Changed since written, and made again: derived/metrics.csv. Copies are kept: derived/metrics.changed.csv."
     assert result.stderr.splitlines().count(notice) == 1
@@ -66,16 +67,16 @@ def test_a_table_saved_from_a_spreadsheet_is_made_again_with_one_line_of_notice(
     assert (study / "derived/report.html").read_bytes() == page
     assert verify(study)[0] == []
     assert "derived/metrics.changed.csv" in verify(study)[1]
-    assert "made again" not in snakemake(study).stderr
+    assert "made again" not in run_study(study).stderr
 
 
 @pytest.mark.parametrize("edit", [save_from_a_spreadsheet, lambda _: None])
 def test_without_any_record_all_results_are_made_again(study: Path, edit: Callable[[Path], object]) -> None:
     edit(study / "derived/metrics.csv")
     shutil.rmtree(study / "derived/checksums")
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stderr
-    assert "Without a record of what was written, and made again: derived/sub-01/read.nc" in result.stderr
+    assert "Without a record, and made again: derived/sub-01/read.nc" in result.stderr
     assert verify(study)[0] == []
 
 
@@ -84,31 +85,11 @@ def test_an_edited_netcdf_file_is_made_again_with_what_follows(study: Path) -> N
     before = file.read_bytes()
     netcdf.save(file, netcdf.load(file).assign_attrs(note="by hand"))
     date(file)
-    assert planned(study) == {"kinematics:sub-01", "kinetics:sub-01", "cycles:sub-01", "study", "report"}
-    result = snakemake(study)
+    assert planned(study) == {"kinematics:sub-01", "kinetics:sub-01", "cycles:sub-01", "study", "report", "page:sub-01"}
+    result = run_study(study)
     assert result.returncode == 0, result.stderr
     assert file.read_bytes() == before
     assert not [*file.parent.glob("*.changed*")]
-
-
-def test_the_report_stays_if_the_new_one_cannot_be_made(study: Path) -> None:
-    """Here because a result is damaged in a way that no date shows."""
-    page = study / "derived/report.html"
-    before = page.read_bytes()
-    damaged = study / "derived/quality.csv"
-    status = damaged.stat()
-    damaged.write_bytes(damaged.read_bytes()[:-2] + b"x\n")
-    os.utime(damaged, ns=(status.st_atime_ns, status.st_mtime_ns))
-    with (study / "study.yaml").open("a") as handle:
-        handle.write("report: {title: Another}\n")
-    result = snakemake(study)
-    assert result.returncode == 1
-    assert "quality.csv: damaged" in result.stderr
-    assert page.read_bytes() == before
-    assert (study / "derived/report/sub-01.html").exists()
-    damaged.unlink()
-    assert snakemake(study).returncode == 0
-    assert b"Another" in page.read_bytes()
 
 
 def test_a_page_on_request_is_that_of_the_whole_report(study: Path) -> None:
@@ -117,23 +98,23 @@ def test_a_page_on_request_is_that_of_the_whole_report(study: Path) -> None:
     shutil.rmtree(page.parent)
     with (study / "study.yaml").open("a") as handle:
         handle.write("report: {pages: on_request}\n")
-    assert snakemake(study).returncode == 0
+    assert run_study(study).returncode == 0
     assert not page.parent.exists()
     assert b"derived/report/NAME.html" in overview.read_bytes()
     assert planned(study) == set()
     name = f"derived/report/{page.name}"
-    assert snakemake(study, name).returncode == 0
+    assert run_study(study, name).returncode == 0
     assert page.read_bytes() == before
     assert verify(study)[0] == []
     with (study / "study.yaml").open("a") as handle:
         handle.write("cycles: {longest_cycle_s: 2.9}\nstudy: {reference: null}\n")
-    assert snakemake(study).returncode == 0
+    assert run_study(study).returncode == 0
     assert [file.name for file in page.parent.iterdir()] == [page.name]
     assert page.read_bytes() != before
     assert verify(study)[0] == []
-    unknown = snakemake(study, "derived/report/nobody.html")
+    unknown = run_study(study, "derived/report/nobody.html")
     assert unknown.returncode == 1
-    assert "trials.tsv has no participant 'nobody'" in unknown.stderr
+    assert "trials.tsv: no participant 'nobody'" in unknown.stderr
 
 
 def test_files_of_the_date_of_their_record_are_not_read(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,47 +127,36 @@ def test_files_of_the_date_of_their_record_are_not_read(study: Path, monkeypatch
         changed_results(opened, keep=True)
 
 
-def record_other_bytes(study: Path) -> None:
-    """Let the record of a result be that of other bytes than those that the next steps were made from."""
-    record = checksums.record_path(study / "derived", "sub-01/clean.nc")
-    record.write_text("0" * 64 + record.read_text()[64:])
-    status = (study / "derived/sub-01/clean.nc").stat()
-    os.utime(record, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def set_a_filter(study: Path) -> None:
-    with (study / "study.yaml").open("a") as handle:
-        handle.write("clean: {marker_cutoff_hz: 7}\n")
-
-
-NOT_FINISHED: dict[str, Callable[[Path], object]] = {
-    "a result gone": lambda study: (study / "derived/sub-01/representative.nc").unlink(),
-    "a record gone": lambda study: checksums.record_path(study / "derived", "sub-01/read.nc").unlink(),
-    "a result of another date": lambda study: date(study / "derived/sub-01/contacts.nc"),
-    "a result made from other bytes": record_other_bytes,
-    "a setting": set_a_filter,
-    "a recording": lambda study: (study / "sub-01/comfortable_01.c3d").write_bytes(b"other"),
-}
-
-
-@pytest.mark.parametrize("change", NOT_FINISHED.values(), ids=NOT_FINISHED)
-def test_a_session_with_any_change_is_not_finished(study: Path, change: Callable[[Path], object]) -> None:
-    assert finished_sessions(open_study(study)) == {"sub-01"}
-    assert finished_sessions(open_study(study), besides=["derived/sub-01/clean.nc", "derived/study.nc"]) == set()
-    change(study)
-    assert finished_sessions(open_study(study)) == set()
-
-
-def test_a_finished_session_has_jobs_if_they_are_forced_or_drawn(study: Path) -> None:
+def test_jobs_can_be_forced_and_drawn(study: Path) -> None:
     assert planned(study) == set()
-    assert planned(study, "--forcerun", "kinetics") == {"kinetics:sub-01", "cycles:sub-01", "study", "report"}
-    assert "kinetics" in snakemake(study, "--rulegraph").stdout
+    assert planned(study, "--forcerun", "kinetics") == {
+        "kinetics:sub-01",
+        "cycles:sub-01",
+        "study",
+        "report",
+        "page:sub-01",
+    }
+    assert "kinetics" in run_study(study, "--rulegraph").stdout
 
 
 def test_a_plan_of_a_session_that_is_in_no_table_is_refused(study: Path) -> None:
-    result = snakemake(study, "--dry-run", "derived/nobody/cycles.nc")
+    result = run_study(study, "--dry-run", "derived/nobody/cycles.nc")
     assert result.returncode == 1
-    assert result.stderr.splitlines()[-1] == "trials.tsv has no session 'nobody'; ask for files of one that it has."
+    assert "trials.tsv: no session 'nobody'; ask for files of one that it has" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_table_of_a_killed_job_is_no_edit_by_hand(tmp_path: Path) -> None:
+    study = write_outputs(tmp_path)
+    table = study / "derived/metrics.csv"
+    checksums.begin(study / "derived", [table])
+    prepared = changed_results(open_study(study), keep=True)
+    assert prepared == (["derived/metrics.csv"], [])
+    checksums.record_path(study / "derived", "quality.csv").unlink()
+    prepared = changed_results(open_study(study), keep=True)
+    assert {*prepared.rerun} == {"derived/metrics.csv", "derived/quality.csv"}
+    assert len(prepared.notices) == 1
+    assert [file.name for file in table.parent.glob("*.changed*")] == ["quality.changed.csv"]
 
 
 def test_every_edit_of_a_table_is_kept(tmp_path: Path) -> None:
@@ -195,9 +165,9 @@ def test_every_edit_of_a_table_is_kept(tmp_path: Path) -> None:
     for text in ("first", "second", "second"):
         table.write_text(text)
         date(table)
-        forced, notices = changed_results(open_study(study, forced=True), keep=True)
-        assert forced == ["derived/metrics.csv"]
-        assert len(notices) == 1
+        prepared = changed_results(open_study(study), keep=True)
+        assert prepared.rerun == ["derived/metrics.csv"]
+        assert len(prepared.notices) == 1
     assert {file.name: file.read_text() for file in table.parent.glob("metrics.changed*")} == {
         "metrics.changed.csv": "first",
         "metrics.changed2.csv": "second",

@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.workflow import digests
 from pipeline.workflow.job_keys import Study, code_of
-from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS, STEPS, open_study
+from pipeline.workflow.open_study import SESSION_OUTPUTS, SESSION_STEPS, STEPS, open_study
 from tests.support.checkout import HOUSE
 from tests.support.studies.small_study import write_outputs
 
@@ -44,7 +44,7 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
     if step in SESSION_STEPS:
         function = getattr(import_module(f"pipeline.steps.{step}.step"), step)
         names = [name for name in inspect.signature(function).parameters if name in SESSION_STEPS]
-        written = (step, *FURTHER_OUTPUTS.get(step, ()))
+        written = [name for name, writer in SESSION_OUTPUTS.items() if writer == step]
         inputs, outputs = ({name: [f"derived/{session}/{name}.nc"] for name in some} for some in (names, written))
         return inputs, outputs
     shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative", "calibrate")}
@@ -66,7 +66,7 @@ def run_modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]
     before = Path.cwd()
     os.chdir(folder)
     try:
-        study = open_study(Path(), forced=True)
+        study = open_study(Path())
         found = {}
         for step in (*STEPS, "page"):
             session = next(iter(study.sessions)) if step in SESSION_STEPS else None

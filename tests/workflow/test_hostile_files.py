@@ -13,7 +13,7 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.tables import study_tables
 from pipeline.tables.tsv import IDENTIFIER
-from tests.support.checkout import HOUSE, snakemake
+from tests.support.checkout import HOUSE, run_study
 from tests.support.files.hostile_texts import SEEN, everything_in
 
 FILES = (
@@ -69,7 +69,7 @@ def test_the_workflow_runs_files_of_any_name(named: Path) -> None:
     text = (named / "trials.tsv").read_text(encoding="utf-8")
     (named / "trials.tsv").write_text(text.replace("\texclude\tn/a\t", "\tgait\twalk\t"), encoding="utf-8")
     target = "derived/sub-01/read.nc"
-    result = snakemake(named, target)
+    result = run_study(named, target)
     assert result.returncode == 0, result.stdout + result.stderr
     with xr.open_dataset(named / target) as session:
         assert not (session.rejected != "").any()

@@ -22,7 +22,7 @@ from pipeline.results import netcdf
 from pipeline.workflow.activity_lock import is_left_alone
 from pipeline.workflow.progress import LOCKED
 from tests.campaigns.interruptions import outputs, write_tiny_study
-from tests.support.checkout import HOUSE, planned, snakemake
+from tests.support.checkout import HOUSE, planned, run_study
 
 TARGET = "derived/sub-01/calibrate.nc"  # two steps
 TOO_LONG = "x" * 300
@@ -90,7 +90,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     (study / "sub-01").symlink_to(share)
     make_odd(study)
     lost = run_and_lose(study, share)
-    return Ran(study, lost, outputs(study), snakemake(study, TARGET))
+    return Ran(study, lost, outputs(study), run_study(study, TARGET))
 
 
 def test_a_share_that_is_lost_during_a_run_costs_a_job_and_no_result(ran: Ran) -> None:
@@ -132,7 +132,7 @@ def test_of_two_runs_at_once_the_second_is_refused(ran: Ran) -> None:
             time.sleep(0.01)
         first.send_signal(signal.SIGSTOP)
         try:
-            second = snakemake(ran.study, "--forceall", TARGET)
+            second = run_study(ran.study, "--forceall", TARGET)
         finally:
             first.send_signal(signal.SIGCONT)
         assert first.wait(LONGEST_WAIT_S) == 0
@@ -161,7 +161,7 @@ def test_a_study_that_cannot_be_written_to_is_refused_before_anything_runs(
 ) -> None:
     before = outputs(ran.study)
     with not_writable(ran.study):
-        result = snakemake(ran.study, TARGET)
+        result = run_study(ran.study, TARGET)
         looked = [main([command, str(ran.study)]) for command in ("check", "verify")]
     assert result.returncode != 0
     assert f"{ran.study}: cannot be written to; copy the study to where you may write" in result.stderr

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,13 +12,10 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
-from pipeline.errors import INTERRUPTED
-from pipeline.workflow.progress import DRY_RUN, LOCKED, NOTHING_TO_DO, SOME_FAILED, Progress, closing_lines, failure
+from pipeline.workflow.progress import DRY_RUN, LOCKED, NOTHING_TO_DO, SOME_FAILED, Progress
 from snakemake_logger_plugin_gaitlab import LogHandler
-from tests.support.checkout import HOUSE
 
 STEPS = ("read", "clean", "cycles")
-CLOSING = "3 of 3 trials used."
 
 
 class Clock:
@@ -41,13 +35,13 @@ def clock() -> Clock:
 
 def progress(**settings: Any) -> Progress:
     """Return the printer of a run that has started."""
-    printer = Progress(lambda: (CLOSING, False), **settings)
+    printer = Progress(**settings)
     log(printer, event=LogEvent.WORKFLOW_STARTED)
     return printer
 
 
 def log(printer: Progress, text: str = "", *, level: int = logging.INFO, **content: Any) -> None:
-    printer.show(logging.makeLogRecord({"msg": text, "levelno": level, **content}))
+    printer.show(logging.makeLogRecord({"msg": text, "levelno": level, **content}), logging.LogRecord.getMessage)
 
 
 def plan(printer: Progress, **stats: int) -> None:
@@ -99,41 +93,32 @@ def test_a_large_run_prints_a_line_per_percent(clock: Clock, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("quiet", [["progress"], ["all", "host"]])
-def test_a_quiet_run_prints_its_last_lines_only(
+def test_a_quiet_run_prints_its_summary_only(
     clock: Clock, capsys: pytest.CaptureFixture[str], quiet: list[str]
 ) -> None:
     printer = progress(clock=clock, quiet=quiet)
     run(printer, clock, 1, seconds=dict.fromkeys(STEPS, 1.0))
-    printer.close()
-    assert capsys.readouterr() == (f"{CLOSING}\n", "")
+    assert printer.finish()
+    assert capsys.readouterr() == ("", "")
 
 
 def test_remarks_of_snakemake_are_printed_only_if_no_run_follows(capsys: pytest.CaptureFixture[str]) -> None:
     for start in (True, False):
-        printer = Progress(lambda: (CLOSING, False))
+        printer = Progress()
         log(printer, "a remark")
         log(printer, "a warning", level=logging.WARNING)
         if start:
             log(printer, event=LogEvent.WORKFLOW_STARTED)
             log(printer, "another remark")
             log(printer, "what will run", event=LogEvent.SHELLCMD)
-        printer.close()
+        assert printer.finish() == start
     first = f"a warning\n{NOTHING_TO_DO}\n"
     assert capsys.readouterr().err == f"{first}a warning\na remark\n"
 
 
 def test_a_run_without_a_plan_has_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    progress().close()
-    assert capsys.readouterr() == (f"{CLOSING}\n", f"{NOTHING_TO_DO}\n")
-
-
-def test_rejected_trials_can_end_any_run_with_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
-    printer = Progress(lambda: (CLOSING, True))
-    log(printer, event=LogEvent.WORKFLOW_STARTED)
-    with pytest.raises(SystemExit) as end:
-        printer.close()
-    assert end.value.code == 1
-    assert capsys.readouterr().out == f"{CLOSING}\n"
+    assert progress().finish()
+    assert capsys.readouterr() == ("", f"{NOTHING_TO_DO}\n")
 
 
 @pytest.mark.parametrize(("quiet", "jobs"), [([], "\nrule clean\n"), (["rules"], "")])
@@ -145,7 +130,7 @@ def test_a_dry_run_prints_the_plan_of_snakemake(
     log(printer, "rule clean", event=LogEvent.JOB_INFO, jobid=1, rule_name="clean", log=["logs/s1/clean.log"])
     log(printer, "wipe your metadata")
     plan(printer, clean=1)
-    printer.close()
+    assert not printer.finish()
     assert capsys.readouterr() == (f"Job stats\n{jobs}", f"{DRY_RUN}\n")
 
 
@@ -156,9 +141,7 @@ def test_an_interrupted_run_prints_no_more(capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     stopped.append(True)
     log(printer, "At least one job failed", level=logging.ERROR, event=LogEvent.ERROR, exception="WorkflowError")
-    with pytest.raises(SystemExit) as end:
-        printer.close()
-    assert end.value.code == INTERRUPTED
+    assert not printer.finish()
     assert capsys.readouterr() == ("", "")
 
 
@@ -184,7 +167,8 @@ def test_a_failure_is_one_line_and_the_last_line_says_what_is_left(
     job_error(printer, log_file)
     log(printer, "Look above", level=logging.ERROR)
     log(printer, "At least one job failed", level=logging.ERROR, event=LogEvent.ERROR, exception="WorkflowError")
-    printer.close()
+    assert printer.finish()
+    assert printer.failures == [{"session": "s1", "step": "clean", "reason": "f.nc: damaged; remove it"}]
     assert capsys.readouterr() == ("", f"s1 clean failed: f.nc: damaged; remove it\n{SOME_FAILED}\n")
 
 
@@ -220,86 +204,35 @@ def test_a_group_that_left_no_reason_was_ended_or_refused(capsys: pytest.Capture
         ("WARNING walk rejected: an ERROR of the lab\n", "s1 clean failed: it was ended from outside"),
     ],
 )
-def test_a_failure_names_step_session_and_reason(log_file: Path, written: str, shown: str) -> None:
+def test_a_failure_names_step_session_and_reason(
+    log_file: Path, capsys: pytest.CaptureFixture[str], written: str, shown: str
+) -> None:
     log_file.write_text(written)
-    assert failure("clean", [str(log_file)]).startswith(shown)
-    assert failure("study", ["logs/study.log"]) == "study failed: it left no log"
+    printer = progress()
+    job_error(printer, log_file)
+    job_error(printer, Path("logs/study.log"), step="study")
+    text = capsys.readouterr().err
+    assert text.startswith(shown)
+    assert text.endswith("study failed: it left no log\n")
 
 
 def test_a_failure_without_a_reason_on_a_full_disk_names_the_disk(
-    log_file: Path, monkeypatch: pytest.MonkeyPatch
+    log_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log could not be written either."""
     log_file.write_text("")
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1e5))
-    assert failure("clean", [str(log_file)]) == "s1 clean failed: the disk is full; make room and run again"
+    job_error(progress(), log_file)
+    assert capsys.readouterr().err == "s1 clean failed: the disk is full; make room and run again\n"
 
 
 def test_errors_before_a_run_are_printed_and_a_lock_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
-    printer = Progress(lambda: (CLOSING, False))
+    printer = Progress()
     log(printer, "No rule for x", level=logging.ERROR, event=LogEvent.ERROR, exception="MissingRuleException")
     log(printer, "Look above", level=logging.ERROR)
     log(printer, "locked", level=logging.ERROR, event=LogEvent.ERROR, exception="LockException")
-    printer.close()
+    assert not printer.finish()
     assert capsys.readouterr() == ("", f"No rule for x\n{LOCKED}\n")
-
-
-QUALITY = """session,trial,side,verdict,reason
-s1,walk,left,used,
-s1,walk,right,not on a plate,no plate
-s1,walk,right,refused,two feet on the plate
-s1,fast,,refused,no static trial
-"""
-
-
-@pytest.mark.parametrize("fail", [True, False])
-def test_the_last_lines_say_what_was_used_and_what_was_lost(tmp_path: Path, fail: bool) -> None:
-    assert closing_lines(tmp_path, fail=fail) == ("Done; the report was not requested.", False)
-    (tmp_path / "quality.csv").write_text(QUALITY)
-    (tmp_path / "report.html").touch()
-    text, failed = closing_lines(tmp_path, fail=fail)
-    assert text.splitlines()[:3] == [
-        "1 of 2 trials used, 1 of 2 plate contacts used; 1 stance not on a plate.",
-        "  rejected: s1 fast: no static trial",
-        f"Report: {tmp_path}/report.html",
-    ]
-    assert failed == fail == ("run.fail_on_rejection" in text)
-
-
-def quality_of(study: Path, reasons: dict[str, str], *, used: int = 0) -> Path:
-    """Write a quality.csv with rejected trials, and others of which a stance is used; return the folder of results."""
-    derived = study / "derived"
-    derived.mkdir(parents=True, exist_ok=True)
-    rows = [f'{name.replace(" ", ",")},,refused,"{reason}"' for name, reason in reasons.items()]
-    rows += [f"s9,walk_{i},left,used," for i in range(used)]
-    (derived / "quality.csv").write_text("\n".join(["session,trial,side,verdict,reason", *rows]) + "\n")
-    (derived / "report.html").touch()
-    return derived
-
-
-def test_a_run_without_any_used_trial_fails_and_names_the_next_command(tmp_path: Path) -> None:
-    """For every setting: its results are empty, so that nobody should take it for done."""
-    study = tmp_path / "my study"
-    lost = {f"{session} w{i}": f"{session}/static.c3d: no markers for heel left" for session in "ab" for i in range(6)}
-    text, failed = closing_lines(quality_of(study, lost), fail=False)
-    assert failed
-    first, rejected, _, last = text.splitlines()
-    assert first.startswith("0 of 12 trials used")
-    assert rejected == "  rejected: 12 trials (a w0 and 11 more): a/static.c3d: no markers for heel left"
-    assert last == f"Exit code 1, because no trial could be used. What to correct: gaitlab check '{study}'"
-    text, failed = closing_lines(quality_of(study, lost, used=1), fail=False)
-    assert not failed
-    assert "Exit code" not in text
-
-
-def test_rejections_of_one_reason_are_one_line_and_long_ones_are_cut(tmp_path: Path) -> None:
-    reasons = {"a w1": "x.c3d: no plate", "a w2": "y.c3d: no plate", "a w3": "no markers " * 100}
-    text, _ = closing_lines(quality_of(tmp_path, reasons, used=1), fail=False)
-    same, long = text.splitlines()[1:3]
-    assert same == "  rejected: 2 trials (a w1 and 1 more): x.c3d: no plate"
-    assert long.startswith("  rejected: a w3: no markers")
-    assert long.endswith("... (quality.csv)")
-    assert len(long) < 500
 
 
 class TestPlugin(TestLogHandlerBase):
@@ -324,35 +257,29 @@ def record(text: str, **content: Any) -> logging.LogRecord:
     return logging.makeLogRecord({"msg": text, "levelno": logging.INFO, **content})
 
 
-def test_the_plugin_hands_records_to_the_workflows_printer(capsys: pytest.CaptureFixture[str]) -> None:
-    plugin = handler()
-    plugin.emit(record("unseen"))
-    plugin.emit(record("a wrong option", levelno=logging.ERROR))
-    plugin.emit(record("Study", progress=partial(Progress, lambda: (CLOSING, False))))
+def test_the_plugin_hands_records_to_the_workflows_printer(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin, printer = handler(), Progress()
+    monkeypatch.setattr("snakemake_logger_plugin_gaitlab.show", printer.show)
+    plugin.emit(record("a wrong option", levelno=logging.WARNING))
     plugin.emit(record("", event=LogEvent.WORKFLOW_STARTED))
-    plugin.close()
-    plugin.close()  # logging closes all handlers once more
-    assert capsys.readouterr() == (f"{CLOSING}\n", f"a wrong option\n{NOTHING_TO_DO}\n")
+    assert printer.finish()
+    assert capsys.readouterr() == ("", f"a wrong option\n{NOTHING_TO_DO}\n")
 
 
-def test_a_verbose_run_prints_every_record(capsys: pytest.CaptureFixture[str]) -> None:
-    plugin = handler(verbose=True)
-    plugin.emit(record("seen"))
+@pytest.mark.parametrize("show", [None, lambda *_: None])
+def test_without_a_printer_or_if_verbose_every_record_is_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, show: Any
+) -> None:
+    monkeypatch.setattr("snakemake_logger_plugin_gaitlab.show", show)
+    handler(verbose=show is not None).emit(record("seen"))
     assert capsys.readouterr().err == "seen\n"
 
 
-def test_a_fault_of_the_printer_ends_no_run(capsys: pytest.CaptureFixture[str]) -> None:
-    plugin = handler()
-    plugin.emit(record("Study", progress=partial(Progress, lambda: (CLOSING, False))))
-    plugin.emit(record("", event=LogEvent.RUN_INFO))  # without its content
+def test_a_fault_of_the_printer_ends_no_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("snakemake_logger_plugin_gaitlab.show", Progress().show)
+    handler().emit(record("", event=LogEvent.RUN_INFO))  # without its content
     assert "AttributeError" in capsys.readouterr().err
-
-
-def test_without_the_plugin_a_run_says_how_to_install_it(demo: Path) -> None:
-    code = f"""import pathlib, sys
-sys.path[:] = [path for path in sys.path if not pathlib.Path(path, "snakemake_logger_plugin_gaitlab").is_dir()]
-from snakemake.cli import main
-main(["--cores", "1", "--directory", {str(demo)!r}])"""
-    result = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert result.stderr.splitlines()[-1] == f"The pipeline is not installed: pip install --editable {HOUSE}"

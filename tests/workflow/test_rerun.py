@@ -1,4 +1,7 @@
-"""What is made again after which change: exactly the jobs that use what changed, by content and not by the clock."""
+"""What is made again after which change: exactly the jobs that use what changed, by content and not by the clock.
+
+Each change is planned by ``gaitlab run`` and by Snakemake alone, which sees all but bytes that another program changed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +19,9 @@ import pytest
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, snakemake
 
-SESSIONS = ("sub-01", "sub-02")
+SESSIONS = ("sub-01", "sub-02")  # each of a person of the same name
+STUDY = ("study", "report")
+PAGES = {f"page:{session}" for session in SESSIONS}
 LONG_AGO_S = 1e9
 REFERENCE = "variable,joint,angle,phase,mean,sd\n" + "".join(
     f"joint_angle,{joint},flexion,{phase},{phase},1\n" for joint in ("ankle", "knee", "hip") for phase in (0, 100)
@@ -27,8 +33,8 @@ study: {reference: scored.csv}
 
 
 def of(session: str, *steps: str) -> set[str]:
-    """Return a session's jobs, and the two of the whole study, which follow any change of a session."""
-    return {f"{step}:{session}" for step in steps} | {"study", "report"}
+    """Return a session's jobs, and those that follow any change of a session: its person's page and the study's two."""
+    return {f"{step}:{session}" for step in steps} | {f"page:{session}", *STUDY}
 
 
 def everywhere(*steps: str) -> set[str]:
@@ -142,7 +148,18 @@ def leave_out_a_cycle(study: Path) -> None:
     write(study / "cycles.tsv", ["session\ttrial\tside\tstart_s\treason", "\t".join(cells)])
 
 
+def damage(file: Path) -> None:
+    """Change a byte in the middle of a file some time after the run."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    later = time.time() + 60
+    os.utime(file, (later, later))
+
+
 Change = Callable[[Path], object]
+Planned = Callable[..., set[str]]
+AFTER_CLEAN = of("sub-01", "clean", "contacts", "kinematics", "kinetics", "cycles")
 MODEL = ("calibrate", "kinematics", "kinetics", "cycles")  # what a person's model is made of and used in
 OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
     "time stamps": (touch_everything, set()),
@@ -161,7 +178,7 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
         lambda s: set_in(s, "kinetics", "gravity_m_s2: 9.81"),
         everywhere("kinetics", "cycles"),
     ),
-    "a setting of report": (lambda s: set_in(s, "report", "title: Another"), {"report"}),
+    "a setting of report": (lambda s: set_in(s, "report", "title: Another"), {"report", *PAGES}),
     "a setting of run": (lambda s: set_in(s, "run", "fail_on_rejection: false"), set()),
     "a comment in study.yaml": (lambda s: append(s / "study.yaml", "# a comment"), set()),
     "the body model": (
@@ -180,10 +197,10 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
     ),
     "a mass": (lambda s: replace(s / "participants.tsv", "61.2", "66.6"), of("sub-02", *MODEL)),
     "a measured segment": (lambda s: replace(s / "segments.tsv", "1.0444", "1.05"), of("sub-01", *MODEL)),
-    "an age": (lambda s: replace(s / "participants.tsv", "58", "59"), {"study", "report"}),
+    "an age": (lambda s: replace(s / "participants.tsv", "58", "59"), {"page:sub-02", *STUDY}),
     "a new column about people": (
         lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"}),
-        {"study", "report"},
+        {*PAGES, *STUDY},
     ),
     "a condition": (lambda s: replace(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"), of("sub-01", "cycles")),
     "the plate that a foot was on": (
@@ -201,7 +218,7 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
     ),
     "a trial less": (remove_a_trial, of("sub-01", *SESSION_STEPS)),
     "a session more": (add_a_session, of("sub-03", *SESSION_STEPS)),
-    "what the study is scored by": (lambda s: replace(s / "scored.csv", ",1\n", ",2\n"), {"study", "report"}),
+    "what the study is scored by": (lambda s: replace(s / "scored.csv", ",1\n", ",2\n"), {*PAGES, *STUDY}),
 }
 OF_THE_CODE = {
     "pipeline/steps/kinetics/step.py": everywhere("kinetics", "cycles"),
@@ -211,11 +228,30 @@ OF_THE_CODE = {
     "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
     "pipeline/trials/session.py": everywhere(*SESSION_STEPS),
     "pipeline/trials/step_on_session.py": everywhere(*SESSION_STEPS),
-    "pipeline/steps/report/templates/report.css": {"report"},
+    "pipeline/steps/report/templates/report.css": {"report", *PAGES},
     "pipeline/workflow/workers.py": set(),
     "pipeline/workflow/run_job.py": everywhere(*SESSION_STEPS),
-    "pipeline/tables/csv_files.py": {"study", "report"},
+    "pipeline/tables/csv_files.py": {*PAGES, *STUDY},
+    "pipeline/workflow/start.py": set(),
     "Snakefile": set(),
+}
+
+
+# results that another program removed or changed: the jobs by gaitlab run, and by Snakemake alone
+OF_THE_RESULTS: dict[str, tuple[Change, set[str], set[str]]] = {
+    "a result gone": (lambda s: (s / "derived/sub-01/clean.nc").unlink(), AFTER_CLEAN, AFTER_CLEAN),
+    "a result damaged": (lambda s: damage(s / "derived/sub-01/clean.nc"), AFTER_CLEAN, AFTER_CLEAN - {"clean:sub-01"}),
+    "a result without a record": (
+        lambda s: (s / "derived/checksums/sub-01/clean.nc.sha256").unlink(),
+        AFTER_CLEAN,
+        set(),
+    ),
+    "a table edited": (lambda s: damage(s / "derived/metrics.csv"), {*STUDY}, {"report"}),
+    "a table gone": (lambda s: (s / "derived/quality.csv").unlink(), {*STUDY}, {*STUDY}),
+    "the study gone": (lambda s: (s / "derived/study.nc").unlink(), {*STUDY}, {*STUDY}),
+    "a page gone": (lambda s: (s / "derived/report/sub-02.html").unlink(), {"page:sub-02"}, {"page:sub-02"}),
+    "a page edited": (lambda s: damage(s / "derived/report/sub-02.html"), {"page:sub-02"}, set()),
+    "all records gone": (lambda s: shutil.rmtree(s / "derived/checksums"), everywhere(*SESSION_STEPS), set()),
 }
 
 
@@ -225,11 +261,16 @@ import json, os, sys
 from snakemake.cli import get_argument_parser, main
 get_argument_parser()
 for line in sys.stdin:
-    plan, *arguments = json.loads(line)
+    plan, house, study, front_door, *options = json.loads(line)
     if os.fork() == 0:
-        os.dup2(os.open(plan, os.O_WRONLY | os.O_CREAT), 1)
+        os.dup2(os.open(plan, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
         os.dup2(1, 2)
-        main(arguments)
+        sys.path.insert(0, house)
+        if front_door:
+            from pipeline.workflow.start import main
+            sys.argv = ["start", study, *options]
+            main()
+        main(["--snakefile", house + "/Snakefile", "--directory", study, *options])
     print(os.wait()[1], flush=True)
 """
 
@@ -242,14 +283,14 @@ def planner() -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def jobs(folder: Path, planner: subprocess.Popen[str]) -> Callable[[], set[str]]:
-    """Return a function that gives the jobs that would be run."""
+def jobs(folder: Path, planner: subprocess.Popen[str]) -> Planned:
+    """Return a function that gives the jobs that would be run, by ``gaitlab run`` or by Snakemake alone."""
 
-    def planned() -> set[str]:
-        where = ("--snakefile", str(folder / "house/Snakefile"), "--directory", str(folder / "study"))
+    def planned(*, front_door: bool) -> set[str]:
+        where = [str(folder / name) for name in ("plan", "house", "study")]
         assert planner.stdin
         assert planner.stdout
-        planner.stdin.write(json.dumps([str(folder / "plan"), *DRY_RUN, "--cores", "2", *where]) + "\n")
+        planner.stdin.write(json.dumps([*where, front_door, *DRY_RUN, "--cores", "2"]) + "\n")
         planner.stdin.flush()
         code, plan = planner.stdout.readline(), (folder / "plan").read_text()
         assert code == "0\n", plan
@@ -259,14 +300,31 @@ def jobs(folder: Path, planner: subprocess.Popen[str]) -> Callable[[], set[str]]
 
 
 @pytest.mark.parametrize("what", OF_THE_STUDY)
-def test_a_change_of_the_study_reruns_what_depends_on_it(folder: Path, jobs: Callable[[], set[str]], what: str) -> None:
+def test_a_change_of_the_study_reruns_what_depends_on_it(folder: Path, jobs: Planned, what: str) -> None:
     change, expected = OF_THE_STUDY[what]
     change(folder / "study")
-    assert jobs() == expected
+    assert jobs(front_door=True) == expected
+    assert jobs(front_door=False) == expected
+
+
+@pytest.mark.parametrize("what", OF_THE_RESULTS)
+def test_a_changed_result_is_made_again_with_what_follows(folder: Path, jobs: Planned, what: str) -> None:
+    change, expected, by_snakemake_alone = OF_THE_RESULTS[what]
+    change(folder / "study")
+    assert jobs(front_door=True) == expected
+    assert jobs(front_door=False) == by_snakemake_alone
+
+
+def test_snakemake_alone_refuses_a_changed_result_in_one_line(folder: Path) -> None:
+    damage(folder / "study/derived/sub-01/clean.nc")
+    result = snakemake(folder / "study", "--snakefile", str(folder / "house/Snakefile"))
+    assert result.returncode == 1
+    log = (folder / "study/logs/sub-01/contacts.log").read_text()
+    assert log == "ERROR derived/sub-01/clean.nc: damaged (not the bytes that were written); remove it and run again\n"
 
 
 @pytest.mark.parametrize("file", OF_THE_CODE)
-def test_changed_code_reruns_its_steps_and_those_after(folder: Path, jobs: Callable[[], set[str]], file: str) -> None:
+def test_changed_code_reruns_its_steps_and_those_after(folder: Path, jobs: Planned, file: str) -> None:
     path = folder / "house" / file
     path.write_text(path.read_text() + "\n")
-    assert jobs() == OF_THE_CODE[file]
+    assert jobs(front_door=True) == OF_THE_CODE[file]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import tomllib
 from pathlib import Path
@@ -12,8 +11,8 @@ import pytest
 import yaml
 
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study, sessions_of_targets
-from tests.support.checkout import HOUSE, planned
+from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
+from tests.support.checkout import DRY_RUN, HOUSE, jobs_in, snakemake
 
 CLUSTERS = ("slurm", "cluster-generic")
 
@@ -86,20 +85,6 @@ def test_a_cluster_runs_ten_thousand_sessions_as_some_hundreds_of_jobs(name: str
     assert profile["keep-incomplete"]  # else one session that fails takes the results of the others with it
 
 
-def test_a_job_of_a_cluster_opens_its_own_sessions_only(tmp_path: Path) -> None:
-    path = stub_study(tmp_path / "study", sessions=3, trials=1)
-    whole = open_study(path)
-    cache = path / ".snakemake" / "source_sha256.json"
-    cache.parent.mkdir(exist_ok=True)
-    cache.write_text(json.dumps({"of another session": {}}))
-    own = open_study(path, only=sessions_of_targets(["--target-jobs", "read:session=sub-0001", "--cores", "1"]))
-    assert [*own.sessions] == ["sub-0001"]
-    assert {*own.sha256} == {"sub-0001/static.c3d", "sub-0001/walk_00.c3d"}
-    wildcards = SimpleNamespace(session="sub-0001")
-    assert all(own.key(step)(wildcards) == whole.key(step)(wildcards) for step in SESSION_STEPS)
-    assert "of another session" in json.loads(cache.read_text())
-
-
 def test_the_study_on_a_cluster_plans_its_own_job_only(tmp_path: Path) -> None:
     path = stub_study(tmp_path / "study", sessions=3, trials=1)
     for session in open_study(path).sessions:
@@ -107,7 +92,8 @@ def test_the_study_on_a_cluster_plans_its_own_job_only(tmp_path: Path) -> None:
         cycles.parent.mkdir(parents=True)
         cycles.touch()
     own = ("--mode", "remote", "--target-jobs", "study:", "--allowed-rules", "study", "--force")
-    assert planned(path, *own) == {"study"}
+    plan = snakemake(path, *DRY_RUN, *own)
+    assert jobs_in(plan.stdout + plan.stderr) == {"study"}, plan.stderr
 
 
 def test_no_plugin_for_clusters_is_loaded_where_none_is_used() -> None:

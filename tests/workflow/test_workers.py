@@ -26,7 +26,7 @@ from tests.campaigns.interruptions import (
     workers_of,
     write_tiny_study,
 )
-from tests.support.checkout import HOUSE, copy_study, snakemake
+from tests.support.checkout import HOUSE, copy_study, run_study
 
 LONGEST_WAIT_S = 60.0  # for what takes a second or two, on a busy machine
 LONGEST_LIFE_S = 10.0  # of a worker after Snakemake's end: the campaign measures the 2 s that are promised
@@ -40,7 +40,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = (study / "trials.tsv").read_text().splitlines()
     (study / "trials.tsv").write_text("\n".join(row for row in rows if not re.search(r"\t\w+_0[23]\t", row)) + "\n")
     (study / "numpy.py").write_text("raise SystemExit('no module of the study may be imported')")
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     return study
 
@@ -71,7 +71,7 @@ def test_workers_started_by_spawn_and_by_fork_give_the_same_bytes(
     """As on macOS and Windows, where a process cannot be forked safely."""
     monkeypatch.setenv("GAITLAB_START_METHOD", "spawn")
     study = copy_study(finished, tmp_path / "study")
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     assert outputs(study) == outputs(finished)
 
@@ -94,7 +94,7 @@ def test_a_killed_worker_costs_its_job_and_what_depends_on_it(finished: Path, tm
     assert not (study / "derived/study.nc").exists()
     assert "Some steps failed" in said.splitlines()[-1]
     assert "Traceback" not in said
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     assert outputs(study) == outputs(finished)
 
@@ -142,7 +142,7 @@ def test_ctrl_c_ends_a_run_with_one_line(tmp_path: Path, whole_group: bool) -> N
     assert not [line for line in lines if "Traceback" in line or "failed" in line]
     assert not survivors(below, longest_s=LONGEST_LIFE_S)
     assert not [*(study / ".snakemake/locks").glob("*")]
-    assert snakemake(study, "derived/sub-01/calibrate.nc").returncode == 0
+    assert run_study(study, "derived/sub-01/calibrate.nc").returncode == 0
 
 
 def test_the_report_is_one_output_for_snakemake_and_no_file_is_hashed(finished: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_page_of_the_report_that_is_gone_or_changed_is_found_and_comes_back(
     capsys.readouterr()
     assert main(["verify", str(study)]) == 1
     assert f"To solve this:\n  gaitlab run {study}\n" in capsys.readouterr().out
-    result = snakemake(study)
+    result = run_study(study)
     assert "made again: derived/report/sub-02.html." in result.stderr
     assert page.read_bytes() == whole
 
@@ -175,7 +175,7 @@ def test_pages_of_participants_who_have_left_are_removed(finished: Path, tmp_pat
     study = Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
     trials = study / "trials.tsv"
     trials.write_text("".join(row for row in trials.read_text().splitlines(keepends=True) if "sub-02" not in row))
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     assert [path.name for path in (study / "derived/report").glob("*.html")] == ["sub-01.html"]
     assert [path.name for path in (study / "derived/checksums/report").iterdir()] == ["sub-01.html.sha256"]
@@ -195,7 +195,7 @@ main(["--cores", "1", "--directory", {str(demo)!r}, *{options!r}])"""
 
 
 def test_no_cores_are_refused_at_once(demo: Path) -> None:
-    result = snakemake(demo, "--cores", "0")
+    result = run_study(demo, "--cores", "0")
     assert result.returncode == 1
     assert result.stderr.splitlines()[-1].startswith("--cores 0: no job could run")
 

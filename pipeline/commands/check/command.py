@@ -16,6 +16,7 @@ from ...tables import study_tables, tsv
 from ...tables.terminal_table import aligned, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
+from ...workflow.preparation import refuse_lost_records
 from ..recording_files import unlisted_recordings
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
@@ -42,6 +43,10 @@ def check(folder: Path) -> list[Finding]:
         UserError: no such folder, or no study.yaml in it.
     """
     study, problems = look_at(folder)
+    try:
+        refuse_lost_records(folder)
+    except UserError as error:
+        problems += error.problems
     findings = [Finding("error", *problem) for problem in problems]
     if not study.sessions:
         findings.append(Finding("error", "C3D files", "not checked", "correct the tables and check again"))

@@ -48,7 +48,7 @@ def export_opensim(
     Raises:
         UserError: wrong settings, tables, model or names, or a session without results.
     """
-    study, problems = look_at(path, forced=True)
+    study, problems = look_at(path)
     if problems or study.body_model is None:
         raise UserError.of(problems)
     derived = path / "derived"
@@ -60,7 +60,7 @@ def export_opensim(
         angles=angles,
         filter_forces=filter_forces,
     )
-    checksums.withdraw(derived, [folder / README])
+    checksums.begin(derived, [folder / README])
     inputs: dict[str, str] = {}
     table, lacking, by_reason = ["\t".join(COLUMNS)], list[str](), dict[str, tuple[str, str]]()
     for session in study.sessions:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pipeline.workflow import run_job, settings
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import FURTHER_OUTPUTS, SESSION_STEPS, open_study
+from pipeline.workflow.open_study import SESSION_OUTPUTS, SESSION_STEPS, open_study
 from tests.support.checkout import HOUSE, copy_study
 
 ON_TOP = """
@@ -87,7 +87,9 @@ def _run(opened: Study) -> None:
             ).parameters
             inputs = {name: f"derived/{session}/{name}.nc" for name in arguments if name in SESSION_STEPS}
             key = opened.key(step)(SimpleNamespace(session=session))
-            outputs = {name: f"derived/{session}/{name}.nc" for name in (step, *FURTHER_OUTPUTS.get(step, ()))}
+            outputs = {
+                name: f"derived/{session}/{name}.nc" for name, writer in SESSION_OUTPUTS.items() if writer == step
+            }
             run_job.run(key, paths_of(inputs), paths_of(outputs))
     tables: dict[str, Any] = {
         name: [f"derived/{name}.csv", f"derived/{name}.json"]

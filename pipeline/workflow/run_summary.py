@@ -1,0 +1,127 @@
+"""The summary of a run: its last lines, and ``derived/run.json`` for other programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import __version__
+from ..results import netcdf
+from ..variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
+from .progress import count_of
+
+RUN = "run.json"  # of derived/; it has no record, as no job writes it
+LONGEST_REJECTION = 400  # characters
+FILE = re.compile(r"\S+\.c3d: ", re.IGNORECASE)
+
+
+class Summary(NamedTuple):
+    """What quality.csv says of a study: its number of trials, rejected trials, stances by verdict, refused contacts."""
+
+    trials: int
+    rejected: dict[tuple[str, str], dict[str, str]]
+    stances: Counter[str]
+    refused: list[dict[str, str]]
+
+
+def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, fail: bool) -> int:
+    """Print the last lines of a run, write run.json, and return the exit code.
+
+    Args:
+        study: the study's directory.
+        failures: session, step and reason of each failed job.
+        code: the exit code of Snakemake.
+        fail: whether rejected trials end the run with exit code 1; without any used trial it always does, as its
+            results are empty.
+    """
+    derived = study / "derived"
+    whole = not failures and all((derived / name).is_file() for name in ("report.html", "quality.csv"))
+    summary = summary_of(derived / "quality.csv") if whole else None
+    if summary:
+        lost = len(summary.rejected)
+        code = 1 if lost == summary.trials or (lost and fail) else code
+        sys.stdout.write("\n".join(lines_of(summary, study, code)) + "\n")
+    elif not failures:
+        sys.stdout.write("Done; the report was not requested.\n")
+    sys.stdout.flush()
+    if derived.is_dir():
+        content = json.dumps(content_of(summary, failures, code), indent=2, ensure_ascii=False)
+        netcdf.write_whole(derived / RUN, f"{content}\n".encode())
+    return code
+
+
+def summary_of(quality: Path) -> Summary:
+    """Return the summary of quality.csv, read line by line, so that memory does not grow with the study."""
+    trials = set()
+    summary = Summary(0, {}, Counter(), [])
+    with quality.open(encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle):
+            trials.add((row["session"], row["trial"]))
+            if row["side"]:
+                summary.stances[row["verdict"]] += 1
+                if row["verdict"] == REFUSED:
+                    summary.refused.append(row)
+            elif row["verdict"] == REFUSED:
+                summary.rejected[row["session"], row["trial"]] = row
+    return summary._replace(trials=len(trials))
+
+
+def lines_of(summary: Summary, study: Path, code: int) -> Iterator[str]:
+    """Yield the last lines of a run."""
+    lost = len(summary.rejected)
+    yield f"{summary.trials - lost} of {summary.trials} trials used, {_stances(summary.stances)}"
+    yield from _rejections(summary.rejected)
+    yield f"Report: {study / 'derived' / 'report.html'}"
+    if lost == summary.trials:
+        command = f"gaitlab check {shlex.quote(str(study))}"
+        yield f"Exit code 1, because no trial could be used. What to correct: {command}"
+    elif lost and code:
+        yield "Exit code 1, because trials were rejected (run.fail_on_rejection)."
+
+
+def content_of(summary: Summary | None, failures: Sequence[Mapping[str, str]], code: int) -> dict[str, object]:
+    """Return the content of run.json; ``trials`` and what follows are null if a step failed or was not requested."""
+    counts = dict.fromkeys(("trials", "contacts", "stances_not_on_a_plate", "rejected_trials", "refused_contacts"))
+    if summary:
+        used, refused = summary.stances[USED], summary.stances[REFUSED]
+        counts = {
+            "trials": {"used": summary.trials - len(summary.rejected), "rejected": len(summary.rejected)},
+            "contacts": {"used": used, "refused": refused},
+            "stances_not_on_a_plate": summary.stances[NOT_ON_A_PLATE],
+            "rejected_trials": [_named(row) for row in summary.rejected.values()],
+            "refused_contacts": [_named(row) for row in summary.refused],
+        }
+    return {"pipeline": __version__, "exit_code": code, **counts, "failures": [*failures]}
+
+
+def _named(row: Mapping[str, str]) -> dict[str, str]:
+    """Return where a row of quality.csv is, its code and its reason."""
+    names = ("participant", "session", "trial", "side", "start_s", "end_s", "plates", "code", "reason")
+    return {name: row[name] for name in names if row.get(name)}
+
+
+def _rejections(rejected: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[str]:
+    """Yield a line for each reason, with the trials that were rejected for it; the file before it may differ."""
+    alike: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for trial, row in sorted(rejected.items()):
+        alike[FILE.sub("", row["reason"])].append(trial)
+    for trials in alike.values():
+        reason = rejected[trials[0]]["reason"]
+        short = reason if len(reason) <= LONGEST_REJECTION else f"{reason[:LONGEST_REJECTION]} ... (quality.csv)"
+        first = " ".join(trials[0])
+        who = first if len(trials) == 1 else f"{len(trials)} trials ({first} and {len(trials) - 1} more)"
+        yield f"  rejected: {who}: {short}"
+
+
+def _stances(verdicts: Counter[str]) -> str:
+    """Return how many contacts with plates are used; other stances are not lost."""
+    contacts, others = verdicts[USED] + verdicts[REFUSED], verdicts[NOT_ON_A_PLATE]
+    elsewhere = f"; {count_of(others, 'stance')} not on a plate" if others else ""
+    return f"{verdicts[USED]} of {count_of(contacts, 'plate contact')} used{elsewhere}."

@@ -1,0 +1,103 @@
+"""Prepare a study, run Snakemake on it, and say how the run ended: the command ``gaitlab run``.
+
+Snakemake alone runs the workflow, too. This module adds what Snakemake cannot know (see
+:mod:`pipeline.workflow.preparation`), plain lines of progress, and a summary of the run.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import snakemake_logger_plugin_gaitlab as plugin
+
+from ..errors import INTERRUPTED, UserError
+from .workers import stop_on_interrupt, was_interrupted
+
+HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
+PROFILES = HOUSE / "profiles"
+CHOOSES_CORES = ("-c", "--cores", "-j", "--jobs", "-e", "--executor", "--profile")
+LIMITS_RATE = "--max-jobs-per-"
+
+
+def main() -> NoReturn:
+    """Run the command line ``STUDY [options of Snakemake]`` and exit with its exit code."""
+    stop_on_interrupt()
+    study, *options = sys.argv[1:]
+    try:
+        code = run(Path(study).resolve(), options)
+    except UserError as error:
+        sys.stderr.write(f"{error}\n")
+        code = 1
+    sys.exit(INTERRUPTED if was_interrupted() else code)
+
+
+def run(path: Path, options: Sequence[str]) -> int:
+    """Run the workflow on a study and return the exit code.
+
+    Args:
+        path: the study's directory, absolute.
+        options: options of Snakemake.
+
+    Raises:
+        UserError: settings or tables are wrong, records are gone, or no core may be used.
+    """
+    from snakemake.cli import args_to_api, parse_args, parse_config
+
+    from .open_study import open_once
+    from .preparation import prepare
+    from .progress import Progress
+    from .run_summary import summarise
+
+    gc.set_threshold(
+        100_000
+    )  # all objects of a plan stay; to search them for garbage more often costs a sixth more time
+    parser, arguments = parse_args(snakemake_arguments(path, options))
+    if arguments.cores == 0:
+        raise UserError("--cores 0", "no job could run", "use --cores 1 or more, or --cores all")
+    # with any limit Snakemake looks at all waiting jobs every second, which takes half of a core with 20 sessions
+    # (https://github.com/snakemake/snakemake/pull/3744); its API knows no limit, its command line always sets one
+    if not any(option.startswith(LIMITS_RATE) for option in options):
+        arguments.max_jobs_per_timespan = None
+    study = open_once(path, parse_config(arguments.config))
+    prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall)
+    arguments.forcerun = {*arguments.forcerun, *prepared.rerun}
+    for notice in prepared.notices:
+        sys.stderr.write(f"{notice}\n")
+    quiet = [choice.name.lower() for choice in arguments.quiet or ()]
+    progress = Progress(interrupted=was_interrupted, dry_run=arguments.dryrun, quiet=quiet)
+    plugin.show = progress.show
+    code = 0 if args_to_api(arguments, parser) else 1
+    if progress.finish():
+        code = summarise(path, progress.failures, code, fail=study.settings["run"]["fail_on_rejection"])
+    return code
+
+
+def snakemake_arguments(path: Path, options: Sequence[str]) -> list[str]:
+    """Return the arguments of Snakemake: those of profiles/default, all cores unless the options choose, the options.
+
+    The profile's options are given one by one, because Snakemake prints a line about a profile.
+    """
+    from .settings import read_yaml
+
+    arguments = [
+        text for name, value in read_yaml(PROFILES / "default" / "config.yaml").items() for text in _option(name, value)
+    ]
+    arguments += ["--logger", "gaitlab", "--workflow-profile", "none"]
+    arguments += ["--snakefile", str(HOUSE / "Snakefile"), "--directory", str(path)]
+    if not any(option.startswith(CHOOSES_CORES) for option in options):
+        arguments += ["--cores", "all"]
+    shipped = {folder.name: str(folder) for folder in PROFILES.iterdir()}
+    before = ["", *options]
+    return arguments + [
+        shipped.get(option, option) if previous == "--profile" else option
+        for previous, option in zip(before, options, strict=False)
+    ]
+
+
+def _option(name: str, value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [] if value is True else [value]
+    return [f"--{name}", *map(str, values)]

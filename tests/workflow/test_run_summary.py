@@ -1,0 +1,107 @@
+"""The summary of a run: its last lines, run.json and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import __version__
+from pipeline.workflow.run_summary import summarise
+
+QUALITY = """session,trial,side,verdict,code,reason
+s1,walk,left,used,,
+s1,walk,right,not on a plate,no_plate,no plate
+s1,walk,right,refused,two_feet,two feet on the plate
+s1,fast,,refused,no_static,no static trial
+"""
+
+
+def run_json(study: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((study / "derived/run.json").read_text())
+    return content
+
+
+@pytest.mark.parametrize("fail", [True, False])
+def test_the_last_lines_say_what_was_used_and_what_was_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fail: bool
+) -> None:
+    derived = tmp_path / "derived"
+    derived.mkdir()
+    assert summarise(tmp_path, [], 0, fail=fail) == 0
+    assert capsys.readouterr().out == "Done; the report was not requested.\n"
+    (derived / "quality.csv").write_text(QUALITY)
+    (derived / "report.html").touch()
+    code = summarise(tmp_path, [], 0, fail=fail)
+    text = capsys.readouterr().out
+    assert text.splitlines()[:3] == [
+        "1 of 2 trials used, 1 of 2 plate contacts used; 1 stance not on a plate.",
+        "  rejected: s1 fast: no static trial",
+        f"Report: {derived}/report.html",
+    ]
+    assert bool(code) == fail == ("run.fail_on_rejection" in text)
+    assert run_json(tmp_path) == {
+        "pipeline": __version__,
+        "exit_code": code,
+        "trials": {"used": 1, "rejected": 1},
+        "contacts": {"used": 1, "refused": 1},
+        "stances_not_on_a_plate": 1,
+        "rejected_trials": [{"session": "s1", "trial": "fast", "code": "no_static", "reason": "no static trial"}],
+        "refused_contacts": [
+            {"session": "s1", "trial": "walk", "side": "right", "code": "two_feet", "reason": "two feet on the plate"}
+        ],
+        "failures": [],
+    }
+
+
+def test_after_a_failure_the_summary_has_the_failure_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tables may be those of an earlier run."""
+    failure = {"session": "s1", "step": "clean", "reason": "the disk is full"}
+    quality_of(tmp_path, {}, used=1)
+    assert summarise(tmp_path, [failure], 1, fail=False) == 1
+    assert capsys.readouterr().out == ""
+    content = run_json(tmp_path)
+    assert content["failures"] == [failure]
+    assert content["trials"] is content["refused_contacts"] is None
+
+
+def quality_of(study: Path, reasons: dict[str, str], *, used: int = 0) -> None:
+    """Write a quality.csv with rejected trials, and others of which a stance is used."""
+    derived = study / "derived"
+    derived.mkdir(parents=True, exist_ok=True)
+    rows = [f'{name.replace(" ", ",")},,refused,"{reason}"' for name, reason in reasons.items()]
+    rows += [f"s9,walk_{i},left,used," for i in range(used)]
+    (derived / "quality.csv").write_text("\n".join(["session,trial,side,verdict,reason", *rows]) + "\n")
+    (derived / "report.html").touch()
+
+
+def test_a_run_without_any_used_trial_fails_and_names_the_next_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For every setting: its results are empty, so that nobody should take it for done."""
+    study = tmp_path / "my study"
+    lost = {f"{session} w{i}": f"{session}/static.c3d: no markers for heel left" for session in "ab" for i in range(6)}
+    quality_of(study, lost)
+    assert summarise(study, [], 0, fail=False) == 1
+    first, rejected, _, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("0 of 12 trials used")
+    assert rejected == "  rejected: 12 trials (a w0 and 11 more): a/static.c3d: no markers for heel left"
+    assert last == f"Exit code 1, because no trial could be used. What to correct: gaitlab check '{study}'"
+    quality_of(study, lost, used=1)
+    assert summarise(study, [], 0, fail=False) == 0
+    assert "Exit code" not in capsys.readouterr().out
+
+
+def test_rejections_of_one_reason_are_one_line_and_long_ones_are_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reasons = {"a w1": "x.c3d: no plate", "a w2": "y.c3d: no plate", "a w3": "no markers " * 100}
+    quality_of(tmp_path, reasons, used=1)
+    assert summarise(tmp_path, [], 0, fail=False) == 0
+    same, long = capsys.readouterr().out.splitlines()[1:3]
+    assert same == "  rejected: 2 trials (a w1 and 1 more): x.c3d: no plate"
+    assert long.startswith("  rejected: a w3: no markers")
+    assert long.endswith("... (quality.csv)")
+    assert len(long) < 500
