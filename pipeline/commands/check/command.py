@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import Finding
+from ...errors import Finding, UserError
 from ...steps.read.contents import Contents, look_through
 from ...tables import study_tables, tsv
 from ...tables.terminal_table import aligned, text_width
