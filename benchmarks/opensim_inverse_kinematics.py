@@ -26,6 +26,7 @@ from benchmarks.trial import first_walk
 from pipeline.steps.clean.step import clean
 from pipeline.steps.kinematics.step import Settings, kinematics
 from pipeline.steps.read.step import read_trial as read
+from tests.support.settings import settings_of
 
 TITLE = "OpenSim's inverse kinematics of the same walk"
 FRAMES = 5000
@@ -59,7 +60,7 @@ def step(frames: int, **settings: Any) -> Callable[[], xr.Dataset]:
     """Return a function that runs the step on a number of frames; ``settings`` replace those of linked legs."""
     walk = first_walk(STUDY)
     recorded = read(walk.file, body_model=walk.body_model, **walk.settings["read"])
-    cleaned = clean(recorded, body_model=walk.body_model, **walk.settings["clean"])
+    cleaned = clean(recorded, body_model=walk.body_model, settings=settings_of("clean", **walk.settings["clean"]))
     longer = cleaned.isel(time=back_and_forth(cleaned.sizes["time"], frames))
     longer = longer.assign_coords(time=np.arange(frames) / cleaned.attrs["marker_rate_hz"])
     chosen = walk.settings["kinematics"] | LINKED | settings

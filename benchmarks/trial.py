@@ -133,7 +133,7 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
     work: dict[str, Callable[[], Any]] = {
         PARSE: lambda: ezc3d.c3d(str(file)),
         "read": lambda: read(file, body_model=model, **chosen["read"]),
-        "clean": lambda: clean(left["read"], body_model=model, **chosen["clean"]),
+        "clean": lambda: clean(left["read"], body_model=model, settings=settings_of("clean", **chosen["clean"])),
         "contacts": lambda: contacts(left["clean"], **chosen["contacts"]),
         "kinematics": lambda: kinematics(
             left["clean"],
@@ -141,7 +141,12 @@ def first_trial(study: Path) -> dict[str, Callable[[], Any]]:
             body_model=model,
             settings=settings_of("kinematics", **chosen["kinematics"]),
         ),
-        "kinetics": lambda: kinetics(left["kinematics"], left["contacts"], model_of_session, **chosen["kinetics"]),
+        "kinetics": lambda: kinetics(
+            left["kinematics"],
+            left["contacts"],
+            model_of_session,
+            settings=settings_of("kinetics", **chosen["kinetics"]),
+        ),
         "cycles": lambda: cycles(
             left["kinetics"], left["kinematics"], left["contacts"], left["clean"], model_of_session, **chosen["cycles"]
         ),

@@ -35,10 +35,12 @@ from gaitlab.pipeline.dynamics.kernel import TERMS, Segments
 from gaitlab.pipeline.results import netcdf
 from gaitlab.pipeline.steps.calibrate.step import Settings as CalibrateSettings
 from gaitlab.pipeline.steps.calibrate.step import calibrate
+from gaitlab.pipeline.steps.clean.step import Settings as CleanSettings
 from gaitlab.pipeline.steps.clean.step import clean
 from gaitlab.pipeline.steps.contacts.step import contacts
 from gaitlab.pipeline.steps.kinematics.step import Settings as KinematicsSettings
 from gaitlab.pipeline.steps.kinematics.step import kinematics
+from gaitlab.pipeline.steps.kinetics.step import Settings as KineticsSettings
 from gaitlab.pipeline.steps.kinetics.step import kinetics
 from gaitlab.pipeline.steps.read.step import read_trial
 from gaitlab.pipeline.tables import study_tables
@@ -75,10 +77,10 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
         segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
         settings=CalibrateSettings(**chosen["calibrate"]),
     )
-    cleaned = clean(recorded[TRIAL], body_model=model, **chosen["clean"])
+    cleaned = clean(recorded[TRIAL], body_model=model, settings=CleanSettings(**chosen["clean"]))
     touched = contacts(cleaned, **chosen["contacts"])
     moved = kinematics(cleaned, calibration, body_model=model, settings=KinematicsSettings(**chosen["kinematics"]))
-    loaded = kinetics(moved, touched, calibration, **chosen["kinetics"])
+    loaded = kinetics(moved, touched, calibration, settings=KineticsSettings(**chosen["kinetics"]))
     return dict(zip((*names, "calibrate"), (touched, moved, loaded, calibration), strict=True))
 
 

@@ -213,7 +213,9 @@ def _outcome(
     try:
         if isinstance(calibration, str):
             lost = calibration
-            touched = contacts(clean(trial, body_model=model, **chosen["clean"]), **chosen["contacts"])
+            touched = contacts(
+                clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"])), **chosen["contacts"]
+            )
         else:
             steps = run_trial(trial, calibration, model, chosen)
             touched = steps["contacts"]

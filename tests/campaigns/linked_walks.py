@@ -56,7 +56,7 @@ def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Fitted]:
     for file, trial, calibration, model, chosen in walks(folder):
         if isinstance(calibration, str) or "rejected" in trial.attrs:
             continue
-        cleaned = clean(trial, body_model=model, **chosen["clean"])
+        cleaned = clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"]))
         both = {
             method: kinematics(
                 cleaned,

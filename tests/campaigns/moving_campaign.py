@@ -16,8 +16,8 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.steps.clean.step import clean
 from tests.support.plates.stances import found
+from tests.support.settings import settings_of
 from tests.support.walks.moving_on_plates import BODY_MODEL, INVALID, VALID, Recorded, Truth, recorded
-from tests.support.walks.real import CHOSEN
 from tests.support.walks.ways_of_moving import WAYS
 
 WALKS = 500
@@ -42,7 +42,7 @@ def judged(walk: Recorded, **settings: object) -> list[Judged]:
     """Return the verdicts on the stances of a recording; of a stance that is not found the reason is ``not found``."""
     known = [truth for truth in walk.stances if truth.verdict in (VALID, INVALID)]
     try:
-        trial = found(clean(walk.trial, body_model=BODY_MODEL, **CHOSEN["clean"]), **settings)
+        trial = found(clean(walk.trial, body_model=BODY_MODEL, settings=settings_of("clean")), **settings)
     except UserError as error:
         return [Judged(walk.plan.way, -1, truth, frozenset(), str(error)) for truth in known]
     return [Judged(walk.plan.way, -1, truth, *_row(trial, truth)) for truth in known]

@@ -19,6 +19,7 @@ from pipeline.steps.kinetics.step import kinetics
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.checkout import copy_study
+from tests.support.settings import settings_of
 from tests.support.studies.references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
 from tests.support.studies.run_steps import Session, run_study
 
@@ -240,7 +241,9 @@ def with_offsets(session: Session, steps: Mapping[str, xr.Dataset], study: Path)
             recorded = at_instants(raw[f"plate_{part}"].values, raw.plate_time.values, time)
             removed = recorded[:, plate] - cleaned[f"plate_{part}"].values[:, plate]
             touched[f"ground_{part}"].values[inside, side] += np.median(removed, axis=0)
-    loaded = kinetics(steps["kinematics"], touched, session.calibration, **chosen["kinetics"])
+    loaded = kinetics(
+        steps["kinematics"], touched, session.calibration, settings=settings_of("kinetics", **chosen["kinetics"])
+    )
     return {**steps, "contacts": touched, "kinetics": loaded}
 
 

@@ -48,13 +48,15 @@ def walked() -> tuple[xr.Dataset, xr.Dataset]:
         segment_table=table,
         settings=settings_of("calibrate", **CHOSEN["calibrate"]),
     )
-    return clean(recorded["comfortable_01"], body_model=MODEL, **CHOSEN["clean"]), calibration
+    return clean(
+        recorded["comfortable_01"], body_model=MODEL, settings=settings_of("clean", **CHOSEN["clean"])
+    ), calibration
 
 
 def solved(trial: xr.Dataset, calibration: xr.Dataset, **changes: float) -> tuple[xr.Dataset, xr.Dataset]:
     touched = contacts(trial, **CHOSEN["contacts"] | changes)
     moved = kinematics(trial, calibration, body_model=MODEL, settings=settings_of("kinematics", **CHOSEN["kinematics"]))
-    return touched, kinetics(moved, touched, calibration, **CHOSEN["kinetics"])
+    return touched, kinetics(moved, touched, calibration, settings=settings_of("kinetics", **CHOSEN["kinetics"]))
 
 
 @pytest.fixture(scope="module")

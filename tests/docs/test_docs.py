@@ -298,7 +298,7 @@ def motion_of(name: str, folder: Path, recorded: dict[str, xr.Dataset]) -> xr.Da
         segment_table=settings.segment_table("dempster"),
         settings=settings_of("calibrate", hip_centre="bell"),
     )
-    cleaned = clean(recorded["walk"], body_model=model, **chosen["clean"])
+    cleaned = clean(recorded["walk"], body_model=model, settings=settings_of("clean", **chosen["clean"]))
     return kinematics(
         cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
     )

@@ -18,6 +18,7 @@ from ...errors import listed
 from ...person.marker_travel import STANDING_M, extent_m
 from ...results import netcdf
 from ...signals.filters import design_cutoff_hz, stretches
+from ...steps.clean.settings import Settings as CleanSettings
 from ...steps.clean.step import clean
 from ...trials.session import Trial, trials_of
 from . import setup_files, trial_data
@@ -98,7 +99,8 @@ def write_session(
     choices.names.refuse_strange(results["read"]["marker"].values.tolist())
     calibration, settings = results["calibrate"].attrs, json.loads(results["contacts"].attrs["settings"])
     trials = {step: trials_of(data) for step, data in results.items() if step != "calibrate"}
-    trials["repaired"] = trials_of(clean(results["read"], body_model=body_model, **settings["clean"] | UNFILTERED))
+    unfiltered = CleanSettings(**settings["clean"] | UNFILTERED)
+    trials["repaired"] = trials_of(clean(results["read"], body_model=body_model, settings=unfiltered))
     lacking, placed = dict[str, str](), None
     for file in (STATIC, SCALE):  # those of earlier results
         (folder / file).unlink(missing_ok=True)

@@ -15,8 +15,9 @@ from ...body.skeleton import calibrated_sides, moving_legs
 from ...conventions import JOINTS
 from ...dynamics.vectors import cross
 from ...plates.wrench import centre_of_pressure
-from ...signals.filters import interval_s, low_pass, stretches
-from ...steps.clean.step import subtract_baselines
+from ...signals.filters import interval_s, stretches
+from ...steps.clean.plate_forces import low_pass_plates, subtract_baselines
+from ...steps.clean.settings import Settings as CleanSettings
 from ...trials.session import Trial
 
 Array = NDArray[np.float64]
@@ -102,10 +103,8 @@ def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, 
     wrench, _, _ = subtract_baselines(
         read, {name: position[:, i] for i, name in enumerate(clean["marker"].values.tolist())}
     )
-    if filtered and wrench.size:
-        rate_hz = (len(instants) - 1) / (instants[-1] - instants[0])
-        own = settings["clean"]
-        wrench = low_pass(wrench, rate_hz=rate_hz, cutoff_hz=own["force_cutoff_hz"], order=own["filter_order"])
+    if filtered:
+        wrench = low_pass_plates(wrench, instants, CleanSettings(**settings["clean"]))
     columns = {"time": instants}
     for side, letter in OF_SIDE.items():
         force, point, torque = _load(read, contacts, side, wrench, threshold_n=settings["contacts"]["threshold_n"])

@@ -80,7 +80,7 @@ def _fill_from_cluster(filled: Array, code: Codes, cluster: Sequence[int]) -> No
         rotation, position, _ = fit_pose(reference, others)
         rebuilt = np.full_like(filled[:, marker], np.nan)
         rebuilt[frames] = position + (reference[column] @ rotation)
-        rebuilt = _joined(rebuilt, filled[:, marker])
+        rebuilt = _meet_edges(rebuilt, filled[:, marker])
         here = ~seen[:, column] & np.isfinite(rebuilt).all(axis=1)
         filled[here, marker], code[here, marker] = rebuilt[here], CLUSTER
 
@@ -126,13 +126,13 @@ def _from_neighbours(filled: Array, marker: int, longest: int) -> Array | None:
             continue
         mean = np.mean(here, axis=0)
         shape = np.column_stack([np.ones(len(path)), *(other - mean for other in here[1:])])
-        known = seen & np.isfinite(shape).all(axis=1)
-        if known.sum() < FEWEST_FRAMES:
+        together = seen & np.isfinite(shape).all(axis=1)
+        if together.sum() < FEWEST_FRAMES:
             continue
-        weights = np.linalg.lstsq(shape[known], (path - mean)[known], rcond=1e-6)[0]
+        weights = np.linalg.lstsq(shape[together], (path - mean)[together], rcond=1e-6)[0]
         rebuilt = np.full_like(path, np.nan)
         rebuilt[window] = mean[window] + shape[window] @ weights
-        result[a:b] = _joined(rebuilt, path)[a:b]
+        result[a:b] = _meet_edges(rebuilt, path)[a:b]
     return result
 
 
@@ -151,15 +151,15 @@ def _inner_gaps(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in stretches(~seen) if a > 0 and b < len(seen)]
 
 
-def _joined(rebuilt: Array, path: Array) -> Array:
+def _meet_edges(rebuilt: Array, path: Array) -> Array:
     """Return a rebuilt path shifted to meet the measured one at edges of gaps.
 
     The shift is linear in time; an edge that is not rebuilt is ignored.
     """
     result = rebuilt.copy()
-    seen, known = (np.asarray(np.isfinite(points).all(axis=1)) for points in (path, rebuilt))
-    for a, b in stretches(~seen & known):
-        edges = [frame for frame in (a - 1, b) if 0 <= frame < len(path) and seen[frame] and known[frame]]
+    seen, placed = (np.asarray(np.isfinite(points).all(axis=1)) for points in (path, rebuilt))
+    for a, b in stretches(~seen & placed):
+        edges = [frame for frame in (a - 1, b) if 0 <= frame < len(path) and seen[frame] and placed[frame]]
         if edges:
             misses = path[edges] - rebuilt[edges]
             share = (np.arange(a, b) - edges[0])[:, None] / max(edges[-1] - edges[0], 1)

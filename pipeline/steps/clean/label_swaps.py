@@ -67,18 +67,18 @@ def find_exchanges(
         key = (min(i, j), max(i, j))
         state[key] = state.get(key, np.zeros(len(position), dtype=bool)) ^ frames
     across = [{*pair} for pair in (*legs, *([front] if front else []))]
-    found = []
+    exchanges = []
     for (i, j), frames in state.items():
         seen = np.asarray(np.isfinite(position[:, [i, j], 0]).any(axis=1))
         if (frames & seen).any():
             share = float(frames[seen].mean())
             certain = share < SELDOM or {i, j} in across
-            found.append(Exchange(names[i], names[j], frames & seen, share > ALWAYS, certain))
+            exchanges.append(Exchange(names[i], names[j], frames & seen, share > ALWAYS, certain))
     for i, j in soles if front else ():
         facing = _feet_face_forward(position, [(i, j)], front) if front else np.empty(0)
         if np.isfinite(facing).any() and np.nanmean(np.sign(facing)) < -ALWAYS:
-            found.append(Exchange(names[i], names[j], np.isfinite(facing), whole=True, certain=True))
-    return found
+            exchanges.append(Exchange(names[i], names[j], np.isfinite(facing), whole=True, certain=True))
+    return exchanges
 
 
 def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front: Pair | None) -> Iterator[Change]:
@@ -97,7 +97,7 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
     flipped = on_the_other_leg(spread, legs)
     yield from apply([(*legs[k], everywhere) for k in flipped])
     if front:
-        crossed = _crossed(position, legs, front)
+        crossed = _legs_crossed(position, legs, front)
         if crossed.any():
             turned = crossed & (_feet_face_forward(position, soles, front) < 0)
             yield from apply([(*front, turned), *((*pair, crossed & ~turned) for pair in legs)])
@@ -134,7 +134,7 @@ def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDAr
     return plausible if len(plausible) > max(10, 0.1 * len(some)) else some
 
 
-def _crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
+def _legs_crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
     """Return the frames in which the labels put the left leg to the right of the right one.
 
     Legs cross without exchange in sharp turns, for a step; then no marker jumps to the other's place. Feet alone are

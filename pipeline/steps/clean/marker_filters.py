@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...signals.filters import by_stretches, low_pass
 from ...signals.splines import smooth, smoothing_weight
+from .settings import Settings
 
 Array = NDArray[np.float64]
 
@@ -16,34 +17,30 @@ HALF_ORDER = 3  # quintic, as usual since Woltring
 CANDIDATES = 40
 
 
-def filter_markers(
-    position: Array, *, rate_hz: float, marker_filter: str, cutoff_hz: float | str | None, order: int
-) -> tuple[Array, Array]:
+def filter_markers(position: Array, *, rate_hz: float, settings: Settings) -> tuple[Array, Array]:
     """Return filtered positions (time, marker, 3) and -3 dB points (marker,), Hz.
 
     Args:
         position: (time, marker, 3), m, NaN where missing; the filter does not cross gaps.
         rate_hz: frames per second.
-        marker_filter: ``butterworth``, or ``gcv_spline``, which chooses its own smoothing.
-        cutoff_hz: of the Butterworth filter; ``residual`` chooses one for each marker; None (NaN) for no filter.
-        order: of the whole Butterworth filter.
+        settings: of the step; ``gcv_spline`` chooses its own smoothing.
 
     Raises:
         UserError: the cut-off is not below half the sampling rate.
     """
-    count = position.shape[1]
+    cutoff_hz, order, count = settings.marker_cutoff_hz, settings.filter_order, position.shape[1]
     if cutoff_hz is None or not position.size:
         return position, np.full(count, np.nan)
-    if marker_filter == "gcv_spline":
+    if settings.marker_filter == "gcv_spline":
         return gcv_spline(position, rate_hz=rate_hz)
     if not isinstance(cutoff_hz, str):
         filtered = low_pass(position, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=order)
         return filtered, np.full(count, float(cutoff_hz))
-    chosen = residual_cutoffs_hz(position, rate_hz=rate_hz, order=order)
+    cutoffs_hz = residual_cutoffs_hz(position, rate_hz=rate_hz, order=order)
     filtered = np.full_like(position, np.nan)
-    for marker in np.flatnonzero(np.isfinite(chosen)):
-        filtered[:, marker] = low_pass(position[:, marker], rate_hz=rate_hz, cutoff_hz=chosen[marker], order=order)
-    return filtered, chosen
+    for marker in np.flatnonzero(np.isfinite(cutoffs_hz)):
+        filtered[:, marker] = low_pass(position[:, marker], rate_hz=rate_hz, cutoff_hz=cutoffs_hz[marker], order=order)
+    return filtered, cutoffs_hz
 
 
 def residual_cutoffs_hz(position: Array, *, rate_hz: float, order: int) -> Array:
@@ -60,20 +57,20 @@ def residual_cutoffs_hz(position: Array, *, rate_hz: float, order: int) -> Array
     residual = np.empty((CANDIDATES, position.shape[1]))
     for i, candidate in enumerate(candidates):
         away = position - low_pass(position, rate_hz=rate_hz, cutoff_hz=float(candidate), order=order)
-        known = np.isfinite(away)
+        seen = np.isfinite(away)
         with np.errstate(invalid="ignore", divide="ignore"):
-            residual[i] = np.sqrt(np.where(known, away**2, 0).sum(axis=(0, 2)) / known.sum(axis=(0, 2)))
+            residual[i] = np.sqrt(np.where(seen, away**2, 0).sum(axis=(0, 2)) / seen.sum(axis=(0, 2)))
     tail = candidates >= TAIL[0] * rate_hz
-    chosen = np.full(position.shape[1], np.nan)
+    cutoffs_hz = np.full(position.shape[1], np.nan)
     for marker in np.flatnonzero(np.isfinite(residual).all(axis=0)):
         noise = np.polynomial.polynomial.polyfit(candidates[tail], residual[tail, marker], 1)[0]
         below = residual[:, marker] <= noise
         if not below.any() or below[0]:
-            chosen[marker] = candidates[0] if below[0] else candidates[-1]
+            cutoffs_hz[marker] = candidates[0] if below[0] else candidates[-1]
             continue
         k = int(np.argmax(below))
-        chosen[marker] = np.interp(noise, residual[[k, k - 1], marker], candidates[[k, k - 1]])
-    return chosen
+        cutoffs_hz[marker] = np.interp(noise, residual[[k, k - 1], marker], candidates[[k, k - 1]])
+    return cutoffs_hz
 
 
 def gcv_spline(position: Array, *, rate_hz: float) -> tuple[Array, Array]:
@@ -83,21 +80,21 @@ def gcv_spline(position: Array, *, rate_hz: float) -> tuple[Array, Array]:
     marker, which does not depend on the axes. It assumes white noise: filtered recordings are hardly smoothed.
     """
     best = np.full(position.shape[1], np.inf)
-    chosen = np.full(position.shape[1], np.nan)
+    cutoffs_hz = np.full(position.shape[1], np.nan)
     result = np.full_like(position, np.nan)
     for candidate in np.geomspace(LOWEST_HZ, 0.45 * rate_hz, CANDIDATES):
         weight = smoothing_weight(float(candidate), rate_hz, half_order=HALF_ORDER)
 
-        def smoothed_and_freedom(stretch: Array, weight: float = weight) -> Array:
+        def smooth_stretch(stretch: Array, weight: float = weight) -> Array:
             if len(stretch) < 2 * HALF_ORDER + 1:
                 return np.full((2, *stretch.shape), np.nan)
             curve, trace = smooth(stretch, weight, half_order=HALF_ORDER)
             return np.stack([curve, np.full_like(stretch, trace / len(stretch))])
 
-        curve, freedom = by_stretches(smoothed_and_freedom, position, outputs=2)
+        curve, freedom = by_stretches(smooth_stretch, position, outputs=2)
         with np.errstate(invalid="ignore", divide="ignore"):
             score = np.nansum((position - curve) ** 2, axis=(0, 2)) / np.nansum(freedom, axis=(0, 2)) ** 2
         better = score < best
-        best[better], chosen[better] = score[better], candidate
+        best[better], cutoffs_hz[better] = score[better], candidate
         result[:, better] = curve[:, better]
-    return result, chosen
+    return result, cutoffs_hz

@@ -53,13 +53,15 @@ def repair_markers(
         UserError: labels are exchanged throughout or uncertainly, or ``reject`` is set.
     """
     ignored = exchanged_markers == "ignore"
-    found = [] if ignored else find_exchanges(position, labels, *sided_labels(chosen, body_model))
-    description = _description(found, first_frame)
-    beyond = [exchange for exchange in found if exchanged_markers == "reject" or exchange.whole or not exchange.certain]
+    exchanges = [] if ignored else find_exchanges(position, labels, *pairs_of_sides(chosen, body_model))
+    description = _describe(exchanges, first_frame)
+    beyond = [
+        exchange for exchange in exchanges if exchanged_markers == "reject" or exchange.whole or not exchange.certain
+    ]
     if beyond:
         raise UserError("", f"labels are exchanged: {description}", REMEDY)
     position, code = np.copy(position), np.zeros(position.shape[:2], dtype=np.int8)
-    for exchange in found:
+    for exchange in exchanges:
         here, i, j = np.flatnonzero(exchange.frames), labels.index(exchange.first), labels.index(exchange.second)
         position[here, i], position[here, j] = position[here, j], position[here, i].copy()
         code[here, i] = code[here, j] = EXCHANGED
@@ -68,7 +70,7 @@ def repair_markers(
     return position, code, description
 
 
-def sided_labels(
+def pairs_of_sides(
     chosen: Mapping[str, tuple[str, ...]], body_model: BodyModel
 ) -> tuple[list[tuple[str, str]], tuple[str, str] | None, list[tuple[str, str]]]:
     """Return label pairs of the legs, the pelvis's front, and heel and toe."""
@@ -88,10 +90,10 @@ def sided_labels(
     return list(pairs), front[0] if front else None, feet
 
 
-def _description(found: Sequence[Exchange], first_frame: int) -> str:
+def _describe(exchanges: Sequence[Exchange], first_frame: int) -> str:
     """List the exchanged labels by the frames in which they are exchanged."""
     where: dict[str, list[str]] = {}
-    for exchange in found:
+    for exchange in exchanges:
         runs = [f"{a + first_frame}-{b - 1 + first_frame}" for a, b in stretches(exchange.frames)]
         text = "in all frames" if exchange.whole else "in frames " + listed(runs, MOST_LISTED)
         text += "" if exchange.certain else " or in all others"
@@ -110,9 +112,9 @@ def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
         position: (time, marker, 3), m, NaN where unseen.
         spike_m: smallest distance from the path; None finds no spikes.
     """
-    found = np.zeros(position.shape[:2], dtype=bool)
+    spikes = np.zeros(position.shape[:2], dtype=bool)
     if spike_m is None or len(position) < 3:
-        return found
+        return spikes
     bent_by = bends(position)
     for marker in np.flatnonzero(np.fmax.reduce(bent_by, axis=0) > spike_m):
         bend = np.nan_to_num(bent_by[:, marker])
@@ -121,8 +123,8 @@ def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
         for run in np.split(bent, np.flatnonzero(np.diff(bent) > SUPPORT_FRAMES) + 1):
             if run.size and run[-1] - run[0] < LONGEST_FRAMES + 2:
                 off = _off_the_path(position[:, marker], int(run[0]), int(run[-1]), limit)
-                found[off, marker] = True
-    return found
+                spikes[off, marker] = True
+    return spikes
 
 
 def _off_the_path(path: Array, first: int, last: int, limit_m: float) -> NDArray[np.intp]:

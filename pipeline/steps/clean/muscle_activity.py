@@ -15,6 +15,7 @@ from ...plates.wrench import at_instants
 from ...signals import emg
 from ...trials.session import Trial
 from ...vocabulary.muscle_names import muscles_in
+from .settings import Settings
 
 Array = NDArray[np.float64]
 
@@ -24,24 +25,21 @@ def without_absent_muscles(step: Callable[..., xr.Dataset]) -> Callable[..., xr.
 
     @functools.wraps(step)
     def with_present(*inputs: xr.Dataset, **arguments: Any) -> xr.Dataset:
-        found = step(*inputs, **arguments)
-        if "emg_left_out" in found.data_vars and not (found.variables["emg_left_out"].values != "").any():
-            found = found.drop_vars("emg_left_out")
-        return found if found.sizes.get("muscle", 1) else found.drop_dims("muscle").drop_vars("side")
+        result = step(*inputs, **arguments)
+        if "emg_left_out" in result.data_vars and not (result.variables["emg_left_out"].values != "").any():
+            result = result.drop_vars("emg_left_out")
+        return result if result.sizes.get("muscle", 1) else result.drop_dims("muscle").drop_vars("side")
 
     return with_present
 
 
-def muscle_activity(
-    read: Trial, *, channels: Mapping[str, str | None], high_pass_hz: float, low_pass_hz: float
-) -> tuple[dict[str, Any], dict[str, Any], str]:
+def muscle_activity(read: Trial, settings: Settings) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Return the envelopes of a trial.
 
     Args:
         read: a trial of the step ``read``.
-        channels: side and muscle (``left soleus``) by the label of the channel, or None for one to leave out; others
-            are recognised by :func:`pipeline.vocabulary.muscle_names.muscles_in`.
-        high_pass_hz, low_pass_hz: see :func:`pipeline.signals.emg.envelopes`.
+        settings: of the step; muscles of channels that ``emg_channels`` does not name are recognised by
+            :func:`pipeline.vocabulary.muscle_names.muscles_in`.
 
     Returns:
         ``emg_envelope`` (time, side, muscle), mV, at the marker instants, NaN for a side without a channel; its
@@ -50,18 +48,18 @@ def muscle_activity(
     parts = ("channel", "analog_units") if "analog" in read.variables else ()
     labels, units = [read.variables[name].values.tolist() for name in parts] or [[], []]
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
-    named = _named(labels, units, channels)
+    places = muscles_of_channels(labels, units, settings.emg_channels)
     kept: dict[tuple[str, str], Array] = {}
     reasons: dict[str, list[str]] = {}
-    for label, place in named.items():
+    for label, place in places.items():
         column = labels.index(label)
-        found = _envelope(read.analog.values[:, column], instants, units[column], high_pass_hz, low_pass_hz)
-        if (count := [*named.values()].count(place)) > 1:
-            found = f"one of {count} channels of {' '.join(place).replace('_', ' ')}, see clean.emg_channels"
-        if isinstance(found, str):
-            reasons.setdefault(found, []).append(label)
+        envelope = _envelope(read.analog.values[:, column], instants, units[column], settings)
+        if (count := [*places.values()].count(place)) > 1:
+            envelope = f"one of {count} channels of {' '.join(place).replace('_', ' ')}, see clean.emg_channels"
+        if isinstance(envelope, str):
+            reasons.setdefault(envelope, []).append(label)
         else:
-            kept[place] = at_instants(found[:, None, None], instants, time)[:, 0, 0]
+            kept[place] = at_instants(envelope[:, None, None], instants, time)[:, 0, 0]
     muscles = list(dict.fromkeys(muscle for _, muscle in kept))
     result = np.full((len(time), len(SIDES), len(muscles)), np.nan)
     for (side, muscle), values in kept.items():
@@ -71,25 +69,25 @@ def muscle_activity(
     return {"emg_envelope": (("time", "side", "muscle"), result)}, coordinates, left_out
 
 
-def _named(
+def muscles_of_channels(
     labels: Sequence[str], units: Sequence[str], channels: Mapping[str, str | None]
 ) -> dict[str, tuple[str, str]]:
     """Return side and muscle by label: those of the settings, then those that labels of voltages name."""
     voltages = [label for label, unit in zip(labels, units, strict=True) if emg.millivolts_per(unit)]
-    own = {label: channels[label] for label in labels if label in channels}
-    known = {label: place for label, place in muscles_in(voltages).items() if label not in own}
-    given = {label: text.split(maxsplit=1) for label, text in own.items() if text}
-    return {label: (side, muscle.replace(" ", "_")) for label, (side, muscle) in given.items()} | known
+    listed = {label: channels[label] for label in labels if label in channels}
+    recognised = {label: place for label, place in muscles_in(voltages).items() if label not in listed}
+    given = {label: text.split(maxsplit=1) for label, text in listed.items() if text}
+    return {label: (side, muscle.replace(" ", "_")) for label, (side, muscle) in given.items()} | recognised
 
 
-def _envelope(values: Array, instants: Array, unit: str, high_pass_hz: float, low_pass_hz: float) -> Array | str:
+def _envelope(values: Array, instants: Array, unit: str, settings: Settings) -> Array | str:
     """Return the envelope (sample,) of a channel, mV, or why it cannot be used."""
     rate_hz = round((len(instants) - 1) / (instants[-1] - instants[0]), 3) if len(instants) > 1 else 0.0
     if (per_unit := emg.millivolts_per(unit)) is None:
         return f"its unit is '{unit}', not V, mV or uV"
     if rate_hz < emg.LOWEST_RATE_HZ:
         return f"{rate_hz:.0f} samples per second, EMG needs {emg.LOWEST_RATE_HZ:.0f}"
-    known = emg.without_lost(values * per_unit, rate_hz=rate_hz)
-    cutoffs = {"high_pass_hz": high_pass_hz, "low_pass_hz": low_pass_hz}
-    envelope: Array = emg.envelopes(known[:, None], rate_hz=rate_hz, **cutoffs)[:, 0]
-    return emg.fault(known, envelope, rate_hz=rate_hz) or envelope
+    recorded = emg.without_lost(values * per_unit, rate_hz=rate_hz)
+    cutoffs = {"high_pass_hz": settings.emg_high_pass_hz, "low_pass_hz": settings.emg_low_pass_hz}
+    envelope: Array = emg.envelopes(recorded[:, None], rate_hz=rate_hz, **cutoffs)[:, 0]
+    return emg.fault(recorded, envelope, rate_hz=rate_hz) or envelope

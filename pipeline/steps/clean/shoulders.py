@@ -17,6 +17,7 @@ from ...trials.session import Trial
 from . import gap_filling
 from .marker_filters import filter_markers
 from .marker_repair import find_spikes
+from .settings import Settings
 
 
 def without_absent_shoulders(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
@@ -24,37 +25,27 @@ def without_absent_shoulders(step: Callable[..., xr.Dataset]) -> Callable[..., x
 
     @functools.wraps(step)
     def with_present(*inputs: xr.Dataset, **arguments: Any) -> xr.Dataset:
-        found = step(*inputs, **arguments)
-        seen = "shoulder" in found.dims and np.isfinite(found.variables["shoulder_position"].values).any()
-        return found if seen else found.drop_dims("shoulder", errors="ignore")
+        result = step(*inputs, **arguments)
+        seen = "shoulder" in result.dims and np.isfinite(result.variables["shoulder_position"].values).any()
+        return result if seen else result.drop_dims("shoulder", errors="ignore")
 
     return with_present
 
 
-def shoulder_positions(
-    read: Trial,
-    body_model: BodyModel,
-    *,
-    spike_m: float | None,
-    max_gap_s: float,
-    marker_filter: str,
-    cutoff_hz: float | str | None,
-    order: int,
-) -> NDArray[np.float64]:
+def shoulder_positions(read: Trial, body_model: BodyModel, settings: Settings) -> NDArray[np.float64]:
     """Return the positions (time, shoulder, 3) of both shoulders, m; NaN where unseen.
 
     Args:
         read: a trial of the step ``read``.
         body_model: names their labels, or none.
-        spike_m, max_gap_s: spikes are removed, and short gaps filled by a spline.
-        marker_filter, cutoff_hz, order: see :func:`pipeline.steps.clean.marker_filters.filter_markers`.
+        settings: of the step; spikes are removed, and gaps up to ``max_gap_s`` filled by a spline.
     """
     rate_hz, labels = read.attrs["marker_rate_hz"], [str(label) for label in read.marker.values]
     model = BodyModel(body_model.name, body_model.shoulders)
     seen = positions(model, labels, read.variables["marker_position"].values)
     unseen = np.full((len(read.variables["time"]), 3), np.nan)
     shoulders = np.stack([seen.get(f"shoulder_{side}", unseen) for side in SIDES], axis=1)
-    shoulders[find_spikes(shoulders, spike_m=spike_m)] = np.nan
-    filled, _ = gap_filling.fill(shoulders, [], rate_hz=rate_hz, max_gap_s=max_gap_s, max_pattern_gap_s=0)
-    filtered, _ = filter_markers(filled, rate_hz=rate_hz, marker_filter=marker_filter, cutoff_hz=cutoff_hz, order=order)
+    shoulders[find_spikes(shoulders, spike_m=settings.spike_m)] = np.nan
+    filled, _ = gap_filling.fill(shoulders, [], rate_hz=rate_hz, max_gap_s=settings.max_gap_s, max_pattern_gap_s=0)
+    filtered, _ = filter_markers(filled, rate_hz=rate_hz, settings=settings)
     return filtered

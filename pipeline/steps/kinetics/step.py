@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
@@ -40,26 +41,30 @@ DIMS = {
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Section ``kinetics`` of the settings; config/settings.schema.yaml has the meaning and unit of each key."""
+
+    gravity_m_s2: float
+    uncertainty_draws: int
+    uncertainty_band_percent: float
+    uncertainty_sizes: Mapping[str, float]
+
+
 @take_usable_walks
 def kinetics(
     kinematics: xr.Dataset,
     contacts: xr.Dataset,
     calibrate: xr.Dataset,
     *,
-    gravity_m_s2: float,
-    uncertainty_draws: int,
-    uncertainty_band_percent: float,
-    uncertainty_sizes: Mapping[str, float],
+    settings: Settings,
 ) -> xr.Dataset:
     """Solve the equations of motion of foot, shank and thigh for the joint loads.
 
     Args:
         kinematics, contacts: motion and ground wrenches of the trials.
         calibrate: the session's body-segment parameters.
-        gravity_m_s2: magnitude of the acceleration of gravity, along -y of the lab.
-        uncertainty_draws: number of Monte Carlo draws; 0 for none.
-        uncertainty_band_percent: share of the draws inside the band.
-        uncertainty_sizes: standard deviations of the errors.
+        settings: of the step.
 
     Returns:
         ``joint_force`` (sample, side, joint, axis), N, lab axes, and ``joint_moment`` (sample, side, joint,
@@ -78,25 +83,26 @@ def kinetics(
     spans = spans_of(kinematics, "sample")
     legs_at = functools.partial(
         legs_of, kinematics, contacts, calibrate,
-        gravity_m_s2=gravity_m_s2,
+        gravity_m_s2=settings.gravity_m_s2,
         smallest_floating_axis=float(kinematics.variables["smallest_floating_axis"].values[0]),
     )  # fmt: skip
     time = kinematics.variables["time"].values
     rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
     found = _of_session(legs_at, spans, rates_hz, time)
     residual = pelvis_residual(
-        kinematics, found["joint_force"], found["joint_moment"], upper_body(calibrate), gravity_m_s2
+        kinematics, found["joint_force"], found["joint_moment"], upper_body(calibrate), settings.gravity_m_s2
     )
     unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]
     for load, part in zip(LOADS, residual, strict=True):
         found[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)
     result = xr.Dataset({name: (DIMS[name], values) for name, values in found.items()}, _names())
-    if not uncertainty_draws:
+    if not settings.uncertainty_draws:
         return result
     spread = Spread.of_trials(
         uncertainty(
             legs_at(samples=span), found["joint_force"][span], trial, calibrate,
-            draws=uncertainty_draws, band_percent=uncertainty_band_percent, sizes=uncertainty_sizes,
+            draws=settings.uncertainty_draws, band_percent=settings.uncertainty_band_percent,
+            sizes=settings.uncertainty_sizes,
         )
         for span, trial in zip(spans, trials_of(kinematics).values(), strict=True)
     )  # fmt: skip

@@ -16,24 +16,13 @@ from pipeline.errors import UserError
 from pipeline.plates.wrench import centre_of_pressure
 from pipeline.signals.filters import low_pass
 from pipeline.steps.clean.step import clean
+from tests.support.settings import settings_of
 from tests.support.walks.as_clean import BODY_MODEL, Rectangle
 
 Array = NDArray[np.float64]
 
 MARKER_HZ, ANALOG_HZ = 100, 1000
-OFF: dict[str, Any] = {
-    "max_gap_s": 0.1,
-    "max_pattern_gap_s": 0.2,
-    "spike_m": None,
-    "exchanged_markers": "repair",
-    "marker_filter": "butterworth",
-    "marker_cutoff_hz": None,
-    "force_cutoff_hz": None,
-    "filter_order": 4,
-    "emg_high_pass_hz": 20,
-    "emg_low_pass_hz": 6,
-    "emg_channels": {},
-}
+OFF: dict[str, Any] = {"spike_m": None, "marker_cutoff_hz": None, "force_cutoff_hz": None}
 PLATE = Rectangle(-0.3, 0.3, -0.2, 0.2)
 TIME = np.arange(200) / MARKER_HZ
 PLATE_TIME = np.arange(2000) / ANALOG_HZ
@@ -78,7 +67,7 @@ def trial(
 
 
 def cleaned(read: xr.Dataset, *, model: BodyModel = BODY_MODEL, **settings: Any) -> xr.Dataset:
-    return clean(read, body_model=model, **(OFF | settings))
+    return clean(read, body_model=model, settings=settings_of("clean", **(OFF | settings)))
 
 
 def heel(read: xr.Dataset, **settings: Any) -> Array:

@@ -12,7 +12,7 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.label_swaps import find_exchanges
-from pipeline.steps.clean.marker_repair import EXCHANGED, repair_markers, sided_labels
+from pipeline.steps.clean.marker_repair import EXCHANGED, pairs_of_sides, repair_markers
 from tests.support.walks.as_read import Markers, cleaned, generated, real_walks, used
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
 from tests.support.walks.person import BODY_MODELS, body_model, turned
@@ -36,7 +36,7 @@ def found_in(
     points: Markers, chosen: Mapping[str, tuple[str, ...]], model: BodyModel
 ) -> dict[frozenset[str], np.ndarray]:
     position = np.stack(list(points.values()), axis=1)
-    found = find_exchanges(position, list(points), *sided_labels(chosen, model))
+    found = find_exchanges(position, list(points), *pairs_of_sides(chosen, model))
     return {frozenset((e.first, e.second)): e.frames for e in found}
 
 

@@ -12,6 +12,7 @@ from scipy.interpolate import make_smoothing_spline
 from pipeline.signals.filters import low_pass
 from pipeline.signals.splines import smooth, smoothing_weight
 from pipeline.steps.clean.marker_filters import filter_markers, gcv_spline, residual_cutoffs_hz
+from tests.support.settings import settings_of
 from tests.support.walks.as_read import cleaned, generated
 
 Array = NDArray[np.float64]
@@ -120,8 +121,9 @@ def test_each_marker_has_its_own_cutoff_and_an_unseen_one_none() -> None:
     _, recorded = noisy(0.001)
     recorded[:, 1] = noisy(0.01, seed=1)[1][:, 1]
     recorded[:, 2] = np.nan
-    residual: dict[str, Any] = {"marker_filter": "butterworth", "cutoff_hz": "residual"}
-    filtered, chosen = filter_markers(recorded, rate_hz=RATE_HZ, order=4, **residual)
+    filtered, chosen = filter_markers(
+        recorded, rate_hz=RATE_HZ, settings=settings_of("clean", marker_cutoff_hz="residual")
+    )
     assert chosen[1] < chosen[0]
     assert np.isnan(chosen[2])
     own = low_pass(recorded[:, 0], rate_hz=RATE_HZ, cutoff_hz=float(chosen[0]), order=4)

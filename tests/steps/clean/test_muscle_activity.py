@@ -22,6 +22,7 @@ from pipeline.variables.schema import described
 from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.emg import add_channels
+from tests.support.settings import settings_of
 from tests.support.studies.run_steps import run_study
 from tests.support.studies.two_people import ALONE, sessions, stored, trial
 
@@ -53,7 +54,7 @@ def walk(tmp_path: Path, channels: Mapping[str, tuple[str, Array]], name: str = 
 
 
 def cleaned(read: xr.Dataset, **changes: Any) -> xr.Dataset:
-    return clean(read, body_model=MODEL, **(CHOSEN["clean"] | changes))
+    return clean(read, body_model=MODEL, settings=settings_of("clean", **CHOSEN["clean"] | changes))
 
 
 @cache
@@ -243,7 +244,7 @@ def test_noise_of_real_amplifiers_is_no_muscle(shared: Path) -> None:
     path = shared / "labs" / "children" / "HC040A" / "Straight" / "HC040A14.c3d"
     model = settings.load_body_model("plug_in_gait", where="", study_path=path)
     read = read_trial(path, body_model=model, **CHOSEN["read"])
-    found = clean(read, body_model=model, **CHOSEN["clean"])
+    found = clean(read, body_model=model, settings=settings_of("clean", **CHOSEN["clean"]))
     assert "emg_envelope" not in found
     assert "Voltage.L Rect" in found.attrs["emg_left_out"]
     assert "Spare" not in found.attrs["emg_left_out"]

@@ -22,6 +22,7 @@ from pipeline.trials.session import joined, separate
 from tests.steps.contacts.test_kinematic_events import running
 from tests.support.faults.plates import Stance, on_plates
 from tests.support.plates.stances import SETTINGS, STOPS_AT_ONCE, found, stance, under
+from tests.support.settings import settings_of
 from tests.support.walks import as_clean
 from tests.support.walks.as_clean import FOOT_M, SPEED_M_S, Rectangle, Walk, as_stored, cleaned, walk
 from tests.support.walks.on_plates import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted
@@ -43,7 +44,7 @@ def plated(known: Walk) -> xr.Dataset:
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     raw = raw_walk(tmp_path_factory.mktemp("walk"), 5)
-    return clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"])
+    return clean(raw, body_model=BODY_MODEL, settings=settings_of("clean"))
 
 
 FAULTS: dict[str, Callable[[xr.Dataset, int], xr.Dataset]] = {
@@ -217,7 +218,7 @@ def test_few_plates_and_missing_samples(known: Walk, plated: xr.Dataset) -> None
 
 def test_a_jump_is_reported_as_drift(tmp_path: Path) -> None:
     raw = jumping(raw_walk(tmp_path, 7), 1, 60)
-    reasons_of = [row.reason for row in on_plates(clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"]))]
+    reasons_of = [row.reason for row in on_plates(clean(raw, body_model=BODY_MODEL, settings=settings_of("clean")))]
     assert [DRIFT in reason for reason in reasons_of] == [False, True, False]
 
 
@@ -225,7 +226,7 @@ def test_a_jump_is_reported_as_drift(tmp_path: Path) -> None:
 
 
 def after_cleaning(raw: xr.Dataset, model: BodyModel = BODY_MODEL) -> list[Stance]:
-    return on_plates(clean(raw, body_model=model, **CHOSEN["clean"]))
+    return on_plates(clean(raw, body_model=model, settings=settings_of("clean")))
 
 
 def test_an_idle_plate_takes_no_part_in_contacts(shared: Path) -> None:

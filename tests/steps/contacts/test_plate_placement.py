@@ -21,8 +21,9 @@ from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_placement import misreading, pushing_down, shifted_plates, steps_of
 from pipeline.steps.contacts.plate_steps import PlateStep
+from tests.support.settings import settings_of
 from tests.support.walks.on_plates import BODY_MODEL, raw_walk, reread
-from tests.support.walks.real import CHOSEN, cleaned_walks
+from tests.support.walks.real import cleaned_walks
 
 Array = NDArray[np.float64]
 
@@ -71,7 +72,7 @@ def trial_of(cleaned: xr.Dataset) -> Trial:
 
 
 def cleaned_of(raw: xr.Dataset) -> xr.Dataset:
-    return clean(raw, body_model=BODY_MODEL, **CHOSEN["clean"])
+    return clean(raw, body_model=BODY_MODEL, settings=settings_of("clean"))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ SPAN_S: Any = {"start_s": 0.1, "end_s": 0.9}
 @pytest.fixture(scope="module")
 def trial() -> tuple[xr.Dataset, xr.Dataset]:
     motion = moving(landmarks(walk(TIME)))
-    return motion, kinetics(motion, ground(), CALIBRATION, **KINETICS)
+    return motion, kinetics(motion, ground(), CALIBRATION, settings=KINETICS)
 
 
 def test_terms_along_the_joint_axes_sum_to_the_moment(trial: tuple[xr.Dataset, xr.Dataset]) -> None:

@@ -24,7 +24,7 @@ LEFT, RIGHT = range(2)
 def solved(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> tuple[Legs, Array]:
     """Return the legs and the right-handed projections of the joint moments on the joint axes."""
     own = legs(motion, contacts, calibration)
-    found = kinetics(motion, contacts, calibration, **KINETICS)
+    found = kinetics(motion, contacts, calibration, settings=KINETICS)
     return own, found.joint_moment_jcs.values * own.signs
 
 
@@ -173,7 +173,7 @@ def power_left_over(own: Legs, loads: xr.Dataset) -> Array:
 
 @pytest.fixture(scope="module")
 def loads(motion: xr.Dataset) -> xr.Dataset:
-    return kinetics(motion, ground(), CALIBRATION, **KINETICS)
+    return kinetics(motion, ground(), CALIBRATION, settings=KINETICS)
 
 
 def test_power_changes_the_energy_of_every_segment(loads: xr.Dataset, loaded: tuple[Legs, Array]) -> None:

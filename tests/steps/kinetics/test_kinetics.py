@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -172,7 +174,9 @@ def test_terms_sum_to_the_moment() -> None:
 
 
 def test_gravity_setting_scales_the_gravity_term_alone() -> None:
-    moon = kinetics(moved(), ground(), CALIBRATION, **KINETICS | {"gravity_m_s2": GRAVITY / 6}).joint_moment_term
+    moon = kinetics(
+        moved(), ground(), CALIBRATION, settings=replace(KINETICS, gravity_m_s2=GRAVITY / 6)
+    ).joint_moment_term
     earth = loaded().joint_moment_term
     close(6 * moon.sel(term="gravity"), earth.sel(term="gravity"))
     rest = ["inertia", "velocity", "ground"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,10 +51,10 @@ def same(found: xr.Dataset, expected: xr.Dataset) -> None:
 
 @pytest.mark.parametrize("draws", [0, 10])
 def test_a_session_is_its_trials(trials: dict[str, tuple[xr.Dataset, xr.Dataset]], draws: int) -> None:
-    settings = {**KINETICS, "uncertainty_draws": draws}
-    found = kinetics(session(trials, 0), session(trials, 1), CALIBRATION, **settings)
+    settings = replace(KINETICS, uncertainty_draws=draws)
+    found = kinetics(session(trials, 0), session(trials, 1), CALIBRATION, settings=settings)
     for name, (motion, contacts) in trials.items():
-        alone = kinetics(motion, contacts, CALIBRATION, **settings)
+        alone = kinetics(motion, contacts, CALIBRATION, settings=settings)
         same(one_trial(found, name), alone)
         assert alone.attrs == one_trial(found, name).attrs
     assert np.isnan(found.forward_closure.values[1]).all()
@@ -65,9 +66,9 @@ def test_a_trial_rejected_in_one_input_stays_rejected(
     trials: dict[str, tuple[xr.Dataset, xr.Dataset]], here: int
 ) -> None:
     """Its samples are in the other input, and in no result."""
-    whole = kinetics(session(trials, 0), session(trials, 1), CALIBRATION, **KINETICS)
+    whole = kinetics(session(trials, 0), session(trials, 1), CALIBRATION, settings=KINETICS)
     inputs = [session(trials, part, **({"c": "no plates"} if part == here else {})) for part in (0, 1)]
-    found = kinetics(*inputs, CALIBRATION, **KINETICS)
+    found = kinetics(*inputs, CALIBRATION, settings=KINETICS)
     assert found.rejected.values.tolist() == ["", "", "no plates", ""]
     assert found.sizes["sample"] == whole.sizes["sample"] - COUNTS["c"]
     assert spans_of(found, "sample")[2] == slice(157, 157)
@@ -77,7 +78,7 @@ def test_a_trial_rejected_in_one_input_stays_rejected(
 
 def test_without_a_model_every_trial_is_rejected(trials: dict[str, tuple[xr.Dataset, xr.Dataset]]) -> None:
     model = xr.Dataset(attrs={"rejected": "no static trial"})
-    found = kinetics(session(trials, 0), session(trials, 1), model, **KINETICS)
+    found = kinetics(session(trials, 0), session(trials, 1), model, settings=KINETICS)
     assert found.rejected.values.tolist() == ["no static trial"] * len(COUNTS)
     assert not found.data_vars
 
@@ -88,10 +89,10 @@ def test_portions_do_not_matter(
 ) -> None:
     """They end within trials, and within windows."""
     inputs = session(trials, 0), session(trials, 1), CALIBRATION
-    whole = kinetics(*inputs, **KINETICS)
+    whole = kinetics(*inputs, settings=KINETICS)
     monkeypatch.setattr(step, "SOLVED_AT_A_TIME", solved)
     monkeypatch.setattr(step, "SIMULATED_AT_A_TIME", simulated)
-    same(kinetics(*inputs, **KINETICS), whole)
+    same(kinetics(*inputs, settings=KINETICS), whole)
 
 
 def test_windows_are_those_of_each_trial() -> None:
@@ -116,9 +117,9 @@ def test_a_long_session_needs_the_memory_of_its_results_and_one_portion(
     for times in (2, 12):
         copies = {f"{i}{name}": data for i in range(times) for name, data in trials.items() if name != "b"}
         inputs = session(copies, 0), session(copies, 1), CALIBRATION
-        kinetics(*inputs, **KINETICS)
+        kinetics(*inputs, settings=KINETICS)
         tracemalloc.start()
-        found = kinetics(*inputs, **KINETICS)
+        found = kinetics(*inputs, settings=KINETICS)
         beyond.append(tracemalloc.get_traced_memory()[1] - found.nbytes)
         tracemalloc.stop()
     assert beyond[1] < beyond[0] + 0.1 * found.nbytes

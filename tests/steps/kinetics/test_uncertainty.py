@@ -105,7 +105,7 @@ def test_closed_form_of_errors_of_places_is_the_variance_of_draws(source: str) -
     """The variance has a relative standard error of sqrt(2 / n), 1 % for 20000 draws; the tolerance is four of them."""
     motion, sizes = moving(landmarks(walk(TIME)), time=TIME), only(source)
     own = legs(motion)
-    force = kinetics(motion, ground(TIME), CALIBRATION, **KINETICS).joint_force.values
+    force = kinetics(motion, ground(TIME), CALIBRATION, settings=KINETICS).joint_force.values
     errors = error_draws.drawn(20000, sizes, CALIBRATION, motion)[source]
     some = uncertainty.measured_frames(own, slice(60, 62), uncertainty.carriers(CALIBRATION))
     drawn = uncertainty.moments(some, own, errors).var(axis=0)

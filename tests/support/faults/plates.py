@@ -18,6 +18,7 @@ from pipeline.steps.read.step import read_trial as read
 from tests.support.faults.channels import CHANNEL_FAULTS
 from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
 from tests.support.plates.stances import found
+from tests.support.settings import settings_of
 from tests.support.walks import moving_on_plates
 from tests.support.walks.moving_on_plates import VALID
 from tests.support.walks.on_plates import (
@@ -111,12 +112,14 @@ def on_plates(cleaned: xr.Dataset, **settings: Any) -> list[Stance]:
 
 
 def judged(raw: xr.Dataset, model: BodyModel = BODY_MODEL) -> list[Stance]:
-    return on_plates(clean(raw, body_model=model, **CHOSEN["clean"]))
+    return on_plates(clean(raw, body_model=model, settings=settings_of("clean")))
 
 
 def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: BodyModel = BODY_MODEL) -> str:
     """Return the outcome for the stances on a plate with a fault."""
-    right, faulty = (clean(t, body_model=model, **CHOSEN["clean"]) for t in (raw, fault.inject(raw, plate, dose)))
+    right, faulty = (
+        clean(t, body_model=model, settings=settings_of("clean")) for t in (raw, fault.inject(raw, plate, dose))
+    )
     reasons = [s.reason for s in on_plates(faulty) if str(raw.plate.values[plate]) in s.plates.split()]
     if reasons and all(reasons):
         return FLAGGED if any(fault.words in reason for reason in reasons) else REFUSED

@@ -64,7 +64,9 @@ def loads(trial: Recorded, *, draws: int = 0, sizes: Mapping[str, float] = SIZES
         moved,
         trial.contacts,
         trial.calibration,
-        **SETTINGS["kinetics"] | {"uncertainty_draws": draws, "uncertainty_sizes": sizes},
+        settings=settings_of(
+            "kinetics", **SETTINGS["kinetics"] | {"uncertainty_draws": draws, "uncertainty_sizes": sizes}
+        ),
     )
 
 

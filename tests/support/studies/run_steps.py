@@ -93,12 +93,12 @@ def run_trial(
     recorded: xr.Dataset, calibration: xr.Dataset, model: BodyModel, chosen: Mapping[str, Any]
 ) -> dict[str, xr.Dataset]:
     """Return the dataset of each step of one trial, with units and names; metrics also by name."""
-    cleaned = clean(recorded, body_model=model, **chosen["clean"])
+    cleaned = clean(recorded, body_model=model, settings=settings_of("clean", **chosen["clean"]))
     touched = contacts(cleaned, **chosen["contacts"])
     moved = kinematics(
         cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
     )
-    loaded = kinetics(moved, touched, calibration, **chosen["kinetics"])
+    loaded = kinetics(moved, touched, calibration, settings=settings_of("kinetics", **chosen["kinetics"]))
     cut = cycles(loaded, moved, touched, cleaned, calibration, **chosen["cycles"])
     steps = {
         "read": recorded,

@@ -16,10 +16,10 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
+from tests.support.settings import settings_of
 from tests.support.walks.person import Landmarks, body_model, landmarks, mirrored, recorded, turned, walk
 
 Markers = dict[str, np.ndarray]
-DEFAULTS = settings.read_yaml(settings.CONFIG / "default.yaml")["clean"]
 
 
 @cache
@@ -57,7 +57,7 @@ def used(trial: xr.Dataset, model: BodyModel) -> tuple[Markers, dict[str, tuple[
 
 
 def cleaned(trial: xr.Dataset, model: BodyModel, **changes: Any) -> xr.Dataset:
-    return clean(trial, body_model=model, **(DEFAULTS | changes))
+    return clean(trial, body_model=model, settings=settings_of("clean", **changes))
 
 
 def real_walks(shared: Path) -> Iterator[tuple[str, xr.Dataset, BodyModel]]:

@@ -14,7 +14,6 @@ from pipeline.body.legs import Legs, legs_of
 from pipeline.conventions import SIDES
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
-from pipeline.workflow.settings import CONFIG, read_yaml
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.person import (
@@ -35,8 +34,7 @@ TIME = np.arange(200) / 200
 INNER = slice(25, -25)  # away from the spline's error at the ends
 MODEL = body_model("isb_clusters")
 CALIBRATION = calibrated(MODEL, standing())
-DEFAULTS = read_yaml(CONFIG / "default.yaml")
-SETTINGS, KINETICS = settings_of("kinematics"), DEFAULTS["kinetics"]
+SETTINGS, KINETICS = settings_of("kinematics"), settings_of("kinetics")
 UP = np.array([0.0, 1, 0])
 SWAPPED = {"side": list(SIDES[::-1])}
 # formulations add numbers of some 1000 N and 300 N m in different orders, through matrices of condition 1 to 100
@@ -66,7 +64,7 @@ def ground_at(place: Array, force: Array, free_moment: Array | float = 0.0) -> x
 
 def loads(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:
     """Return the dataset of the step ``kinetics``."""
-    return described_trial("kinetics", kinetics(motion, contacts, calibration, **KINETICS))
+    return described_trial("kinetics", kinetics(motion, contacts, calibration, settings=KINETICS))
 
 
 @cache

@@ -12,6 +12,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from pipeline.workflow.settings import read_yaml
 from tests.support.checkout import HOUSE
+from tests.support.settings import settings_of
 from tests.support.walks.as_clean import BODY_MODEL
 
 
@@ -49,4 +50,7 @@ def raw_walks(shared: Path) -> dict[str, xr.Dataset]:
 
 def cleaned_walks(shared: Path) -> dict[str, xr.Dataset]:
     """Return the results of step ``clean`` for all walks."""
-    return {file: clean(raw, body_model=FILES[file], **CHOSEN["clean"]) for file, raw in raw_walks(shared).items()}
+    return {
+        file: clean(raw, body_model=FILES[file], settings=settings_of("clean"))
+        for file, raw in raw_walks(shared).items()
+    }

@@ -1,0 +1,153 @@
+"""Landmarks of a trial: markers repaired, gaps filled, heels added where the trial lacks their markers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ...body.body_model import BodyModel
+from ...body.landmarks import SHOWING_HEEL, chosen_labels, heel_places, positions, seen_labels, with_heels
+from ...body.resolved_model import resolve
+from ...body.static_skeleton import with_devices
+from ...conventions import SIDES
+from ...errors import UserError
+from ...trials.session import Trial, facts_of_trials, one_trial
+from . import gap_filling
+from .marker_repair import SPIKE, repair_markers
+from .settings import Settings
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Chosen = dict[str, tuple[str, ...]]  # labels by landmark
+
+
+class Landmarks(NamedTuple):
+    """The landmarks of a trial after repairs.
+
+    Attributes:
+        labels: of the markers of each landmark.
+        position: (time, landmark, 3), m.
+        repair: (time, landmark), see ``FLAGS`` in :mod:`pipeline.variables.schema`.
+        measured: (time, landmark), whether all its markers were seen and kept.
+    """
+
+    labels: Chosen
+    position: Array
+    repair: NDArray[np.int8]
+    measured: Flags
+
+
+def give_heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
+    """Give a step on the walks of a session the places of the heels in its static trial, as ``heels``."""
+
+    @functools.wraps(step)
+    def with_static(read: xr.Dataset, *, body_model: BodyModel, **arguments: Any) -> xr.Dataset:
+        places: dict[str, Array] = {}
+        about = facts_of_trials(read) if "trial" in read.dims else {}
+        for name, facts in about.items():
+            if facts.get("role") == "static" and not facts["rejected"]:
+                trial = one_trial(read, name)
+                labels = [str(label) for label in trial.marker.values]
+                points = positions(body_model, labels, trial.marker_position.values)
+                places |= heel_places(with_devices(points, resolve(body_model, points.keys()).devices))
+        return step(read, body_model=body_model, heels=places, **arguments)
+
+    return with_static
+
+
+def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str]:
+    """Return the landmarks that are seen, repaired and with gaps filled, and the labels exchanged back.
+
+    Raises:
+        UserError: no marker of the model is seen, or labels are exchanged beyond repair.
+    """
+    rate_hz = read.attrs["marker_rate_hz"]
+    chosen, labels, recorded = _markers(read, body_model)
+    whole, repairs, exchanged = repair_markers(
+        recorded,
+        labels,
+        chosen,
+        body_model,
+        first_frame=1 + round(float(read.variables["time"].values[0]) * rate_hz),
+        spike_m=settings.spike_m,
+        exchanged_markers=settings.exchanged_markers,
+    )
+    clusters = _clusters(body_model, chosen, labels)
+    filled, code = gap_filling.fill(
+        whole,
+        clusters,
+        rate_hz=rate_hz,
+        max_gap_s=settings.max_gap_s,
+        max_pattern_gap_s=settings.max_pattern_gap_s,
+    )
+    code = np.where((code == 0) | (repairs == SPIKE), repairs, code)
+    groups = [[labels.index(label) for label in group] for group in chosen.values()]
+    landmarks = Landmarks(
+        chosen,
+        position=_by_landmark(np.mean, filled, groups),
+        repair=_by_landmark(np.max, code, groups),
+        measured=_by_landmark(np.all, np.isfinite(whole).all(axis=-1), groups),
+    )
+    return landmarks, exchanged
+
+
+def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
+    """Return the labels of each landmark, all labels, positions (time, label, 3).
+
+    Raises:
+        UserError: none is seen.
+    """
+    labels, recorded = [str(label) for label in read.marker.values], read.marker_position.values
+    chosen = chosen_labels(body_model, seen_labels(labels, recorded))
+    if not chosen:
+        here = ", ".join(labels[:9])
+        what = f"no marker of body model {body_model.name} is seen in the file (which has {here} ...)"
+        raise UserError("", what, "choose the body_model with these labels, or write one")
+    used = list(dict.fromkeys(label for group in chosen.values() for label in group))
+    column = {label: i for i, label in enumerate(labels)}
+    paths = np.ascontiguousarray(np.moveaxis(recorded, 0, -1)[[column[label] for label in used]])  # time last
+    return chosen, used, np.moveaxis(paths, -1, 0)
+
+
+def _clusters(body_model: BodyModel, chosen: Chosen, labels: list[str]) -> list[list[int]]:
+    """Return the columns of the markers of each rigid cluster, left and right."""
+    clusters = []
+    for side in SIDES:
+        for segment in body_model.segments.values():
+            groups = [chosen.get(name, chosen.get(f"{name}_{side}", ())) for name in segment.cluster]
+            clusters.append([labels.index(label) for group in groups for label in group])
+    return clusters
+
+
+def _by_landmark(combine: Callable[..., Any], values: Any, groups: list[list[int]]) -> Any:
+    """Return (time, landmark, ...) from (time, marker, ...) by combining the markers of each landmark."""
+    if groups == [[i] for i in range(values.shape[1])]:
+        return values
+    result = values[:, [group[0] for group in groups]]
+    for i, group in enumerate(groups):
+        if len(group) > 1:
+            result[:, i] = combine(values[:, group], axis=1)
+    return result
+
+
+def add_heels(seen: Landmarks, heels: Mapping[str, Array], time: Array) -> Landmarks:
+    """Return landmarks with virtual heels; the labels of one are those that it is computed from, and so its repairs."""
+    points = {name: seen.position[:, i] for i, name in enumerate(seen.labels)}
+    whole, landmarks = with_heels(points, heels, time), seen
+    for name in [*whole][len(points) :]:
+        sources = [f"{other}_{name.removeprefix('heel_')}" for other in SHOWING_HEEL]
+        columns = [[*points].index(source) for source in sources]
+        repair = seen.repair[:, columns].max(axis=1, keepdims=True)
+        measured = seen.measured[:, columns].all(axis=1, keepdims=True)
+        landmarks = Landmarks(
+            landmarks.labels | {name: tuple(label for source in sources for label in seen.labels[source])},
+            np.concatenate([landmarks.position, whole[name][:, None]], axis=1),
+            np.concatenate([landmarks.repair, repair], axis=1),
+            np.concatenate([landmarks.measured, measured], axis=1),
+        )
+    return landmarks

@@ -1,0 +1,82 @@
+"""Forces of the plates of a trial: baselines subtracted, filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...plates.baseline import subtract_baseline
+from ...plates.foot_proximity import without_feet
+from ...plates.wrench import at_instants
+from ...signals.filters import low_pass
+from ...trials.session import AnyTrial, Trial
+from .settings import Settings
+
+Array = NDArray[np.float64]
+
+
+def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Settings) -> dict[str, Any]:
+    """Return the variables of the plates: wrenches without baseline, filtered, and the baseline.
+
+    Args:
+        read: a trial of the step ``read``.
+        landmarks: (time, 3), m, that show when a foot is over a plate.
+        settings: of the step.
+
+    Raises:
+        UserError: the cut-off is too high for the file's rate.
+    """
+    instants = read.variables["plate_time"].values
+    wrench, baseline, drift = subtract_baselines(read, landmarks)
+    filtered = low_pass_plates(wrench, instants, settings)
+    time = read.variables["time"].values
+    return {
+        "plate_force": (("time", "plate", "axis"), at_instants(filtered[..., :3], instants, time)),
+        "plate_moment": (("time", "plate", "axis"), at_instants(filtered[..., 3:], instants, time)),
+        **{name: read.variables[name] for name in ("plate_corner", "plate_edges_known", "plate_fault")},
+        "vertical_force": (("plate_time", "plate"), wrench[..., 1].copy()),
+        "vertical_force_filtered": (("plate_time", "plate"), filtered[..., 1]),
+        "plate_baseline": (("plate", "axis"), baseline),
+        "plate_drift": (("plate",), drift),
+    }
+
+
+def subtract_baselines(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+    """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, its mean (plate, 3), and its drift, N.
+
+    Args:
+        read: a trial of the step ``read``.
+        landmarks: (time, 3), m, that show when a foot is over a plate.
+    """
+    force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
+    if not force.size:
+        return np.concatenate([force, moment], axis=-1), np.zeros(force.shape[1:]), np.zeros(force.shape[1])
+    instants, time = read.variables["plate_time"].values, read.variables["time"].values
+    rate_hz = _rate_hz(instants)
+    frames = time.searchsorted(instants).clip(max=len(time) - 1)
+    away = without_feet(landmarks, corners)[frames]
+    return subtract_baseline(force, moment, corners, rate_hz=rate_hz, named=_zero_window(read, rate_hz), away=away)
+
+
+def low_pass_plates(wrench: Array, instants: Array, settings: Settings) -> Array:
+    """Return wrenches (plate_time, plate, 6) after the low-pass filter of the settings."""
+    if not wrench.size:
+        return wrench
+    rate_hz, order = _rate_hz(instants), settings.filter_order
+    return low_pass(wrench, rate_hz=rate_hz, cutoff_hz=settings.force_cutoff_hz, order=order)
+
+
+def _rate_hz(instants: Array) -> float:
+    return float((len(instants) - 1) / (instants[-1] - instants[0]))
+
+
+def _zero_window(read: AnyTrial, rate_hz: float) -> slice | None:
+    """Return the samples that FORCE_PLATFORM:ZERO names as unloaded."""
+    if np.isnan(limits := read.zero_frames.values).any():
+        return None
+    first, last = limits.astype(int).tolist()
+    per_frame = rate_hz / read.attrs["marker_rate_hz"]
+    return slice(round((first - 1) * per_frame), round(last * per_frame))
