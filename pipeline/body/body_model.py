@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
+from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, nearest
-from .rules import CENTRES, AxisRule, CentreRule, LegRules, Names, SegmentRule, names_in
+from .rules import CENTRES, AxisRule, CentreRule, LegRules, Names, SegmentRule, find_fixed_landmarks, in_full, names_in
 
 REQUIRED = {
     "regression": ("moves_with",),
@@ -84,13 +84,23 @@ class BodyModel:
     @cached_property
     def legs(self) -> dict[str, LegRules]:
         """Return the rules of each leg, with the full names of landmarks, by side."""
-        return {
-            side: LegRules.of(side, self.joint_centres, self.segments, self.virtual, self.landmarks.keys())
-            for side in SIDES
+        return {side: self._leg(side) for side in SIDES}
+
+    def _leg(self, side: str) -> LegRules:
+        def full(name: str) -> str:
+            return name if name in self.landmarks or name in CENTRES else f"{name}_{side}"
+
+        centres = {joint: tuple(in_full(rule, full) for rule in rules) for joint, rules in self.joint_centres.items()}
+        segments = {name: in_full(rule, full) for name, rule in self.segments.items()}
+        clusters = {name: {point: full(point) for point in rule.cluster} for name, rule in self.segments.items()}
+        devices = {f"{name}_{side}": tuple(f"{rod}_{side}" for rod in rods) for name, rods in self.virtual.items()}
+        fixed = {
+            name: find_fixed_landmarks(segments[name], centres.get(DISTAL.get(name, ""), ())) for name in FROM_PELVIS
         }
+        return LegRules(side, centres, segments, clusters, devices, fixed)
 
 
-def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
+def find_loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
     """Return names in a model that it does not define, and keys that its joint-centre rules lack."""
     model = BodyModel.of(definition)
     points = {*CENTRES, *definition["landmarks"]}
@@ -120,23 +130,23 @@ def loose_ends(definition: Mapping[str, Any]) -> list[Problem]:
     if not model.segments["pelvis"].origin:
         problems.append(Problem("segments.pelvis", "lacks 'origin'", "add it"))
     weights = model.settings.get("kinematics", {}).get("marker_weights", {})
-    return list(dict.fromkeys(problems)) or unknown_weights(model, weights, where="settings")
+    return list(dict.fromkeys(problems)) or find_unknown_weights(model, weights, where="settings")
 
 
-def unknown_weights(model: BodyModel, weights: Iterable[str], *, where: str) -> list[Problem]:
+def find_unknown_weights(model: BodyModel, weights: Iterable[str], *, where: str) -> list[Problem]:
     """Return the names of ``kinematics.marker_weights`` that are no marker or segment of the linked legs."""
     fixed = dict.fromkeys(name for part in FROM_PELVIS for side in SIDES for name in model.legs[side].fixed[part])
     bare = dict.fromkeys(name.removesuffix("_left").removesuffix("_right") for name in fixed)
-    known = [*FROM_PELVIS, *bare]
+    allowed = [*FROM_PELVIS, *bare]
     return [
         Problem(
             f"{where}: kinematics.marker_weights",
             f"the linked legs have no segment and no marker '{name}'",
-            nearest(name, [*known, *fixed])
-            or f"expected one of {', '.join(known)}, the markers also with _left or _right",
+            nearest(name, [*allowed, *fixed])
+            or f"expected one of {', '.join(allowed)}, the markers also with _left or _right",
         )
         for name in weights
-        if name not in {*known, *fixed}
+        if name not in {*allowed, *fixed}
     ]
 
 

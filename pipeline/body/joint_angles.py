@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..conventions import FLEXION_SIGN, JOINTS, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, unit
-from .segment_poses import turned_about_y
+from .segment_poses import turn_about_y
 
 Array = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def joint_angles(
     """
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :3]
     if tibial_torsion is not None and tibial_torsion.any():
-        twist = np.array([turned_about_y(angle) for angle in MIRROR * tibial_torsion])
+        twist = np.array([turn_about_y(angle) for angle in MIRROR * tibial_torsion])
         proximal = np.concatenate([twist[:, None] @ proximal[:, :, :1], proximal[:, :, 1:]], axis=2)
     angle = angles(proximal, distal, smallest_floating_axis=smallest_floating_axis)
     if convention == "plug_in_gait":

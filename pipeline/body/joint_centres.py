@@ -193,7 +193,9 @@ def _dot(a: Array, b: Array) -> Array:
     return np.asarray((a * b).sum(axis=-1, keepdims=True))
 
 
-def shifted(start: Array, axes: Array, shift: tuple[float, float, float], length: Array | float, side: str) -> Array:
+def shift_centre(
+    start: Array, axes: Array, shift: tuple[float, float, float], length: Array | float, side: str
+) -> Array:
     """Return a joint centre predicted from a point: the shift, by fractions of a length, along given axes.
 
     Bruening DA et al. (2008, Clin Biomech 23:1299-1302): the ankle centre lies 2.7 % of the shank's length below

@@ -24,7 +24,7 @@ Points = dict[str, Array]
 MOST_PROBLEMS, MOST_LISTED = 2, 4  # landmarks with a problem of their own; landmarks that one problem of many names
 
 
-def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Names]:
+def choose_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Names]:
     """Return the labels, as the file spells them, of each landmark that the file has.
 
     A label may be spelt otherwise than in the model (:func:`_spellings`) if only one label of the file then matches;
@@ -38,18 +38,18 @@ def chosen_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
         for spelling in _spellings(label):
             alike.setdefault(spelling, set()).add(label)
 
-    def spelt(label: str) -> str:
+    def find(label: str) -> str:
         if label in here:
             return label
         others = set[str]().union(*(alike.get(spelling, ()) for spelling in _spellings(label)))
         others = cased.get(label.casefold(), others)
         return min(others) if len(others) == 1 else ""
 
-    found = {
-        landmark: next(filter(all, (tuple(map(spelt, group)) for group in alternatives)), ())
+    groups = {
+        landmark: next(filter(all, (tuple(map(find, group)) for group in alternatives)), ())
         for landmark, alternatives in body_model.landmarks.items()
     }
-    return {landmark: group for landmark, group in found.items() if group}
+    return {landmark: group for landmark, group in groups.items() if group}
 
 
 @functools.lru_cache(maxsize=16384)
@@ -62,17 +62,17 @@ def _spellings(label: str) -> frozenset[tuple[str, str]]:
     """
     words = [word.casefold() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", label) if word]
     whole = "".join(words)
-    found = {("", whole)}
+    meanings = {("", whole)}
     if len(words) > 1:
-        found.add((SIDE_WORDS.get(words[0], ""), "".join(words[1:])))
-        found.add((SIDE_WORDS.get(words[-1], ""), "".join(words[:-1])))
-    found.update((side, whole.removeprefix(word)) for word, side in SIDE_WORDS.items() if whole.startswith(word))
-    return frozenset((side, name) for side, name in found if name and (side or name == whole))
+        meanings.add((SIDE_WORDS.get(words[0], ""), "".join(words[1:])))
+        meanings.add((SIDE_WORDS.get(words[-1], ""), "".join(words[:-1])))
+    meanings.update((side, whole.removeprefix(word)) for word, side in SIDE_WORDS.items() if whole.startswith(word))
+    return frozenset((side, name) for side, name in meanings if name and (side or name == whole))
 
 
 def positions(body_model: BodyModel, labels: list[str], markers: Array) -> Points:
     """Return the position (time, 3) of each landmark that is ever seen, m, from markers (time, marker, 3)."""
-    return mean_positions(chosen_labels(body_model, seen_labels(labels, markers)), labels, markers)
+    return mean_positions(choose_labels(body_model, find_seen_labels(labels, markers)), labels, markers)
 
 
 def mean_positions(groups: Mapping[str, Names], labels: list[str], markers: Array) -> Points:
@@ -86,7 +86,7 @@ def mean_positions(groups: Mapping[str, Names], labels: list[str], markers: Arra
     }
 
 
-def seen_labels(labels: list[str], markers: Array) -> list[str]:
+def find_seen_labels(labels: list[str], markers: Array) -> list[str]:
     """Return the labels of markers that are ever seen; files also list markers that were never tracked."""
     x, y, z = np.moveaxis(np.isfinite(markers), -1, 0)
     return [labels[i] for i in np.flatnonzero((x & y & z).any(axis=0)).tolist()]
@@ -94,25 +94,23 @@ def seen_labels(labels: list[str], markers: Array) -> list[str]:
 
 def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str]) -> list[Problem]:
     """Return one problem for each landmark that a file with these labels lacks or never shows; one for all of many."""
-    present, known = chosen_labels(body_model, labels), body_model.landmarks
-    free = sorted({*labels} - {label for groups in known.values() for group in groups for label in group})
+    present, landmarks = choose_labels(body_model, labels), body_model.landmarks
+    free = sorted({*labels} - {label for groups in landmarks.values() for group in groups for label in group})
     problems = []
     absent = [*absent]
     if len(unknown := [name for name in absent if name not in present]) > MOST_PROBLEMS:
-        expected = [f"{name.replace('_', ' ')} ({' + '.join(known[name][0])})" for name in unknown]
+        expected = [f"{name.replace('_', ' ')} ({' + '.join(landmarks[name][0])})" for name in unknown]
         what = f"no markers for {listed(expected, MOST_LISTED)} of body model {body_model.name}"
         problems.append(Problem("", what, "choose the body_model with this lab's labels, or name these in one"))
         absent = [name for name in absent if name in present]
     for name in absent:
-        spoken = name.replace("_", " ")
         if name in present:
-            what = f"{' + '.join(present[name])} ({spoken}) is in the file but never visible"
+            what = f"{' + '.join(present[name])} ({name.replace('_', ' ')}) is in the file but never visible"
             problems.append(Problem("", what, "use another file"))
             continue
-        wanted = " or ".join(" + ".join(group) for group in known[name])
-        hint = nearest(known[name][0][0], free)
-        remedy = f"{hint} label it, or name its label in the body model".lstrip()
-        problems.append(Problem("", f"no marker for {spoken} (looked for {wanted})", remedy))
+        wanted = " or ".join(" + ".join(group) for group in landmarks[name])
+        remedy = f"{nearest(landmarks[name][0][0], free)} label it, or name its label in the body model".lstrip()
+        problems.append(Problem("", f"no marker for {name.replace('_', ' ')} (looked for {wanted})", remedy))
     return problems
 
 
@@ -147,8 +145,8 @@ def heel_places(points: Points) -> dict[str, Array]:
     for name in virtual_heels(points.keys() - {"heel_left", "heel_right"}) & points.keys():
         origin, axes = _ankle_axes(points, name)
         local = np.einsum("tij,tj->ti", axes, points[name] - origin)
-        if (known := np.isfinite(local).all(axis=1)).any():
-            places[name] = np.median(local[known], axis=0)
+        if (seen := np.isfinite(local).all(axis=1)).any():
+            places[name] = np.median(local[seen], axis=0)
     return places
 
 
@@ -163,12 +161,12 @@ def with_heels(points: Points, places: Mapping[str, Array], time: Array) -> Poin
             (:data:`HEEL_BEHIND`), while the foot is flat.
         time: (time,), s.
     """
-    found = dict(points)
+    whole = dict(points)
     for name in sorted(virtual_heels(points)):
         place = places[name] if name in places else _place_on_flat_foot(points, name, time)
         origin, axes = _ankle_axes(points, name)
-        found[name] = origin + place @ axes
-    return found
+        whole[name] = origin + place @ axes
+    return whole
 
 
 def _ankle_axes(points: Points, heel: str) -> tuple[Array, Array]:

@@ -103,7 +103,7 @@ def legs_of(
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :-1]
     axes = joint_angles.axes(proximal, distal)
     angle = joint_angles.angles(proximal, distal, smallest_floating_axis=smallest_floating_axis)
-    known = np.isfinite(dot(axes[..., 0, :], axes[..., 2, :]))  # e2 is 0 / 0 where e1 and e3 are parallel
+    apart = np.isfinite(dot(axes[..., 0, :], axes[..., 2, :]))  # e2 is 0 / 0 where e1 and e3 are parallel
     return Legs(
         rotation=rotation,
         spin=rotate(back, of_segments("angular_velocity")),
@@ -116,7 +116,7 @@ def legs_of(
         centre_acceleration=of(kinematics, "joint_centre_acceleration"),
         axes=axes,
         angle=angle,
-        locked=known & np.isnan(angle[..., 0]),
+        locked=apart & np.isnan(angle[..., 0]),
         signs=joint_angles.SIGNS,
         mass=calibrate.variables["segment_mass"].values,
         inertia=calibrate.variables["segment_inertia"].values,

@@ -126,38 +126,41 @@ def measures(
         static_m: lengths of thigh and shank between joint centres in the static trial, m.
         distances_m: distances of landmarks in the static trial, m.
     """
-    own = {name: points.get(f"{name}_{side}") for name in (*LATERAL.values(), *MEDIAL.values(), "heel", "toe")}
+    markers = {name: points.get(f"{name}_{side}") for name in (*LATERAL.values(), *MEDIAL.values(), "heel", "toe")}
     centre = {joint: leg.centres[f"{joint}_centre"] for joint in JOINTS}
     nowhere = np.full_like(centre["hip"], np.nan)
     asis = {name: points.get(f"asis_{name}", nowhere) for name in SIDES}
     across = asis["right"] - asis["left"]
-    knee, ankle, heel, toe = (own[name] for name in (*LATERAL.values(), "heel", "toe"))
+    knee, ankle, heel, toe = (markers[name] for name in (*LATERAL.values(), "heel", "toe"))
     up = centre["knee"] - centre["ankle"] if knee is None or ankle is None else knee - ankle
     foot = nowhere if heel is None or toe is None else cross(toe - heel, up)
     pelvis_right, foot_right = _unless_nan(unit(across), unit(foot)), _unless_nan(unit(foot), unit(across))
     right = {"knee": pelvis_right + foot_right, "ankle": foot_right}
-    found: dict[str, Array] = {}
+    measured: dict[str, Array] = {}
     for joint, name in LATERAL.items():
-        found |= _of_joint(joint, own[name], own[MEDIAL[joint]], centre[joint], right[joint], unit(up), side)
-    found |= _of_hip(centre["hip"] - asis[side], across, leg.frames["pelvis"], side)
+        measured |= _of_joint(joint, markers[name], markers[MEDIAL[joint]], centre[joint], right[joint], unit(up), side)
+    measured |= _of_hip(centre["hip"] - asis[side], across, leg.frames["pelvis"], side)
     angle = _angles(leg, side)
-    found |= {f"{j} {a}": angle[:, i, k] for i, j in enumerate(JOINTS) for k, a in enumerate(ANGLES)}
+    measured |= {f"{j} {a}": angle[:, i, k] for i, j in enumerate(JOINTS) for k, a in enumerate(ANGLES)}
     if knee is not None and ankle is not None:
-        found["knee off"] = found["knee flexion"] - _turn(up, centre["hip"] - knee, right["knee"])
+        measured["knee off"] = measured["knee flexion"] - _turn(up, centre["hip"] - knee, right["knee"])
         if heel is not None and toe is not None:
-            found["ankle off"] = found["ankle flexion"] - 90 + _turn(toe - heel, up, foot)
-            found["foot turn"] = _between(foot, across)
-            found |= _of_foot(heel - ankle, toe - ankle, toe - heel, up)
+            measured["ankle off"] = measured["ankle flexion"] - 90 + _turn(toe - heel, up, foot)
+            measured["foot turn"] = _between(foot, across)
+            measured |= _of_foot(heel - ankle, toe - ankle, toe - heel, up)
     slope, ahead = unit(across)[:, 1], leg.frames["pelvis"][:, 0]
-    found["pelvis slope"], found["pelvis tilt"] = np.degrees(np.arcsin(slope)), -np.degrees(np.arcsin(ahead[:, 1]))
+    measured["pelvis slope"], measured["pelvis tilt"] = (
+        np.degrees(np.arcsin(slope)),
+        -np.degrees(np.arcsin(ahead[:, 1])),
+    )
     thigh, shank = _length(centre["hip"] - centre["knee"]), _length(centre["knee"] - centre["ankle"])
-    found["proportion"], found["pelvis width"] = 100 * thigh / shank, 100 * _length(across) / (thigh + shank)
+    measured["proportion"], measured["pelvis width"] = 100 * thigh / shank, 100 * _length(across) / (thigh + shank)
     if static_m:
-        found["thigh length"] = 100 * (thigh / static_m["thigh"] - 1)
-        found["shank length"] = 100 * (shank / static_m["shank"] - 1)
-        found |= {f"{name} cluster": 1000 * residual for name, residual in leg.residuals.items()}
-        found["distances"] = _changes(points, side, distances_m or {})
-    return found
+        measured["thigh length"] = 100 * (thigh / static_m["thigh"] - 1)
+        measured["shank length"] = 100 * (shank / static_m["shank"] - 1)
+        measured |= {f"{name} cluster": 1000 * residual for name, residual in leg.residuals.items()}
+        measured["distances"] = _changes(points, side, distances_m or {})
+    return measured
 
 
 def _of_foot(heel: Array, toe: Array, along: Array, up: Array) -> dict[str, Array]:
@@ -174,13 +177,13 @@ def _of_foot(heel: Array, toe: Array, along: Array, up: Array) -> dict[str, Arra
 
 def _changes(points: Points, side: str, distances_m: Mapping[tuple[str, str], float]) -> Array:
     """Return the largest change (time,) of the distances of single markers against the static trial, percent."""
-    found = [np.zeros(len(next(iter(points.values()))))]
+    changes = [np.zeros(len(next(iter(points.values()))))]
     for one, other in PAIRS:
         pair = (one if one in points else f"{one}_{side}", other if other in points else f"{other}_{side}")
         before_m = distances_m.get(pair, np.nan)
         if before_m > SHORTEST_M and pair[0] in points and pair[1] in points:
-            found.append(100 * np.abs(_length(points[pair[0]] - points[pair[1]]) / before_m - 1))
-    return np.asarray(np.fmax.reduce(found))
+            changes.append(100 * np.abs(_length(points[pair[0]] - points[pair[1]]) / before_m - 1))
+    return np.asarray(np.fmax.reduce(changes))
 
 
 def _of_joint(
@@ -190,14 +193,14 @@ def _of_joint(
     if lateral is None:
         return {}
     outwards = SIDE_SIGN[side] * (lateral - centre)
-    found = {
+    measured = {
         f"{joint} away": 1000 * _length(outwards),
         f"{joint} along": 1000 * dot(centre - lateral, up),
         f"{joint} side": _between(outwards, right),
     }
     if medial is not None:
-        found[f"{joint} medial"] = _between(SIDE_SIGN[side] * (lateral - medial), right)
-    return found
+        measured[f"{joint} medial"] = _between(SIDE_SIGN[side] * (lateral - medial), right)
+    return measured
 
 
 def _of_hip(from_asis: Array, across: Array, pelvis: Array, side: str) -> dict[str, Array]:
@@ -233,28 +236,28 @@ def _unless_nan(vector: Array, otherwise: Array) -> Array:
     return np.where(np.isfinite(vector), vector, otherwise)
 
 
-def implausible(found: Mapping[str, Array]) -> NDArray[np.int8]:
+def implausible(measured: Mapping[str, Array]) -> NDArray[np.int8]:
     """Return (time,) the number, from 1, in :data:`LIMITS` of the first measure out of its limits; 0 if none is."""
-    flags = np.zeros(len(found["proportion"]), dtype=np.int8)
+    flags = np.zeros(len(measured["proportion"]), dtype=np.int8)
     for number, name in reversed([*enumerate(LIMITS, 1)]):
-        if name in found:
-            flags[_out(name, found[name])] = number
+        if name in measured:
+            flags[_out(name, measured[name])] = number
     return flags
 
 
-def reason_of(found: Mapping[str, Array], side: str) -> str:
+def reason_of(measured: Mapping[str, Array], side: str) -> str:
     """Return why a leg is refused, by the measure that is most often out of its limits; empty unless it often is.
 
     Args:
-        found: of :func:`measures`.
+        measured: of :func:`measures`.
         side: ``left`` or ``right``.
     """
-    known = np.any([np.isfinite(values) for values in found.values()], axis=0)
-    if not known.any() or (implausible(found) > 0).sum() <= OFTEN * known.sum():
+    seen = np.any([np.isfinite(values) for values in measured.values()], axis=0)
+    if not seen.any() or (implausible(measured) > 0).sum() <= OFTEN * seen.sum():
         return ""
-    out = {name: _out(name, found[name]) for name in LIMITS if name in found}
+    out = {name: _out(name, measured[name]) for name in LIMITS if name in measured}
     worst = max(out, key=lambda name: int(out[name].sum()))
-    limit, value = LIMITS[worst], float(np.median(found[worst][out[worst]]))
+    limit, value = LIMITS[worst], float(np.median(measured[worst][out[worst]]))
     return f"the {side} {limit.text} {value:.0f} {limit.unit}, expected {limit.low:g} to {limit.high:g}"
 
 
@@ -268,26 +271,26 @@ def reason_of_flag(flag: int, side: str) -> str:
     return f"the {side} {text} less than {low:g} or more than {high:g} {unit_name}"
 
 
-def knee_axis_error(found: Mapping[str, Array]) -> tuple[float, float]:
+def knee_axis_error(measured: Mapping[str, Array]) -> tuple[float, float]:
     """Return the turn of the knee's axis about the thigh, degrees, and how far adduction is in step with flexion.
 
     A hinge of which the axis is taken d away from where it is seems to adduct: sin(adduction) = sin(d) sin(flexion), by
     the first rotation of the Cardan sequence. Both are NaN for a knee that bends by less than 40 degrees (5 to 95 %).
 
     Args:
-        found: of :func:`measures`, over a trial.
+        measured: of :func:`measures`, over a trial.
 
     Returns:
         The turn by least squares, positive if the knee adducts with flexion, and the coefficient of correlation.
     """
-    flexion, adduction = (np.radians(found[f"knee {name}"]) for name in ("flexion", "adduction"))
+    flexion, adduction = (np.radians(measured[f"knee {name}"]) for name in ("flexion", "adduction"))
     seen = np.isfinite(flexion) & np.isfinite(adduction)
     ends, bends = seen.sum() // 20, np.sort(flexion[seen])  # 5 % of the instants
     if not bends.size or bends[-1 - ends] - bends[ends] < np.radians(SMALLEST_BEND_DEG):
         return np.nan, np.nan
     bend, tilt = np.sin(flexion[seen]), np.sin(adduction[seen])
-    (across, both), (_, own) = np.cov(bend, tilt)
-    return float(np.degrees(np.arcsin(np.clip(both / across, -1, 1)))), float(both / np.sqrt(across * own))
+    (across, both), (_, along) = np.cov(bend, tilt)
+    return float(np.degrees(np.arcsin(np.clip(both / across, -1, 1)))), float(both / np.sqrt(across * along))
 
 
 def reason_of_axis(turn_deg: float, in_step: float, side: str) -> str:

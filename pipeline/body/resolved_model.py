@@ -59,14 +59,14 @@ class ResolvedModel:
     def lacking(self) -> list[str]:
         """Return the landmarks and clusters that the recording lacks as static trial."""
         names = {name for leg in self.legs.values() for name in leg.lacking}
-        return sorted(names) + _lacking_clusters(self.body_model, self.shown, SIDES)
+        return sorted(names) + _lacking_clusters(self.body_model, self.landmarks, SIDES)
 
     def complete_legs(self) -> list[str]:
         """Return the sides for which the recording lacks nothing as static trial."""
         return [
             side
             for side, leg in self.legs.items()
-            if not leg.lacking and not _lacking_clusters(self.body_model, self.shown, [side])
+            if not leg.lacking and not _lacking_clusters(self.body_model, self.landmarks, [side])
         ]
 
     def lacking_in_motion(self, seen: Collection[str]) -> list[str]:
@@ -87,10 +87,10 @@ class ResolvedModel:
         shown = {*seen, *virtual_heels(seen)}
         return sorted(names - shown) + _lacking_clusters(self.body_model, shown, SIDES)
 
-    def needed_sizes(self, *, hip_centre: str) -> list[str]:
+    def find_needed_sizes(self, *, hip_centre: str) -> list[str]:
         """Return the participants.tsv columns that the joint centres need, with this recording as static trial."""
         rules = [(side, rule) for side, leg in self.legs.items() for rule in leg.centres.values()]
-        columns = {f"{rule.needed_size}_{side}_m" for side, rule in rules if rule.needed_size}
+        columns = {f"{rule.essential_size}_{side}_m" for side, rule in rules if rule.essential_size}
         if self.body_model.joint_centres["hip"][0].method == "shown":
             return sorted(columns)
         try:  # a regression raises where it lacks a size that markers do not show
@@ -100,7 +100,7 @@ class ResolvedModel:
         return sorted(columns)
 
     @property
-    def shown(self) -> set[str]:
+    def landmarks(self) -> set[str]:
         """Return the landmarks that are seen, or shown by an alignment device."""
         return {*self.labels, *self.devices}
 

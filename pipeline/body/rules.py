@@ -5,11 +5,11 @@ A rule for both legs names a landmark without its side, ``heel``; a rule of one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS
+from ..conventions import FROM_HIP
 
 Names = tuple[str, ...]  # of landmarks or joint centres; several mean their mean position
 CENTRES = tuple(f"{joint}_centre" for joint in FROM_HIP)
@@ -81,14 +81,11 @@ class CentreRule:
         """Return the rule of one item of ``joint_centres``."""
         length = rule.get("width", rule.get("of", ""))
         x, y, z = (rule.get("shift", {}).get(axis, 0.0) for axis in "xyz")
+        points = {name: names_in(rule.get(name, ())) for name in ("between", "proximal", "lateral", "wand", "medial")}
         return cls(
             method=rule["method"],
             moves_with=rule.get("moves_with", ""),
-            between=names_in(rule.get("between", ())),
-            proximal=names_in(rule.get("proximal", ())),
-            lateral=names_in(rule.get("lateral", ())),
-            wand=names_in(rule.get("wand", ())),
-            medial=names_in(rule.get("medial", ())),
+            **points,
             in_motion=cls.of({"method": "chord", **rule["in_motion"]}) if "in_motion" in rule else None,
             start=names_in(rule.get("from", ())),
             axes=_axes(rule.get("axes", ())),
@@ -110,7 +107,7 @@ class CentreRule:
         return None if self.moves_with else self.in_motion or self
 
     @property
-    def needed_size(self) -> str:
+    def essential_size(self) -> str:
         """Return the size that the rule cannot do without; markers on both sides show one."""
         return "" if self.method == "midpoint" or self.medial else self.size
 
@@ -141,9 +138,10 @@ class SegmentRule:
         """Return the rule of one item of ``segments``."""
         axes, technical = _axes(rule["axes"]), _axes(rule.get("technical_axes", ()))
         origin, cluster, markers = (names_in(rule.get(key, ())) for key in ("origin", "cluster", "markers"))
-        ahead = rule.get("torsion", "")
-        torsion = AxisRule("z", along=ahead) if "." in ahead else AxisRule("z", end=names_in(ahead))
-        return cls(axes, origin, cluster, technical, torsion if ahead else None, markers)
+        torsion = None
+        if ahead := rule.get("torsion"):
+            torsion = AxisRule("z", along=ahead) if "." in ahead else AxisRule("z", end=(ahead,))
+        return cls(axes, origin, cluster, technical, torsion, markers)
 
     @property
     def points_in_motion(self) -> Names:
@@ -181,28 +179,6 @@ class LegRules:
     devices: Mapping[str, Names]
     fixed: Mapping[str, Names]
 
-    @classmethod
-    def of(
-        cls,
-        side: str,
-        joint_centres: Mapping[str, tuple[CentreRule, ...]],
-        segments: Mapping[str, SegmentRule],
-        devices: Mapping[str, Names],
-        landmarks: Collection[str],
-    ) -> LegRules:
-        """Return the rules of one leg, from those of both and the full names of all landmarks."""
-
-        def full(name: str) -> str:
-            return name if name in landmarks or name in CENTRES else f"{name}_{side}"
-
-        centres = {joint: tuple(_in_full(rule, full) for rule in rules) for joint, rules in joint_centres.items()}
-        of_leg = {name: _in_full(rule, full) for name, rule in segments.items()}
-        ordered = [(name, of_leg[name]) for name in FROM_PELVIS if name in of_leg]
-        clusters = {name: {point: full(point) for point in rule.cluster} for name, rule in segments.items()}
-        rods = {f"{name}_{side}": tuple(f"{rod}_{side}" for rod in names) for name, names in devices.items()}
-        fixed = {name: _fixed_to(rule, centres.get(DISTAL.get(name, ""), ())) for name, rule in ordered}
-        return cls(side, centres, of_leg, clusters, rods, fixed)
-
     def chord_in_motion(self, joint: str) -> CentreRule | None:
         """Return the chord by which a joint centre is found in every frame, or None if a segment carries it."""
         moving = (rule.moving for rule in self.joint_centres[joint])
@@ -221,7 +197,7 @@ def landmarks_among(names: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(names) if name not in CENTRES]
 
 
-def _fixed_to(rule: SegmentRule, distal: Iterable[CentreRule]) -> Names:
+def find_fixed_landmarks(rule: SegmentRule, distal: Iterable[CentreRule]) -> Names:
     """Return the landmarks that the linked legs fix to a segment, from its rule and those of its distal joint."""
     names = [*(rule.cluster or rule.points), *rule.markers]
     for centre in distal:
@@ -232,15 +208,15 @@ def _fixed_to(rule: SegmentRule, distal: Iterable[CentreRule]) -> Names:
     return tuple(landmarks_among(names))
 
 
-def _in_full(rule: Rule, full: Callable[[str], str]) -> Rule:
+def in_full(rule: Rule, full: Callable[[str], str]) -> Rule:
     """Return a rule with the full names of its points."""
 
     def convert(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(full(each) if isinstance(each, str) else convert(each) for each in value)
         if isinstance(value, AxisRule):
-            return _in_full(value, full)
-        return _in_full(value, full) if isinstance(value, CentreRule) else value
+            return in_full(value, full)
+        return in_full(value, full) if isinstance(value, CentreRule) else value
 
     return replace(rule, **{name: convert(value) for name, value in vars(rule).items()})
 

@@ -144,7 +144,7 @@ def mean_rotation(rotation: Array) -> Array:
     return nearest_rotation(np.nanmean(rotation, axis=0)[..., None])[..., 0]
 
 
-def turned_about_y(angle_rad: float) -> Array:
+def turn_about_y(angle_rad: float) -> Array:
     """Return the rotation (3, 3) from axes to those turned about y by an angle: the rows are the new axes."""
     c, s = np.cos(angle_rad), np.sin(angle_rad)
     return np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])

@@ -21,7 +21,7 @@ from .joint_centres import Chord, chord
 from .landmarks import Points, point
 from .rules import CentreRule, LegRules
 from .segment_poses import fit_pose, frame
-from .static_results import stated_in
+from .static_results import parse_results
 
 Array = NDArray[np.float64]
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
@@ -68,46 +68,38 @@ class CalibratedSide(NamedTuple):
     joints: Mapping[str, Array] = MappingProxyType({})
 
 
-def calibrated_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
+def read_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
     """Return each side of a session that is not refused, as the step ``calibrate`` stored it."""
-    sides = calibration.side.values.tolist()
-
-    def table(name: str, dim: str) -> dict[str, dict[str, Any]]:
-        others, rows = calibration[dim].values.tolist(), calibration[name].values
-        return {side: dict(zip(others, row, strict=True)) for side, row in zip(sides, rows, strict=True)}
-
-    clusters: dict[str, dict[str, dict[str, Array]]] = {side: {} for side in sides}
-    owners = (calibration[f"cluster_{name}"].values.tolist() for name in ("side", "segment", "marker"))
-    for side, segment, marker, place in zip(*owners, calibration.cluster_position.values, strict=True):
+    stored = {str(name): variable.values for name, variable in calibration.variables.items()}
+    joints, poses = stored["joint"].tolist(), stored["pose"].tolist()
+    clusters: dict[str, dict[str, dict[str, Array]]] = {side: {} for side in stored["side"].tolist()}
+    owners = (stored[f"cluster_{name}"].tolist() for name in ("side", "segment", "marker"))
+    for side, segment, marker, place in zip(*owners, stored["cluster_position"], strict=True):
         clusters[side].setdefault(segment, {})[marker] = place
-    carrier, carried = (table(name, "joint") for name in ("joint_carrier", "joint_position"))
-    radius, rotation, abduction = (table(f"chord_{name}", "joint") for name in ("radius", "rotation", "abduction"))
-    technical = table("technical_rotation", "pose")
-    torsion = dict(zip(sides, calibration.tibial_torsion.values.tolist(), strict=True))
-    places = {
-        side: zip(*(each[side].values() for each in (radius, rotation, abduction)), strict=True) for side in sides
-    }
-    chords = {side: dict(zip(radius[side], starmap(Chord, places[side]), strict=True)) for side in sides}
+    chords = np.stack([stored[f"chord_{name}"] for name in ("radius", "rotation", "abduction")], axis=-1)
     return {
-        side: CalibratedSide(clusters[side], carrier[side], carried[side], technical[side], chords[side], torsion[side])
-        for side, refused in zip(sides, calibration.leg_refused.values.tolist(), strict=True)
-        if not refused
-    }
-
-
-def restated(calibrated: Mapping[str, CalibratedSide], results: str) -> dict[str, CalibratedSide]:
-    """Return the sides of a calibration with the static results that a walk states, JSON; unchanged if empty."""
-    stated = stated_in(results)
-    return {
-        side: own._replace(
-            technical=stated[side].technical(side),
-            chords=stated[side].chords({joint: chord.radius_m for joint, chord in own.chords.items()}),
-            tibial_torsion=stated[side].tibial_torsion,
+        side: CalibratedSide(
+            clusters[side],
+            carrier=dict(zip(joints, stored["joint_carrier"][i].tolist(), strict=True)),
+            carried=dict(zip(joints, stored["joint_position"][i], strict=True)),
+            technical=dict(zip(poses, stored["technical_rotation"][i], strict=True)),
+            chords=dict(zip(joints, starmap(Chord, chords[i].tolist()), strict=True)),
+            tibial_torsion=float(stored["tibial_torsion"][i]),
         )
-        if side in stated
-        else own
-        for side, own in calibrated.items()
+        for i, side in enumerate(clusters)
+        if not stored["leg_refused"][i]
     }
+
+
+def take_stated_results(calibrated: Mapping[str, CalibratedSide], results: str) -> dict[str, CalibratedSide]:
+    """Return the sides of a calibration with the static results that a walk states, JSON; unchanged if empty."""
+    sides = dict(calibrated)
+    for side, stated in parse_results(results).items():
+        if side in sides:
+            radius = {joint: chord.radius_m for joint, chord in sides[side].chords.items()}
+            technical, chords = stated.technical(side), stated.chords(radius)
+            sides[side] = sides[side]._replace(technical=technical, chords=chords, tibial_torsion=stated.tibial_torsion)
+    return sides
 
 
 def moving_legs(
@@ -138,7 +130,7 @@ def moving_leg(
         moving.origins |= dict.fromkeys(ORIGIN, nowhere)
         moving.centres |= {f"{joint}_centre": nowhere for joint in FROM_HIP}
         return moving
-    moving.centres |= shown_centres(points, leg, count)
+    moving.centres |= find_shown_centres(points, leg, count)
     for segment in FROM_PELVIS:
         joint = DISTAL.get(segment, "")
         rule = leg.chord_in_motion(joint) if joint and not calibrated.carrier[joint] else None
@@ -154,7 +146,7 @@ def moving_leg(
     return moving
 
 
-def shown_centres(points: Points, leg: LegRules, count: int) -> dict[str, Array]:
+def find_shown_centres(points: Points, leg: LegRules, count: int) -> dict[str, Array]:
     """Return the joint centres (time, 3) that the file shows as points, by name; NaN where it lacks them."""
     first = {joint: leg.joint_centres[joint][0] for joint in FROM_HIP}
     return {

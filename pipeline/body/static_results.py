@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..conventions import FROM_PELVIS, SIDE_SIGN
 from .joint_centres import Chord
-from .segment_poses import turned_about_y
+from .segment_poses import turn_about_y
 
 Array = NDArray[np.float64]
 
@@ -55,14 +55,14 @@ class StaticResults(NamedTuple):
 
     def technical(self, side: str) -> dict[str, Array]:
         """Return the (3, 3) rotation from the axes built in motion to the anatomical ones, by segment."""
-        foot = turned_about_y(SIDE_SIGN[side] * self.rotation_offset) @ _turned_about_z(self.plantar_flexion)
+        foot = turn_about_y(SIDE_SIGN[side] * self.rotation_offset) @ _turn_about_z(self.plantar_flexion)
         return dict.fromkeys(FROM_PELVIS, np.eye(3)) | {
-            "shank": turned_about_y(-SIDE_SIGN[side] * self.tibial_torsion),
+            "shank": turn_about_y(-SIDE_SIGN[side] * self.tibial_torsion),
             "foot": foot,
         }
 
 
-def stated_in(text: str) -> dict[str, StaticResults]:
+def parse_results(text: str) -> dict[str, StaticResults]:
     """Return the static results of each side from the JSON text of the step ``read``; none from an empty one."""
     return {side: StaticResults(**results) for side, results in json.loads(text).items()} if text else {}
 
@@ -72,6 +72,6 @@ def plantar_flexion(technical: Array) -> float:
     return float(np.arctan2(-technical[1, 0], technical[1, 1]))
 
 
-def _turned_about_z(angle_rad: float) -> Array:
+def _turn_about_z(angle_rad: float) -> Array:
     c, s = np.cos(angle_rad), np.sin(angle_rad)
     return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from ..conventions import DISTAL, FROM_PELVIS, PROXIMAL, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
 from ..errors import UserError
-from .joint_centres import Chord, chord_through, device_corner, shifted
+from .joint_centres import Chord, chord_through, device_corner, shift_centre
 from .joint_centres import hip_centre as hip_regression
 from .landmarks import Points, point
 from .resolved_model import FEWEST_CLUSTER_MARKERS, ResolvedLeg
 from .rules import AxisRule, CentreRule, LegRules, Names
-from .segment_poses import axis_along, frame, mean_rotation, turned_about_y
-from .skeleton import ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, moving_leg, shown_centres
+from .segment_poses import axis_along, frame, mean_rotation, turn_about_y
+from .skeleton import ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, find_shown_centres, moving_leg
 from .static_results import StaticResults, plantar_flexion
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ def static_skeleton(
         UserError: a size is missing, or no frame shows a segment.
     """
     rules, side = leg.rules, leg.rules.side
-    still = Skeleton(centres=shown_centres(points, rules, len(next(iter(points.values())))))
+    still = Skeleton(centres=find_shown_centres(points, rules, len(next(iter(points.values())))))
     _add_pelvis(still, points, rules, sizes, hip_centre)
     torsion = 0.0
     for segment in FROM_PELVIS[1:]:
@@ -97,7 +97,7 @@ def static_skeleton(
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
         if rule.torsion:
             torsion = _torsion(still, points, segment, rule.torsion, side)
-            still.frames[segment] = turned_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
+            still.frames[segment] = turn_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
     _refuse_unseen(still, side)
     return still, _with_linkage(_findings(points | still.centres, still, leg, sizes, torsion), points, still, rules)
 
@@ -121,7 +121,7 @@ def skeleton_by_stated_foot(
     return *both[is_flat], note
 
 
-def stated_skeleton(
+def skeleton_by_stated_results(
     points: Points, rules: LegRules, stated: StaticResults, sizes: Mapping[str, float], *, hip_centre: str | Array
 ) -> tuple[Skeleton, CalibratedSide]:
     """Return the skeleton of one side in any trial, and what motion needs, from stated static results.
@@ -144,7 +144,7 @@ def stated_skeleton(
 def _with_linkage(findings: CalibratedSide, points: Points, still: Skeleton, rules: LegRules) -> CalibratedSide:
     """Return the findings with what the linked leg needs: all markers and joint centres in segment axes."""
     fixed = {
-        segment: _seen_places(still, segment, {name: points[name] for name in names if name in points})
+        segment: _find_places(still, segment, {name: points[name] for name in names if name in points})
         for segment, names in rules.fixed.items()
     }
     joints = {name: place_in_segment(still, of, still.centres[f"{name}_centre"]) for name, of in PROXIMAL.items()}
@@ -194,7 +194,7 @@ def _findings(
         if segments[name].technical_axes and not segments[name].cluster:
             built = frame(segments[name].technical_axes, shown, still.frames, side)
             technical[name] = mean_rotation(still.frames[name] @ np.swapaxes(built, -1, -2))
-    technical["shank"] = turned_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
+    technical["shank"] = turn_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
     carrier = {joint: rule.moves_with for joint, rule in leg.centres.items()}
     chords = {
         joint: _chord(shown, joint, rule, side, sizes)
@@ -272,7 +272,7 @@ def _static_centre(shown: Points, still: Skeleton, rule: CentreRule, side: str, 
     else:
         start, end = (shown[name] for name in rule.span)
         length = np.linalg.norm(end - start, axis=-1)
-    return shifted(point(shown, rule.start), frame(rule.axes, shown, still.frames, side), rule.shift, length, side)
+    return shift_centre(point(shown, rule.start), frame(rule.axes, shown, still.frames, side), rule.shift, length, side)
 
 
 def _radius_between(across: Array, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array | float:
@@ -290,14 +290,14 @@ def _radius_between(across: Array, rule: CentreRule, side: str, sizes: Mapping[s
 def _cluster(shown: Points, still: Skeleton, segment: str, rules: LegRules) -> dict[str, Array]:
     """Return the position of each marker of a cluster in its segment, by its name in the body model."""
     markers = rules.clusters[segment]
-    places = _seen_places(still, segment, {name: shown[full] for name, full in markers.items() if full in shown})
+    places = _find_places(still, segment, {name: shown[full] for name, full in markers.items() if full in shown})
     if len(places) < FEWEST_CLUSTER_MARKERS:
         what = f"the {rules.side} {segment} has {len(places)} of its cluster markers {', '.join(markers)}"
         raise UserError("", f"{what}, expected three", "label them, or use another static trial")
     return places
 
 
-def _seen_places(still: Skeleton, segment: str, points: Points) -> dict[str, Array]:
+def _find_places(still: Skeleton, segment: str, points: Points) -> dict[str, Array]:
     """Return the place (3,) of each point (time, 3) in a segment's axes, m, without those that are never seen."""
     places = {name: place_in_segment(still, segment, position) for name, position in points.items()}
     return {name: place for name, place in places.items() if np.isfinite(place).all()}

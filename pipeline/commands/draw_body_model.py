@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..body.body_model import BodyModel
-from ..body.landmarks import Points, chosen_labels, positions
+from ..body.landmarks import Points, choose_labels, positions
 from ..body.resolved_model import resolve
 from ..body.skeleton import Skeleton
 from ..body.static_skeleton import static_skeleton, with_devices
@@ -75,15 +75,15 @@ def _either(groups: Sequence[tuple[str, ...]]) -> str:
 
 def _landmark_rows(model: BodyModel, recording: Recording) -> list[tuple[str, ...]]:
     """Return a row per landmark: name, label in the file, share of frames visible."""
-    found = chosen_labels(model, recording.labels)
+    labels = choose_labels(model, recording.labels)
     seen = positions(model, recording.labels, recording.markers)
     rows: list[tuple[str, ...]] = [("landmark", "label found", "frames seen")]
     for name, groups in model.landmarks.items():
-        if name not in found:
+        if name not in labels:
             rows.append((name, f"none (expected {_either(groups)})", ""))
             continue
         share = np.isfinite(seen[name]).all(axis=1).mean() if name in seen else 0.0
-        rows.append((name, " + ".join(found[name]), f"{share:.0%}"))
+        rows.append((name, " + ".join(labels[name]), f"{share:.0%}"))
     return rows
 
 

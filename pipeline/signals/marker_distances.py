@@ -50,9 +50,9 @@ def _distances(position: Array, one: Numbers, other: Numbers) -> Array:
 
 def _medians(values: Array) -> Array:
     """Return the median of the finite values of each row (row, ...), NaN without any."""
-    ordered, known = np.sort(values, axis=1), np.isfinite(values).sum(axis=1)
+    ordered, count = np.sort(values, axis=1), np.isfinite(values).sum(axis=1)
     rows = np.arange(len(ordered))
-    return np.asarray((ordered[rows, (known - 1) // 2] + ordered[rows, known // 2]) / 2)  # NaN is sorted to the end
+    return np.asarray((ordered[rows, (count - 1) // 2] + ordered[rows, count // 2]) / 2)  # NaN is sorted to the end
 
 
 def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int]:
@@ -102,14 +102,14 @@ def best_exchange(
     nearest = np.argsort(steady, axis=1, kind="stable")[:, :COMPANIONS]
     usable = np.isfinite(np.take_along_axis(steady, nearest, axis=1))
     companions = {i: nearest[i][usable[i]] for i in np.flatnonzero(usable.sum(axis=1) >= 2).tolist()}
-    # some frames first: jumps_exchanged finds exchanges of fewer frames
+    # some frames first: find_swaps finds exchanges of fewer frames
     looked = _misfits(position[::SCREEN], median, companions)
     companions = {i: others for i, others in companions.items() if (looked[i] > WRONG_M).any()}
     if len(companions) < 2:
         return None
     misfit = _misfits(position, median, companions)
     candidates = list(companions)
-    found: list[tuple[float, int, int, Frames]] = []
+    exchanges: list[tuple[float, int, int, Frames]] = []
     for a, i in enumerate(candidates):
         for j in candidates[a + 1 :]:
             if {i, j} == {*(front or ())}:
@@ -123,8 +123,8 @@ def best_exchange(
             if good.size:
                 frames = np.zeros(len(position), dtype=bool)
                 frames[good] = True
-                found.append((float((as_is - cured)[np.isin(both, good)].sum()), i, j, frames))
-    return max(found, key=lambda item: item[0])[1:] if found else None
+                exchanges.append((float((as_is - cured)[np.isin(both, good)].sum()), i, j, frames))
+    return max(exchanges, key=lambda item: item[0])[1:] if exchanges else None
 
 
 def _misfits(position: Array, median: Array, companions: Mapping[int, Numbers]) -> dict[int, Array]:
@@ -134,9 +134,9 @@ def _misfits(position: Array, median: Array, companions: Mapping[int, Numbers]) 
     counts = [len(others) for others in companions.values()]
     marker, other = np.repeat(list(companions), counts), np.concatenate(list(companions.values()))
     off = np.abs(_distances(position, marker, other) - median[marker, other][:, None])
-    starts, known = np.cumsum([0, *counts[:-1]]), np.isfinite(off)
-    total = np.add.reduceat(np.where(known, off, 0.0), starts, axis=0)
-    mean = total / np.maximum(np.add.reduceat(known, starts, axis=0, dtype=float), 1)
+    starts, seen = np.cumsum([0, *counts[:-1]]), np.isfinite(off)
+    total = np.add.reduceat(np.where(seen, off, 0.0), starts, axis=0)
+    mean = total / np.maximum(np.add.reduceat(seen, starts, axis=0, dtype=float), 1)
     return dict(zip(companions, mean, strict=True))
 
 
@@ -144,9 +144,9 @@ def _misfit(position: Array, new: int, companions: Numbers, median: Array, old: 
     """Return the mean error (time,) of the distances from ``new`` to the companions of ``old``, m."""
     others = [int(k) for k in companions if k not in (new, old)]
     off = np.abs(np.linalg.norm(position[:, [new]] - position[:, others], axis=-1) - median[others])
-    known = np.isfinite(off)
+    seen = np.isfinite(off)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, off, 0).sum(axis=1) / known.sum(axis=1))
+        return np.asarray(np.where(seen, off, 0).sum(axis=1) / seen.sum(axis=1))
 
 
 def bends(position: Array) -> Array:
@@ -156,7 +156,7 @@ def bends(position: Array) -> Array:
     return np.asarray(np.sqrt(np.einsum("tmx,tmx->tm", second, second)))
 
 
-def jumps_exchanged(position: Array, median: Array) -> list[tuple[int, int, Frames]]:
+def find_swaps(position: Array, median: Array) -> list[tuple[int, int, Frames]]:
     """Return the exchanges of near markers that swap places from one frame to the next, and back.
 
     Distances do not show these where the two markers lie symmetrically to the others. The shorter part of the trial
@@ -165,7 +165,7 @@ def jumps_exchanged(position: Array, median: Array) -> list[tuple[int, int, Fram
     bend = bends(position)
     near = np.where((median > 0) & (median < FARTHEST_M), median, np.inf)
     possible = np.fmax.reduce(bend, axis=0, initial=0.0) > near.min(axis=1) / 2
-    found = []
+    exchanges = []
     for a, i in enumerate(np.flatnonzero(possible)):
         for j in np.flatnonzero(possible)[a + 1 :]:
             at = np.flatnonzero(np.minimum(bend[:, i], bend[:, j]) > near[i, j] / 2) + 1
@@ -182,5 +182,5 @@ def jumps_exchanged(position: Array, median: Array) -> list[tuple[int, int, Fram
                 state = np.zeros(len(position), dtype=bool)
                 state[turns] = True
                 state = np.logical_xor.accumulate(state)
-                found.append((int(i), int(j), ~state if state.mean() > 0.5 else state))
-    return found
+                exchanges.append((int(i), int(j), ~state if state.mean() > 0.5 else state))
+    return exchanges

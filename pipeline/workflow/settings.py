@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import yaml
 
-from ..body.body_model import BodyModel, loose_ends, unknown_weights
+from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, hidden_in, nearest
 from ..tables.tsv import decoded
 
@@ -201,7 +201,7 @@ def load_settings(
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
     settings = merged(defaults(model), study_settings)
     own_weights = study_settings.get("kinematics", {}).get("marker_weights", {})
-    if problems := unknown_weights(model, own_weights, where=where):
+    if problems := find_unknown_weights(model, own_weights, where=where):
         raise UserError.of(problems)
     undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
     if undrawn and not settings["kinetics"]["uncertainty_draws"]:
@@ -238,7 +238,7 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyMo
     model, file = _with_its_base(name, (), where=where, study_path=study_path)
     problems = problems_in(model, schema("body_model"), where=file)
     problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
-    problems = problems or [problem.within(file) for problem in loose_ends(model)]
+    problems = problems or [problem.within(file) for problem in find_loose_ends(model)]
     if problems:
         raise UserError.of(problems)
     return BodyModel.of(model)

@@ -13,7 +13,7 @@ from pipeline.__main__ import main
 from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.body.resolved_model import resolve
-from pipeline.body.skeleton import calibrated_sides, moving_legs
+from pipeline.body.skeleton import moving_legs, read_sides
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.c3d.reader import read_c3d
 from pipeline.conventions import FROM_PELVIS, JOINTS, SEGMENTS, SIDES
@@ -147,7 +147,7 @@ def test_frames_and_centres_follow_a_walking_person(name: str, side: str) -> Non
     model, pose = body_model(name), walk(WALK_S)
     trial = cleaned(model, landmarks(pose), WALK_S)
     points = {str(label): trial.marker_position.values[:, i] for i, label in enumerate(trial.marker.values)}
-    leg = moving_legs(points, model.legs, calibrated_sides(calibrated(model, standing())), len(WALK_S))[side]
+    leg = moving_legs(points, model.legs, read_sides(calibrated(model, standing())), len(WALK_S))[side]
     i, true = SIDES.index(side), with_true_centres(name)
     own_foot = not any(rule.along for rule in model.segments["foot"].axes)
     for segment in FROM_PELVIS if own_foot else FROM_PELVIS[:3]:
@@ -174,7 +174,7 @@ def test_alignment_device_stands_in_for_the_knee_marker(side: str) -> None:
     for name in ("chord_radius", "chord_rotation", "chord_abduction", "tibial_torsion", "segment_com"):
         close(one[name], other[name])
     # the knee centre lies along the device's axis, which is the flexion axis here; the malleoli lie along it too
-    leg = moving_legs(with_marker, model.legs, calibrated_sides(other), 5)[side]
+    leg = moving_legs(with_marker, model.legs, read_sides(other), 5)[side]
     close((leg.centres["knee_centre"] - with_marker[f"lateral_epicondyle_{side}"])[:, 0], 0)
     close(other.tibial_torsion, 0)
 
@@ -249,7 +249,7 @@ def test_centres_of_cortex_are_the_points_of_the_file(shared: Path) -> None:
             close(still.centres[f"{joint}_centre"], points[f"{joint}_point_{side}"])
         inwards = points[f"knee_point_{side}"] - points[f"lateral_epicondyle_{side}"]
         close(np.linalg.norm(inwards, axis=1), 0.0645, 0.0015)  # half a knee of 115 mm and a marker of 14
-    assert resolved.needed_sizes(hip_centre="bell") == []
+    assert resolved.find_needed_sizes(hip_centre="bell") == []
 
 
 # ---- the drawing

@@ -6,7 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.body.joint_centres import REGRESSIONS, Chord, chord, chord_through, device_corner, hip_centre, shifted
+from pipeline.body.joint_centres import (
+    REGRESSIONS,
+    Chord,
+    chord,
+    chord_through,
+    device_corner,
+    hip_centre,
+    shift_centre,
+)
 from tests.support.walks.person import PROPERTY, SEED, close, random_turns
 
 FLIP = np.diag([1.0, 1, -1])
@@ -111,5 +119,5 @@ def test_predicted_centre_is_a_share_of_a_length_along_the_axes(seed: int) -> No
     start, axes, length = rng.normal(size=3), random_turns(rng, 1)[0], rng.uniform(0.05, 0.5)
     shift = (0.0, -0.027, 0.5)
     for side, out in (("right", 1), ("left", -1)):
-        x, y, z = axes @ (shifted(start, axes, shift, length, side) - start)
+        x, y, z = axes @ (shift_centre(start, axes, shift, length, side) - start)
         close([x, y, z], [0, -0.027 * length, out * 0.5 * length])

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.opensim_tool import read_table, silence
-from pipeline.body.landmarks import chosen_labels
+from pipeline.body.landmarks import choose_labels
 from pipeline.commands.opensim.command import export_opensim
 from pipeline.commands.opensim.trial_data import CENTRES, OF_SIDE
 from pipeline.conventions import SIDE_SIGN, SIDES
@@ -112,7 +112,7 @@ def names_of_landmarks(study: Path, table: Path) -> Path:
     assert body_model is not None
     names = {label: f"{joint}_{side}" for (side, joint), label in CENTRES.items()}
     for file in study.glob("derived/*/read.nc"):
-        for landmark, labels in chosen_labels(body_model, netcdf.load(file)["marker"].values.tolist()).items():
+        for landmark, labels in choose_labels(body_model, netcdf.load(file)["marker"].values.tolist()).items():
             sides = [f"psis_{side}" for side in SIDES] if landmark == "sacrum" and len(labels) == 2 else [landmark]
             names |= dict(zip(labels, sides, strict=False)) if len(labels) == len(sides) else {}
     turning = {f"{name}_{side}" for name in TURNING for side in OF_SIDE}

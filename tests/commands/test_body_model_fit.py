@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.body.landmarks import chosen_labels
+from pipeline.body.landmarks import choose_labels
 from pipeline.commands.init import body_model_fit
 from pipeline.commands.init.trial_roles import best_static, shows_a_foot
 from pipeline.steps.read.contents import Contents
@@ -28,7 +28,7 @@ DEVICE = "ASI PSI THI TIB ANK HEE TOE MED KAX KD1 KD2"
 def file(name: str, labels: str, *, stands: bool = False, stated: Mapping[str, float] = SIZES) -> Contents:
     """Return a file with these markers on both sides; by default it states all sizes."""
     both = [side + label for side in "LR" for label in labels.split()]
-    seen = {model: frozenset(chosen_labels(MODELS[model], both)) for model in MODELS}
+    seen = {model: frozenset(choose_labels(MODELS[model], both)) for model in MODELS}
     return replace((standing if stands else moving)(name, processing=stated), seen=seen)
 
 

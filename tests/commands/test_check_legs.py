@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from pipeline.body.plausibility import REMEDY
-from pipeline.body.static_results import stated_in
+from pipeline.body.static_results import parse_results
 from pipeline.commands.check.command import check
 from pipeline.commands.check.leg_findings import trial_of
 from pipeline.commands.init.command import initialise
@@ -46,7 +46,7 @@ def test_legs_are_judged_with_the_static_results_that_the_run_takes(shared: Path
     facts = [look_through(study, file, {}) for file in recordings_in(study)]
     stated = [trial_of(one, "gait", "walk.c3d").attrs["static_results"] for one in facts if one.stated]
     assert stated
-    assert all(stated_in(str(text)).keys() == {"left", "right"} for text in stated)
+    assert all(parse_results(str(text)).keys() == {"left", "right"} for text in stated)
 
 
 def test_a_static_of_another_model_is_no_fault_where_walks_state_its_results(shared: Path, tmp_path: Path) -> None:

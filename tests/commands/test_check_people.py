@@ -79,7 +79,7 @@ def test_sizes_that_a_hip_regression_needs(demo: Path) -> None:
 
 def test_chord_functions_need_joint_widths() -> None:
     model = settings.load_body_model("plug_in_gait", where="", study_path=DEMO)
-    needed = resolve(model, ()).needed_sizes(hip_centre="harrington")
+    needed = resolve(model, ()).find_needed_sizes(hip_centre="harrington")
     assert needed == [f"{joint}_width_{side}_m" for joint in ("ankle", "knee") for side in ("left", "right")]
 
 

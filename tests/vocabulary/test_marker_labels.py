@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.body.landmarks import chosen_labels
+from pipeline.body.landmarks import choose_labels
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
 from pipeline.vocabulary.marker_labels import PersonMarkers, choose_person
@@ -96,7 +96,7 @@ def test_a_file_of_two_people(tmp_path: Path) -> None:
 )
 def test_conventions_of_side_and_separator(text: str) -> None:
     labels = text.split()
-    found = chosen_labels(body_model("plug_in_gait"), labels)
+    found = choose_labels(body_model("plug_in_gait"), labels)
     order = [f"{name}_{side}" for name in ("asis", "lateral_epicondyle", "heel", "toe") for side in ("left", "right")]
     assert [found[name] for name in order] == [(label,) for label in labels]
 
@@ -111,13 +111,13 @@ def test_conventions_of_side_and_separator(text: str) -> None:
     ],
 )
 def test_a_landmark_is_not_found_by_a_likely_label(labels: list[str]) -> None:
-    found = chosen_labels(body_model("plug_in_gait"), labels)
+    found = choose_labels(body_model("plug_in_gait"), labels)
     assert not {"heel_left", "lateral_epicondyle_left"} & found.keys()
 
 
 @pytest.mark.parametrize("label", ["LKNM", "LKNEM", "LKNEMED", "LMKNE", "L.Knee.Medial", "KNEE_MED_L", "L Knee Medial"])
 def test_names_of_the_medial_knee_marker(label: str) -> None:
-    found = chosen_labels(body_model("plug_in_gait_medial"), ["LKNE", label, "LMED", "LANK"])
+    found = choose_labels(body_model("plug_in_gait_medial"), ["LKNE", label, "LMED", "LANK"])
     assert found["medial_epicondyle_left"] == (label,)
     assert found["lateral_epicondyle_left"] == ("LKNE",)
     assert found["medial_malleolus_left"] == ("LMED",)
@@ -125,14 +125,14 @@ def test_names_of_the_medial_knee_marker(label: str) -> None:
 
 def test_case_and_blanks_do_not_matter_if_one_label_matches() -> None:
     model = body_model("bts_davis")
-    found = chosen_labels(model, ["R ASIS", "lasi", "r knee1", "R_MET", "r heel", "R Heel", "RBAR1", "r bar 1"])
+    found = choose_labels(model, ["R ASIS", "lasi", "r knee1", "R_MET", "r heel", "R Heel", "RBAR1", "r bar 1"])
     assert found["asis_right"] == ("R ASIS",)
     assert found["asis_left"] == ("lasi",)
     assert found["lateral_epicondyle_right"] == ("r knee1",)
     assert found["heel_right"] == ("r heel",), "as the model spells it"
     assert found["thigh_wand_right"] == ("r bar 1",)
     assert found["toe_right"] == ("R_MET",)
-    assert "heel_right" not in chosen_labels(model, ["R heel", "R Heel"]), "which of the two?"
+    assert "heel_right" not in choose_labels(model, ["R heel", "R Heel"]), "which of the two?"
 
 
 def test_real_duplicates_are_noted(shared: Path) -> None:
@@ -150,7 +150,7 @@ def test_markers_beside_keypoints_of_a_pose_estimator_are_told_apart() -> None:
         "LAnkle",
         "RAnkle",
     ]
-    found = chosen_labels(body_model("opencap"), labels)
+    found = choose_labels(body_model("opencap"), labels)
     assert found == {
         "lateral_epicondyle_left": ("l_knee",),
         "lateral_epicondyle_right": ("r_knee",),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import chosen_labels
+from ...body.landmarks import choose_labels
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
 from ...errors import Finding, UserError, listed, nearest
@@ -237,7 +237,7 @@ def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Finding]:
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Finding:
     """Return what a file lacks, with the expected and the most similar labels."""
-    known, present, texts = model.landmarks, chosen_labels(model, facts.recording.labels), []
+    known, present, texts = model.landmarks, choose_labels(model, facts.recording.labels), []
     taken = {label for groups in known.values() for group in groups for label in group}
     free = [label for label in facts.recording.labels if label not in taken]
     for name in lacking:

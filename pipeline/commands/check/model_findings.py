@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import chosen_labels
+from ...body.landmarks import choose_labels
 from ...errors import Finding
 from ...steps.read.contents import Contents
 from ...workflow import settings
@@ -45,4 +45,4 @@ def _fits(sessions: Iterable[Mapping[str, Contents]], models: Mapping[str, BodyM
 def _with_landmarks(recording: Contents, models: Mapping[str, BodyModel]) -> Contents:
     """Return a recording with the landmarks of some models by its labels, seen or not."""
     labels = recording.recording.labels
-    return replace(recording, seen={name: frozenset(chosen_labels(model, labels)) for name, model in models.items()})
+    return replace(recording, seen={name: frozenset(choose_labels(model, labels)) for name, model in models.items()})

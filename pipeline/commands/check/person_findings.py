@@ -51,7 +51,7 @@ def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict
 def _missing(
     person: str, sizes: Mapping[str, float], static: Contents, chosen: Mapping[str, Any], model: BodyModel
 ) -> Iterator[Finding]:
-    needed = resolve(model, static.landmarks).needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
+    needed = resolve(model, static.landmarks).find_needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
     if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
         needed = [name for name in needed if not name.startswith("leg_length")]
     if absent := [name for name in needed if name not in sizes]:

@@ -54,25 +54,25 @@ def fits(sessions: Sequence[Sequence[Contents]], models: Models) -> dict[str, Mo
     session is judged by its best static trial for the model: the others serve another purpose. Without one each walk
     may be its own, and the one that lacks least counts, unless walks state the static results of Plug-in Gait.
     """
-    found = {name: _fit(name, model, sessions) for name, model in models.items()}
-    first = max((fit.essential, fit.whole, fit.fitted) for fit in found.values())
-    equal = {name for name, fit in found.items() if (fit.essential, fit.whole, fit.fitted) == first}
-    best = max(found[name].share for name in equal)
+    all_fits = {name: _fit(name, model, sessions) for name, model in models.items()}
+    first = max((fit.essential, fit.whole, fit.fitted) for fit in all_fits.values())
+    equal = {name for name, fit in all_fits.items() if (fit.essential, fit.whole, fit.fitted) == first}
+    best = max(all_fits[name].share for name in equal)
 
-    known = any(file.stands for mine in sessions for file in mine) or all(
+    planes_shown = any(file.stands for mine in sessions for file in mine) or all(
         any(file.stated for file in mine) for mine in sessions
     )  # where the planes of wands are: a static trial is there, or all walks state its results
-    computable = known and any(
-        fit.essential and fit.whole and not fit.absent for name, fit in found.items() if name != BONES
+    computable = planes_shown and any(
+        fit.essential and fit.whole and not fit.absent for name, fit in all_fits.items() if name != BONES
     )
 
     def worse(name: str) -> tuple[bool, bool, int, int, float, int, bool, int, str]:
-        fit = found[name]
+        fit = all_fits[name]
         share = best if name in equal and fit.share >= best - AS_GOOD else fit.share
         last = len(fit.lacking) + len(fit.absent), name == GENERAL, -fit.seen, name
         return not fit.essential, computable and name == BONES, -fit.whole, -fit.fitted, -share, *last
 
-    return {name: found[name] for name in sorted(found, key=worse)}
+    return {name: all_fits[name] for name in sorted(all_fits, key=worse)}
 
 
 def strangers(sessions: Sequence[Sequence[Contents]], models: Models, chosen: str) -> dict[str, list[str]]:
@@ -92,12 +92,12 @@ def strangers(sessions: Sequence[Sequence[Contents]], models: Models, chosen: st
     return others
 
 
-def needed_sizes(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) -> list[str]:
+def find_needed_sizes(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) -> list[str]:
     """Return the participants.tsv columns that a model needs, given the static trial of each session."""
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
     statics = (best_static([file for file in mine if file.stands], name, model) for mine in sessions)
     shown = {static.seen[name] if static else frozenset[str]() for static in statics}
-    return sorted({size for seen in shown for size in resolve(model, seen).needed_sizes(hip_centre=hip_centre)})
+    return sorted({size for seen in shown for size in resolve(model, seen).find_needed_sizes(hip_centre=hip_centre)})
 
 
 def as_table(fits: Mapping[str, ModelFit], *, width: int) -> str:
@@ -150,14 +150,16 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) ->
         fitted=fitted,
         seen=len(frozenset[str]().union(*(file.seen[name] for file in every))),
         lacking=[landmark for landmark, _ in missed.most_common()],
-        absent=[size for size in needed_sizes(name, model, sessions) if not any(size in file.sizes for file in every)],
+        absent=[
+            size for size in find_needed_sizes(name, model, sessions) if not any(size in file.sizes for file in every)
+        ],
         essential=any(_is_essential(model, file.seen[name]) for file in every),
     )
 
 
 def _is_essential(model: BodyModel, seen: frozenset[str]) -> bool:
     """Return whether a file shows the pelvis, and knee, ankle and foot of a side, as far as the model names them."""
-    shown = resolve(model, seen).shown
+    shown = resolve(model, seen).landmarks
     pelvis = {"asis_left", "asis_right"} <= shown
 
     def leg(side: str) -> bool:

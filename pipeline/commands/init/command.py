@@ -82,7 +82,7 @@ def initialise(folder: Path) -> str:
     people = participant_rows(
         rows,
         {file.key: file for file in files},
-        body_model_fit.needed_sizes(model, models[model], sessions) if proposed else [],
+        body_model_fit.find_needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _estimate_sizes(folder, mine, models[model]),
     )
     if unlisted:

@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import chosen_labels
+from ...body.landmarks import choose_labels
 from ...errors import listed
 from ...person.marker_travel import STANDING_M, extent_m
 from ...results import netcdf
@@ -69,7 +69,7 @@ class Choices(NamedTuple):
 
         Few models have markers at the joint centres: without a known model there are none.
         """
-        chosen = {name: group[0] for name, group in chosen_labels(body_model, labels).items() if len(group) == 1}
+        chosen = {name: group[0] for name, group in choose_labels(body_model, labels).items() if len(group) == 1}
         if self.on_model:
             chosen |= {
                 f"{joint}_{side}": label for (side, joint), label in trial_data.CENTRES.items() if label in labels

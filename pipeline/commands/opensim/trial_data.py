@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import positions
-from ...body.skeleton import calibrated_sides, moving_legs
+from ...body.skeleton import moving_legs, read_sides
 from ...conventions import JOINTS
 from ...dynamics.vectors import cross
 from ...plates.wrench import centre_of_pressure
@@ -81,7 +81,7 @@ def static_centres(static: Trial, calibrate: xr.Dataset, body_model: BodyModel) 
     """Return the joint centres of the static trial as :func:`moving_centres` does, posed as a walk is."""
     labels, position = static["marker"].values.astype(str).tolist(), static["marker_position"].values
     points = positions(body_model, labels, position)
-    legs = moving_legs(points, body_model.legs, calibrated_sides(calibrate), len(position))
+    legs = moving_legs(points, body_model.legs, read_sides(calibrate), len(position))
     return {(side, joint): legs[side].centres[f"{joint}_centre"] for side, joint in CENTRES}
 
 

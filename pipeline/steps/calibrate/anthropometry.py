@@ -37,18 +37,18 @@ def sizes_of(
     origin = {"marker_diameter_m": "default"}
     others = [trial for name, trial in read.items() if name != static]
     for trial in (*reversed(others), read[static]):
-        found = json.loads(trial.attrs.get("anthropometry", "{}"))
-        sizes |= found
-        origin |= dict.fromkeys(found, str(trial.attrs.get("source", "")))
+        stated = json.loads(trial.attrs.get("anthropometry", "{}"))
+        sizes |= stated
+        origin |= dict.fromkeys(stated, str(trial.attrs.get("source", "")))
     for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
         if value := number(participant, column, where="participants.tsv"):
             sizes[column], origin[column] = value, "participants.tsv"
-    if origin.get("mass_kg") == "participants.tsv" and _guessed(participant.get("mass_source", "")):
+    if origin.get("mass_kg") == "participants.tsv" and _is_estimate(participant.get("mass_source", "")):
         origin["mass_kg"] += f", {participant['mass_source']}"
     for column, part in ESTIMATED.items():
-        if _guessed(source := participant.get(column, "")):
-            own = [name for name, where in origin.items() if part in name and where == "participants.tsv"]
-            origin |= dict.fromkeys(own, f"participants.tsv, {source}")
+        if _is_estimate(source := participant.get(column, "")):
+            estimates = [name for name, where in origin.items() if part in name and where == "participants.tsv"]
+            origin |= dict.fromkeys(estimates, f"participants.tsv, {source}")
     if "mass_kg" not in sizes:
         what = f"{participant['participant_id']} has no body mass, neither here nor in its C3D files"
         raise UserError("participants.tsv", what, "give mass_kg")
@@ -73,12 +73,12 @@ def findings_on_sizes(
     others = [trial for of in (roles["gait"], roles["static"]) for trial in of]  # the static wins, as in sizes_of
     stated = {k: v for trial in others for k, v in json.loads(str(trial.attrs.get("anthropometry", "{}"))).items()}
     all_shown = SessionSizes.of(stated, static, shown["gait"])
-    found = [*check_sizes(participant, all_shown, segment_table=segment_table)]
+    findings = [*check_sizes(participant, all_shown, segment_table=segment_table)]
     if static.extent_m >= STANDING_M:
         file = str(roles["static"][0].attrs.get("source", ""))
         walks = file in [trial.attrs.get("source") for trial in roles["gait"]]
-        found.append(describe_moving_static(file, static.extent_m, walks=walks))
-    return found, [f"{source} {mass_kg:.1f} kg" for source, mass_kg, _ in all_shown.masses()]
+        findings.append(describe_moving_static(file, static.extent_m, walks=walks))
+    return findings, [f"{source} {mass_kg:.1f} kg" for source, mass_kg, _ in all_shown.masses()]
 
 
 def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, Any]:
@@ -95,9 +95,9 @@ def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> di
 def note_on_estimates(participant: Mapping[str, str]) -> str:
     """Return a note on estimated joint widths and leg lengths, or an empty text."""
     sources = {"joint widths": participant.get("width_source"), "leg lengths": participant.get("leg_length_source")}
-    return "; ".join(f"{name} are an {source}" for name, source in sources.items() if _guessed(source or ""))
+    return "; ".join(f"{name} are an {source}" for name, source in sources.items() if _is_estimate(source or ""))
 
 
-def _guessed(source: str) -> bool:
+def _is_estimate(source: str) -> bool:
     """Return whether mass_source, width_source or leg_length_source marks an estimate, as ``init`` writes it."""
     return source.startswith(ESTIMATE)

@@ -1,15 +1,14 @@
-"""The calibrated model of a session as a dataset, read by :func:`pipeline.body.skeleton.calibrated_sides`."""
+"""The calibrated model of a session as a dataset, read by :func:`pipeline.body.skeleton.read_sides`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.joint_centres import Chord
 from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
@@ -44,87 +43,69 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.D
         sides: those that can be used, at least one.
         refused: the reasons against the others.
     """
-    used = next(iter(sides.values()))
-    both = [sides.get(side) or _unknown(used) for side in SIDES]
-    legs = [side.calibrated for side in both]
-    of_joint, turn = ("side", "joint"), ("side", "pose", "local_axis")
+
+    def both(values: Callable[[Side], Any], *shape: int) -> Array:
+        """Return (side, ...) values of a shape, NaN for a side that cannot be used."""
+        nothing = np.full(shape, np.nan)
+        return np.array([values(sides[side]) if side in sides else nothing for side in SIDES], dtype=float)
+
+    def of_segments(field: str, *shape: int) -> Array:
+        return both(lambda leg: [getattr(leg.parameters[segment], field) for segment in CHAIN], len(CHAIN), *shape)
+
+    legs = {side: leg.calibrated for side, leg in sides.items()}
+    carrier = next(iter(legs.values())).carrier
+    of_joint, turn, nowhere = ("side", "joint"), ("side", "pose", "local_axis"), np.full(3, np.nan)
     coordinates = {
         "side": list(SIDES),
         "segment": list(CHAIN),
         "joint": list(JOINTS),
-        "joint_carrier": (of_joint, [[leg.carrier[joint] for joint in JOINTS] for leg in legs]),
+        "joint_carrier": (of_joint, [[(legs[s].carrier if s in legs else carrier)[j] for j in JOINTS] for s in SIDES]),
         "pose": list(FROM_PELVIS),
         **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
     }
-    carried = np.array([[leg.carried[joint] for joint in JOINTS] for leg in legs])
-    unknown = Chord(np.nan, np.nan, np.nan)
-    chords = np.array([[leg.chords.get(joint, unknown) for joint in JOINTS] for leg in legs])
-    technical = np.array([[leg.technical[name] for name in FROM_PELVIS] for leg in legs])
-    static = np.full((len(SIDES), len(FROM_PELVIS), 3, 3), np.nan)
-    for side, found in sides.items():
-        static[SIDES.index(side)] = [mean_rotation(found.skeleton.frames[name]) for name in FROM_PELVIS]
+    chords = both(lambda leg: [leg.calibrated.chords.get(joint, nowhere) for joint in JOINTS], 3, 3)
+    static = both(lambda leg: [mean_rotation(leg.skeleton.frames[name]) for name in FROM_PELVIS], 4, 3, 3)
     content = {
         "leg_refused": ("side", np.array([refused.get(side, "") for side in SIDES], dtype=str)),
-        **_of_segments([side.parameters for side in both]),
-        "joint_distance": (("side", "segment"), np.array([_joint_distances(side.skeleton) for side in both])),
-        "joint_position": ((*of_joint, "local_axis"), carried),
-        "joint_link": (
+        "segment_mass": (("side", "segment"), of_segments("mass_kg")),
+        "segment_com": (("side", "segment", "local_axis"), of_segments("com", 3)),
+        "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), of_segments("inertia", 3, 3)),
+        "segment_length": (("side", "segment"), of_segments("length_m")),
+        "joint_distance": (("side", "segment"), both(lambda leg: _joint_distances(leg.skeleton), len(CHAIN))),
+        "joint_position": (
             (*of_joint, "local_axis"),
-            np.array([[leg.joints.get(joint, np.full(3, np.nan)) for joint in JOINTS] for leg in legs]),
+            both(lambda leg: [leg.calibrated.carried[joint] for joint in JOINTS], 3, 3),
         ),
-        "chord_radius": (of_joint, chords[..., 0]),
-        "chord_rotation": (of_joint, chords[..., 1]),
-        "chord_abduction": (of_joint, chords[..., 2]),
-        "tibial_torsion": ("side", [leg.tibial_torsion for leg in legs]),
-        "technical_rotation": ((*turn, "technical_axis"), technical),
+        "joint_link": ((*of_joint, "local_axis"), both(lambda leg: [leg.calibrated.joints[j] for j in JOINTS], 3, 3)),
+        **{f"chord_{name}": (of_joint, chords[..., i]) for i, name in enumerate(("radius", "rotation", "abduction"))},
+        "tibial_torsion": ("side", both(lambda leg: leg.calibrated.tibial_torsion)),
+        "technical_rotation": (
+            (*turn, "technical_axis"),
+            both(lambda leg: [leg.calibrated.technical[name] for name in FROM_PELVIS], 4, 3, 3),
+        ),
         "static_rotation": ((*turn, "axis"), static),
     }
     markers = (
-        _of_markers(name, [getattr(leg, of) for leg in legs])
-        for name, of in (("cluster", "clusters"), ("fixed", "fixed"))
+        _of_markers("cluster", {side: leg.clusters for side, leg in legs.items()}),
+        _of_markers("fixed", {side: leg.fixed for side, leg in legs.items()}),
     )
     return xr.merge([xr.Dataset(content, coordinates), *markers])
 
 
-def _unknown(used: Side) -> Side:
-    """Return a side of which nothing is known, in the form of one that is used."""
-    centres = {name: np.full((1, 3), np.nan) for name in used.skeleton.centres}
-    carried = dict.fromkeys(JOINTS, np.full(3, np.nan))
-    technical = dict.fromkeys(FROM_PELVIS, np.full((3, 3), np.nan))
-    parameters = dict.fromkeys(CHAIN, SegmentParameters(np.nan, np.full(3, np.nan), np.full((3, 3), np.nan), np.nan))
-    calibrated = CalibratedSide({}, used.calibrated.carrier, carried, technical, {}, np.nan)
-    return Side(Skeleton(centres=centres), calibrated, used.texts, parameters, "")
-
-
 def _joint_distances(still: Skeleton) -> list[float]:
     """Return the median distance of the joint centres at both ends of each segment, m; NaN for the foot."""
-    ends = {"thigh": ("hip", "knee"), "shank": ("knee", "ankle")}
-    found = dict.fromkeys(CHAIN, np.nan)
-    for segment, (one, other) in ends.items():
+    distances = dict.fromkeys(CHAIN, np.nan)
+    for segment, (one, other) in {"thigh": ("hip", "knee"), "shank": ("knee", "ankle")}.items():
         away = np.linalg.norm(still.centres[f"{one}_centre"] - still.centres[f"{other}_centre"], axis=1)
-        found[segment] = float(np.median(away[np.isfinite(away)])) if np.isfinite(away).any() else np.nan
-    return [*found.values()]
+        distances[segment] = float(np.median(away[np.isfinite(away)])) if np.isfinite(away).any() else np.nan
+    return [*distances.values()]
 
 
-def _of_segments(parameters: Sequence[Mapping[str, SegmentParameters]]) -> dict[str, Any]:
-    """Return the body-segment parameters of each side as variables."""
-
-    def stack(field: str) -> Array:
-        return np.array([[getattr(leg[segment], field) for segment in CHAIN] for leg in parameters])
-
-    return {
-        "segment_mass": (("side", "segment"), stack("mass_kg")),
-        "segment_com": (("side", "segment", "local_axis"), stack("com")),
-        "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), stack("inertia")),
-        "segment_length": (("side", "segment"), stack("length_m")),
-    }
-
-
-def _of_markers(name: str, legs: Sequence[Mapping[str, Mapping[str, Array]]]) -> xr.Dataset:
+def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]) -> xr.Dataset:
     """Return the positions of markers in the segments of each leg as variables with a prefix."""
     rows = [
         (side, segment, marker, place)
-        for side, leg in zip(SIDES, legs, strict=True)
+        for side, leg in legs.items()
         for segment, markers in leg.items()
         for marker, place in markers.items()
     ]

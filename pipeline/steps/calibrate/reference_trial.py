@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import Points, chosen_labels, mean_positions, seen_labels, with_heels
+from ...body.landmarks import Points, choose_labels, find_seen_labels, mean_positions, with_heels
 from ...body.resolved_model import ResolvedModel, resolve
-from ...body.static_results import StaticResults, stated_in
+from ...body.static_results import StaticResults, parse_results
 from ...body.static_skeleton import with_devices
 from ...errors import UserError
 from ...trials.session import AnyTrial
@@ -76,9 +76,9 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
         model,
         seen,
         points=with_heels(with_devices(seen, model.devices), {}, trial.variables["time"].values),
-        own_results=stated_in(_results_in({name: trial}).get(name, "")) if body_model.may_be_stated else {},
+        own_results=parse_results(_results_in({name: trial}).get(name, "")) if body_model.may_be_stated else {},
         source=source,
-        stated=stated_in(results),
+        stated=parse_results(results),
         note=_note_on_results(source, trials) if source else "",
     )
 
@@ -110,7 +110,7 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
     for name, trial in (statics | {source: trials[source]} | _of_role(trials, "gait")).items() if source else ():
         if "rejected" not in trial.attrs:
             model = _resolve(trial, body_model)
-            if not model.lacking_in_motion(model.shown):
+            if not model.lacking_in_motion(model.landmarks):
                 return name, model
     if not statics:
         raise UserError("trials.tsv", "no static trial", "list one with role static (a file may have several rows)")
@@ -121,7 +121,9 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
 
 
 def _resolve(trial: AnyTrial, body_model: BodyModel) -> ResolvedModel:
-    return resolve(body_model, chosen_labels(body_model, seen_labels(_labels(trial), trial.marker_position.values)))
+    return resolve(
+        body_model, choose_labels(body_model, find_seen_labels(_labels(trial), trial.marker_position.values))
+    )
 
 
 def _labels(trial: AnyTrial) -> list[str]:

@@ -22,7 +22,7 @@ from ...body.static_skeleton import (
     place_in_segment,
     refuse_wrong_device,
     skeleton_by_stated_foot,
-    stated_skeleton,
+    skeleton_by_stated_results,
     static_skeleton,
 )  # fmt: skip
 from ...conventions import CHAIN, SIDES, UPPER_BODY
@@ -144,7 +144,7 @@ def _build_leg(
     points, leg, note = reference.points, reference.model.legs[side], ""
     if reference.stated:
         stated = reference.stated[side]
-        still, calibrated = stated_skeleton(points, leg.rules, stated, sizes, hip_centre=hip_centre)
+        still, calibrated = skeleton_by_stated_results(points, leg.rules, stated, sizes, hip_centre=hip_centre)
         texts = stated.texts()
     else:
         if leg.lacking:

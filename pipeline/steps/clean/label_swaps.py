@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...signals.filters import stretches
-from ...signals.marker_distances import LOOKS, Change, best_exchange, jumps_exchanged, on_the_other_leg, steadiness
+from ...signals.marker_distances import LOOKS, Change, best_exchange, find_swaps, on_the_other_leg, steadiness
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.bool_]
@@ -107,7 +107,7 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
         if (change := best_exchange(position, median, spread, front)) is None:
             break
         yield from apply([change])
-    yield from apply(jumps_exchanged(position, median))
+    yield from apply(find_swaps(position, median))
 
 
 def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:

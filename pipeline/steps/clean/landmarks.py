@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import SHOWING_HEEL, chosen_labels, heel_places, positions, seen_labels, with_heels
+from ...body.landmarks import SHOWING_HEEL, choose_labels, find_seen_labels, heel_places, positions, with_heels
 from ...body.resolved_model import resolve
 from ...body.static_skeleton import with_devices
 from ...conventions import SIDES
@@ -103,7 +103,7 @@ def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Arr
         UserError: none is seen.
     """
     labels, recorded = [str(label) for label in read.marker.values], read.marker_position.values
-    chosen = chosen_labels(body_model, seen_labels(labels, recorded))
+    chosen = choose_labels(body_model, find_seen_labels(labels, recorded))
     if not chosen:
         here = ", ".join(labels[:9])
         what = f"no marker of body model {body_model.name} is seen in the file (which has {here} ...)"

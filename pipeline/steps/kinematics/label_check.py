@@ -36,7 +36,7 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
     for number, span in enumerate(spans_of(clean, "sample")):
         if settings[number] == "ignore":
             continue
-        if pair := exchanged_throughout(position[span, columns], static):
+        if pair := find_exchange(position[span, columns], static):
             labels = clean.variables["label"].values[number]
             one, other = (f"{labels[i]} ({here[i].replace('_', ' ')})" for i in columns[list(pair)])
             what = (
@@ -47,7 +47,7 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
             raise UserError("", what, remedy)
 
 
-def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | None:
+def find_exchange(position: Array, static: Array) -> tuple[int, int] | None:
     """Return the exchange of two markers that best fits the distances of a trial to those of the static trial.
 
     Only distances that are steady in the trial count, to markers of the same segment or the next.
@@ -67,14 +67,14 @@ def exchanged_throughout(position: Array, static: Array) -> tuple[int, int] | No
     if not (off > WRONG_M).any():
         return None
     # distances to a third marker: of one of the two in the trial, of the other one in the static trial
-    known, in_static = np.isfinite(off), np.isfinite(static) & ~np.eye(len(static), dtype=bool)
-    count, before = (values @ in_static.T for values in (known.astype(float), np.where(known, off, 0.0)))
+    steady, in_static = np.isfinite(off), np.isfinite(static) & ~np.eye(len(static), dtype=bool)
+    count, before = (values @ in_static.T for values in (steady.astype(float), np.where(steady, off, 0.0)))
     enough = (np.minimum(count, count.T) >= 1) & (count + count.T >= 2 * FEWEST)
     wrong = enough & (before + before.T > WRONG_M * (count + count.T))
     one, other = np.nonzero(np.triu(wrong, 1))
     before = before[one, other] + before[other, one]
     after = sum(
-        np.where(known[i] & in_static[j], np.abs(median[i] - static[j]), 0.0).sum(axis=1)
+        np.where(steady[i] & in_static[j], np.abs(median[i] - static[j]), 0.0).sum(axis=1)
         for i, j in ((one, other), (other, one))
     )
     gain = np.where(after < CURE * before, before - after, 0.0)

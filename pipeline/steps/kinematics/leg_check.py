@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from ...signals.filters import interval_s, stretches
 
 Array = NDArray[np.float64]
 # of the calibration
-USED = ("side", "segment", "landmark", "landmark_2", "joint_distance", "static_distance", "leg_refused")
+USED = ("segment", "landmark", "landmark_2", "joint_distance", "static_distance", "leg_refused")
 SHORTEST_S = 0.1  # of a stretch that is refused: shorter ones are artefacts of single markers
 
 
@@ -35,7 +36,7 @@ class Verdicts(NamedTuple):
     refused: NDArray[np.str_]
     knee_axis_error: Array
 
-    def hidden(self, side: int, spans: Sequence[slice]) -> NDArray[np.bool_]:
+    def hide(self, side: int, spans: Sequence[slice]) -> NDArray[np.bool_]:
         """Return (time,) whether nothing of a side is shown."""
         mask = self.implausible[:, side] > 0
         for span, reason in zip(spans, self.refused[:, side].tolist(), strict=True):
@@ -43,7 +44,7 @@ class Verdicts(NamedTuple):
         return mask
 
 
-def judged_legs(
+def judge_legs(
     points: Points, legs: Mapping[str, Skeleton], calibrate: xr.Dataset, time: Array, spans: Sequence[slice]
 ) -> Verdicts:
     """Return the verdicts on both legs.
@@ -58,39 +59,32 @@ def judged_legs(
     Raises:
         UserError: neither leg of a trial can be used.
     """
-    known = {str(name): variable.values.tolist() for name, variable in calibrate.variables.items() if name in USED}
-    lengths = {
-        side: dict(zip(known["segment"], row, strict=True))
-        for side, row in zip(known["side"], known["joint_distance"], strict=True)
-    }
-    distances = {
-        (one, other): metres
-        for one, row in zip(known["landmark"], known["static_distance"], strict=True)
-        for other, metres in zip(known["landmark_2"], row, strict=True)
-    }
-    before = dict(zip(known["side"], known["leg_refused"], strict=True))
+    static = {name: calibrate.variables[name].values.tolist() for name in USED}
+    pairs = [(one, other) for one in static["landmark"] for other in static["landmark_2"]]
+    distances = dict(zip(pairs, itertools.chain(*static["static_distance"]), strict=True))
     flags = np.zeros((len(time), len(SIDES)), dtype=np.int8)
-    refused = [[before[side] for side in SIDES] for _ in spans]
+    refused = [[*static["leg_refused"]] for _ in spans]
     turns = np.full((len(spans), len(SIDES)), np.nan)
     for column, side in enumerate(SIDES):
-        if before[side]:
+        if static["leg_refused"][column]:
             continue
-        found = measures(points, legs[side], side, lengths[side], distances)
-        flags[:, column] = implausible(found)
+        lengths = dict(zip(static["segment"], static["joint_distance"][column], strict=True))
+        measured = measures(points, legs[side], side, lengths, distances)
+        flags[:, column] = implausible(measured)
         for row, span in enumerate(spans):
-            part = {name: values[span] for name, values in found.items()}
+            part = {name: values[span] for name, values in measured.items()}
             turns[row, column], in_step = knee_axis_error(part)
             often = reason_of(part, side) if flags[span, column].any() else ""
             reason = often or reason_of_axis(turns[row, column], in_step, side)
             refused[row][column] = f"{reason}; {REMEDY}" if reason else ""
-            _keep_long(flags[span, column], time[span])
+            _drop_short(flags[span, column], time[span])
     for reasons in refused:
         if all(reasons):
             raise UserError("", "; ".join(reasons), "")
     return Verdicts(flags, np.array(refused, dtype=str), turns)
 
 
-def _keep_long(flags: NDArray[np.int8], time: Array) -> None:
+def _drop_short(flags: NDArray[np.int8], time: Array) -> None:
     """Set flags (time,) to 0 in stretches that are too short to be refused."""
     for start, stop in stretches(flags > 0):
         if (stop - start) * interval_s(time) < SHORTEST_S:

@@ -97,7 +97,7 @@ class Posture:
         """Return some frames, as a copy."""
         return Posture(*(part[..., frames].copy() for part in (self.rotation, self.origin, self.angle)))
 
-    def put(self, frames: Frames, other: Posture) -> None:
+    def replace(self, frames: Frames, other: Posture) -> None:
         """Set some frames to those of another posture."""
         for name, values in vars(other).items():
             getattr(self, name)[..., frames] = values
@@ -157,12 +157,12 @@ def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float =
     """
     # about a point near the pelvis, so that no digits are lost in the sums
     around = start.origin.copy()
-    posture = Posture(start.rotation.copy(), np.zeros_like(around), _held(linkage, start.angle))
+    posture = Posture(start.rotation.copy(), np.zeros_like(around), _hold_fixed_angles(linkage, start.angle))
     seen = np.asarray(np.isfinite(markers).all(axis=1)) & (linkage.weight[:, None] > 0)
     near = np.where(seen[:, None], markers - around, 0.0)
     converged = _solve(linkage, _sums(linkage, near, seen * share * linkage.weight[:, None]), posture)
     bodies = _bodies(linkage, posture)
-    unknown = _undetermined(linkage, _sums(linkage, near, seen.astype(float)), posture)
+    unknown = _find_undetermined(linkage, _sums(linkage, near, seen.astype(float)), posture)
     for part in bodies[:2]:
         np.moveaxis(part, -1, 1)[unknown] = np.nan
     bodies.origin[...] += around
@@ -173,7 +173,7 @@ def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float =
     return Fit(bodies, residual, converged)
 
 
-def _held(linkage: Linkage, angle: Array) -> Array:
+def _hold_fixed_angles(linkage: Linkage, angle: Array) -> Array:
     """Return joint angles with those that are not free at their neutral value."""
     return np.where(linkage.free[None, ..., None], angle, linkage.neutral[..., None])
 
@@ -343,23 +343,23 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
         damping = np.where(worse, 100 * damping, np.where(saddle, damping, damping / 10))
         near = np.where(saddle, near / 4, near)
         back = np.flatnonzero(worse)
-        now.put(back, last.at(back))
+        now.replace(back, last.at(back))
         last, least = now.at(slice(None)), np.fmin(least, normal.cost)
         step[:, worse | saddle] = 0.0
-        now = _moved(linkage, now, step)
+        now = _move(linkage, now, step)
         size = np.abs(step).max(axis=0)
         force = np.concatenate([normal.on_pelvis, normal.on_leg.reshape(-1, len(size))])
         short = (force * step).sum(axis=0) < CONVERGED_M**2  # twice the cost that the step takes off
         done, curved = short & ~worse & ~saddle, (size < near) & ~worse & ~saddle
         if done.any():
-            posture.put(live[done], now.at(done))
+            posture.replace(live[done], now.at(done))
             converged[live[done]] = True
             kept = ~done
             live, here, now, last = live[kept], here.at(kept), now.at(kept), last.at(kept)
             damping, least, curved, near = damping[kept], least[kept], curved[kept], near[kept]
         if not live.size:
             break
-    posture.put(live, last)
+    posture.replace(live, last)
     return converged
 
 
@@ -375,16 +375,16 @@ def _step(normal: Normal, damping: Array | float, added: float = FLOOR) -> tuple
         diagonal *= 1 + damping
         diagonal += added
     right = np.concatenate([normal.coupling, normal.on_leg[:, :, None]], axis=2)
-    solved, of_legs = _eliminated(leg, right)  # leg^-1 [coupling, on_leg]
+    solved, of_legs = _eliminate(leg, right)  # leg^-1 [coupling, on_leg]
     pelvis -= np.einsum("spat,spbt->abt", normal.coupling, solved[:, :, :6])
     on_pelvis = normal.on_pelvis - np.einsum("spat,spt->at", normal.coupling, solved[:, :, 6])
-    twist, of_pelvis = _eliminated(pelvis[None], on_pelvis[None, :, None])
+    twist, of_pelvis = _eliminate(pelvis[None], on_pelvis[None, :, None])
     legs = solved[:, :, 6] - np.einsum("spat,at->spt", solved[:, :, :6], twist[0, :, 0])
     step = np.concatenate([twist[0, :, 0], legs.reshape(-1, legs.shape[-1])])
     return step, np.minimum(of_legs, of_pelvis)
 
 
-def _eliminated(matrix: Array, right: Array) -> tuple[Array, Array]:
+def _eliminate(matrix: Array, right: Array) -> tuple[Array, Array]:
     """Return matrix^-1 right (side, n, columns, time), and the least pivot (time,), by Gauss's elimination.
 
     The matrices (side, n, n, time) are positive definite, so that no rows need to be exchanged. All frames go at once:
@@ -400,7 +400,7 @@ def _eliminated(matrix: Array, right: Array) -> tuple[Array, Array]:
     return both[:, :, size:], np.einsum("siit->sit", both[:, :, :size]).min(axis=(0, 1))
 
 
-def _moved(linkage: Linkage, posture: Posture, step: Array) -> Posture:
+def _move(linkage: Linkage, posture: Posture, step: Array) -> Posture:
     """Return the posture after a step: the pelvis by the exponential of its twist, the joints by their angles."""
     turn = np.moveaxis(exponential(step[:6].T), 0, -1)
     angle = posture.angle.copy()
@@ -412,7 +412,7 @@ def _moved(linkage: Linkage, posture: Posture, step: Array) -> Posture:
     )
 
 
-def _undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
+def _find_undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
     """Return (7, time) whether the markers leave the orientation of a body open, each marker with weight 1."""
     normal = _normal(linkage, sums, posture, np.zeros(posture.origin.shape[-1], dtype=bool))
     # a matrix has as many eigenvalues below a number as pivots below zero once that is off its diagonal (Sylvester)
@@ -443,8 +443,8 @@ def _whole(normal: Normal) -> Array:
     whole = np.zeros((count, 6 + 2 * size, 6 + 2 * size))
     whole[:, :6, :6] = np.moveaxis(normal.pelvis, -1, 0)
     for side in range(2):
-        own = slice(6 + side * size, 6 + (side + 1) * size)
-        whole[:, own, own] = np.moveaxis(normal.leg[side], -1, 0)
-        whole[:, own, :6] = np.moveaxis(normal.coupling[side], -1, 0)
-        whole[:, :6, own] = np.swapaxes(whole[:, own, :6], 1, 2)
+        leg = slice(6 + side * size, 6 + (side + 1) * size)
+        whole[:, leg, leg] = np.moveaxis(normal.leg[side], -1, 0)
+        whole[:, leg, :6] = np.moveaxis(normal.coupling[side], -1, 0)
+        whole[:, :6, leg] = np.swapaxes(whole[:, leg, :6], 1, 2)
     return whole

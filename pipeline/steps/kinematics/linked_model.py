@@ -43,7 +43,7 @@ class LinkedModel(NamedTuple):
     static: Array
 
 
-def linked_model(
+def build_linked_model(
     calibrate: xr.Dataset,
     markers: Sequence[str],
     *,
@@ -96,14 +96,14 @@ def _weight(name: str, segment: str, weights: Mapping[str, float]) -> float:
     return weights.get(segment, 1.0) * weights.get(name, weights.get(bare, 1.0))
 
 
-def _limits(own: Mapping[str, Sequence[float]]) -> Array:
+def _limits(changes: Mapping[str, Sequence[float]]) -> Array:
     """Return the limits (2, side, joint, 3) of right-handed angles, rad."""
     names = [[f"{joint} {angle}" for angle in ANGLES] for joint in JOINTS]
-    clinical = np.array([[own.get(name, LIMITS[name][:2]) for name in row] for row in names], dtype=float)
+    clinical = np.array([[changes.get(name, LIMITS[name][:2]) for name in row] for row in names], dtype=float)
     return np.sort(np.radians(np.moveaxis(clinical, -1, 0))[:, None] * SIGNS, axis=0)
 
 
-def linked_legs(
+def pose_linked_legs(
     model: LinkedModel,
     paths: Array,
     legs: Mapping[str, Skeleton],
@@ -125,20 +125,20 @@ def linked_legs(
         The skeletons by side, NaN where markers leave a pose open or the search has not converged; and the distances
         (marker, time), m, NaN of markers that the linkage does not use.
     """
-    start, own = _start(model, paths, legs, spans), paths[model.marker]
+    start, markers = _start(model, paths, legs, spans), paths[model.marker]
     for side, rows in enumerate(hidden):
         of_leg = np.flatnonzero(model.linkage.body // len(CHAIN) == side)
-        own[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
-    share = _faded(np.asarray(np.isfinite(own).all(axis=1)), time, spans)
+        markers[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
+    share = _fade(np.asarray(np.isfinite(markers).all(axis=1)), time, spans)
     parts = [slice(at, at + AT_A_TIME) for at in range(0, paths.shape[-1], AT_A_TIME)]
-    found = [fit(model.linkage, own[..., part], start.at(part), share[:, part]) for part in parts]
+    fits = [fit(model.linkage, markers[..., part], start.at(part), share[:, part]) for part in parts]
     residual = np.full((len(paths), paths.shape[-1]), np.nan)
-    for part, each in zip(parts, found, strict=True):
+    for part, each in zip(parts, fits, strict=True):
         residual[model.marker, part] = np.where(each.converged, each.residual, np.nan)
-    return _skeletons(model, found, residual[model.marker]), residual
+    return _skeletons(model, fits, residual[model.marker]), residual
 
 
-def _faded(seen: NDArray[np.bool_], time: Array, spans: Sequence[slice]) -> Array:
+def _fade(seen: NDArray[np.bool_], time: Array, spans: Sequence[slice]) -> Array:
     """Return with which share of its weight (marker, time) a marker counts: less beside frames that do not show it.
 
     Without that the legs jump where a marker appears or vanishes, and accelerations have a spike there.
@@ -158,40 +158,42 @@ def _start(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans
     """Return the posture by the segments, that of the nearest frame where one is unknown, else the static trial's."""
     pelvis = legs[SIDES[0]]
     frames = [np.stack([legs[side].frames[name] for side in SIDES], axis=1) for name in SEGMENTS]
-    rotation = np.moveaxis(_filled(pelvis.frames["pelvis"], spans, model.static), 0, -1)
-    origin = np.moveaxis(_filled(pelvis.origins["pelvis"], spans, np.nanmean(paths, axis=(0, 2))), 0, -1)
+    rotation = np.moveaxis(_fill(pelvis.frames["pelvis"], spans, model.static), 0, -1)
+    origin = np.moveaxis(_fill(pelvis.origins["pelvis"], spans, np.nanmean(paths, axis=(0, 2))), 0, -1)
     angle = [
-        np.moveaxis(_filled(angles(upper, lower, smallest_floating_axis=0.0), spans, neutral), 0, -1)
+        np.moveaxis(_fill(angles(upper, lower, smallest_floating_axis=0.0), spans, neutral), 0, -1)
         for lower, upper, neutral in zip(frames[:-1], frames[1:], np.swapaxes(model.linkage.neutral, 0, 1), strict=True)
     ]
     return Posture(rotation, origin, np.stack(angle, axis=1))
 
 
-def _filled(values: Array, spans: Sequence[slice], otherwise: Array) -> Array:
+def _fill(values: Array, spans: Sequence[slice], otherwise: Array) -> Array:
     """Return values (time, ...) with those of the nearest known frame of the trial where they are NaN."""
     result = np.empty_like(values)
     for span in spans:
-        own = values[span]
-        known = np.flatnonzero(np.isfinite(own.reshape(len(own), -1)).all(axis=1))
-        if known.size:
-            middle = (known[1:] + known[:-1]) / 2
-            result[span] = own[known[np.searchsorted(middle, np.arange(len(own)))]]
+        trial = values[span]
+        seen = np.flatnonzero(np.isfinite(trial.reshape(len(trial), -1)).all(axis=1))
+        if seen.size:
+            middle = (seen[1:] + seen[:-1]) / 2
+            result[span] = trial[seen[np.searchsorted(middle, np.arange(len(trial)))]]
         else:
             result[span] = otherwise
     return result
 
 
-def _skeletons(model: LinkedModel, found: Sequence[Fit], residual: Array) -> dict[str, Skeleton]:
+def _skeletons(model: LinkedModel, fits: Sequence[Fit], residual: Array) -> dict[str, Skeleton]:
     """Return the fitted bodies as skeletons, with the root mean square of the residuals of each."""
-    rotation = np.concatenate([np.where(each.converged, each.bodies.rotation, np.nan) for each in found], axis=-1)
-    origin = np.concatenate([np.where(each.converged, each.bodies.origin, np.nan) for each in found], axis=-1)
+    rotation = np.concatenate([np.where(each.converged, each.bodies.rotation, np.nan) for each in fits], axis=-1)
+    origin = np.concatenate([np.where(each.converged, each.bodies.origin, np.nan) for each in fits], axis=-1)
     skeletons = {}
     for side, name in enumerate(SIDES):
-        own = {segment: PELVIS if segment == "pelvis" else 3 * side + CHAIN.index(segment) for segment in FROM_PELVIS}
-        frames = {segment: np.moveaxis(rotation[body], -1, 0) for segment, body in own.items()}
-        origins = {segment: origin[body].T for segment, body in own.items()}
+        bodies = {
+            segment: PELVIS if segment == "pelvis" else 3 * side + CHAIN.index(segment) for segment in FROM_PELVIS
+        }
+        frames = {segment: np.moveaxis(rotation[body], -1, 0) for segment, body in bodies.items()}
+        origins = {segment: origin[body].T for segment, body in bodies.items()}
         centres = {f"{joint}_centre": origins[segment] for joint, segment in zip(JOINTS, CHAIN, strict=True)}
-        rows = {segment: residual[model.linkage.body == body] for segment, body in own.items()}
+        rows = {segment: residual[model.linkage.body == body] for segment, body in bodies.items()}
         skeletons[name] = Skeleton(frames, origins, centres, {segment: _rms(each) for segment, each in rows.items()})
     return skeletons
 

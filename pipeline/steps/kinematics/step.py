@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
-from ...body.skeleton import Skeleton, calibrated_sides, moving_legs, restated
+from ...body.skeleton import Skeleton, moving_legs, read_sides, take_stated_results
 from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
 from ...trials.step_on_session import batches, take_usable_walks
 from .label_check import refuse_exchanged
-from .leg_check import Verdicts, judged_legs
-from .linked_model import linked_legs, linked_model
+from .leg_check import Verdicts, judge_legs
+from .linked_model import build_linked_model, pose_linked_legs
 from .upper_body import upper_body_frame
 
 Array = NDArray[np.float64]
@@ -72,30 +72,30 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             against the static trial.
     """
     refuse_exchanged(clean, calibrate)
-    spans, calibrated = spans_of(clean, "sample"), calibrated_sides(calibrate)
+    spans, calibrated = spans_of(clean, "sample"), read_sides(calibrate)
     names, position, time = (clean.variables[name].values for name in ("marker", "marker_position", "time"))
     offset = _static_angles(calibrate, settings) if settings.static_offset == "subtract" else 0.0
     linkage = None
     if settings.method == "linked":
-        linkage = linked_model(
+        linkage = build_linked_model(
             calibrate, names.tolist(), joint_types=settings.joint_types,
             marker_weights=settings.marker_weights, joint_limits=settings.joint_limits,
         )  # fmt: skip
-    found: Variables = {}
+    variables: Variables = {}
     verdicts: list[Verdicts] = []
     stated = clean.static_results.values.tolist() if calibrate.attrs.get("static_results") else [""] * len(spans)
     for numbers in batches(spans, PORTION, stated):
-        own = spans[numbers]
-        here = slice(own[0].start, own[-1].stop)
+        part = spans[numbers]
+        here = slice(part[0].start, part[-1].stop)
         paths = np.ascontiguousarray(np.moveaxis(position[here], 0, -1))  # time last in memory, here and in results
         points = {name: path.T for name, path in zip(names.tolist(), paths, strict=True)}
-        sides = restated(calibrated, stated[numbers.start])
+        sides = take_stated_results(calibrated, stated[numbers.start])
         legs = moving_legs(points, body_model.legs, sides, paths.shape[-1])
-        spans_here = [slice(span.start - here.start, span.stop - here.start) for span in own]
-        verdicts.append(judged_legs(points, legs, calibrate, time[here], spans_here))
-        hidden = [verdicts[-1].hidden(side, spans_here) for side in range(len(SIDES))]
+        spans_here = [slice(span.start - here.start, span.stop - here.start) for span in part]
+        verdicts.append(judge_legs(points, legs, calibrate, time[here], spans_here))
+        hidden = [verdicts[-1].hide(side, spans_here) for side in range(len(SIDES))]
         if linkage:
-            legs, residual = linked_legs(linkage, paths, legs, hidden, time[here], spans_here)
+            legs, residual = pose_linked_legs(linkage, paths, legs, hidden, time[here], spans_here)
         motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
@@ -108,9 +108,11 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         if "shoulder_position" in clean:
             shoulders, hips = clean.shoulder_position.values[here], motion["joint_centre"][1][:, :, HIP]
             motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], spans_here)
-        _put(found, motion | angles, here, len(time))
+        _store(variables, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
-    return xr.Dataset(found | _joined(verdicts) | _facts(clean, settings.smallest_floating_axis), LABELS | labels)
+    return xr.Dataset(
+        variables | _join_verdicts(verdicts) | _facts(clean, settings.smallest_floating_axis), LABELS | labels
+    )
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:
@@ -196,12 +198,12 @@ def _derivatives(parts: Sequence[Array], time: Array, spans: Sequence[slice]) ->
     ]
 
 
-def _put(found: Variables, part: Variables, here: slice, count: int) -> None:
+def _store(variables: Variables, part: Variables, here: slice, count: int) -> None:
     """Set some samples of variables that have ``count`` of them, with time last in memory."""
     for name, (dims, values) in part.items():
-        if name not in found:
-            found[name] = dims, np.moveaxis(np.empty((*values.shape[1:], count)), -1, 0)
-        found[name][1][here] = values
+        if name not in variables:
+            variables[name] = dims, np.moveaxis(np.empty((*values.shape[1:], count)), -1, 0)
+        variables[name][1][here] = values
 
 
 def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence[str]) -> None:
@@ -219,7 +221,7 @@ def _hide(variables: Variables, hidden: Sequence[NDArray[np.bool_]]) -> None:
             values[rows, side] = np.nan
 
 
-def _joined(verdicts: Sequence[Verdicts]) -> dict[str, Any]:
+def _join_verdicts(verdicts: Sequence[Verdicts]) -> dict[str, Any]:
     """Return the verdicts on all trials as variables."""
     flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
     of_trial = ("trial", "side")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import Points, chosen_labels, seen_labels
+from ...body.landmarks import Points, choose_labels, find_seen_labels
 from ...conventions import SIDES
 from ...errors import Problem, UserError
 from ...person.body_weight import vertical_forces
@@ -182,7 +182,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     points, plates = view.landmarks, view.plates
     vertical = vertical_forces(plates.force, plates.corners)
     sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    visible = seen_labels(recording.labels, recording.markers)
+    visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
     numbers = plates.numbers.tolist()
     return Contents(
@@ -191,7 +191,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         frame_count=len(recording.markers),
         visible=tuple(visible),
         seen={
-            name: frozenset(points) if model is only else frozenset(chosen_labels(model, visible))
+            name: frozenset(points) if model is only else frozenset(choose_labels(model, visible))
             for name, model in models.items()
         },
         axes_problem=view.problem,

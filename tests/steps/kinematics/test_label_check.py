@@ -16,7 +16,7 @@ from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.model_dataset import static_distances
-from pipeline.steps.kinematics.label_check import exchanged_throughout
+from pipeline.steps.kinematics.label_check import find_exchange
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
@@ -62,12 +62,12 @@ def test_every_pair_of_a_leg_is_found_and_clean_walks_raise_no_alarm(name: str) 
     seen, right = [], []
     for seed in SEEDS:
         names, position, static = person(name, seed)
-        assert exchanged_throughout(position, static) is None
+        assert find_exchange(position, static) is None
         pairs = [pair for pair in legs(names) if static[pair] > 0.04]
         for i, j in pairs[seed % 9 :: 9]:
             swapped = position.copy()
             swapped[:, [i, j]] = position[:, [j, i]]
-            found = exchanged_throughout(swapped, static)
+            found = find_exchange(swapped, static)
             seen.append(found is not None)
             right.append(found in (None, (i, j)))
     assert len(seen) >= 20
@@ -102,7 +102,7 @@ def test_a_landmark_of_the_static_trial_only_says_nothing() -> None:
     names, position, distances = person("plug_in_gait", 2)
     hidden = position.copy()
     hidden[:, names.index("heel_left")] = np.nan
-    assert exchanged_throughout(hidden, distances) is None
+    assert find_exchange(hidden, distances) is None
     blind = {**standing(), "heel_left": np.full((5, 3), np.nan)}
     assert np.isnan(static_distances(blind).sel(landmark="heel_left")).all()
     assert recorded(model, blind).sizes["marker"]
@@ -117,13 +117,13 @@ def test_real_walks_raise_no_alarm_and_their_swapped_ankles_are_told(shared: Pat
             names = [key for key in walk if key in static]
             known = static_distances({key: static[key] for key in names}).values
             position = np.stack([walk[key] for key in names], axis=1)
-            assert exchanged_throughout(position, known) is None, trial.attrs
+            assert find_exchange(position, known) is None, trial.attrs
             ankle = next(key for key in ("lateral_malleolus", "shank_1", "shank_front") if f"{key}_left" in names)
             for side in SIDES:
                 i, j = sorted((names.index(f"{ankle}_{side}"), names.index(f"heel_{side}")))
                 swapped = position.copy()
                 swapped[:, [i, j]] = position[:, [j, i]]
-                hits.append(exchanged_throughout(swapped, known) == (i, j))
+                hits.append(find_exchange(swapped, known) == (i, j))
     assert len(hits) >= 20
     assert np.mean(hits) >= 0.95
 

@@ -86,7 +86,7 @@ def test_normal_equations_are_the_derivatives_of_the_cost(free: NDArray[np.bool_
     for coordinate in range(size):
         move = np.zeros((size, COUNT))
         move[coordinate] = step
-        ahead, behind = (normal_at(model, markers, linked_leg._moved(model, at, sign * move)) for sign in (1, -1))
+        ahead, behind = (normal_at(model, markers, linked_leg._move(model, at, sign * move)) for sign in (1, -1))
         np.testing.assert_allclose((ahead.cost - behind.cost) / 2 / step, gradient(here)[coordinate], atol=1e-7)
         if coordinate >= 6:
             change = (gradient(ahead) - gradient(behind)) / 2 / step
@@ -115,7 +115,7 @@ def test_fit_has_the_least_squares_of_scipy() -> None:
         start = Posture(*(part[..., frame, None] for part in (true.rotation, true.origin, true.angle)))
 
         def residual(coordinates: Array, frame: int = frame, start: Posture = start) -> Array:
-            off = markers_of(model, linked_leg._moved(model, start, coordinates[:, None]))[..., 0] - markers[..., frame]
+            off = markers_of(model, linked_leg._move(model, start, coordinates[:, None]))[..., 0] - markers[..., frame]
             return (np.sqrt(model.weight)[:, None] * off).ravel()
 
         best = least_squares(residual, np.zeros(6 + 2 * HINGES.sum()), xtol=1e-14, ftol=1e-14, gtol=1e-14)

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.body.body_model import BodyModel
-from pipeline.body.landmarks import chosen_labels, seen_labels
+from pipeline.body.landmarks import choose_labels, find_seen_labels
 from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
@@ -52,7 +52,7 @@ def with_no_plate(trial: xr.Dataset, rate_hz: float) -> xr.Dataset:
 
 def used(trial: xr.Dataset, model: BodyModel) -> tuple[Markers, dict[str, tuple[str, ...]]]:
     labels, where = [str(label) for label in trial.marker.values], trial.marker_position.values
-    chosen = chosen_labels(model, seen_labels(labels, where))
+    chosen = choose_labels(model, find_seen_labels(labels, where))
     return {label: where[:, labels.index(label)] for group in chosen.values() for label in group}, chosen
 
 
