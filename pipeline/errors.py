@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
@@ -10,15 +11,28 @@ from typing import NamedTuple, Self
 DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
 INVISIBLE_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it
+ERROR, WARNING = "error", "warning"
+INVALID = "invalid_input"  # code of a problem that programs need not tell from others
 LONGEST_LINE, LONGEST_END = 1000, 150  # characters
 
 
 class Problem(NamedTuple):
-    """One thing that a user can fix: where it is, what is wrong, what to do."""
+    """What is wrong with a study, a file, a trial or a stance, and what to do about it.
+
+    Attributes:
+        where: file, table row, trial, marker, setting or plate; empty if the caller adds it.
+        what: what is wrong with it.
+        remedy: what the user can do; empty only if there is nothing to do, or ``what`` has it.
+        code: its kind, for programs; a code keeps its meaning in later versions.
+        severity: an ``error`` loses a trial, a session, a stance or the run; a ``warning`` loses a part of the results
+            or makes them doubtful.
+    """
 
     where: str
     what: str
     remedy: str
+    code: str = INVALID
+    severity: str = ERROR
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where and self.what else self.where or self.what
@@ -28,39 +42,38 @@ class Problem(NamedTuple):
         """Return the problem with a place in front of where it is."""
         return self._replace(where=f"{place}: {self.where}" if self.where else place)
 
+    def of_kind(self, code: str) -> Problem:
+        """Return the problem with this code, unless it has one of its own."""
+        return self._replace(code=code) if self.code == INVALID else self
 
-class Finding(NamedTuple):
-    """A problem of a study with its severity.
 
-    An ``error`` loses a trial, a session or the run; a ``warning`` loses a part of the results or makes them doubtful.
-    """
+def warning(where: str, what: str, remedy: str, code: str) -> Problem:
+    """Return a problem that loses a part of the results or makes them doubtful."""
+    return Problem(where, what, remedy, code, WARNING)
 
-    severity: str
-    where: str
-    what: str
-    remedy: str
+
+def as_json(problems: Iterable[Problem]) -> str:
+    """Return problems as a JSON list of objects: severity, code, where, what, remedy."""
+    keys = ("severity", "code", "where", "what", "remedy")
+    return json.dumps([{key: getattr(problem, key) for key in keys} for problem in problems], indent=2)
 
 
 class UserError(Exception):
     """A problem that the user can fix. Any other exception is a defect and keeps its traceback.
 
-    The texts may quote a file: invisible characters are shown as '?', long lines are shortened.
-
-    Args:
-        where: file, table row, trial, marker or setting; empty if the caller adds it.
-        what: what is wrong with it.
-        remedy: what the user can do; empty only if there is nothing to do, or ``what`` has it.
+    The texts may quote a file: invisible characters are shown as '?', long lines are shortened. For the arguments see
+    :class:`Problem`.
     """
 
-    def __init__(self, where: str, what: str, remedy: str) -> None:
-        super().__init__(where, what, remedy)
-        self.problems: tuple[Problem, ...] = (Problem(where, what, remedy),)
+    def __init__(self, where: str, what: str, remedy: str, code: str = INVALID) -> None:
+        super().__init__(where, what, remedy, code)
+        self.problems: tuple[Problem, ...] = (Problem(where, what, remedy, code),)
 
     @classmethod
     def of(cls, problems: Iterable[Problem]) -> UserError:
         """Return one error for several problems."""
         first, *more = problems
-        error = cls(*first)
+        error = cls(*first[:4])
         error.problems = (first, *more)
         return error
 

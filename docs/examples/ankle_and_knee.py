@@ -37,6 +37,7 @@ from gaitlab.pipeline.steps.calibrate.step import Settings as CalibrateSettings
 from gaitlab.pipeline.steps.calibrate.step import calibrate
 from gaitlab.pipeline.steps.clean.step import Settings as CleanSettings
 from gaitlab.pipeline.steps.clean.step import clean
+from gaitlab.pipeline.steps.contacts.step import Settings as ContactsSettings
 from gaitlab.pipeline.steps.contacts.step import contacts
 from gaitlab.pipeline.steps.kinematics.step import Settings as KinematicsSettings
 from gaitlab.pipeline.steps.kinematics.step import kinematics
@@ -78,7 +79,7 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
         settings=CalibrateSettings(**chosen["calibrate"]),
     )
     cleaned = clean(recorded[TRIAL], body_model=model, settings=CleanSettings(**chosen["clean"]))
-    touched = contacts(cleaned, **chosen["contacts"])
+    touched = contacts(cleaned, settings=ContactsSettings(**chosen["contacts"]))
     moved = kinematics(cleaned, calibration, body_model=model, settings=KinematicsSettings(**chosen["kinematics"]))
     loaded = kinetics(moved, touched, calibration, settings=KineticsSettings(**chosen["kinetics"]))
     return dict(zip((*names, "calibrate"), (touched, moved, loaded, calibration), strict=True))

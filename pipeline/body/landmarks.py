@@ -101,16 +101,19 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
     if len(unknown := [name for name in absent if name not in present]) > MOST_PROBLEMS:
         expected = [f"{name.replace('_', ' ')} ({' + '.join(landmarks[name][0])})" for name in unknown]
         what = f"no markers for {listed(expected, MOST_LISTED)} of body model {body_model.name}"
-        problems.append(Problem("", what, "choose the body_model with this lab's labels, or name these in one"))
+        problems.append(
+            Problem("", what, "choose the body_model with this lab's labels, or name these in one", "markers_missing")
+        )
         absent = [name for name in absent if name in present]
     for name in absent:
         if name in present:
             what = f"{' + '.join(present[name])} ({name.replace('_', ' ')}) is in the file but never visible"
-            problems.append(Problem("", what, "use another file"))
+            problems.append(Problem("", what, "use another file", "markers_missing"))
             continue
         wanted = " or ".join(" + ".join(group) for group in landmarks[name])
         remedy = f"{nearest(landmarks[name][0][0], free)} label it, or name its label in the body model".lstrip()
-        problems.append(Problem("", f"no marker for {name.replace('_', ' ')} (looked for {wanted})", remedy))
+        what = f"no marker for {name.replace('_', ' ')} (looked for {wanted})"
+        problems.append(Problem("", what, remedy, "markers_missing"))
     return problems
 
 

@@ -62,12 +62,12 @@ def refuse_wrong_device(points: Points, devices: Devices, side: str) -> None:
         if max(sides_mm) > (1 + MOST_UNEVEN_DEVICE) * min(sides_mm):
             apart = ", ".join(f"{length:.0f}" for length in sides_mm)
             what = f"the markers of the {side} knee alignment device are not equally far apart ({apart} mm)"
-            raise UserError("", what, remedy)
+            raise UserError("", what, remedy, "markers_missing")
         outwards = SIDE_SIGN[side] * (points["asis_right"] - points["asis_left"])
         out_m = [float(np.nanmean(np.sum(end * unit(outwards), axis=-1))) for end in ends]
         if out_m[0] < max(out_m):
             what = f"not the axis marker is the outermost of the {side} knee alignment device"
-            raise UserError("", what, remedy)
+            raise UserError("", what, remedy, "markers_missing")
 
 
 def static_skeleton(
@@ -155,7 +155,7 @@ def _refuse_unseen(still: Skeleton, side: str) -> None:
     for segment in FROM_PELVIS:
         if not np.isfinite(still.frames[segment]).all(axis=(1, 2)).any():
             what = f"no frame shows all landmarks that the {side} {segment} is built from"
-            raise UserError("", what, "use another static trial")
+            raise UserError("", what, "use another static trial", "markers_missing")
 
 
 def _add_pelvis(
@@ -218,7 +218,12 @@ def _chord(shown: Points, joint: str, rule: CentreRule, side: str, sizes: Mappin
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
     column = f"{name}_{side}_m"
     if column not in sizes:
-        raise UserError("", f"the body model needs the {name.replace('_', ' ')}", f"add {column} to participants.tsv")
+        raise UserError(
+            "",
+            f"the body model needs the {name.replace('_', ' ')}",
+            f"add {column} to participants.tsv",
+            "size_missing",
+        )
     return sizes[column]
 
 
@@ -293,7 +298,7 @@ def _cluster(shown: Points, still: Skeleton, segment: str, rules: LegRules) -> d
     places = _find_places(still, segment, {name: shown[full] for name, full in markers.items() if full in shown})
     if len(places) < FEWEST_CLUSTER_MARKERS:
         what = f"the {rules.side} {segment} has {len(places)} of its cluster markers {', '.join(markers)}"
-        raise UserError("", f"{what}, expected three", "label them, or use another static trial")
+        raise UserError("", f"{what}, expected three", "label them, or use another static trial", "markers_missing")
     return places
 
 

@@ -35,11 +35,21 @@ from .opensim.command import README
 from .write_c3d import FOLDER as C3D_COPIES
 from .write_c3d import recorded_copies
 
-CHANGED = "changed since it was written"
-RUN, REMOVE, RESTORE = "run again", netcdf.REMEDY, "restore it, or run again"
-RUN_AND_KEEP = "run again; the changed table is kept"
-STALE_C3D, STALE_EXPORT, STALE_OPENSIM = "write the copies again", "export it again", "export the files again"
-OF_RESULTS = (RUN, REMOVE, RESTORE, RUN_AND_KEEP)
+REMEDIES = {  # what to do, by code
+    "recording_missing": "restore it, or run again",
+    "recording_changed": "restore it, or run again",
+    "result_missing": "run again",
+    "result_changed": "run again",
+    "table_changed": "run again; the changed table is kept",
+    "result_damaged": netcdf.REMEDY,
+    "result_without_record": "run again",
+    "result_of_earlier_input": netcdf.REMEDY,
+    "result_outdated": "run again",
+    "c3d_copy_outdated": "write the copies again",
+    "export_outdated": "export it again",
+    "opensim_files_outdated": "export the files again",
+}
+REMOVED = [code for code, remedy in REMEDIES.items() if remedy == netcdf.REMEDY]
 # files of the system, and what a program that edits a table leaves
 OF_THE_SYSTEM = re.compile(r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 MOST_LISTED = 10
@@ -90,12 +100,12 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     made_from: dict[str, dict[str, str]] = {}
     for name, (step, session) in names.items():
         recorded = _recorded_sources(study, step, session, records[name], made_from)
-        found, sources = _look_at_output(derived, name, digests, records, recorded)
+        fault, sources = _look_at_output(derived, name, digests, records, recorded)
         if sources is not None:
             made_from[name] = sources
         now = checksums.made_with(_with_recordings(study, sources).content_of_key(step, session))
-        if fault := found or _made_otherwise(step, records[name], now):
-            faults.append(Problem(f"derived/{name}", *fault))
+        if fault := fault or _made_otherwise(step, records[name], now):
+            faults.append(_fault(f"derived/{name}", *fault))
     changed = [*_changed_sources(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
@@ -108,14 +118,19 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     """Return the table of problems and the commands that solve them."""
     if not faults:
         return f"{summary}\nNone has changed; settings and code are those of the results."
-    commands = [f"rm {shlex.quote(str(folder / fault.where))}" for fault in faults if fault.remedy == REMOVE]
-    commands += [_command(folder)] if any(fault.remedy in OF_RESULTS for fault in faults) else []
-    commands += [f"gaitlab write-c3d {shlex.quote(str(folder))}"] * any(fault.remedy == STALE_C3D for fault in faults)
-    commands += dict.fromkeys(_export(folder, fault.where) for fault in faults if fault.remedy == STALE_EXPORT)
-    opensim = f"gaitlab export {shlex.quote(str(folder))} --opensim  # and the options of before"
-    commands += [opensim] * any(fault.remedy == STALE_OPENSIM for fault in faults)
+    codes, study = {fault.code for fault in faults}, shlex.quote(str(folder))
+    commands = [f"rm {shlex.quote(str(folder / fault.where))}" for fault in faults if fault.code in REMOVED]
+    commands += [_command(folder)] * any(code.startswith(("recording", "result", "table")) for code in codes)
+    commands += [f"gaitlab write-c3d {study}"] * ("c3d_copy_outdated" in codes)
+    commands += dict.fromkeys(_export(folder, fault.where) for fault in faults if fault.code == "export_outdated")
+    opensim = f"gaitlab export {study} --opensim  # and the options of before"
+    commands += [opensim] * ("opensim_files_outdated" in codes)
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
     return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), solution, summary])
+
+
+def _fault(where: str, what: str, code: str) -> Problem:
+    return Problem(where, what, REMEDIES[code], code)
 
 
 def _command(folder: Path) -> str:
@@ -172,16 +187,17 @@ def _look_at_output(
     records: Mapping[str, checksums.Record | None],
     recorded: dict[str, str] | None,
 ) -> tuple[tuple[str, str] | None, dict[str, str] | None]:
-    """Return the problem and remedy of an output file, and its sources if known.
+    """Return the fault of an output file with its code, and its sources if known.
 
     A file is opened only if its record is missing or incomplete.
     """
     path, known = derived / name, records[name]
     if path not in digests:
-        return ("missing", RUN), None
+        return ("missing", "result_missing"), None
     if known and known.sha256 != digests[path]:
-        noticed = RUN_AND_KEEP if path.suffix == ".csv" else RUN  # by a run
-        return ((CHANGED, noticed) if checksums.differs_in_date(derived, name) else (checksums.CHANGED, REMOVE)), None
+        code = "table_changed" if path.suffix == ".csv" else "result_changed"  # noticed by a run
+        noticed = checksums.differs_in_date(derived, name)
+        return (("changed since it was written", code) if noticed else (checksums.CHANGED, "result_damaged")), None
     made = known.inputs.items() if known else ()
     another = [other for other, digest in made if (record := records.get(other)) and record.sha256 != digest]
     sources = {} if path.suffix != ".nc" else recorded
@@ -190,11 +206,11 @@ def _look_at_output(
             sources = json.loads(netcdf.attributes(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
         except (UserError, ValueError) as error:
             what = error.problems[0].what if isinstance(error, UserError) else f"damaged ({error})"
-            return (what, REMOVE), None
+            return (what, "result_damaged"), None
     if known is None:
-        return ("no record of what was written", RUN), sources
+        return ("no record of what was written", "result_without_record"), sources
     if another:
-        return (f"made from an earlier derived/{another[0]}", REMOVE), sources
+        return (f"made from an earlier derived/{another[0]}", "result_of_earlier_input"), sources
     return None, sources
 
 
@@ -205,7 +221,7 @@ def _with_recordings(study: Study, sources: Mapping[str, str] | None) -> Study:
 
 
 def _made_otherwise(step: str, known: checksums.Record | None, now: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return which parts of the key of an output have changed since, and the remedy."""
+    """Return which parts of the key of an output have changed since, and the code of that."""
     then = known.made_with if known else {}
     changed = [
         _difference(step, part, then.get(part), now.get(part))
@@ -213,7 +229,7 @@ def _made_otherwise(step: str, known: checksums.Record | None, now: Mapping[str,
         if then.get(part) != now.get(part)
     ]
     what = f"settings, tables or code have changed since: {', '.join(dict.fromkeys(changed))}"
-    return (what, RUN) if changed else None
+    return (what, "result_outdated") if changed else None
 
 
 def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
@@ -245,16 +261,19 @@ def _changed_sources(
         stale = [output for output, digest in by_output.items() if digest != now]
         if stale:
             made = f"{_several(f'derived/{stale[0]}', len(stale))} {'was' if len(stale) == 1 else 'were'}"
-            yield Problem(file, f"{'gone' if now is None else 'changed'} since {made} made from it", RESTORE)
+            how, code = ("gone", "recording_missing") if now is None else ("changed", "recording_changed")
+            yield _fault(file, f"{how} since {made} made from it", code)
 
 
-def _together(faults: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the problems; an equal problem of one output in many sessions is one row."""
-    rows: dict[tuple[str, str, str], list[str]] = {}
-    for file, what, remedy in faults:
-        rows.setdefault((what, remedy, Path(file).name), []).append(file)
+def _together(faults: Iterable[Problem]) -> Iterator[tuple[str, str, str]]:
+    """Yield a row for each problem; an equal one of an output in many sessions, or of C3D copies, is one row."""
+    rows: dict[tuple[str, str, str | Path], list[str]] = {}
+    for fault in faults:
+        file = Path(fault.where)
+        same = file.parent if fault.code == "c3d_copy_outdated" else file.name
+        rows.setdefault((fault.what, fault.remedy, same), []).append(fault.where)
     for (what, remedy, _), files in rows.items():
-        yield Problem(_several(files[0], len(files)), what, remedy)
+        yield _several(files[0], len(files)), what, remedy
 
 
 def _several(first: str, count: int) -> str:
@@ -263,15 +282,9 @@ def _several(first: str, count: int) -> str:
 
 def _stale_copies(study: Study, derived: Path) -> Iterator[Problem]:
     """Yield the C3D copies of each session that were made from other results than those there, by their records."""
-    for session in study.sessions:
-        stale: dict[str, list[str]] = {}
-        for copy, known in recorded_copies(derived, session):
-            for name, digest in known.inputs.items():
-                if (now := checksums.recorded(derived, name)) and now.sha256 != digest:
-                    stale.setdefault(f"made from an earlier derived/{name}", []).append(f"derived/{copy}")
-                    break
-        for what, copies in stale.items():
-            yield Problem(_several(copies[0], len(copies)), what, STALE_C3D)
+    for copy, record in (pair for session in study.sessions for pair in recorded_copies(derived, session)):
+        if earlier := _earlier_input(derived, record):
+            yield _fault(f"derived/{copy}", f"made from an earlier derived/{earlier}", "c3d_copy_outdated")
 
 
 def _stale_exports(derived: Path) -> Iterator[Problem]:
@@ -279,16 +292,20 @@ def _stale_exports(derived: Path) -> Iterator[Problem]:
     now = checksums.recorded(derived, "study.nc")
     for table, digest in exports_in(derived).items():
         if now and now.sha256 != digest:
-            yield Problem(f"derived/{table.name}", "made from an earlier derived/study.nc", STALE_EXPORT)
+            yield _fault(f"derived/{table.name}", "made from an earlier derived/study.nc", "export_outdated")
 
 
 def _stale_opensim(derived: Path) -> Iterator[Problem]:
     """Yield the folder of files for OpenSim if it was made from other results than those there, by their records."""
-    known = checksums.recorded(derived, f"{OPENSIM}/{README}")
-    for name, digest in known.inputs.items() if known else ():
-        if (now := checksums.recorded(derived, name)) and now.sha256 != digest:
-            yield Problem(f"derived/{OPENSIM}", f"made from an earlier derived/{name}", STALE_OPENSIM)
-            return
+    if earlier := _earlier_input(derived, checksums.recorded(derived, f"{OPENSIM}/{README}")):
+        yield _fault(f"derived/{OPENSIM}", f"made from an earlier derived/{earlier}", "opensim_files_outdated")
+
+
+def _earlier_input(derived: Path, record: checksums.Record | None) -> str:
+    """Return the first result that a file was made from and that was written again since; empty if there is none."""
+    inputs = record.inputs.items() if record else ()
+    changed = (name for name, digest in inputs if (now := checksums.recorded(derived, name)) and now.sha256 != digest)
+    return next(changed, "")
 
 
 def _export(folder: Path, table: str) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Finding
+from ..errors import Problem, warning
 
 Array = NDArray[np.float64]
 STANDING_M = 0.05  # a person who stands sways by 1 to 3 cm
 
 
-def describe_moving_static(file: str, travel_m: float, *, walks: bool) -> Finding:
+def describe_moving_static(file: str, travel_m: float, *, walks: bool) -> Problem:
     """Return the finding on a static trial in which markers move; ``walks`` if the file also is a walk of the study."""
     remedy = "keep it only if no static was recorded: axes and centres are means over the walk"
     what = f"static trial in which markers move by {travel_m:.2g} m"
-    return Finding("warning", file, what, remedy if walks else "use a file in which the person stands still")
+    remedy = remedy if walks else "use a file in which the person stands still"
+    return warning(file, what, remedy, "static_trial_moves")
 
 
 def extent_m(markers: Array) -> float:

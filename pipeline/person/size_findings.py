@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from ..conventions import SIDES, STANDARD_GRAVITY_M_S2
-from ..errors import Finding, UserError
+from ..errors import Problem, UserError, warning
 from ..tables import study_tables, tsv
 from .shown_sizes import ShownSizes
 
@@ -60,7 +60,7 @@ class SessionSizes(NamedTuple):
         return masses
 
 
-def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: str) -> Iterator[Finding]:
+def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: str) -> Iterator[Problem]:
     """Find estimated and implausible sizes of a session's person.
 
     Args:
@@ -72,12 +72,12 @@ def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: s
     sizes = {**shown.stated, **cells}
     if segment_table in TABLES_BY_SEX and row.get("sex") not in ("M", "F"):
         what = f"no sex, which the table {segment_table} needs"
-        yield Finding("warning", person, what, "give M or F; otherwise the mean of both is used")
+        yield warning(person, what, "give M or F; otherwise the mean of both is used", "sex_missing")
     yield from _estimates(person, row, cells)
     low, high = study_tables.SIZE_RANGES["height_m"]
     if "height_m" not in cells and not low <= shown.stated.get("height_m", 1.0) <= high:
         what = f"the C3D files state a height of {shown.stated['height_m']:g} m"
-        yield Finding("warning", person, what, "give height_m in participants.tsv")
+        yield warning(person, what, "give height_m in participants.tsv", "height_of_files_unlikely")
     yield from _unlike_the_markers(person, sizes, shown.standing_leg_m)
     yield from _mass(person, sizes, shown)
 
@@ -95,7 +95,7 @@ def sizes_in_table(row: Mapping[str, str]) -> dict[str, float]:
     return sizes
 
 
-def _estimates(person: str, row: Mapping[str, str], cells: Mapping[str, float]) -> Iterator[Finding]:
+def _estimates(person: str, row: Mapping[str, str], cells: Mapping[str, float]) -> Iterator[Problem]:
     """Find sizes that ``init`` has estimated."""
     measures = {
         "mass_source": ("mass_kg", "mass_kg is", "weigh the person or ask"),
@@ -104,26 +104,28 @@ def _estimates(person: str, row: Mapping[str, str], cells: Mapping[str, float]) 
     }
     for column, (part, what, remedy) in measures.items():
         if row.get(column, "").startswith(ESTIMATE) and any(part in name for name in cells):
-            yield Finding("warning", person, f"{what} an {row[column]}", f"{remedy}, then clear the cell {column}")
+            yield warning(
+                person, f"{what} an {row[column]}", f"{remedy}, then clear the cell {column}", "size_estimated"
+            )
 
 
-def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -> Iterator[Finding]:
+def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -> Iterator[Problem]:
     """Find a height or leg length that contradicts heel and ASIS in the static."""
     ranges = {"height_m": LEG_PER_HEIGHT, **{f"leg_length_{side}_m": LEG_PER_LEG_LENGTH for side in SIDES}}
     for column, (low, high) in ranges.items():
         if column in sizes and (leg_m / sizes[column] < low or leg_m / sizes[column] > high):
             what = f"{column} is {sizes[column]:g}, but heel and ASIS of the static trial are {leg_m:.2f} m apart"
             remedy = f"expected {leg_m / high:.2f} to {leg_m / low:.2f}; correct it"
-            yield Finding("warning", person, what, remedy)
+            yield warning(person, what, remedy, "size_unlike_markers")
 
 
-def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes) -> Iterator[Finding]:
+def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes) -> Iterator[Problem]:
     """Find a body mass that is missing or contradicted by plates or files."""
     masses = shown.masses()
     if "mass_kg" not in sizes:
         hint = f": {masses[0][0]} {masses[0][1]:.0f} kg" if masses else ""
         what = "no body mass, neither in participants.tsv nor in the C3D files"
-        yield Finding("error", person, what, f"give mass_kg{hint}")
+        yield Problem(person, what, f"give mass_kg{hint}", "mass_missing")
         return
     mass_kg = sizes["mass_kg"]
     for source, other_kg, tolerance in masses:
@@ -132,5 +134,5 @@ def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes) -> Itera
             pounds = abs(ratio / POUNDS_PER_KG - 1) <= tolerance
             remedy = f"pounds? {mass_kg / POUNDS_PER_KG:.4g} kg" if pounds else "correct the one that is wrong"
             what = f"mass_kg is {mass_kg:g}, but {source} {other_kg:.1f}"
-            yield Finding("error" if pounds else "warning", person, what, remedy)
+            yield Problem(person, what, remedy, "mass_unlike_recordings", "error" if pounds else "warning")
             return

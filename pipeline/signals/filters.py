@@ -36,7 +36,7 @@ def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int, kind: Kind
     """
     if not cutoff_hz < rate_hz / 2:
         what = f"cut-off {cutoff_hz:g} Hz is not below half the sampling rate ({rate_hz / 2:g} Hz)"
-        raise UserError("", what, "lower it, or set it to null for no filter")
+        raise UserError("", what, "lower it, or set it to null for no filter", "cutoff_too_high")
     correction = (np.sqrt(2) - 1) ** (1 / (2 * order))
     warped = np.tan(np.pi * cutoff_hz / rate_hz)
     return float(rate_hz / np.pi * np.arctan(warped * correction if kind == "highpass" else warped / correction))

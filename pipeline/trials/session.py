@@ -3,7 +3,8 @@
 The samples of all trials follow each other along ``sample`` (marker frames) and ``plate_sample`` (analog samples), and
 so do their ``event``, ``contact``, ``cycle``, ``stance`` and ``whole_stance``; ``sample_trial`` and the like hold the
 number of the trial, from 0, of each element (CF conventions 1.11, section 9.3.4, indexed ragged array). Along ``trial``
-are the trials' names and what holds for a whole trial. A rejected trial has no elements, and ``rejected`` says why.
+are the trials' names and what holds for a whole trial. A rejected trial has no elements; ``rejected`` says
+why, and ``rejected_code`` is the code of that.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+
+from ..errors import INVALID
 
 # dimensions of a session, and their names in one trial
 IN_ONE_TRIAL = {
@@ -28,6 +31,7 @@ UNITED = ("marker", "plate", "channel", "muscle")
 HELPERS = {*(f"{dim}_trial" for dim in IN_ONE_TRIAL), *(f"{dim}_order" for dim in UNITED)}
 FILES = ("source", "force_source")  # names of a trial's files; a TRC file has none of the forces
 SOURCE = (*FILES, *(f"{name}_sha256" for name in FILES))  # attributes of a trial that every step passes on
+VERDICT = ("rejected", "rejected_code")  # why a trial cannot be used, and the code of that; empty if it can
 
 
 class Trial:
@@ -120,8 +124,9 @@ def _spans(session: xr.Dataset) -> dict[str, list[slice]]:
 
 def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> Trial:
     """Return a trial by its number, from the elements and the facts of trials."""
-    if reason := about.pop("rejected"):
-        return rejection(reason, {key: value for key, value in about.items() if key in (*SOURCE, "role")})
+    reason, code = about.pop("rejected"), about.pop("rejected_code", INVALID)
+    if reason:
+        return rejection(reason, {key: value for key, value in about.items() if key in (*SOURCE, "role")}, code)
     chosen = _columns_of_trial(session, number)
     own = {"trial", *spans, *chosen}
     variables = {
@@ -165,9 +170,9 @@ def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
     return [slice(start, end) for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 
 
-def rejection(reason: str, about: Mapping[str, Any]) -> Trial:
-    """Return a trial that cannot be used."""
-    return Trial(attributes={"rejected": " ".join(reason.split()), **about})
+def rejection(reason: str, about: Mapping[str, Any], code: str = INVALID) -> Trial:
+    """Return a trial that cannot be used, with the code of the reason."""
+    return Trial(attributes={"rejected": " ".join(reason.split()), "rejected_code": code, **about})
 
 
 def joined(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
@@ -175,13 +180,15 @@ def joined(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
     used = [data for data in trials.values() if "rejected" not in data.attrs]
     usable = np.array(["rejected" not in data.attrs for data in trials.values()], dtype=bool)
     facts = dict.fromkeys(chain(*(data.attrs for data in trials.values())))
-    reasons = np.array([data.attrs.get("rejected", "") for data in trials.values()], dtype=str)
+    verdicts = {
+        name: ("trial", np.array([data.attrs.get(name, "") for data in trials.values()], dtype=str)) for name in VERDICT
+    }
     variables: dict[Any, Any] = {
         name: ("trial", _column([data.attrs.get(name) for data in trials.values()]))
         for name in facts
-        if name != "rejected"
+        if name not in VERDICT
     }
-    coordinates: dict[Any, Any] = {"trial": np.array([*trials], dtype=str), "rejected": ("trial", reasons)}
+    coordinates: dict[Any, Any] = {"trial": np.array([*trials], dtype=str), **verdicts}
     coordinates |= {name: variables.pop(name) for name in (*SOURCE, "role") if name in variables}
     if not used:
         return xr.Dataset(variables, coordinates)

@@ -10,10 +10,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import UserError
+from ..errors import INVALID, UserError
 from .session import (
     IN_ONE_TRIAL,
     SOURCE,
+    VERDICT,
     AnyTrial,
     Trial,
     facts_of_trials,
@@ -113,11 +114,10 @@ def _of_usable_walks(step: Callable[..., xr.Dataset], inputs: Sequence[xr.Datase
     """Return the result of a step for the walks of a session, after that of all that can be used."""
     about = facts_of_trials(next(data for data in inputs if "trial" in data.dims))
     walks = [name for name, facts in about.items() if facts.get("role", "gait") == "gait"]
-    reasons: dict[str, str] = {}
+    verdicts: dict[str, list[str]] = {}
     for data in inputs:
         facts_by_trial = facts_of_trials(data) if "trial" in data.dims else dict.fromkeys(walks, data.attrs)
-        of_input = {name: facts_by_trial[name].get("rejected", "") for name in walks}
-        reasons = {name: reason for name, reason in of_input.items() if reason} | reasons
+        verdicts = _verdicts_in({name: facts_by_trial[name] for name in walks}) | verdicts
 
     def run(names: Sequence[str]) -> xr.Dataset:
         if not names:
@@ -126,12 +126,19 @@ def _of_usable_walks(step: Callable[..., xr.Dataset], inputs: Sequence[xr.Datase
         return _with_time(step(*sessions), sessions[0])
 
     try:
-        result = run([name for name in walks if name not in reasons])
+        result = run([name for name in walks if name not in verdicts])
     except UserError:
-        alone = {name: attempt(functools.partial(run, [name]), {}) for name in walks if name not in reasons}
-        reasons |= {name: data.attrs["rejected"] for name, data in alone.items() if "rejected" in data.attrs}
-        result = run([name for name in walks if name not in reasons])
-    return _complete(result, some_trials(inputs[0], walks), reasons)
+        alone = {name: attempt(functools.partial(run, [name]), {}) for name in walks if name not in verdicts}
+        verdicts |= _verdicts_in({name: data.attrs for name, data in alone.items()})
+        result = run([name for name in walks if name not in verdicts])
+    return _complete(result, some_trials(inputs[0], walks), verdicts)
+
+
+def _verdicts_in(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return :data:`VERDICT` of the rejected trials among trials with these facts, by name."""
+    return {
+        name: [of["rejected"], of.get("rejected_code", INVALID)] for name, of in facts.items() if of.get("rejected")
+    }
 
 
 def _with_time(result: xr.Dataset, session: xr.Dataset) -> xr.Dataset:
@@ -141,14 +148,13 @@ def _with_time(result: xr.Dataset, session: xr.Dataset) -> xr.Dataset:
     return result.assign_coords({name: session.variables[name] for name in ("time", "sample_trial")})
 
 
-def _complete(result: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str]) -> xr.Dataset:
+def _complete(result: xr.Dataset, session: xr.Dataset, verdicts: Mapping[str, Sequence[str]]) -> xr.Dataset:
     """Return the result for the usable trials of a session with the sources of all, and the others rejected."""
     names = session.variables["trial"].values
-    usable = np.array([name not in reasons for name in names.tolist()], dtype=bool)
+    usable = np.array([name not in verdicts for name in names.tolist()], dtype=bool)
     if "rejected" in result.variables:  # by the step, one by one
-        own = zip(names[usable].tolist(), result.variables["rejected"].values.tolist(), strict=True)
-        reasons = {**reasons, **dict(own)}
-        result = result.drop_vars(["trial", "rejected"])
+        verdicts = {**_verdicts_in(facts_of_trials(result)), **verdicts}
+        result = result.drop_vars(["trial", *VERDICT])
     if not usable.all():
         along = {name: one for name, one in result.variables.items() if one.dims[:1] == ("trial",)}
         labels = result.coords.keys() & along.keys()
@@ -159,15 +165,20 @@ def _complete(result: xr.Dataset, session: xr.Dataset, reasons: Mapping[str, str
     numbers = np.flatnonzero(usable).astype(np.int32)
     for dim in (dim for dim in IN_ONE_TRIAL if f"{dim}_trial" in result.variables):
         about[f"{dim}_trial"] = (dim, numbers[result.variables[f"{dim}_trial"].values])
-    rejected = np.array([reasons.get(name, "") for name in names.tolist()], dtype=str)
-    return result.assign_coords({"trial": names, "rejected": ("trial", rejected), **about})
+    for i, key in enumerate(VERDICT):
+        texts = [verdicts[name][i] if name in verdicts else "" for name in names.tolist()]
+        about[key] = ("trial", np.array(texts, dtype=str))
+    return result.assign_coords({"trial": names, **about})
 
 
-def attempt(function: Callable[[], AnyTrial], about: Mapping[str, Any]) -> AnyTrial:
-    """Return the result for a trial with attributes about it, or the rejected trial if UserError is raised."""
+def attempt(function: Callable[[], AnyTrial], about: Mapping[str, Any], code: str = INVALID) -> AnyTrial:
+    """Return the result for a trial with attributes about it, or the rejected trial if UserError is raised.
+
+    ``code`` is that of a problem without one of its own.
+    """
     try:
         result = function()
     except UserError as error:
-        return rejection("; ".join(map(str, error.problems)), about)
+        return rejection("; ".join(map(str, error.problems)), about, error.problems[0].of_kind(code).code)
     result.attrs.update(about)
     return result

@@ -53,6 +53,7 @@ QUALITY = {
     "end_s": Column("end of the stance, on the file's own time axis", "s"),
     "plates": Column("plates under the foot"),
     "verdict": Column("whether the kinetics of the stance, or the trial, are used", "", VERDICTS),
+    "code": Column("code of the reason, for programs; empty if they are used"),
     "reason": Column("why they are not used; empty if they are"),
     "disagreement_n_m": Column("largest difference of the trial's joint moments between four formulations", "N m"),
     **{

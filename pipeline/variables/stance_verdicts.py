@@ -1,18 +1,90 @@
-"""The verdict on a stance or a trial, as quality.csv, the report and the end of a run state it."""
+"""Verdicts on stances and trials: the code of each reason to refuse one, and its words.
+
+Contacts and cycles are refused by :func:`refusal`; files hold the words and the code side by side. A trial is refused
+by the UserError of a step, of which the words are where it is raised, and the code is listed here.
+"""
 
 from __future__ import annotations
 
+import re
+
+from ..errors import Problem
+
 USED, NOT_ON_A_PLATE, REFUSED = "used", "not on a plate", "refused"
-BY_HAND = "left out by hand: "
+BY_HAND, LEG_REFUSED = "left_out_by_hand", "leg_refused"
+OF_STANCES = {  # by code; with the values of each stance
+    "no_plate": "no plate",
+    "no_plate_left": "no plate ({left_out})",
+    "no_gait_event": "no gait event seen",
+    "foot_without_markers": "heel or toe marker of the foot absent",
+    "other_foot_without_markers": (
+        "the other foot has no markers, and the plate is loaded for longer than this foot rests"
+    ),
+    "feet_not_seen": "feet not seen during the contact",
+    "contact_too_short": "too short for the marker rate",
+    "plate_signal_missing": "plate signal missing during the contact",
+    "two_feet_on_plate": "two feet on the plate",
+    "foot_partly_off_plate": "foot partly off the plate",
+    "plate_out_of_time": "contact {ms:.0f} ms away from the foot's: plate and markers are not in time",
+    "plate_drifts": "the plate's baseline drifts by {newtons:.0f} N",
+    "force_off_foot": "centre of pressure {cm:.0f} cm from the foot: two feet, or a misplaced plate",
+    "force_off_ankle": "force {cm:.0f} cm from the ankle: a misplaced plate",
+    "plate_given_to_other_foot": "left out in trials.tsv",
+    "foot_not_over_given_plate": "given to this foot in trials.tsv, but the foot is not over the plate",
+    "plate_faulty": "plate {number}: {fault}",
+    "plate_pushes_down": (
+        "plate {number} pushes down by up to {newtons:.0f} N: are its corners in the wrong order, or the signs of its "
+        "channels turned?"
+    ),
+    "plate_turned": "plate {number} seems {how}: {away}",
+    "plate_shifted": (
+        "plate {number} seems shifted by {cm:.0f} cm: that far from foot and pelvis is the force, measured by {by}"
+    ),
+    "plates_shifted": "plates {numbers} seem shifted against each other by {cm:.0f} cm",
+    LEG_REFUSED: "{reason}",
+    "leg_implausible": "{what} in {percent:.0f} % of the stance; {remedy}",
+    "markers_not_seen": "markers not seen during the stance: {markers}; fill the gap or use another trial",
+    "formulations_differ": "the formulations of the joint moments differ by {n_m:.1e} N m",
+    "force_too_low": "peak vertical force only {body_weights:.2f} body weights",
+    "no_stance": "no stance at the start of the cycle",
+    BY_HAND: "left out by hand: {reason}",
+}
+OF_TRIALS = {  # by code, in general; LEG_REFUSED of a stance is one of them
+    LEG_REFUSED: "a leg is refused in the whole trial",
+    "recording_unusable": "the recording cannot be used",
+    "no_heading": "where the person faces cannot be found",
+    "no_static_trial": "the session has no static trial that can be used",
+    "functional_trial_unusable": "a functional trial cannot be used",
+    "mass_missing": "no body mass",
+    "size_missing": "a size of the person is missing",
+    "segment_parameters_wrong": "segment parameters cannot be used",
+    "markers_missing": "markers are missing",
+    "cutoff_too_high": "the cut-off of a filter is too high for the trial's rate",
+    "labels_exchanged": "labels of markers are exchanged",
+    "leg_implausible": "a leg is none that a person has",
+    "plate_number_unknown": "trials.tsv names a plate that the file does not have",
+    "cycle_unknown": "cycles.tsv names a cycle that the trial does not have",
+}
 
 
-def verdict_of(reason: str, plates: str) -> str:
+def refusal(code: str, **values: object) -> Problem:
+    """Return the reason to refuse a stance, in words with its values."""
+    return Problem("", OF_STANCES[code].format(**values), "", code)
+
+
+def verdict_of(code: str, plates: str) -> str:
     """Return the verdict on a stance: the kinetics of one that no plate measured are not lost, they never were.
 
     Args:
-        reason: why its kinetics are not valid; empty if they are.
+        code: of the reason for which its kinetics are not valid; empty if they are.
         plates: the plates that were loaded by the foot; empty if none was.
     """
-    if not reason:
+    if not code:
         return USED
-    return REFUSED if plates or reason.startswith(BY_HAND) else NOT_ON_A_PLATE
+    return REFUSED if plates or code == BY_HAND else NOT_ON_A_PLATE
+
+
+def words_in_general(code: str, reason: str) -> str:
+    """Return the words of a reason without values, the same for all with its code; ``reason`` for an unknown code."""
+    words = OF_TRIALS.get(code) or OF_STANCES.get(code)
+    return re.sub(r"\{.*?\}", "…", words) if words else reason

@@ -75,7 +75,7 @@ def alarms(folder: Path, real: Real, *, clean_walks: int = CLEAN_WALKS) -> dict[
     wrong = [
         name
         for name, rows in stances.items()
-        if any(row.reason and (Path(name).stem, row.side, row.reason) not in CORRECTLY_REJECTED for row in rows)
+        if any(row.reason and (Path(name).stem, row.side, row.code) not in CORRECTLY_REJECTED for row in rows)
     ]
     found["plates, real"] = wrong, len(stances)
     walks = [(str(seed), *as_read.generated(BODY_MODELS[seed % 4], seed)) for seed in range(clean_walks)]

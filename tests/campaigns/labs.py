@@ -22,7 +22,7 @@ from pipeline.body.body_model import BodyModel
 from pipeline.body.joint_centres import BY_MASS, width_of_mass
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
-from pipeline.errors import Finding, UserError
+from pipeline.errors import Problem, UserError
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
@@ -111,7 +111,7 @@ def bare_copy(shared: Path, lab: str, target: Path) -> Path:
     return target
 
 
-def set_up(shared: Path, lab: str, target: Path) -> list[Finding]:
+def set_up(shared: Path, lab: str, target: Path) -> list[Problem]:
     """Copy a lab's files, run ``init``, give a mass that it does not find, and return the findings of ``check``."""
     initialise(bare_copy(shared, lab, target))
     if lab in MASS_BY_HAND:
@@ -213,9 +213,8 @@ def _outcome(
     try:
         if isinstance(calibration, str):
             lost = calibration
-            touched = contacts(
-                clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"])), **chosen["contacts"]
-            )
+            cleaned = clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"]))
+            touched = contacts(cleaned, settings=settings_of("contacts", **chosen["contacts"]))
         else:
             steps = run_trial(trial, calibration, model, chosen)
             touched = steps["contacts"]

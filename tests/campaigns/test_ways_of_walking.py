@@ -54,7 +54,7 @@ def walked() -> tuple[xr.Dataset, xr.Dataset]:
 
 
 def solved(trial: xr.Dataset, calibration: xr.Dataset, **changes: float) -> tuple[xr.Dataset, xr.Dataset]:
-    touched = contacts(trial, **CHOSEN["contacts"] | changes)
+    touched = contacts(trial, settings=settings_of("contacts", **CHOSEN["contacts"] | changes))
     moved = kinematics(trial, calibration, body_model=MODEL, settings=settings_of("kinematics", **CHOSEN["kinematics"]))
     return touched, kinetics(moved, touched, calibration, settings=settings_of("kinetics", **CHOSEN["kinetics"]))
 

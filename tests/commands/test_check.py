@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import __main__ as command_line
 from pipeline.commands.check.command import as_text, check
-from pipeline.errors import Finding, UserError
+from pipeline.errors import Problem, UserError, warning
 from tests.support.checkout import HOUSE, copy_study
 from tests.support.files.changes import edit, relabel, rewrite
 from tests.support.studies.check_findings import about
@@ -61,8 +61,8 @@ def test_files_are_not_checked_if_tables_cannot_be_read(demo: Path) -> None:
 
 def test_equal_findings_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "90")
-    findings = [Finding("error", f"sub-01/walk_{n:02d}.c3d", "a fault " * 12, "a remedy " * 9) for n in range(20)]
-    findings.append(Finding("warning", "sub-02", "short", ""))
+    findings = [Problem(f"sub-01/walk_{n:02d}.c3d", "a fault " * 12, "a remedy " * 9) for n in range(20)]
+    findings.append(warning("sub-02", "few words", "", "words_missing"))
     text = as_text(findings, Path("study"))
     assert text.count("a fault a fault") >= 1
     assert "walk_03" in text
@@ -95,7 +95,7 @@ def test_exit_codes_and_streams(demo: Path, tmp_path: Path, capsys: pytest.Captu
 
 
 def test_a_defect_keeps_its_traceback(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: Path) -> list[Finding]:
+    def broken(_: Path) -> list[Problem]:
         raise ZeroDivisionError
 
     monkeypatch.setattr("pipeline.commands.check.command.check", broken)

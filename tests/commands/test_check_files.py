@@ -62,7 +62,7 @@ def test_a_walk_used_as_static_gives_a_warning(demo: Path) -> None:
 def test_a_walk_in_which_nobody_walks_gives_a_warning(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/fast_01.c3d", "sub-01/static.c3d")
     finding = next(finding for finding in check(demo) if "nobody walks" in finding.what)
-    assert finding[:2] == ("warning", "sub-01/static.c3d")
+    assert (finding.severity, finding.where) == ("warning", "sub-01/static.c3d")
     assert "give it role static or exclude" in finding.remedy
 
 
@@ -76,10 +76,10 @@ def test_a_functional_hip_centre_needs_its_trials(demo: Path) -> None:
     """Without any, the session is rejected; without one side, that side uses harrington."""
     edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {hip_centre: functional}")
     none = [finding for finding in check(demo) if "hip_centre is functional" in finding.what]
-    assert [finding[:2] for finding in none] == [("error", "sub-01"), ("error", "sub-02")]
+    assert [(finding.severity, finding.where) for finding in none] == [("error", "sub-01"), ("error", "sub-02")]
     assert "condition hip_left or hip_right" in none[0].remedy
     edit(demo / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_01.c3d\tfunctional\tHip left")
-    assert about(check(demo), "sub-01")[:1] == ("warning",)
+    assert about(check(demo), "sub-01").severity == "warning"
     assert "right hip: harrington is used for this hip centre" in about(check(demo), "sub-01").what
     edit(demo / "trials.tsv", "sub-01/fast_02.c3d\tgait\tfast", "sub-01/fast_02.c3d\tfunctional\thip_right")
     assert [finding for finding in check(demo) if finding.where == "sub-01"] == []
@@ -107,8 +107,9 @@ def test_a_lost_cluster_loses_one_side_of_a_walk_or_both(demo: Path) -> None:
     rewrite(demo / "sub-01" / "fast_02.c3d", relabel(LSK1="a", LSK2="b", RTH1="c", RTH3="d"))
     rewrite(demo / "sub-01" / "fast_03.c3d", relabel(LSK1="a"))
     one, both = check(demo)[::-1]
-    assert one == ("warning", "sub-01/fast_01.c3d", "lacks left shank cluster", one.remedy)
-    assert both == ("error", "sub-01/fast_02.c3d", "lacks right thigh cluster, left shank cluster", one.remedy)
+    assert (one.severity, one.where, one.what) == ("warning", "sub-01/fast_01.c3d", "lacks left shank cluster")
+    assert (both.severity, both.where) == ("error", "sub-01/fast_02.c3d")
+    assert both.what == "lacks right thigh cluster, left shank cluster"
 
 
 @pytest.mark.parametrize(("unit", "numbers"), [("m", "mm"), ("cm", "mm")])
@@ -116,7 +117,7 @@ def test_a_length_unit_that_contradicts_the_numbers_is_an_error(demo: Path, unit
     """The demonstration is in mm; metres would make legs of a hundred metres."""
     set_parameter(demo / "sub-01" / "fast_01.c3d", "POINT", "UNITS", [unit])
     findings = [finding for finding in check(demo) if "POINT:UNITS" in finding.what]
-    assert {finding[:2] for finding in findings} == {("error", "sub-01/fast_01.c3d")}
+    assert {(finding.severity, finding.where) for finding in findings} == {("error", "sub-01/fast_01.c3d")}
     assert all(f"the numbers look like {numbers}" in finding.remedy for finding in findings)
 
 

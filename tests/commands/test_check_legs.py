@@ -20,10 +20,10 @@ STATIC = "sub-01/static.c3d"
 
 def test_exchanged_sides_of_a_knee_cost_this_leg(demo: Path) -> None:
     rewrite(demo / STATIC, relabel(LLEK="LMEK", LMEK="LLEK"))
-    severity, _, what, remedy = about(check(demo), STATIC)
-    assert severity == "warning"
-    assert "the left knee centre is not medial of its lateral marker" in what
-    assert remedy == REMEDY
+    finding = about(check(demo), STATIC)
+    assert finding.severity == "warning"
+    assert "the left knee centre is not medial of its lateral marker" in finding.what
+    assert finding.remedy == REMEDY
 
 
 def test_exchanged_sides_of_both_knees_cost_the_session(demo: Path) -> None:
@@ -34,10 +34,10 @@ def test_exchanged_sides_of_both_knees_cost_the_session(demo: Path) -> None:
 
 def test_a_static_that_lacks_a_leg_serves_the_other(demo: Path) -> None:
     rewrite(demo / STATIC, relabel(LMML="other", LMEK="another"))
-    severity, _, what, _ = about(check(demo), STATIC)
-    assert severity == "warning"
-    assert what.startswith("lacks medial epicondyle left")
-    assert what.endswith("only the right leg can be used")
+    finding = about(check(demo), STATIC)
+    assert finding.severity == "warning"
+    assert finding.what.startswith("lacks medial epicondyle left")
+    assert finding.what.endswith("only the right leg can be used")
 
 
 def test_legs_are_judged_with_the_static_results_that_the_run_takes(shared: Path) -> None:

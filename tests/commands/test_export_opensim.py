@@ -18,7 +18,7 @@ from benchmarks.opensim_tool import read_table
 from pipeline.__main__ import main
 from pipeline.commands.opensim.command import export_opensim
 from pipeline.commands.opensim.trial_data import angles, markers
-from pipeline.commands.verify import STALE_OPENSIM, verify
+from pipeline.commands.verify import verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
@@ -381,7 +381,7 @@ def test_files_of_earlier_results_are_named_until_they_are_exported_again(
     (study / "derived/opensim/sub-01/scaled_model.osim").write_text("written by OpenSim")
 
     def stale() -> list[Problem]:
-        return [fault for fault in verify(study)[0] if fault.remedy == STALE_OPENSIM]
+        return [fault for fault in verify(study)[0] if fault.code == "opensim_files_outdated"]
 
     assert stale() == []
     assert "opensim" not in verify(study)[1]
@@ -390,7 +390,8 @@ def test_files_of_earlier_results_are_named_until_they_are_exported_again(
     netcdf.save(path, netcdf.load(path).assign_attrs(title="of another threshold"))
     key = json.loads(open_study(study).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
-    assert stale() == [Problem("derived/opensim", "made from an earlier derived/sub-01/contacts.nc", STALE_OPENSIM)]
+    (fault,) = stale()
+    assert (fault.where, fault.what) == ("derived/opensim", "made from an earlier derived/sub-01/contacts.nc")
     capsys.readouterr()
     assert main(["verify", str(study)]) == 1
     assert f"  gaitlab export {shlex.quote(str(study))} --opensim" in capsys.readouterr().out

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.verify import REMOVE, RESTORE, RUN, STALE_C3D, STALE_EXPORT, verify
+from pipeline.commands.verify import verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests, run_job
@@ -112,21 +112,25 @@ def test_one_flipped_bit_anywhere_in_any_result_is_found(study: Path, seed: int)
         flip(path, int(rng.integers(path.stat().st_size)), bit=int(rng.integers(8)))
     found = faults_of(study)
     assert {fault.where for fault in found} == {path.relative_to(study).as_posix() for path in files}
-    assert {fault.remedy for fault in found} == {REMOVE}
+    assert {fault.code for fault in found} == {"result_damaged"}
     assert all("damaged" in fault.what for fault in found)
 
 
 HARM: dict[str, tuple[Callable[[Path], object], str, str]] = {
-    "a file cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "changed since", RUN),
-    "an empty file": (lambda path: path.write_bytes(b""), "changed since", RUN),
-    "a file gone": (lambda path: path.unlink(), "missing", RUN),
-    "a file put in its place": (lambda path: shutil.copy(path.with_name("clean.nc"), path), "changed since", RUN),
+    "a file cut short": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "changed since", "result_changed"),
+    "an empty file": (lambda path: path.write_bytes(b""), "changed since", "result_changed"),
+    "a file gone": (lambda path: path.unlink(), "missing", "result_missing"),
+    "a file put in its place": (
+        lambda path: shutil.copy(path.with_name("clean.nc"), path),
+        "changed since",
+        "result_changed",
+    ),
 }
 
 
 @pytest.mark.parametrize("harm", HARM)
 def test_harm_to_a_result_is_named_with_its_remedy(study: Path, harm: str) -> None:
-    do, what, remedy = HARM[harm]
+    do, what, code = HARM[harm]
     path = study / "derived/sub-01/kinematics.nc"
     do(path)
     if path.exists():
@@ -134,7 +138,7 @@ def test_harm_to_a_result_is_named_with_its_remedy(study: Path, harm: str) -> No
     (fault,) = faults_of(study)
     assert fault.where == "derived/sub-01/kinematics.nc"
     assert what in fault.what
-    assert fault.remedy == remedy
+    assert fault.code == code
 
 
 @pytest.mark.parametrize("content", [None, "", "not a record\n", "abc  sub-01/read.nc\n# {}\n"])
@@ -142,7 +146,8 @@ def test_a_result_without_its_record_is_not_trusted(study: Path, content: str | 
     record = study / "derived/checksums/sub-01/read.nc.sha256"
     record.unlink() if content is None else record.write_text(content)
     (fault,) = faults_of(study)
-    assert fault == Problem("derived/sub-01/read.nc", "no record of what was written", RUN)
+    assert fault.where == "derived/sub-01/read.nc"
+    assert (fault.code, fault.remedy) == ("result_without_record", "run again")
 
 
 def test_a_result_of_another_run_is_found_by_later_results(study: Path) -> None:
@@ -176,13 +181,13 @@ def test_a_changed_recording_is_named_whatever_its_time_stamp(study: Path) -> No
     (fault,) = faults_of(study)
     assert fault.where == "sub-01/fast_01.c3d"
     assert "changed since derived/sub-01/read.nc and 8 more" in fault.what  # the session's eight files and study.nc
-    assert fault.remedy == RESTORE
+    assert (fault.code, fault.remedy) == ("recording_changed", "restore it, or run again")
 
 
 def test_a_recording_that_is_gone_is_named(study: Path) -> None:
     (study / "sub-01/static.c3d").unlink()
     (fault,) = faults_of(study)
-    assert (fault.where, fault.remedy) == ("sub-01/static.c3d", RESTORE)
+    assert (fault.where, fault.code) == ("sub-01/static.c3d", "recording_missing")
     assert fault.what.startswith("gone since")
 
 
@@ -199,7 +204,7 @@ def test_a_changed_setting_is_named_with_both_values(study: Path) -> None:
     (fault,) = faults_of(study)
     assert fault.where == "derived/sub-01/kinetics.nc"
     assert "kinetics.uncertainty_draws 5, now 6" in fault.what
-    assert fault.remedy == RUN
+    assert fault.code == "result_outdated"
 
 
 def test_a_changed_cell_is_named_by_its_table(study: Path) -> None:
@@ -325,17 +330,17 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
     netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
     key = json.loads(open_study(study).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
-    stale = Problem(
-        f"derived/{copy.relative_to(study / 'derived')} and 1 more",
-        "made from an earlier derived/sub-01/contacts.nc",
-        STALE_C3D,
-    )
-    assert stale in faults_of(study)
+    outdated = [fault for fault in faults_of(study) if fault.code == "c3d_copy_outdated"]
+    assert len(outdated) == 2
+    assert outdated[0].where == f"derived/{copy.relative_to(study / 'derived')}"
+    assert outdated[0].what == "made from an earlier derived/sub-01/contacts.nc"
     capsys.readouterr()
     assert main(["verify", str(study)]) == 1
-    assert f"  gaitlab write-c3d {study}\n" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert shown.count("comfortable_01.c3d and") == 1
+    assert f"  gaitlab write-c3d {study}\n" in shown
     assert main(["write-c3d", str(study)]) == 0
-    assert stale not in faults_of(study)
+    assert outdated[0] not in faults_of(study)
 
 
 @pytest.mark.parametrize("name", ["study.csv", "study.parquet", "for Ann.csv"])
@@ -351,8 +356,8 @@ def test_exports_of_an_earlier_study_are_named_until_they_are_written_again(
     netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
     key = json.loads(open_study(study).key("study")(None))
     checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
-    stale = Problem(f"derived/{name}", "made from an earlier derived/study.nc", STALE_EXPORT)
-    assert stale in faults_of(study)
+    (stale,) = (fault for fault in faults_of(study) if fault.code == "export_outdated")
+    assert (stale.where, stale.what) == (f"derived/{name}", "made from an earlier derived/study.nc")
     capsys.readouterr()
     assert main(["verify", str(study)]) == 1
     assert f"  gaitlab {shlex.join(export)}\n" in capsys.readouterr().out

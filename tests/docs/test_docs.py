@@ -30,6 +30,7 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import QUALITY
 from pipeline.tables import study_tables
 from pipeline.trials.session import joined
+from pipeline.variables.stance_verdicts import OF_STANCES, OF_TRIALS
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE, copy_study, planned, run_study
@@ -126,8 +127,10 @@ def test_every_column_and_key_is_explained() -> None:
     assert all(f"`{name}`" in text_of("body_models.md") for name in settings.shipped_body_models())
 
 
-def test_listed_reasons_occur_in_the_code() -> None:
-    listed = re.findall(r"^\| `([^`]+)` \|", text_of("study_directory.md").split("The reasons:")[1], re.MULTILINE)
+def test_every_reason_is_listed_with_its_code_and_occurs_in_the_code() -> None:
+    section = text_of("study_directory.md").split("## Rejected, and why")[1]
+    assert {*OF_STANCES, *OF_TRIALS} <= {*re.findall(r"`(\w+)`", section)}
+    listed = re.findall(r"^\| `.*?` \| `([^`]+)` \|", section.split("The reasons:")[1], re.MULTILINE)
     rooms = [HOUSE / "pipeline" / room for room in ("steps/contacts", "steps/cycles", "body", "variables")]
     code = "".join(path.read_text() for room in rooms for path in room.glob("*.py"))
     assert len(listed) > 5

@@ -61,7 +61,7 @@ def test_no_damaged_file_harms_its_reader(tmp_path: Path) -> None:
             recording = read_opensim(markers, forces)
         except UserError as error:
             problems = error.problems
-        assert all(where and what and remedy for where, what, remedy in problems), problems
+        assert all(problem.where and problem.what and problem.remedy for problem in problems), problems
         if problems:
             continue
         read += 1

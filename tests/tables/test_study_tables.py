@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import LONGEST_LINE, UserError
+from pipeline.errors import LONGEST_LINE, Problem, UserError
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow.open_study import look_at
 from tests.support.checkout import HOUSE
@@ -93,7 +93,7 @@ def test_invalid_plates_give_a_plain_line(tmp_path: Path, cell: str) -> None:
     header, row = (*TRIALS, "plates_left"), ("A1", "walk", "a.c3d", "gait", "walk", cell)
     sessions, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", header, row), None)
     assert problems == [
-        ("trials.tsv: A1 walk", f"plates_left is '{cell}'", "expected plate numbers ('2', '1 2'), 'none' or n/a")
+        Problem("trials.tsv: A1 walk", f"plates_left is '{cell}'", "expected plate numbers ('2', '1 2'), 'none' or n/a")
     ]
     assert sessions["A1"]  # the file is looked at all the same
 
@@ -115,7 +115,7 @@ def test_a_link_inside_the_study_may_lead_anywhere(tmp_path: Path) -> None:
 
 def test_a_header_without_separators_is_named(tmp_path: Path) -> None:
     _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", (" ".join(TRIALS),)), None)
-    assert ("trials.tsv", "the first line has no tab", "separate the columns by tabs") in problems
+    assert Problem("trials.tsv", "the first line has no tab", "separate the columns by tabs") in problems
 
 
 def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_cycles_left_out_are_read_or_give_a_problem(tmp_path: Path) -> None:
     _, problems = study_tables.cycles_of(
         write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good, good), SESSIONS
     )
-    assert problems == [("cycles.tsv: s1 walk_1 left 1.25", "two rows", "keep one")]
+    assert problems == [Problem("cycles.tsv: s1 walk_1 left 1.25", "two rows", "keep one")]
 
 
 def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -> None:

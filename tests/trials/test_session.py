@@ -94,8 +94,8 @@ def test_facts_are_those_of_each_trial() -> None:
     trials = {"a": ragged_trial(1), "lost": LOST, "b": ragged_trial(2).assign_attrs(filled_frames=17)}
     facts = facts_of_trials(joined(trials))
     assert [*facts] == ["a", "lost", "b"]
-    assert facts["b"] == trials["b"].attrs | {"rejected": ""}
-    assert facts["a"] == trials["a"].attrs | {"rejected": ""}, "nothing is known of its frames"
+    assert facts["b"] == trials["b"].attrs | {"rejected": "", "rejected_code": ""}
+    assert facts["a"] == trials["a"].attrs | {"rejected": "", "rejected_code": ""}, "nothing is known of its frames"
     assert facts["lost"] == LOST.attrs | {"note": ""}
 
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.commands.verify import RUN_AND_KEEP, verify
+from pipeline.commands.verify import verify
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests
@@ -57,7 +57,7 @@ def test_a_table_saved_from_a_spreadsheet_is_made_again_with_one_line_of_notice(
     assert planned(study) == {"study", "report"}
     assert table.read_bytes() == edited  # of a dry run
     (fault,) = verify(study)[0]
-    assert fault.remedy == RUN_AND_KEEP
+    assert (fault.code, fault.remedy) == ("table_changed", "run again; the changed table is kept")
     result = run_study(study)
     assert result.returncode == 0, result.stderr
     notice = "Changed since written, and made again: derived/metrics.csv. Copies are kept: derived/metrics.changed.csv."

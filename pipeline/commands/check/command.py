@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from ...errors import Finding, UserError
+from ...errors import Problem, UserError, warning
 from ...steps.read.contents import Contents, look_through
 from ...tables import study_tables, tsv
 from ...tables.terminal_table import aligned, text_width
@@ -36,7 +36,7 @@ class Key(NamedTuple):
     participant: str
 
 
-def check(folder: Path) -> list[Finding]:
+def check(folder: Path) -> list[Problem]:
     """Return every problem of a study, errors first; nothing is written.
 
     Raises:
@@ -47,12 +47,13 @@ def check(folder: Path) -> list[Finding]:
         refuse_lost_records(folder)
     except UserError as error:
         problems += error.problems
-    findings = [Finding("error", *problem) for problem in problems]
+    findings = [problem.of_kind("study_file_wrong") for problem in problems]
     if not study.sessions:
-        findings.append(Finding("error", "C3D files", "not checked", "correct the tables and check again"))
+        remedy = "correct the tables and check again"
+        findings.append(Problem("C3D files", "not checked", remedy, "recordings_not_checked"))
     recordings = _look_through_all(study)
     for (file, *_), recording in recordings.items():
-        findings += [Finding("error", file, what, remedy) for _, what, remedy in recording.problems]
+        findings += [problem._replace(where=file).of_kind("recording_unusable") for problem in recording.problems]
     by_session = {
         session: {row["file"]: one for row in rows if not (one := recordings[_key_of(row, study)]).problems}
         for session, rows in study.sessions.items()
@@ -91,7 +92,7 @@ def _key_of(row: tsv.Row, study: Study) -> Key:
     return Key(row["file"], study_tables.forces_of(row), **study_tables.person_of(row, study.participants))
 
 
-def as_text(findings: Sequence[Finding], folder: Path) -> str:
+def as_text(findings: Sequence[Problem], folder: Path) -> str:
     """Return the findings as a table; equal findings share a row."""
     places: dict[tuple[str, str, str], list[str]] = {}
     for finding in findings:
@@ -110,21 +111,26 @@ def as_text(findings: Sequence[Finding], folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _newer_namesakes(folder: Path) -> Iterator[Finding]:
+def _newer_namesakes(folder: Path) -> Iterator[Problem]:
     """Find spreadsheets and copies that were saved after the table that is read."""
     for table in (folder / name for name in TABLES if (folder / name).is_file()):
         for name in tsv.namesakes(table):
             if (folder / name).stat().st_mtime > table.stat().st_mtime + 1:
                 what = f"newer than {table.name}, which is the file that is read"
-                yield Finding("warning", name, what, f"if it is meant, {tsv.SAVE_AS} as {table.name}")
+                yield warning(name, what, f"if it is meant, {tsv.SAVE_AS} as {table.name}", "table_older_than_copy")
 
 
-def _unlisted(study: Study) -> Iterator[Finding]:
+def _unlisted(study: Study) -> Iterator[Problem]:
     """Find participants without trials and recordings without a row."""
     with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
     for name in study.participants if study.sessions else ():
         if name not in with_trials:
-            yield Finding("warning", name, "no trials to use in trials.tsv", "list some, or remove the participant")
+            yield warning(
+                name,
+                "no trials to use in trials.tsv",
+                "list some, or remove the participant",
+                "participant_without_trials",
+            )
     remedy = "'gaitlab init' proposes one; role 'exclude' leaves it out"
     for name in unlisted_recordings(study.path):
-        yield Finding("warning", name, "in no row of trials.tsv", remedy)
+        yield warning(name, "in no row of trials.tsv", remedy, "recording_not_listed")

@@ -12,7 +12,7 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
-from ...errors import Finding, UserError, listed, nearest
+from ...errors import Problem, UserError, listed, nearest, warning
 from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
 from ...signals.filters import design_cutoff_hz
@@ -31,7 +31,7 @@ SHORTEST_STRIDE_M = 0.15
 MOST_LISTED = 4
 
 
-def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Finding]:
+def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
     """Find problems of a file in any role: rates, cut-offs, units, names."""
     plate_rate_hz = facts.recording.analog_rate_hz if facts.peak_load_n else 0
     for name, rate_hz in {"marker_cutoff_hz": facts.recording.marker_rate_hz, "force_cutoff_hz": plate_rate_hz}.items():
@@ -40,25 +40,27 @@ def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[F
             if isinstance(cutoff_hz, (int, float)) and rate_hz:
                 design_cutoff_hz(cutoff_hz, rate_hz, order=2)
         except UserError as error:
-            for _, what, remedy in error.problems:
-                yield Finding("error", file, f"clean.{name}: {what}", remedy)
+            for problem in error.problems:
+                yield problem._replace(where=file, what=f"clean.{name}: {problem.what}", code="cutoff_too_high")
     if not MARKER_RATES_HZ[0] <= facts.recording.marker_rate_hz <= MARKER_RATES_HZ[1]:
         what = f"{facts.recording.marker_rate_hz:g} marker frames per second"
-        yield Finding("warning", file, what, f"correct {_names_in(file)[0]}: times, speeds and moments depend on it")
+        remedy = f"correct {_names_in(file)[0]}: times, speeds and moments depend on it"
+        yield warning(file, what, remedy, "marker_rate_unusual")
     if 0 < plate_rate_hz < max(facts.recording.marker_rate_hz, LOWEST_FORCE_RATE_HZ):
         what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
-        yield Finding("warning", file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE")
+        yield warning(file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE", "force_rate_low")
     yield from _wrong_units(file, facts)
     yield from _unnamed_emg(file, facts, chosen)
     if facts.recording.label_notes:
         more = f" (and {len(facts.recording.label_notes) - 1} more labels)" if facts.recording.label_notes[1:] else ""
-        yield Finding("warning", file, facts.recording.label_notes[0] + more, "give every marker a label of its own")
+        what = facts.recording.label_notes[0] + more
+        yield warning(file, what, "give every marker a label of its own", "labels_repeated")
     if facts.name_words:
         what = "SUBJECTS:NAMES may hold a person's name"
-        yield Finding("warning", file, what, "put the participant's id there before the file is passed on")
+        yield warning(file, what, "put the participant's id there before the file is passed on", "name_in_file")
     if facts.name_words & {*words_of(file)}:
         what = "the path contains a name from SUBJECTS:NAMES"
-        yield Finding("warning", file, what, "rename it, also in trials.tsv: outputs contain the path")
+        yield warning(file, what, "rename it, also in trials.tsv: outputs contain the path", "name_in_path")
 
 
 def _names_in(file: str) -> tuple[str, str, str]:
@@ -68,16 +70,16 @@ def _names_in(file: str) -> tuple[str, str, str]:
     return "POINT:RATE", "POINT:UNITS", "export it with FORCE_PLATFORM"
 
 
-def _unnamed_emg(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Finding]:
+def _unnamed_emg(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
     """Find channels that are EMG by their label, but of no known muscle."""
     named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
     if unnamed := [label for label in facts.channels if "emg" in label.casefold() and label not in named]:
         what = f"EMG channels that name no side and muscle, and are not used: {listed(unnamed, MOST_LISTED)}"
         remedy = f"name side and muscle in study.yaml, or null: clean: emg_channels: {{{unnamed[0]}: left soleus}}"
-        yield Finding("warning", file, what, remedy)
+        yield warning(file, what, remedy, "emg_channel_unnamed")
 
 
-def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Iterator[Finding]:
+def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Iterator[Problem]:
     """Find labels in the setting ``clean.emg_channels`` that no file has."""
     present = {label for each in facts for label in each.channels}
     for label in chosen.get("clean", {}).get("emg_channels", {}):
@@ -85,10 +87,12 @@ def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Ite
             remedy = (
                 nearest(str(label), present) or f"the files have {', '.join(sorted(present)) or 'no such channels'}"
             )
-            yield Finding("warning", "study.yaml", f"clean.emg_channels: no file has a channel '{label}'", remedy)
+            yield warning(
+                "study.yaml", f"clean.emg_channels: no file has a channel '{label}'", remedy, "emg_channel_absent"
+            )
 
 
-def _wrong_units(file: str, facts: Contents) -> Iterator[Finding]:
+def _wrong_units(file: str, facts: Contents) -> Iterator[Problem]:
     unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[facts.recording.length_unit_m]
     sides = ((side_m, PLATE_SIDES_M, f"corners of force plate {n} are") for n, side_m in facts.plate_sides_m.items())
     for length_m, (low, high), between in ((facts.shown.leg_m, LEGS_M, "heel and ASIS are"), *sides):
@@ -97,7 +101,7 @@ def _wrong_units(file: str, facts: Contents) -> Iterator[Finding]:
                     if low <= length_m / facts.recording.length_unit_m * factor <= high]  # fmt: skip
             remedy = f"the numbers look like {' or '.join(fits)}: " if fits else ""
             what = f"{_names_in(file)[1]} is {unit}, but {between} {length_m:.3g} m apart"
-            yield Finding("error", file, what, f"{remedy}correct the file's lengths and export it again")
+            yield Problem(file, what, f"{remedy}correct the file's lengths and export it again", "length_unit_wrong")
 
 
 def of_session(
@@ -106,7 +110,7 @@ def of_session(
     facts: Mapping[str, Contents],
     model: BodyModel | None,
     chosen: Mapping[str, Any],
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     """Find problems of a session: its static trial, its walking trials, its plates.
 
     Args:
@@ -124,7 +128,7 @@ def of_session(
     if not static and not stated:
         yield _no_static(session, readable, facts, model)
     if not gait:
-        yield Finding("warning", session, "no trial of role gait", "list one in trials.tsv")
+        yield warning(session, "no trial of role gait", "list one in trials.tsv", "no_gait_trial")
     if static in facts:
         yield from _static(static, facts[static], model, walks=static in gait, stated=stated)
     for file in readable:
@@ -133,7 +137,7 @@ def of_session(
     yield from _idle_plates(session, [facts[file] for file in readable])
 
 
-def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None) -> Finding:
+def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None) -> Problem:
     complete = [file for file in gait if model and not resolve(model, facts[file].landmarks).lacking()]
     if complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
@@ -141,63 +145,65 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents],
         remedy = f"list one: no walk shows every marker of {model.name}, so there are only contacts and events"
     else:
         remedy = "list one in trials.tsv with role static"
-    return Finding("error", session, "no static trial", remedy)
+    return Problem(session, "no static trial", remedy, "no_static_trial")
 
 
-def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Finding]:
+def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Problem]:
     resolved = None if stated or model is None else resolve(model, facts.landmarks)
     if model and resolved and (lacking := resolved.lacking()):
         legs = resolved.complete_legs()
         found = _lacks("warning" if legs else "error", file, lacking, facts, model)
         yield found._replace(what=f"{found.what}: only the {legs[0]} leg can be used") if legs else found
     elif model and facts.axes_problem:
-        yield Finding("error", file, facts.axes_problem.what, facts.axes_problem.remedy)
+        yield facts.axes_problem._replace(where=file)
     if not facts.shown.stands:
         yield describe_moving_static(file, facts.shown.extent_m, walks=walks)
 
 
-def _gait(file: str, facts: Contents, static: frozenset[str], model: BodyModel | None) -> Iterator[Finding]:
+def _gait(file: str, facts: Contents, static: frozenset[str], model: BodyModel | None) -> Iterator[Problem]:
     if model and (lacking := resolve(model, static).lacking_in_motion(facts.landmarks)):
         both_sides = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
         yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
     elif model and facts.axes_problem:
-        yield Finding("error", file, facts.axes_problem.what, facts.axes_problem.remedy)
+        yield facts.axes_problem._replace(where=file)
     if facts.shown.stands or facts.stride_m < SHORTEST_STRIDE_M:
         moved = (
             f"markers move by {facts.shown.extent_m:.2g} m"
             if facts.shown.stands
             else f"heels part by {facts.stride_m:.2g} m"
         )
-        yield Finding("warning", file, f"role gait, but nobody walks: {moved}", "give it role static or exclude")
+        yield warning(file, f"role gait, but nobody walks: {moved}", "give it role static or exclude", "nobody_walks")
     elif facts.duration_s < SHORTEST_WALK_S:
-        yield Finding("warning", file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch")
+        yield warning(
+            file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch", "walk_too_short"
+        )
     if not facts.peak_load_n and not facts.plate_problems:
         no_events = (
             "" if facts.recording.events else " and no gait events: cycles are found from the motion of the feet"
         )
         remedy = f"angles only; for moments {_names_in(file)[2]}"
-        yield Finding("warning", file, f"no force plate{no_events}", remedy)
+        yield warning(file, f"no force plate{no_events}", remedy, "no_force_plate")
     if names := not_understood((event.label, event.side) for event in facts.recording.events):
         quoted = [f"'{name}'" for name in names]
         what = f"gait events not understood, and not used: {listed(quoted, MOST_LISTED)}"
         remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion give events as well"
-        yield Finding("warning", file, what, remedy)
-    problems = [Finding("warning", file, f"{where}: {what}", remedy) for where, what, remedy in facts.plate_problems]
+        yield warning(file, what, remedy, "events_not_understood")
+    problems = [warning(file, f"{of.where}: {of.what}", of.remedy, "plate_unusable") for of in facts.plate_problems]
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
         alike = [problem for problem in problems if problem.remedy == remedy]
         yield alike[0]._replace(what=alike[0].what + (f" (and {len(alike) - 1} more plates)" if alike[1:] else ""))
 
 
-def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> Iterator[Finding]:
+def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> Iterator[Problem]:
     """Find repeated rows, functional trials without a joint, and unknown plates."""
     for (file, role), count in Counter((row["file"], row["role"]) for row in rows).items():
         if count > 1:
             what = f"in {count} rows of {session} with role {role}"
-            yield Finding("warning", file, what, "keep one: its steps would count twice")
+            yield warning(file, what, "keep one: its steps would count twice", "row_repeated")
     for row in rows:
         if row["role"] == "functional" and not re.search("hip|knee|ankle", row["condition"].lower()):
             what = f"functional trial, but its condition '{row['condition']}' names no joint"
-            yield Finding("warning", row["file"], what, "write hip_left, knee_right, ...")
+            yield warning(row["file"], what, "write hip_left, knee_right, ...", "functional_trial_without_joint")
         known = facts[row["file"]].peak_load_n if row["file"] in facts else {}
         for column in study_tables.PLATE_COLUMNS if known else ():
             try:
@@ -206,10 +212,12 @@ def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) 
                 continue  # a problem of the table
             if absent := [number for number in named or () if number not in known]:
                 what = f"{column} of {row['trial']} names plate {absent[0]}, the file has {', '.join(map(str, known))}"
-                yield Finding("error", row["file"], what, "correct it, or leave it n/a to have the foot found")
+                yield Problem(
+                    row["file"], what, "correct it, or leave it n/a to have the foot found", "plate_number_unknown"
+                )
 
 
-def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Finding]:
+def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Problem]:
     """Find functional trials that the hip centre needs and the session does not list."""
     if chosen.get("calibrate", {}).get("hip_centre") != "functional":
         return
@@ -218,13 +226,14 @@ def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, An
     remedy = f"list it in trials.tsv: role functional, condition {' or '.join(f'hip_{side}' for side in absent)}"
     if not recorded:
         what = "calibrate.hip_centre is functional, but no functional trial of a hip is listed: the session is rejected"
-        yield Finding("error", session, what, f"{remedy}; or choose another calibrate.hip_centre, such as harrington")
+        remedy = f"{remedy}; or choose another calibrate.hip_centre, such as harrington"
+        yield Problem(session, what, remedy, "functional_trial_missing")
     elif absent:
         what = f"no functional trial of the {absent[0]} hip: harrington is used for this hip centre"
-        yield Finding("warning", session, what, f"{remedy}, if one was recorded")
+        yield warning(session, what, f"{remedy}, if one was recorded", "functional_trial_missing")
 
 
-def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Finding]:
+def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
     """Find plates that carry no load in any walk of a session."""
     numbers = sorted({number for facts in gait for number in facts.peak_load_n})
     idle = [n for n in numbers if max(facts.peak_load_n.get(n, 0.0) for facts in gait) < LOADED_N]
@@ -232,10 +241,10 @@ def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Finding]:
         plates = f"force plate{'s' * (len(idle) > 1)} {', '.join(map(str, idle))}"
         walks = f"any of {len(gait)} walks" if len(gait) > 1 else "the walk"
         remedy = "correct if nobody stepped there; otherwise check its switch and cable"
-        yield Finding("warning", session, f"{plates} not loaded in {walks}", remedy)
+        yield warning(session, f"{plates} not loaded in {walks}", remedy, "plate_not_loaded")
 
 
-def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Finding:
+def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Problem:
     """Return what a file lacks, with the expected and the most similar labels."""
     known, present, texts = model.landmarks, choose_labels(model, facts.recording.labels), []
     taken = {label for groups in known.values() for group in groups for label in group}
@@ -250,6 +259,8 @@ def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, mo
         texts.append(name.replace("_", " ") + (f" ({text})" if text else ""))
     if not facts.landmarks:
         what = f"no marker of body model {model.name}"
-        return Finding(severity, file, what, "choose the body_model with these labels, or write one")
+        return Problem(
+            file, what, "choose the body_model with these labels, or write one", "no_marker_of_model", severity
+        )
     remedy = "label them, or name their labels in the body model"
-    return Finding(severity, file, f"lacks {listed(texts, MOST_LISTED)}", remedy)
+    return Problem(file, f"lacks {listed(texts, MOST_LISTED)}", remedy, "markers_missing", severity)

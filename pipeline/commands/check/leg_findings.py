@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ...body.plausibility import REMEDY
-from ...errors import Finding
+from ...errors import Problem
 from ...steps.calibrate.step import Settings, calibrate
 from ...steps.read.contents import Contents, problems_of
 from ...trials.session import Trial, joined
@@ -19,7 +19,7 @@ from ...workflow.job_keys import Study
 WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
 
 
-def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterator[Finding]:
+def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterator[Problem]:
     """Find legs of a session that the calibration refuses as implausible; other problems are found elsewhere.
 
     Args:
@@ -44,7 +44,9 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
         reasons = [("error", str(problem)) for problem in problems_of(Path(static), error)]
     for severity, reason in reasons:
         if reason.endswith(REMEDY):
-            yield Finding(severity, static, reason.removesuffix(f"; {REMEDY}").removeprefix(f"{static}: "), REMEDY)
+            yield Problem(
+                static, reason.removesuffix(f"; {REMEDY}").removeprefix(f"{static}: "), REMEDY, "LEG", severity
+            )
 
 
 def trial_of(facts: Contents, role: str, file: str) -> Trial:

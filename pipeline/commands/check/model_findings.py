@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels
-from ...errors import Finding
+from ...errors import Problem
 from ...steps.read.contents import Contents
 from ...workflow import settings
 from ..init.body_model_fit import GOOD, ModelFit, fits
 
 
-def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Contents]]) -> Finding | None:
+def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Contents]]) -> Problem | None:
     """Return the finding that another shipped body model is meant, or None.
 
     Only if no walk shows all that the study's model needs, and some do for the other.
@@ -35,7 +35,9 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Conte
         return None
     absent = ", ".join(name.replace("_", " ") for name in own.lacking[:3])
     what = f"body model {model.name} finds {own.share:.0%} of its markers in the files, not {absent} and others"
-    return Finding("error", "study.yaml", what, f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}")
+    return Problem(
+        "study.yaml", what, f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}", "another_body_model_fits"
+    )
 
 
 def _fits(sessions: Iterable[Mapping[str, Contents]], models: Mapping[str, BodyModel]) -> dict[str, ModelFit]:

@@ -8,7 +8,7 @@ from typing import Any
 from ...body.body_model import BodyModel
 from ...body.joint_centres import width_of_mass
 from ...body.resolved_model import resolve
-from ...errors import Finding
+from ...errors import Problem
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import SessionSizes, check_sizes, sizes_in_table
 from ...steps.read.contents import Contents
@@ -21,7 +21,7 @@ def of_person(
     participants: Mapping[str, tsv.Row],
     chosen: Mapping[str, Any],
     model: BodyModel | None,
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     """Find missing and implausible sizes of a session's person.
 
     Args:
@@ -50,7 +50,7 @@ def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict
 
 def _missing(
     person: str, sizes: Mapping[str, float], static: Contents, chosen: Mapping[str, Any], model: BodyModel
-) -> Iterator[Finding]:
+) -> Iterator[Problem]:
     needed = resolve(model, static.landmarks).find_needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
     if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
         needed = [name for name in needed if not name.startswith("leg_length")]
@@ -60,4 +60,4 @@ def _missing(
         by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
         hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
         hint = f" (by body mass {', '.join(hints)})" if hints else ""
-        yield Finding("error", person, what, f"measure and add to participants.tsv{hint}")
+        yield Problem(person, what, f"measure and add to participants.tsv{hint}", "size_missing")

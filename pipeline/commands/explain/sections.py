@@ -230,8 +230,8 @@ def _checks(record: CycleRecord) -> Blocks:
     data = record.steps["cycles"]
     near = np.abs(data.stance_start.values - record.span_s[0]) < SAME_STRIKE_S
     for i in np.flatnonzero(near & (data.stance_side.values == record.side)):
-        reason, plates = (str(data[f"stance_{name}"].values[i]) for name in ("reason", "plates"))
-        yield f"verdict on the stance: {': '.join(filter(None, [verdict_of(reason, plates), reason]))}"
+        code, reason, plates = (str(data[f"stance_{name}"].values[i]) for name in ("code", "reason", "plates"))
+        yield f"verdict on the stance: {': '.join(filter(None, [verdict_of(code, plates), reason]))}"
 
 
 def _list(values: NDArray[np.float64]) -> str:

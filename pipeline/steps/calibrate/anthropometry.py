@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Finding, UserError
+from ...errors import Problem, UserError
 from ...person.marker_travel import STANDING_M, describe_moving_static
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import ESTIMATE, SessionSizes, check_sizes
@@ -51,13 +51,13 @@ def sizes_of(
             origin |= dict.fromkeys(estimates, f"participants.tsv, {source}")
     if "mass_kg" not in sizes:
         what = f"{participant['participant_id']} has no body mass, neither here nor in its C3D files"
-        raise UserError("participants.tsv", what, "give mass_kg")
+        raise UserError("participants.tsv", what, "give mass_kg", "mass_missing")
     return sizes, origin
 
 
 def findings_on_sizes(
     participant: Mapping[str, str], trials: Mapping[str, AnyTrial], *, segment_table: str
-) -> tuple[list[Finding], list[str]]:
+) -> tuple[list[Problem], list[str]]:
     """Return what ``check`` finds about the sizes and the static trial of a session, and the masses that others show.
 
     Args:

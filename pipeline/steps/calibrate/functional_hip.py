@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 SMALLEST_RANGE_DEG = 20.0
 FEWEST_FRAMES = 50
 LARGEST_RESIDUAL_M = 0.02
+UNUSABLE = "functional_trial_unusable"  # code of a problem
 OTHERWISE = "or choose another calibrate.hip_centre"
 
 
@@ -155,10 +156,12 @@ def functional_hips(
                 points = positions(body_model, labels, recorded.marker_position.values)
                 hips[side] = functional_hip(points, body_model.legs[side])
             except UserError as error:
-                raise error.within(f"functional trial {trial}") from None
+                wrong = (problem.of_kind(UNUSABLE) for problem in error.within(f"functional trial {trial}").problems)
+                raise UserError.of(wrong) from None
     if not hips:
         remedy = f"list one with role functional and condition hip, hip_left or hip_right, {OTHERWISE}"
-        raise UserError("trials.tsv", "calibrate.hip_centre is functional, but no functional trial is listed", remedy)
+        what = "calibrate.hip_centre is functional, but no functional trial is listed"
+        raise UserError("trials.tsv", what, remedy, UNUSABLE)
     return hips
 
 

@@ -113,10 +113,15 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
             if not model.lacking_in_motion(model.landmarks):
                 return name, model
     if not statics:
-        raise UserError("trials.tsv", "no static trial", "list one with role static (a file may have several rows)")
+        raise UserError(
+            "trials.tsv",
+            "no static trial",
+            "list one with role static (a file may have several rows)",
+            "no_static_trial",
+        )
     name, trial = next(iter(statics.items()))
     if "rejected" in trial.attrs:
-        raise UserError(f"static trial {name}", trial.attrs["rejected"], "")
+        raise UserError(f"static trial {name}", trial.attrs["rejected"], "", "no_static_trial")
     return name, _resolve(trial, body_model)
 
 

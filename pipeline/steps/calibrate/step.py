@@ -159,7 +159,7 @@ def _build_leg(
             still, calibrated = static_skeleton(points, leg, sizes, hip_centre=hip_centre)
         texts = leg.texts()
     if reason := reason_of(measures(points, still, side), side):
-        raise UserError("", reason, REMEDY)
+        raise UserError("", reason, REMEDY, "leg_implausible")
     return still, calibrated, texts, note
 
 

@@ -107,7 +107,7 @@ def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Arr
     if not chosen:
         here = ", ".join(labels[:9])
         what = f"no marker of body model {body_model.name} is seen in the file (which has {here} ...)"
-        raise UserError("", what, "choose the body_model with these labels, or write one")
+        raise UserError("", what, "choose the body_model with these labels, or write one", "markers_missing")
     used = list(dict.fromkeys(label for group in chosen.values() for label in group))
     column = {label: i for i, label in enumerate(labels)}
     paths = np.ascontiguousarray(np.moveaxis(recorded, 0, -1)[[column[label] for label in used]])  # time last

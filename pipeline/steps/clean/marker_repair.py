@@ -59,7 +59,7 @@ def repair_markers(
         exchange for exchange in exchanges if exchanged_markers == "reject" or exchange.whole or not exchange.certain
     ]
     if beyond:
-        raise UserError("", f"labels are exchanged: {description}", REMEDY)
+        raise UserError("", f"labels are exchanged: {description}", REMEDY, "labels_exchanged")
     position, code = np.copy(position), np.zeros(position.shape[:2], dtype=np.int8)
     for exchange in exchanges:
         here, i, j = np.flatnonzero(exchange.frames), labels.index(exchange.first), labels.index(exchange.second)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...plates.wrench import centre_of_pressure
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
-from .plate_contacts import COP_AWAY, DRIFT, LEVER_ARM, TIME_OFFSET, Contact
+from .plate_contacts import Contact
 from .plate_placement import shifted_plates
 from .plate_steps import PlateStep
 
@@ -133,8 +133,8 @@ def reject_out_of_time(
     good = [timed for timed in contacts if not timed.contact.reason]
     offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
     return [
-        replace(contact, reason=f"contact {1000 * abs(offset):.0f} {TIME_OFFSET}")
-        if not contact.reason and abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
+        contact.refused("plate_out_of_time", ms=1000 * abs(offset))
+        if abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
         else contact
         for contact, *_ in contacts
     ]
@@ -158,7 +158,7 @@ def reject_shifted(
         if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
     ]
     shifted = shifted_plates(whole, numbers)
-    verdicts = [next((shifted[plate] for plate in contact.plates if plate in shifted), "") for contact in contacts]
+    verdicts = [next((shifted[plate] for plate in contact.plates if plate in shifted), None) for contact in contacts]
     return [
         replace(contact, reason=contact.reason or verdict) for contact, verdict in zip(contacts, verdicts, strict=True)
     ]
@@ -174,7 +174,7 @@ def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: f
     """
     worst = [float(np.fmax.reduce(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
     return [
-        replace(contact, reason=f"{DRIFT} {drifted:.0f} N") if not contact.reason and drifted > max_drift_n else contact
+        contact.refused("plate_drifts", newtons=drifted) if drifted > max_drift_n else contact
         for contact, drifted in zip(contacts, worst, strict=True)
     ]
 
@@ -202,8 +202,7 @@ def reject_implausible(
     if contact.reason or contact.forced or foot is None:
         return contact
     if contact.cop_distance_m > max_cop_distance_m:
-        away = f"centre of pressure {100 * contact.cop_distance_m:.0f} {COP_AWAY}"
-        return replace(contact, reason=away)
+        return contact.refused("force_off_foot", cm=100 * contact.cop_distance_m)
     inside = contact.frames(time)
     time, force, moment, heel, toe = (of[inside] for of in (time, force, moment, foot.heel, foot.toe))
     loaded = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
@@ -212,5 +211,5 @@ def reject_implausible(
     arm = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[loaded], axis=1)
     arm = arm[np.isfinite(arm)]
     if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
-        return replace(contact, reason=f"force {100 * lever:.0f} {LEVER_ARM}")
+        return contact.refused("force_off_ankle", cm=100 * lever)
     return contact

@@ -14,18 +14,7 @@ from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
 from .events import Stance, on_ground
 from .feet import HALF_SOLE_M, Feet, Foot
-from .plate_contacts import (
-    COP_AWAY,
-    LEFT_OUT,
-    NO_FOOT,
-    NOT_OVER,
-    OTHER_UNSEEN,
-    PARTLY_OFF,
-    TOO_SHORT,
-    TWO_FEET,
-    UNSEEN,
-    Contact,
-)
+from .plate_contacts import Contact
 
 Array = NDArray[np.float64]
 Given = Mapping[str, frozenset[int] | None]
@@ -61,7 +50,7 @@ def given_plates(text: str | None, numbers: Sequence[int], *, side: str) -> froz
     if unknown := [word for word in words if word not in here]:
         plates = f"plates {' '.join(here)}" if here else "no plates"
         what = f"plates_{side} names plate {unknown[0]}, the file has {plates}"
-        raise UserError("trials.tsv", what, "give numbers, or none")
+        raise UserError("trials.tsv", what, "give numbers, or none", "plate_number_unknown")
     return frozenset(here[word] for word in words)
 
 
@@ -84,7 +73,7 @@ def assign(
     inside = contact.frames(time)
     weight = np.maximum(force[inside, 1], 0)
     if not weight.size or not (weight.any() or contact.reason):
-        return replace(contact, reason=contact.reason or TOO_SHORT)
+        return contact.refused("contact_too_short")
     if contact.reason:
         distances = _shares_away(feet, inside, corners)
     else:
@@ -95,17 +84,16 @@ def assign(
     nearest = min([side for side in distances if side in named] or distances, key=distances.__getitem__, default="")
     side = named[0] if len(named) == 1 else nearest
     if not side:
-        return replace(contact, reason=contact.reason or UNSEEN)
+        return contact.refused("feet_not_seen")
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
     if not contact.reason and not contact.forced and contact.cop_distance_m > FAR_M:
-        away = f"centre of pressure {100 * contact.cop_distance_m:.0f} {COP_AWAY}"
-        seen = OTHER[side] in feet
-        return replace(contact, side=side if seen else OTHER[side], reason=away if seen else NO_FOOT)
+        if OTHER[side] not in feet:
+            return replace(contact, side=OTHER[side]).refused("foot_without_markers")
+        return contact.refused("force_off_foot", cm=100 * contact.cop_distance_m)
     if contact.forced and not _over(feet[side], inside, corners).any():
-        return replace(contact, reason=contact.reason or NOT_OVER)
-    if given.get(side) is not None and not contact.forced:
-        return replace(contact, reason=contact.reason or LEFT_OUT)
-    return contact
+        return contact.refused("foot_not_over_given_plate")
+    given_to_other = given.get(side) is not None and not contact.forced
+    return contact.refused("plate_given_to_other_foot") if given_to_other else contact
 
 
 def _distances(feet: Feet, inside: slice, cop: Array, weight: Array, corners: Array) -> dict[str, float]:
@@ -114,10 +102,10 @@ def _distances(feet: Feet, inside: slice, cop: Array, weight: Array, corners: Ar
     for side, foot in feet.items():
         distance = distance_to_line(cop, foot.heel[inside], foot.toe[inside])
         distance = distance + np.where(foot.at_height_of(corners[None], inside)[:, 0], 0.0, OTHER_LEVEL_M)
-        known = np.isfinite(distance) & np.isfinite(weight)
-        counted = weight[known]
+        seen = np.isfinite(distance) & np.isfinite(weight)
+        counted = weight[seen]
         if (total := counted.sum()) > 0.5 * np.nansum(weight):
-            distances[side] = float(counted @ distance[known] / total)
+            distances[side] = float(counted @ distance[seen] / total)
     return distances
 
 
@@ -165,20 +153,22 @@ def reject_shared(
         corners: (plate, 4, 3) of all plates, m.
         pressed: centre of pressure (time, 3), m, of each plate with unknown edges, by its index.
     """
-    judged = [replace(each, reason=OTHER_UNSEEN) if _may_be_shared_unseen(each, feet) else each for each in contacts]
+    alone = [
+        each.refused("other_foot_without_markers") if _may_be_shared_unseen(each, feet) else each for each in contacts
+    ]
     spans = [
         None
         if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}
         else _shared_span(each, time, feet, stances, corners, pressed)
-        for each in judged
+        for each in alone
     ]
     shared = [span for span in spans if span]
-    for i, each in enumerate(judged):
+    for i, each in enumerate(alone):
         if spans[i]:
-            judged[i] = replace(each, side="both", reason=TWO_FEET)
-        elif not each.reason and any(each.start_s < end and start < each.end_s for start, end in shared):
-            judged[i] = replace(each, reason=TWO_FEET)
-    return judged
+            alone[i] = replace(each, side="both").refused("two_feet_on_plate")
+        elif any(each.start_s < end and start < each.end_s for start, end in shared):
+            alone[i] = each.refused("two_feet_on_plate")
+    return alone
 
 
 def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
@@ -203,17 +193,17 @@ def _shared_span(
     swings.
     """
     inside = contact.frames(time)
-    quads, own, other = corners[list(contact.plates)], feet[contact.side], feet[OTHER[contact.side]]
+    quads, foot, other = corners[list(contact.plates)], feet[contact.side], feet[OTHER[contact.side]]
     down = on_ground(time[inside], stances[OTHER[contact.side]])
     (plate,) = contact.plates
     if plate in pressed:
         away, nearer = (
-            distance_to_line(pressed[plate][inside], foot.heel[inside], foot.toe[inside]) for foot in (own, other)
+            distance_to_line(pressed[plate][inside], each.heel[inside], each.toe[inside]) for each in (foot, other)
         )
         line, sole = down & (nearer < away), down
     else:
         line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, HALF_SOLE_M))
-    for frames, longest_s in ((feet[contact.side].swings[inside] & sole, LEFT_S), (line, SHARED_S)):
+    for frames, longest_s in ((foot.swings[inside] & sole, LEFT_S), (line, SHARED_S)):
         if frames.sum() * interval_s(time) > longest_s:
             instants = time[inside][frames]
             return float(instants[0]), float(instants[-1])
@@ -270,11 +260,11 @@ def reject_partly_off(
     """
     if contact.reason or not contact.side or contact.forced or not edges_known[list(contact.plates)].all():
         return contact
-    own, foot = corners[list(contact.plates)], feet[contact.side]
+    quads, foot = corners[list(contact.plates)], feet[contact.side]
     inside = contact.frames(time)
     # an end that moves is in the air, or rolls off; where it rests for most of the time counts
     rests = foot.slow[:, inside]
-    off = (rests & ~foot.whole_over(own, edge_margin_m, inside)).sum(axis=1)
+    off = (rests & ~foot.whole_over(quads, edge_margin_m, inside)).sum(axis=1)
     if (off > np.maximum(SHARED_S / interval_s(time), rests.sum(axis=1) / 2)).any():
-        return replace(contact, reason=PARTLY_OFF)
+        return contact.refused("foot_partly_off_plate")
     return contact

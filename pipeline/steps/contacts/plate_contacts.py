@@ -1,32 +1,18 @@
-"""Contacts in the vertical force of a plate, and the reasons to reject one."""
+"""Contacts in the vertical force of a plate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import Problem
 from ...signals.filters import interval_s, stretches
+from ...variables.stance_verdicts import refusal
 
 Array = NDArray[np.float64]
-
-NO_PLATE = "no plate"
-NO_EVENT = "no gait event seen"
-NO_FOOT = "heel or toe marker of the foot absent"
-OTHER_UNSEEN = "the other foot has no markers, and the plate is loaded for longer than this foot rests"
-UNSEEN = "feet not seen during the contact"
-TOO_SHORT = "too short for the marker rate"
-SIGNAL_GAP = "plate signal missing during the contact"
-TWO_FEET = "two feet on the plate"
-PARTLY_OFF = "foot partly off the plate"
-TIME_OFFSET = "ms away from the foot's: plate and markers are not in time"
-DRIFT = "the plate's baseline drifts by"
-COP_AWAY = "cm from the foot: two feet, or a misplaced plate"
-LEVER_ARM = "cm from the ankle: a misplaced plate"
-LEFT_OUT = "left out in trials.tsv"
-NOT_OVER = "given to this foot in trials.tsv, but the foot is not over the plate"
 
 BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
@@ -44,7 +30,7 @@ class Contact:
         start_s, end_s: when the vertical force crosses the threshold.
         from_s, to_s: when it meets the noise floor; the wrench counts in between.
         side: the foot, ``both`` if two share the plate, empty if none is near.
-        reason: why the force cannot be used; empty if it can.
+        reason: why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can.
         begins, ends: whether start and end are within the trial.
         forced: whether trials.tsv assigns the plate to the foot.
         cop_distance_m: mean distance of the centre of pressure from the foot, weighted by the force.
@@ -56,11 +42,15 @@ class Contact:
     from_s: float
     to_s: float
     side: str = ""
-    reason: str = ""
+    reason: Problem | None = None
     begins: bool = True
     ends: bool = True
     forced: bool = False
     cop_distance_m: float = 0.0
+
+    def refused(self, code: str, **values: object) -> Contact:
+        """Return the contact with a reason against it, unless it has one already."""
+        return self if self.reason else replace(self, reason=refusal(code, **values))
 
     def frames(self, time: Array) -> slice:
         """Return the samples (time,), s, from its start to its end."""
@@ -113,7 +103,7 @@ def detect(
                 end_s=float(time[stop - 1]),
                 from_s=float(time[first]),
                 to_s=float(time[last]),
-                reason=SIGNAL_GAP if missing[max(start - 1, 0) : stop + 1].any() else "",
+                reason=refusal("plate_signal_missing") if missing[max(start - 1, 0) : stop + 1].any() else None,
                 begins=start > 0,
                 ends=stop < len(time),
             )

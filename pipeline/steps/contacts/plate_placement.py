@@ -14,7 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import Problem
 from ...plates.wrench import plate_axes
+from ...variables.stance_verdicts import refusal
 from .feet import HALF_SOLE_M, Feet
 from .plate_steps import PlateStep, beside_sole, lines_from_pelvis, places_in_foot, steps_on
 
@@ -80,14 +82,11 @@ def key_of(corners: Array) -> bytes:
     return bytes((np.round(corners, 3) + 0.0).tobytes())
 
 
-def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[str]:
-    """Return a line on each plate of which the vertical force (sample, plate), N, points down, else empty."""
+def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[Problem | None]:
+    """Return the refusal of each plate of which the vertical force (sample, plate), N, points down, else None."""
     down = upside_down(vertical)
     return [
-        f"plate {number} pushes down by up to {-np.nanmin(vertical[:, plate]):.0f} N: are its corners in the wrong "
-        "order, or the signs of its channels turned?"
-        if down[plate]
-        else ""
+        refusal("plate_pushes_down", number=number, newtons=-np.nanmin(vertical[:, plate])) if down[plate] else None
         for plate, number in enumerate(numbers)
     ]
 
@@ -105,8 +104,8 @@ def _largest(vertical: Array) -> Array:
     return np.asarray(np.fmax.reduce(np.abs(vertical), axis=0, initial=0.0))
 
 
-def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> str:
-    """Return how the corners of a plate (4, 3) seem to be turned or mirrored, or an empty text.
+def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Problem | None:
+    """Return the refusal of a plate with corners (4, 3) that seem to be turned or mirrored, or None.
 
     Another reading must fit, most of the steps and all together better than the file's, and better than a shift. Others
     that fit as well are named too.
@@ -117,7 +116,7 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> str:
         number: of the plate.
     """
     if not steps:
-        return ""
+        return None
     axes, turns = plate_axes(corners), np.tile(np.eye(3), (1 + len(MISREADINGS), 1, 1))
     turns[1:, :2, :2] = [reading for reading, _ in MISREADINGS]
     turns = axes @ turns @ axes.T
@@ -129,7 +128,7 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> str:
     total = np.where(fits, gain.sum(axis=0), 0.0)
     best = int(np.argmax(total))
     if total[best] < MARGIN or _misfit_of_shift(steps, lines[:, 0]) < misfit[:, 1 + best].sum():
-        return ""
+        return None
     passed, pressed = ([_distance(of[:, reading]) for reading in (0, 1 + best)] for of in (lines, beside))
     words = [
         f"{what} {100 * was:.0f} cm ({100 * now:.0f} cm if it is)"
@@ -141,7 +140,7 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> str:
     ]
     alike = [what for (_, what), one in zip(MISREADINGS, total, strict=True) if one > total[best] - MARGIN]
     names = " or ".join(dict.fromkeys([MISREADINGS[best][1], *alike]))
-    return f"plate {number} seems {names}: {' '.join(words).removeprefix('and ')}"
+    return refusal("plate_turned", number=number, how=names, away=" ".join(words).removeprefix("and "))
 
 
 def _beside(step: PlateStep, turns: Array) -> Array:
@@ -172,8 +171,8 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-def shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, str]:
-    """Return a line for the plate that seems shifted, or for two that may be.
+def shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Problem]:
+    """Return the refusal of the plate that seems shifted, or of two that may be.
 
     The limit is about 5 cm for steps on two plates, about 8 cm on a single one. Where a force presses in the foot and
     passes the pelvis depends on the person and the markers, and slightly on the foot and the step. A shift of each
@@ -208,12 +207,10 @@ def shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[i
         return {}
     blamed = [plate for plate in plates if gains[plate] > gains[best] - EQUAL_MARGIN]
     if len(blamed) == 1:
-        return {
-            best: f"plate {numbers[best]} seems shifted by {100 * size:.0f} cm: that far from foot and pelvis is the "
-            f"force, measured by {'the other plates' if len(plates) > 1 else 'where feet press'}"
-        }
-    both = " and ".join(str(numbers[plate]) for plate in blamed)
-    return dict.fromkeys(blamed, f"plates {both} seem shifted against each other by {100 * size:.0f} cm")
+        by = "the other plates" if len(plates) > 1 else "where feet press"
+        return {best: refusal("plate_shifted", number=numbers[best], cm=100 * size, by=by)}
+    names = " and ".join(str(numbers[plate]) for plate in blamed)
+    return dict.fromkeys(blamed, refusal("plates_shifted", numbers=names, cm=100 * size))
 
 
 def _offsets(step: PlateStep) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -12,10 +12,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import SIDES
+from ...errors import Problem
 from ...plates.wrench import centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import AnyTrial, Trial, trials_of
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
+from ...variables.stance_verdicts import refusal
 from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
 from .contact_checks import Timed
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
@@ -29,8 +31,9 @@ Array = NDArray[np.float64]
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
 
-class Rules(NamedTuple):
-    """Settings of the step, as in :func:`contacts`."""
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Section ``contacts`` of the settings, described in config/settings.schema.yaml."""
 
     threshold_n: float
     min_contact_s: float
@@ -46,29 +49,21 @@ class Rules(NamedTuple):
 class BodyMotion(NamedTuple):
     """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
 
-    ``misread``: for each plate a line if the steps of the whole session show that its corners are, else empty.
+    ``misread``: for each plate its refusal if the steps of the whole session show that its corners are, else None.
     """
 
     landmarks: Mapping[str, Array]
     feet: Feet
     pelvis: Array
     steps: Sequence[PlateStep]
-    misread: Sequence[str]
+    misread: Sequence[Problem | None]
 
 
 @take_usable_walks
 def contacts(
     clean: xr.Dataset,
     *,
-    threshold_n: float,
-    min_contact_s: float,
-    max_cop_distance_m: float,
-    edge_margin_m: float,
-    max_time_offset_s: float,
-    max_lever_arm_m: float,
-    max_drift_n: float,
-    misread_plates: str,
-    kinematic_events: str,
+    settings: Settings,
     plates_left: str | None = None,
     plates_right: str | None = None,
     by_trial: Mapping[str, Mapping[str, Any]] | None = None,
@@ -77,15 +72,7 @@ def contacts(
 
     Args:
         clean: the step ``clean``.
-        threshold_n: vertical force that counts as contact, N.
-        min_contact_s: shortest contact on a plate, s.
-        max_cop_distance_m: largest distance of the centre of pressure from the foot that makes it, m.
-        edge_margin_m: how far the foot may be outside the plate, m.
-        max_time_offset_s: largest time between a plate and the markers, s.
-        max_lever_arm_m: largest distance of the force from the ankle, m.
-        max_drift_n: largest unknown drift of a plate's baseline, N.
-        misread_plates: ``reject`` contacts on plates that seem turned, mirrored or shifted, or ``ignore`` that.
-        kinematic_events: one of :data:`pipeline.steps.contacts.kinematic_events.METHODS`.
+        settings: see :class:`Settings`.
         plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none", of one trial.
         by_trial: these two of the trials of a session.
 
@@ -93,30 +80,19 @@ def contacts(
         At the marker instants, lab axes: ``ground_force``, ``ground_moment`` about the lab origin,
         ``centre_of_pressure`` (time, side, axis), ``free_moment`` (time, side). The wrench is zero in swing and
         NaN in a stance without known force. ``contact_start``, ``contact_end`` (contact) of every stance,
-        with its side, plates, validity and reason; ``event_time`` (event) with kind, side and source.
+        with its side, plates, validity, reason and its code; ``event_time`` (event) with kind, side and source.
 
     Raises:
         UserError: trials.tsv assigns a plate that the file does not have.
     """
-    rules = Rules(
-        threshold_n,
-        min_contact_s,
-        max_cop_distance_m,
-        edge_margin_m,
-        max_time_offset_s,
-        max_lever_arm_m,
-        max_drift_n,
-        misread_plates,
-        kinematic_events,
-    )
-    cells, motions = by_trial or {}, _motions(trials_of(clean), rules)
+    cells, motions = by_trial or {}, _motions(trials_of(clean), settings)
     of_trials = {name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()}
     return repeat_for_trials(_of_trial)(
-        clean, rules=rules, plates_left=plates_left, plates_right=plates_right, by_trial=of_trials
+        clean, settings=settings, plates_left=plates_left, plates_right=plates_right, by_trial=of_trials
     )
 
 
-def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, BodyMotion]:
+def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, BodyMotion]:
     """Return the motion of each trial of a session."""
     on_plates: dict[bytes, list[PlateStep]] = {}
     plates, motions = {}, {}
@@ -131,18 +107,18 @@ def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, BodyMoti
         keys = [plate_placement.key_of(plate) for plate in corners]
         for step in steps:
             on_plates.setdefault(keys[step.plate], []).append(step)
-        known = trial.variables["plate_edges_known"].values.astype(bool)
-        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, known, strict=True))
-        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [""] * len(keys))
-    if rules.misread_plates != "reject":
+        with_edges = trial.variables["plate_edges_known"].values.astype(bool)
+        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, with_edges, strict=True))
+        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys))
+    if settings.misread_plates != "reject":
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
-    every = {(key, number): corners for listed in plates.values() for key, number, corners, known in listed if known}
+    every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
     misread = {
         (key, number): plate_placement.misreading(on_plates.get(key, ()), corners, number)
         for (key, number), corners in every.items()
     }
     return {
-        name: motion._replace(misread=[misread.get((key, number), "") for key, number, *_ in plates[name]])
+        name: motion._replace(misread=[misread.get((key, number)) for key, number, *_ in plates[name]])
         for name, motion in motions.items()
     }
 
@@ -150,103 +126,107 @@ def _motions(trials: Mapping[str, AnyTrial], rules: Rules) -> dict[str, BodyMoti
 def _of_trial(
     clean: AnyTrial,
     *,
-    rules: Rules,
+    settings: Settings,
     motion: BodyMotion,
     plates_left: str | None = None,
     plates_right: str | None = None,
 ) -> Trial:
     """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
-    known: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
-    time, corners, numbers = known["time"], known["plate_corner"], known["plate"].tolist()
-    force, moment = known["plate_force"], known["plate_moment"]
+    data: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
+    time, corners, numbers = data["time"], data["plate_corner"], data["plate"].tolist()
+    force, moment = data["plate_force"], data["plate_moment"]
     feet = motion.feet
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
-    verdicts = _verdicts(known, numbers, motion.misread)
-    steps = [step for step in motion.steps if not verdicts[step.plate]]
-    combined = _combining(known, motion, rules)
-    found = [
+    refusals = _refuse_plates(data, numbers, motion.misread)
+    combine = _combining(data, motion, settings)
+    single = [
         foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
-        for contact in _detected(known, verdicts, threshold_n=rules.threshold_n, min_contact_s=rules.min_contact_s)
+        for contact in _detect(data, refusals, settings)
         for i in contact.plates
     ]
-    found = contact_checks.reject_drifting(found, known["plate_drift"], max_drift_n=rules.max_drift_n)
-    in_time = combined(found)
+    single = contact_checks.reject_drifting(single, data["plate_drift"], max_drift_n=settings.max_drift_n)
+    contacts = combine(single)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
-    stated = [known[name] for name in ("event_time", "event", "event_side")]
-    weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(in_time), rules.kinematic_events)
-    first_stances = stances_by_side(in_time, weaker, span)
-    edgeless = np.flatnonzero(~known["plate_edges_known"].astype(bool)).tolist()
+    stated = [data[name] for name in ("event_time", "event", "event_side")]
+    weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(contacts), settings.kinematic_events)
+    first_stances = stances_by_side(contacts, weaker, span)
+    edgeless = np.flatnonzero(~data["plate_edges_known"].astype(bool)).tolist()
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
-    alone = foot_on_plate.reject_shared(found, time, feet, first_stances, corners, pressed)
-    if alone != found:
-        in_time = combined(alone)
-    judged = contact_checks.reject_shifted(in_time, time, steps, numbers)
-    reject_implausible = partial(
-        contact_checks.reject_implausible,
-        max_cop_distance_m=rules.max_cop_distance_m,
-        max_lever_arm_m=rules.max_lever_arm_m,
-    )
-    judged = [
-        reject_implausible(each, time, _sum(force, each.plates), _sum(moment, each.plates), feet.get(each.side))
-        for each in judged
+    alone = foot_on_plate.reject_shared(single, time, feet, first_stances, corners, pressed)
+    contacts = combine(alone) if alone != single else contacts
+    steps = [step for step in motion.steps if not refusals[step.plate]]
+    contacts = [
+        contact_checks.reject_implausible(
+            contact,
+            time,
+            _sum(force, contact.plates),
+            _sum(moment, contact.plates),
+            feet.get(contact.side),
+            max_cop_distance_m=settings.max_cop_distance_m,
+            max_lever_arm_m=settings.max_lever_arm_m,
+        )
+        for contact in contact_checks.reject_shifted(contacts, time, steps, numbers)
     ]
-    events = {side: events_of(judged, side, weaker) for side in SIDES}
-    explained = partial(_explained, found=judged, known=feet, plates_left_out=clean.attrs["plates_left_out"])
-    listed = {side: [explained(stance, side) for stance in stances(events[side], **span)] for side in SIDES}
+    events = {side: events_of(contacts, side, weaker) for side in SIDES}
+    left_out = clean.attrs["plates_left_out"]
+    listed = {
+        side: [_contact_of(stance, side, contacts, feet, left_out) for stance in stances(events[side], **span)]
+        for side in SIDES
+    }
     wrenches = [
-        ground_wrench(time, listed[side], force, moment, corners, threshold_n=rules.threshold_n) for side in SIDES
+        ground_wrench(time, listed[side], force, moment, corners, threshold_n=settings.threshold_n) for side in SIDES
     ]
     return _dataset(clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], of_both_sides(events))
 
 
 def _combining(
-    clean: Mapping[str, NDArray[Any]], motion: BodyMotion, rules: Rules
+    data: Mapping[str, NDArray[Any]], motion: BodyMotion, settings: Settings
 ) -> Callable[[Sequence[Contact]], list[Contact]]:
     """Return a function that joins the contacts of a foot on several plates, and checks their places and times.
 
     A contact that it has seen before is not compared with the plate's edges again.
     """
-    time, corners, force, moment = (clean[name] for name in ("time", "plate_corner", "plate_force", "plate_moment"))
+    time, corners, force, moment = (data[name] for name in ("time", "plate_corner", "plate_force", "plate_moment"))
     places: dict[str, Any] = {"time": time, "feet": motion.feet, "corners": corners}
-    places |= {"edges_known": clean["plate_edges_known"].astype(bool), "edge_margin_m": rules.edge_margin_m}
+    places |= {"edges_known": data["plate_edges_known"].astype(bool), "edge_margin_m": settings.edge_margin_m}
     reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places))
 
-    def combined(found: Sequence[Contact]) -> list[Contact]:
-        listed = [reject_partly_off(contact) for contact in foot_on_plate.combine(found)]
+    def combine(single: Sequence[Contact]) -> list[Contact]:
         timed = [
-            Timed(each, _sum(force, each.plates), _sum(moment, each.plates), corners[each.plates[0]]) for each in listed
+            Timed(each, _sum(force, each.plates), _sum(moment, each.plates), corners[each.plates[0]])
+            for each in map(reject_partly_off, foot_on_plate.combine(single))
         ]
-        offset_s = rules.max_time_offset_s
+        offset_s = settings.max_time_offset_s
         return contact_checks.reject_out_of_time(timed, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
 
-    return combined
+    return combine
 
 
-def _verdicts(clean: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[str]) -> list[str]:
-    """Return why each plate cannot be used, empty if it can: its channels, its signs, then its corners."""
-    down = plate_placement.pushing_down(clean["plate_force"][..., 1], numbers)
-    faults = (
-        f"plate {number}: {fault}" if fault else "" for number, fault in zip(numbers, clean["plate_fault"], strict=True)
-    )
-    return [fault or first or second for fault, first, second in zip(faults, down, misread, strict=True)]
+def _refuse_plates(
+    data: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[Problem | None]
+) -> list[Problem | None]:
+    """Return why each plate cannot be used, None if it can: its channels, its signs, then its corners."""
+    down = plate_placement.pushing_down(data["plate_force"][..., 1], numbers)
+    faults = zip(numbers, data["plate_fault"].tolist(), strict=True)
+    channels = [refusal("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
+    return [first or second or third for first, second, third in zip(channels, down, misread, strict=True)]
 
 
-def _detected(
-    clean: Mapping[str, NDArray[Any]], verdicts: Sequence[str], *, threshold_n: float, min_contact_s: float
-) -> list[Contact]:
-    """Return the contacts on all plates, with the plate's verdict as reason."""
-    filtered = clean["vertical_force_filtered"]
-    down = plate_placement.upside_down(filtered) if any(verdicts) else np.zeros(len(verdicts), dtype=bool)
-    found = []
-    for i, verdict in enumerate(verdicts):
-        up = -1.0 if down[i] and verdict else 1.0  # to detect contacts on an upside-down plate
-        vertical, smooth = np.ascontiguousarray(up * clean["vertical_force"][:, i]), up * filtered[:, i]
+def _detect(data: Mapping[str, NDArray[Any]], refusals: Sequence[Problem | None], settings: Settings) -> list[Contact]:
+    """Return the contacts on all plates, refused where the plate is."""
+    filtered = data["vertical_force_filtered"]
+    down = plate_placement.upside_down(filtered) if any(refusals) else np.zeros(len(refusals), dtype=bool)
+    threshold_n, min_contact_s = settings.threshold_n, settings.min_contact_s
+    contacts = []
+    for i, reason in enumerate(refusals):
+        up = -1.0 if down[i] and reason else 1.0  # to detect contacts on an upside-down plate
+        vertical, smooth = np.ascontiguousarray(up * data["vertical_force"][:, i]), up * filtered[:, i]
         plain = plate_contacts.detect(
-            clean["plate_time"], vertical, smooth, i, threshold_n=threshold_n, min_contact_s=min_contact_s
+            data["plate_time"], vertical, smooth, i, threshold_n=threshold_n, min_contact_s=min_contact_s
         )
-        found += [replace(contact, reason=contact.reason or verdict) for contact in plain]
-    return found
+        contacts += [replace(contact, reason=contact.reason or reason) for contact in plain]
+    return contacts
 
 
 def _sum(vectors: Array, plates: Sequence[int]) -> Array:
@@ -254,27 +234,28 @@ def _sum(vectors: Array, plates: Sequence[int]) -> Array:
     return vectors[:, plates[0]] if len(plates) == 1 else vectors[:, list(plates)].sum(axis=1)
 
 
-def _explained(stance: Stance, side: str, *, found: Sequence[Contact], known: Feet, plates_left_out: str) -> Contact:
+def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Feet, plates_left_out: str) -> Contact:
     """Return the good contact of a stance, or one with the reason against it."""
 
     def overlap(contact: Contact) -> float:
         return min(contact.end_s, stance.end_s) - max(contact.start_s, stance.start_s)
 
     share = 0.5 * (stance.end_s - stance.start_s)  # of a contact shared with the other foot
-    own = [c for c in found if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
-    own = [c for c in own if c.cop_distance_m <= foot_on_plate.FAR_M] or own
-    best = max(own, key=overlap, default=None)
+    mine = [c for c in contacts if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
+    mine = [c for c in mine if c.cop_distance_m <= foot_on_plate.FAR_M] or mine
+    best = max(mine, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
-    bare = Contact((), stance.start_s, stance.end_s, *reach, side, "", stance.begins, stance.ends)
-    if side not in known:
-        return replace(bare, reason=plate_contacts.NO_FOOT)
+    bare = Contact((), stance.start_s, stance.end_s, *reach, side, None, stance.begins, stance.ends)
+    if side not in feet:
+        return bare.refused("foot_without_markers")
+    if best is None and not (stance.begins or stance.ends):
+        return bare.refused("no_gait_event")
     if best is None:
-        nowhere = f"{plate_contacts.NO_PLATE} ({plates_left_out})" if plates_left_out else plate_contacts.NO_PLATE
-        return replace(bare, reason=nowhere if stance.begins or stance.ends else plate_contacts.NO_EVENT)
+        return bare.refused("no_plate_left", left_out=plates_left_out) if plates_left_out else bare.refused("no_plate")
     whole = overlap(best) >= stance.end_s - stance.start_s - 2 * SAME_EVENT_S
     if best.reason or not whole:
-        return replace(bare, plates=best.plates, reason=best.reason or plate_contacts.PARTLY_OFF)
+        return replace(bare, plates=best.plates, reason=best.reason).refused("foot_partly_off_plate")
     return best
 
 
@@ -328,7 +309,8 @@ def _dataset(
         "contact_side": ("contact", _text(row.side for row in rows)),
         "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in rows)),
         "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
-        "reason": ("contact", _text(row.reason for row in rows)),
+        "reason": ("contact", _text(row.reason.what if row.reason else "" for row in rows)),
+        "reason_code": ("contact", _text(row.reason.code if row.reason else "" for row in rows)),
         "event": ("event", _text(event.kind for event, _ in events)),
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),

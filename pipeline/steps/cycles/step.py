@@ -20,7 +20,7 @@ from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_h
 from .peaks_and_work import impulses, peaks, ranges, work
 from .residual_share import residual_share
 from .spatiotemporal import Heels, belt_speed, spatiotemporal, support, turning_angle
-from .verdicts import Stances, Strike, judged, left_out_by_hand
+from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
 from .whole_stances import of_whole_stances
 
 Array = NDArray[np.float64]
@@ -221,12 +221,12 @@ def _cut(
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles`."""
     found, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
-    every = judged(
+    every = judge_stances(
         kinetics, kinematics, contacts, clean, calibrate,
         min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
     )  # fmt: skip
     alone = every.without_cycle(found.strikes) if left_out else []
-    by_hand = left_out_by_hand([*found.strikes, *alone], left_out)
+    by_hand = leave_out_by_hand([*found.strikes, *alone], left_out)
     stances = every.without(by_hand)
     whole = stances.whole
     heels = Heels.of(clean)
@@ -236,7 +236,7 @@ def _cut(
     return CutTrial(
         found,
         stances,
-        reason=np.array([by_hand.get(strike) or stances.reason_of(strike) for strike in found.strikes], dtype=str),
+        reason=np.array([stances.reason_of(strike, by_hand) for strike in found.strikes], dtype=str),
         gone=np.array([strike in by_hand for strike in found.strikes], dtype=bool),
         distances=spatiotemporal(heels, contacts, **found._asdict(), belt_speed_m_s=speed),
         phases=support(contacts, **found._asdict()),

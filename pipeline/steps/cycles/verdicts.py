@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ...body.plausibility import REMEDY, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
-from ...errors import UserError
+from ...errors import Problem, UserError
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
-from ...variables.stance_verdicts import BY_HAND
+from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, refusal
 from ...vocabulary.event_names import OFF, STRIKE
 from .residual_share import residual_share, root_mean_square_and_peak
 
@@ -29,7 +29,7 @@ class Stances:
 
     Attributes:
         start, end: (stance,), s.
-        side, plates, reason: (stance,) text; the reason is empty if the kinetics are valid.
+        side, plates, reason, code: (stance,) text; reason and its code are empty if the kinetics are valid.
         disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
         forward_closure: (stance, joint), of the stance's side, degrees.
         energy_closure: (stance, segment), of the stance's side, W.
@@ -43,6 +43,7 @@ class Stances:
     side: NDArray[np.str_]
     plates: NDArray[np.str_]
     reason: NDArray[np.str_]
+    code: NDArray[np.str_]
     disagreement: Array
     forward_closure: Array
     energy_closure: Array
@@ -52,7 +53,7 @@ class Stances:
     @property
     def whole(self) -> NDArray[np.bool_]:
         """Return which stances have both ends and valid kinetics."""
-        return np.asarray(self.ended & (self.reason == ""))
+        return np.asarray(self.ended & (self.code == ""))
 
     @property
     def row(self) -> NDArray[np.intp]:
@@ -73,13 +74,13 @@ class Stances:
             "stance_disagreement": ("stance", self.disagreement),
             "stance_forward_closure": (("stance", "joint"), self.forward_closure),
             "stance_energy_closure": (("stance", "segment"), self.energy_closure),
-            **{f"stance_{name}": ("stance", own) for name, own in zip(RESIDUALS, self.residual.T, strict=True)},
+            **{f"stance_{name}": ("stance", one) for name, one in zip(RESIDUALS, self.residual.T, strict=True)},
         }
 
     def coordinates(self) -> dict[str, Any]:
         """Return the text coordinates of cycles.nc along ``stance``."""
-        texts = {"stance_side": self.side, "stance_plates": self.plates, "stance_reason": self.reason}
-        return {name: ("stance", text) for name, text in texts.items()}
+        texts = {"side": self.side, "plates": self.plates, "reason": self.reason, "code": self.code}
+        return {f"stance_{name}": ("stance", text) for name, text in texts.items()}
 
     def from_strike(self, strike: Strike) -> NDArray[np.intp]:
         """Return the numbers of the stances that begin with a foot strike."""
@@ -92,22 +93,24 @@ class Stances:
         every = zip(self.side.tolist(), self.start.tolist(), self.ended.tolist(), strict=True)
         return [(side, start_s) for i, (side, start_s, ended) in enumerate(every) if ended and i not in followed]
 
-    def reason_of(self, strike: Strike) -> str:
+    def reason_of(self, strike: Strike, by_hand: Mapping[Strike, Problem]) -> str:
         """Return why the cycle from a strike has no valid kinetics; empty if it has."""
+        if strike in by_hand:
+            return by_hand[strike].what
         mine = self.from_strike(strike)
-        return str(self.reason[mine[0]]) if mine.size else "no stance at the start of the cycle"
+        return str(self.reason[mine[0]]) if mine.size else refusal("no_stance").what
 
-    def without(self, reasons: Mapping[Strike, str]) -> Stances:
-        """Return the stances with those of the strikes rejected, for the reasons given."""
-        texts = [str(text) for text in self.reason]
-        for strike, reason in reasons.items():
+    def without(self, refusals: Mapping[Strike, Problem]) -> Stances:
+        """Return the stances with those of the strikes refused."""
+        reasons, codes = self.reason.tolist(), self.code.tolist()
+        for strike, reason in refusals.items():
             for i in self.from_strike(strike):
-                texts[i] = reason
-        return replace(self, reason=np.array(texts, dtype=str))
+                reasons[i], codes[i] = reason.what, reason.code
+        return replace(self, reason=np.array(reasons, dtype=str), code=np.array(codes, dtype=str))
 
 
-def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, str]:
-    """Return the strikes of the cycles and stances that the user leaves out, with the reasons.
+def leave_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, Problem]:
+    """Return the strikes of the cycles and stances that the user leaves out, with the refusals.
 
     Args:
         strikes: strikes at which the trial's cycles, and stances without one, begin.
@@ -116,22 +119,23 @@ def left_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, fl
     Raises:
         UserError: no cycle or stance of that side starts at that instant.
     """
-    found = {}
+    refusals = {}
     for side, start_s, reason in left_out:
         starts = [start for of, start in strikes if of == side]
         nearest = min(starts, key=lambda start: abs(start - start_s), default=np.inf)
         if abs(nearest - start_s) >= SAME_STRIKE_S:
-            known = ", ".join(f"{start:.2f}" for start in starts) or "none"
+            listed = ", ".join(f"{start:.2f}" for start in starts) or "none"
             raise UserError(
                 "cycles.tsv",
                 f"no {side} cycle or stance starts at {start_s:g} s",
-                f"correct start_s, those of that side start at {known} s, or remove the row",
+                f"correct start_s, those of that side start at {listed} s, or remove the row",
+                "cycle_unknown",
             )
-        found[side, nearest] = BY_HAND + reason
-    return found
+        refusals[side, nearest] = refusal(BY_HAND, reason=reason)
+    return refusals
 
 
-def judged(
+def judge_stances(
     kinetics: AnyTrial,
     kinematics: AnyTrial,
     contacts: AnyTrial,
@@ -146,31 +150,31 @@ def judged(
     sides, starts, ends = (touched[f"contact_{name}"].values for name in ("side", "start", "end"))
     of_moments = solved["disagreement"].values[:, solved["load"].values.tolist().index("moment")]
     disagreement = float(np.fmax.reduce(of_moments))
-    refused = dict(zip(SIDES, kinematics["leg_refused"].values.tolist(), strict=True))
-    reasons = [
-        refused[side] or reason for side, reason in zip(sides.tolist(), touched["reason"].values.tolist(), strict=True)
-    ]
+    refusals = _refuse_by_leg_or_contact(contacts, kinematics)
     time = touched["time"].values
     frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
     vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
     ankle = solved["joint_moment"].values[:, :, solved["joint"].values.tolist().index("ankle")]
-    known = np.isfinite(ankle).all(axis=-1)
+    solvable = np.isfinite(ankle).all(axis=-1)
     row = [SIDES.index(str(side)) for side in sides]
-    for i in (i for i, reason in enumerate(reasons) if not reason):
+    for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
         complete = starts[i] > time[0] and ends[i] < time[-1]
         if disagreement > max_disagreement_n_m:
-            reasons[i] = f"the formulations of the joint moments differ by {disagreement:.1e} N m"
+            refusals[i] = refusal("formulations_differ", n_m=disagreement)
         elif complete and peak < min_peak_force_body_weights:
-            reasons[i] = f"peak vertical force only {peak:.2f} body weights"
-        elif not known[frames[i], row[i]].all():
+            refusals[i] = refusal("force_too_low", body_weights=peak)
+        elif not solvable[frames[i], row[i]].all():
             flags = kinematics["implausible"].values[frames[i], row[i]]
-            reasons[i] = _refused(flags, str(sides[i])) or _hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
-    reason, margin_s = np.array(reasons, dtype=str), _settling_s(clean)
+            hidden = _refuse_hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
+            refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
+    reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
+    code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
+    margin_s = _settling_s(clean)
     from_s, to_s = starts - margin_s, ends + margin_s
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
-    for i in np.flatnonzero(surrounded & (reason == "")).tolist():
-        surrounded[i] = known[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
+    for i in np.flatnonzero(surrounded & (code == "")).tolist():
+        surrounded[i] = solvable[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -178,6 +182,7 @@ def judged(
         sides.astype(str),
         touched["plates"].values.astype(str),
         reason,
+        code,
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
@@ -196,24 +201,35 @@ def _residuals(
     """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
     share, misfit = residual_share(kinetics, calibrate), kinematics["fit_residual"].values[:, :, : len(CHAIN)]
     figures = [
-        [*root_mean_square_and_peak(share[own]), _root_mean_square_mm(misfit[own, side])]
-        for own, side in zip(frames, sides, strict=True)
+        [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side])]
+        for inside, side in zip(frames, sides, strict=True)
     ]
     return np.array(figures).reshape(-1, len(RESIDUALS))
 
 
 def _root_mean_square_mm(distance_m: Array) -> float:
     """Return the root mean square of distances in mm; NaN where none is known."""
-    known = distance_m[np.isfinite(distance_m)]
-    return 1000 * float(np.sqrt(np.mean(known**2))) if known.size else np.nan
+    seen_m = distance_m[np.isfinite(distance_m)]
+    return 1000 * float(np.sqrt(np.mean(seen_m**2))) if seen_m.size else np.nan
 
 
-def _refused(flags: NDArray[np.int8], side: str) -> str:
-    """Return why the pose of a leg is refused in a stance; empty if it is not."""
+def _refuse_by_leg_or_contact(contacts: AnyTrial, kinematics: AnyTrial) -> list[Problem | None]:
+    """Return why each stance is refused by its leg or by its contact; None if it is not."""
+    of_leg = dict(zip(SIDES, kinematics["leg_refused"].values.tolist(), strict=True))
+    columns = (contacts.variables[name].values.tolist() for name in ("contact_side", "reason", "reason_code"))
+    return [
+        refusal(LEG_REFUSED, reason=of_leg[side]) if of_leg[side] else Problem("", reason, "", code) if code else None
+        for side, reason, code in zip(*columns, strict=True)
+    ]
+
+
+def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:
+    """Return why the pose of a leg is refused in a stance; None if it is not."""
     if not flags.any():
-        return ""
+        return None
     most = int(np.bincount(flags)[1:].argmax()) + 1
-    return f"{reason_of_flag(most, side)} in {100 * (flags > 0).mean():.0f} % of the stance; {REMEDY}"
+    share = 100 * (flags > 0).mean()
+    return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY)
 
 
 def _settling_s(clean: AnyTrial) -> float:
@@ -228,19 +244,19 @@ def _settling_s(clean: AnyTrial) -> float:
 
 def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> NDArray[np.bool_]:
     """Return whether an event of a kind and side (...,) happens at instants (...,), to 0.05 s."""
-    known = contacts.variables
-    here = np.abs(known["event_time"].values - instant_s[:, None]) < SAME_STRIKE_S
-    here &= (known["event"].values == kind) & (known["event_side"].values == side[:, None])
+    events = contacts.variables
+    here = np.abs(events["event_time"].values - instant_s[:, None]) < SAME_STRIKE_S
+    here &= (events["event"].values == kind) & (events["event_side"].values == side[:, None])
     return np.asarray(here.any(axis=1))
 
 
-def _hidden(clean: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> str:
-    """Return a reason that names the markers not seen in a stance."""
+def _refuse_hidden(clean: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> Problem:
+    """Return the refusal of a stance that names the markers not seen in it."""
     other = {"left": "_right", "right": "_left"}[side]
     inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
     unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))
     gaps = clean.marker.values[unseen].tolist()
-    own = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
-    absent = [f"{name}_{side}" for name in own if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
+    of_side = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
+    absent = [f"{name}_{side}" for name in of_side if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
     hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})
-    return f"markers not seen during the stance: {', '.join(hidden) or 'too few'}; fill the gap or use another trial"
+    return refusal("markers_not_seen", markers=", ".join(hidden) or "too few")

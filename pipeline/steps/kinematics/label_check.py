@@ -44,7 +44,7 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
                 "other markers fit when they are exchanged"
             )
             remedy = "label them in the capture software and export again, or set clean.exchanged_markers to ignore"
-            raise UserError("", what, remedy)
+            raise UserError("", what, remedy, "labels_exchanged")
 
 
 def find_exchange(position: Array, static: Array) -> tuple[int, int] | None:

@@ -80,7 +80,7 @@ def judge_legs(
             _drop_short(flags[span, column], time[span])
     for reasons in refused:
         if all(reasons):
-            raise UserError("", "; ".join(reasons), "")
+            raise UserError("", "; ".join(reasons), "", "leg_implausible")
     return Verdicts(flags, np.array(refused, dtype=str), turns)
 
 

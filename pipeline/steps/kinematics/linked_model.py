@@ -73,7 +73,9 @@ def build_linked_model(
             chosen[name] = body, _weight(name, segment, marker_weights), place
     if not any(weight for _, weight, _ in chosen.values()):
         what = "no marker of the linked legs has a weight"
-        raise UserError("", what, "label the markers of the body model, or change kinematics.marker_weights")
+        raise UserError(
+            "", what, "label the markers of the body model, or change kinematics.marker_weights", "markers_missing"
+        )
     bodies, weights, places = zip(*chosen.values(), strict=True)
     rotation = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
     neutral = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)

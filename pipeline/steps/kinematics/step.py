@@ -211,7 +211,9 @@ def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence
     for span, names in zip(spans, absent, strict=True):
         if not np.isfinite(rotation[span]).any():
             seen = f"too few markers of the body model are seen (absent: {names or 'none; they are hidden'})"
-            raise UserError("", f"no leg can be followed: {seen}", "label them, or exclude the trial")
+            raise UserError(
+                "", f"no leg can be followed: {seen}", "label them, or exclude the trial", "markers_missing"
+            )
 
 
 def _hide(variables: Variables, hidden: Sequence[NDArray[np.bool_]]) -> None:

@@ -38,15 +38,15 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
     pelvis, feet = _mean(points, "asis"), _mean(points, "heel", "toe")
     if pelvis is None or feet is None:
         what = "cannot tell where up is: no ASIS or no heel and toe markers are seen in this trial"
-        raise UserError("", what, LABEL_THEM)
+        raise UserError("", what, LABEL_THEM, "no_heading")
     up = _nearest_axis(np.nanmean(pelvis - feet, axis=0))
     headings = {name: value for name, value in _headings(points, up).items() if np.isfinite(value).all()}
     if not headings:
         what = "cannot tell where the person faces: neither both ASIS nor heel and toe of a foot are seen together"
-        raise UserError("", what, LABEL_THEM)
+        raise UserError("", what, LABEL_THEM, "no_heading")
     if len(headings) == 2 and headings["pelvis"] @ headings["feet"] < 0:
         remedy = "are left and right, or heel and toe, exchanged in the labels?"
-        raise UserError("", "pelvis and feet face opposite ways", remedy)
+        raise UserError("", "pelvis and feet face opposite ways", remedy, "no_heading")
     heading = np.sum(list(headings.values()), axis=0)
     forward = _nearest_axis(heading) if quarter_turn else heading / np.linalg.norm(heading)
     seen = pelvis[np.isfinite(pelvis).all(axis=1)]

@@ -63,12 +63,12 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
             following=Path(following["file"]) if following else None,
         )
         try:
-            by_name[row["trial"]] = attempt(step, about)
+            by_name[row["trial"]] = attempt(step, about, "recording_unusable")
         except OSError as error:
             failed = error.filename or row["file"]
             if all(row[name] for name in ("sha256", "forces_sha256") if name in row):  # readable when the run began
                 raise OSError(error.errno, error.strerror, failed) from None
-            by_name[row["trial"]] = rejection(f"{failed}: {error.strerror}", about)
+            by_name[row["trial"]] = rejection(f"{failed}: {error.strerror}", about, "recording_unusable")
     return joined(by_name)
 
 

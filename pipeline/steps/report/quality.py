@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from ...trials.session import FILES
 from ...variables.schema import REPAIRS
-from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED
+from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, words_in_general
 from .tables import ABSENT, Row, Table, rejected_trials
 
 CHECKS = {
@@ -30,7 +29,6 @@ OTHER_REPAIRS = {
     "swapped labels corrected": "labels_exchanged_back",
     "plates not used": "plates_left_out",
 }
-NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\.?\w)")  # not within a name, such as that of a file
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
@@ -79,7 +77,7 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 
 
 def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
-    """Return counts of rejected trials and of refused contacts by reason, without its numbers."""
+    """Return counts of rejected trials and of refused contacts by reason, in general words."""
     contacts = (row for row in quality if row["verdict"] == REFUSED and row["side"])
     return Counter(map(kind_of, rejected_trials(quality))), Counter(map(kind_of, contacts))
 
@@ -129,5 +127,5 @@ def _worst(column: Iterable[float]) -> str:
 
 
 def kind_of(row: Row) -> str:
-    """Return the reason of a row of quality.csv without its numbers."""
-    return NUMBER.sub("…", row["reason"])
+    """Return the reason of a row of quality.csv in general words, without its values."""
+    return words_in_general(row["code"], row["reason"])

@@ -252,17 +252,18 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
         residuals = [known[f"stance_{name}"] for name in RESIDUALS]
         closures = [known["stance_disagreement"], known["stance_forward_closure"], energy]
         checks = np.column_stack([*closures, *residuals]).tolist()
-        texts = [known[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "reason")]
+        texts = [known[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "code", "reason")]
         stances = [
-            [side, round(start, 4), round(end, 4), plates, verdict_of(reason, plates), reason]
+            [side, round(start, 4), round(end, 4), plates, verdict_of(code, plates), code, reason]
             + [float(f"{check:.2e}") for check in found]  # significant digits
-            for side, start, end, plates, reason, found in zip(*texts, checks, strict=True)
+            for side, start, end, plates, code, reason, found in zip(*texts, checks, strict=True)
         ]
     spans = spans_of(data, "stance") if stances else [slice(0)] * data.sizes["trial"]
-    for i, (trial, reason) in enumerate(zip(known["trial"].tolist(), known["rejected"].tolist(), strict=True)):
+    verdicts = (known[name].tolist() for name in ("trial", "rejected_code", "rejected"))
+    for i, (trial, code, reason) in enumerate(zip(*verdicts, strict=True)):
         own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if reason:
-            yield [*own, "", np.nan, np.nan, "", REFUSED, reason, *[pd.NA] * len(NUMBERS)]
+            yield [*own, "", np.nan, np.nan, "", REFUSED, code, reason, *[pd.NA] * len(NUMBERS)]
         for stance in stances[spans[i]]:
             yield [*own, *stance, *(known[name][i] for name in REPAIRS)]
 

@@ -15,13 +15,12 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
 from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.plate_contacts import DRIFT, LEFT_OUT, NO_PLATE, PARTLY_OFF, TIME_OFFSET, TWO_FEET
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from pipeline.trials.session import joined, separate
 from tests.steps.contacts.test_kinematic_events import running
 from tests.support.faults.plates import Stance, on_plates
-from tests.support.plates.stances import SETTINGS, STOPS_AT_ONCE, found, stance, under
+from tests.support.plates.stances import STOPS_AT_ONCE, found, stance, under
 from tests.support.settings import settings_of
 from tests.support.walks import as_clean
 from tests.support.walks.as_clean import FOOT_M, SPEED_M_S, Rectangle, Walk, as_stored, cleaned, walk
@@ -77,9 +76,9 @@ def test_a_misread_plate_is_misread_in_all_trials_of_its_session(plated: xr.Data
     """In the second trial the left foot is not seen, so that no step of it can be judged."""
     turned = as_stored(FAULTS["turned by 180 degrees"](plated, 0))
     unseen = turned.assign(marker_position=turned.marker_position.where(turned.marker != "toe_left"))
-    alone = {str(plates): str(reason) for _, plates, reason in on_plates(unseen)}
+    alone = {str(plates): str(reason) for _, plates, reason, _ in on_plates(unseen)}
     assert "seems" not in alone["1"]
-    session = separate(contacts(joined({"seen": turned, "unseen": unseen}), **SETTINGS))
+    session = separate(contacts(joined({"seen": turned, "unseen": unseen}), settings=settings_of("contacts")))
     for trial in session.values():
         reasons = [
             str(reason)
@@ -99,7 +98,9 @@ def test_assigned_plates_are_checked_for_their_placement(known: Walk, plated: xr
 
 def test_a_misplaced_plate_that_is_left_out_has_no_effect(known: Walk, plated: xr.Dataset) -> None:
     trial = found(FAULTS["shifted"](plated, 0), plates_right="none")
-    assert [stance(trial, step)["reason"] for step in known.seen() if step.side == "right"] == [LEFT_OUT] * 3
+    assert [stance(trial, step)["reason_code"] for step in known.seen() if step.side == "right"] == [
+        "plate_given_to_other_foot"
+    ] * 3
 
 
 def test_the_check_of_placement_can_be_ignored(known: Walk, plated: xr.Dataset) -> None:
@@ -116,7 +117,7 @@ def test_time_comes_before_place(known: Walk) -> None:
     trial = found(late(cleaned(tread, [Rectangle(-1, 1, 0, 0.5), Rectangle(-1, 1, -0.5, 0)]), 0, 0.1))
     for step in tread.seen():
         row = stance(trial, step)
-        assert (TIME_OFFSET in row["reason"]) == (step.side == "right")
+        assert row["reason_code"] == ("plate_out_of_time" if step.side == "right" else "")
         assert row["valid"] == (step.side == "left")
 
 
@@ -129,8 +130,8 @@ def test_a_foot_partly_off_its_plate_does_not_shift_it(known: Walk, back_m: floa
     plates = [under(step) for step in known.seen()]
     plates[which] = under(known.seen()[which], back_m=back_m, front_m=front_m)
     trial = found(cleaned(known, plates))
-    reasons = [stance(trial, step)["reason"] for step in known.seen()]
-    assert reasons == [PARTLY_OFF if number == which else "" for number in range(len(reasons))]
+    codes = [stance(trial, step)["reason_code"] for step in known.seen()]
+    assert codes == ["foot_partly_off_plate" if number == which else "" for number in range(len(codes))]
 
 
 @pytest.mark.parametrize("joint_m", [0.06, 0.1, 0.15])
@@ -151,7 +152,7 @@ def backwards(trial: xr.Dataset) -> xr.Dataset:
 
 def test_walking_backwards_is_no_fault(generated: xr.Dataset, plated: xr.Dataset) -> None:
     """Some plates have two feet, because motion alone gives no events; these do not count."""
-    assert {row.reason for row in on_plates(backwards(generated))} <= {"", TWO_FEET}
+    assert {row.code for row in on_plates(backwards(generated))} <= {"", "two_feet_on_plate"}
     back = backwards(plated)
     assert [row.reason for row in on_plates(back, **STOPS_AT_ONCE)] == [""] * plated.sizes["plate"]
     turned = on_plates(reread(back, 1, [2, 3, 0, 1]), **STOPS_AT_ONCE)
@@ -212,14 +213,14 @@ def test_few_plates_and_missing_samples(known: Walk, plated: xr.Dataset) -> None
     for name in ("plate_force", "plate_moment", "vertical_force"):
         holed[name].values[:, 1] = np.nan
         holed[name].values[:50, 2] = np.nan
-    reasons = [stance(found(holed), step)["reason"] for step in known.seen()]
-    assert reasons == [NO_PLATE if number == 1 else "" for number in range(len(reasons))]
+    codes = [stance(found(holed), step)["reason_code"] for step in known.seen()]
+    assert codes == ["no_plate" if number == 1 else "" for number in range(len(codes))]
 
 
 def test_a_jump_is_reported_as_drift(tmp_path: Path) -> None:
     raw = jumping(raw_walk(tmp_path, 7), 1, 60)
-    reasons_of = [row.reason for row in on_plates(clean(raw, body_model=BODY_MODEL, settings=settings_of("clean")))]
-    assert [DRIFT in reason for reason in reasons_of] == [False, True, False]
+    codes = [row.code for row in on_plates(clean(raw, body_model=BODY_MODEL, settings=settings_of("clean")))]
+    assert codes == ["", "plate_drifts", ""]
 
 
 # --- idle plates -----------------------------------------------------------------------------------------------
@@ -233,7 +234,9 @@ def test_an_idle_plate_takes_no_part_in_contacts(shared: Path) -> None:
     """Plate 1 reads 44 to 48 N though nobody steps on it; the right foot is whole on plate 2, of which Mz2 is dead."""
     file, model = shared / "labs/plate_channels/IS070607/analogfpscale03.c3d", label("ASI", "HEE", "{side}TOE")
     assert after_cleaning(read(file, body_model=model, **CHOSEN["read"]), model) == [
-        ("right", "2", "plate 2: channel Mz2 stays within 79 while the vertical force moves by 600 N")
+        Stance(
+            "right", "2", "plate 2: channel Mz2 stays within 79 while the vertical force moves by 600 N", "plate_faulty"
+        )
     ]
 
 

@@ -11,7 +11,7 @@ import xarray as xr
 from pipeline.steps.contacts.events import Stance
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.foot_on_plate import reject_shared
-from pipeline.steps.contacts.plate_contacts import NO_FOOT, OTHER_UNSEEN, TWO_FEET, Contact
+from pipeline.steps.contacts.plate_contacts import Contact
 from tests.support.faults.plates import judged
 from tests.support.walks.on_plates import raw_walk
 
@@ -33,7 +33,7 @@ def test_stances_of_the_seen_foot_are_those_with_both_or_left_open(tmp_path: Pat
         alone = judged(without_foot(raw, side))
         mine = [row for row in alone if not row.reason]
         assert all(row in both for row in mine)
-        assert {row.reason for row in alone if row.reason} <= {NO_FOOT, OTHER_UNSEEN}
+        assert {row.code for row in alone if row.code} <= {"foot_without_markers", "other_foot_without_markers"}
         used, known = used + len(mine), known + len(both)
     assert known >= used > known - 3  # cut off by the trial, or seen to rest only in part
 
@@ -69,4 +69,5 @@ def test_a_load_that_its_foot_leaves_behind_is_the_other_foots(beside_m: float, 
     stances = {"left": [Stance(1.0, 2.0)], "right": [Stance(0.3, 1.2)]}
     feet = feet_of(places, time, belts, travel="forwards")
     left, right = reject_shared(loads, time, feet, stances, belts, {})
-    assert [left.reason, right.reason] == ([TWO_FEET, TWO_FEET] if shared else ["", ""])
+    codes = [each.reason.code if each.reason else "" for each in (left, right)]
+    assert codes == ["two_feet_on_plate" if shared else ""] * 2

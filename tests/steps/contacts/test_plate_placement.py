@@ -62,7 +62,8 @@ def verdicts_on(trial: Trial) -> list[str]:
         )
     ]
     shifted = shifted_plates([step for step in steps if not verdicts[step.plate]], numbers)
-    return [shifted.get(plate, verdict) for plate, verdict in enumerate(verdicts)]
+    refusals = [shifted.get(plate, verdict) for plate, verdict in enumerate(verdicts)]
+    return [refusal.what if refusal else "" for refusal in refusals]
 
 
 def trial_of(cleaned: xr.Dataset) -> Trial:
@@ -127,7 +128,7 @@ def test_a_reading_that_changes_little_is_not_reported(walks: list[xr.Dataset]) 
     )
     mirror = {"heel": middle.heel * (1 - 2 * np.abs(across)), "toe": middle.toe * (1 - 2 * np.abs(across))}
     for way in (middle, replace(middle, **mirror)):
-        assert misreading([way], trial.corners[1], 2) == ""
+        assert misreading([way], trial.corners[1], 2) is None
 
 
 def test_steps_of_other_trials_count(walks: list[xr.Dataset]) -> None:
@@ -136,8 +137,8 @@ def test_steps_of_other_trials_count(walks: list[xr.Dataset]) -> None:
         reread(walks[0], 1, TURNED), walks[0],
     ))  # fmt: skip
     corners = walks[0].plate_corner.values[1]
-    assert "turned by 180 degrees" in misreading(wrong + wrong, corners, 2)
-    assert misreading(wrong + right + right, corners, 2) == ""
+    assert "turned by 180 degrees" in str(misreading(wrong + wrong, corners, 2))
+    assert misreading(wrong + right + right, corners, 2) is None
 
 
 @pytest.mark.parametrize("turn_deg", [37, 90, 180])

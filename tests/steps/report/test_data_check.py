@@ -19,7 +19,7 @@ ROW = {
     "participant": "p1", "session": "s1", "trial": "walk", "condition": "slow", "plates": "1",
     "disagreement_n_m": "2e-13",
 }  # fmt: skip
-USED = [{**ROW, "side": side, "verdict": "used", "reason": ""} for side in ("left", "right")]
+USED = [{**ROW, "side": side, "verdict": "used", "code": "", "reason": ""} for side in ("left", "right")]
 CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True"} for row in USED for _ in range(3)]
 
 
@@ -40,12 +40,12 @@ def test_nothing_against_the_data_is_said_in_one_sentence() -> None:
 
 
 def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None:
-    bare = {**ROW, "side": "left", "verdict": "not on a plate", "reason": "no plate"}
-    refused = {**ROW, "side": "left", "verdict": "refused", "reason": "two feet on plate 1"}
+    bare = {**ROW, "side": "left", "verdict": "not on a plate", "code": "no_plate", "reason": "no plate"}
+    refused = {**ROW, "side": "left", "verdict": "refused", "code": "plate_drifts", "reason": "by 31 N"}
     assert judged([*USED, *[bare] * 9]).state == GOOD
     found = judged([*USED, bare, refused])
     assert (found.state, state_of(found, "Plate contacts")) == (LOOK, LOOK)
-    assert "['2 of 3 used', '1 refused: two feet on plate …', '1 more" in str(found.points)
+    assert "['2 of 3 used', \"1 refused: the plate's baseline drifts by … N\", '1 more" in str(found.points)
     assert state_of(judged([refused]), "Plate contacts") == BAD
     assert "no left contact is used" in str(judged(USED[1:]).points)
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from pipeline.body.body_model import BodyModel
 from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.plate_contacts import DRIFT, PARTLY_OFF, TIME_OFFSET, TWO_FEET
 from pipeline.steps.read.step import read_trial as read
 from tests.support.faults.channels import CHANNEL_FAULTS
 from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
@@ -51,8 +50,8 @@ CHANNEL_DOSES = {
 }
 # real stances that are correctly rejected: heel 16 and 17 cm behind the plate
 CORRECTLY_REJECTED = {
-    ("walking2", "left", PARTLY_OFF),
-    ("PiG_Motion-FlatFoot-Hole", "right", PARTLY_OFF),
+    ("walking2", "left", "foot_partly_off_plate"),
+    ("PiG_Motion-FlatFoot-Hole", "right", "foot_partly_off_plate"),
 }
 
 
@@ -60,10 +59,11 @@ class Stance(NamedTuple):
     side: str
     plates: str
     reason: str
+    code: str
 
 
 class PlateFault(NamedTuple):
-    """A fault of a plate: its name, doses, injection by dose number, and words of the right reason."""
+    """A fault of a plate: its name, doses, injection by dose number, and words or code of the right reason."""
 
     name: str
     doses: str
@@ -91,24 +91,27 @@ PLATE_FAULTS = (
         "one plate out of time",
         "40 ms, early and late",
         lambda t, p, dose: late(t, p, 0.04 * (1 if dose % 2 else -1)),
-        TIME_OFFSET,
+        "plate_out_of_time",
     ),
     PlateFault(
         "one plate out of time",
         "50 to 240 ms",
         lambda t, p, dose: late(t, p, (0.05 + 0.01 * dose) * (1 if dose % 2 else -1)),
-        TIME_OFFSET,
+        "plate_out_of_time",
     ),
-    PlateFault("plate drifts evenly", "30 to 220 N", lambda t, p, dose: drifting(t, p, _newtons(dose)), DRIFT),
-    PlateFault("plate jumps under load", "30 to 220 N", lambda t, p, dose: jumping(t, p, _newtons(dose)), DRIFT),
+    PlateFault("plate drifts evenly", "30 to 220 N", lambda t, p, dose: drifting(t, p, _newtons(dose)), "plate_drifts"),
+    PlateFault(
+        "plate jumps under load", "30 to 220 N", lambda t, p, dose: jumping(t, p, _newtons(dose)), "plate_drifts"
+    ),
 )
 
 
 def on_plates(cleaned: xr.Dataset, **settings: Any) -> list[Stance]:
     """Return the stances on plates of a trial of step ``clean``."""
     trial = found(cleaned, **settings)
-    rows = zip(trial.contact_side.values, trial.plates.values, trial.reason.values, strict=True)
-    return [Stance(str(side), str(plates), str(reason)) for side, plates, reason in rows if plates]
+    names = ("contact_side", "plates", "reason", "reason_code")
+    rows = [Stance(*row) for row in zip(*(trial[name].values.tolist() for name in names), strict=True)]
+    return [row for row in rows if row.plates]
 
 
 def judged(raw: xr.Dataset, model: BodyModel = BODY_MODEL) -> list[Stance]:
@@ -120,9 +123,10 @@ def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: Bo
     right, faulty = (
         clean(t, body_model=model, settings=settings_of("clean")) for t in (raw, fault.inject(raw, plate, dose))
     )
-    reasons = [s.reason for s in on_plates(faulty) if str(raw.plate.values[plate]) in s.plates.split()]
+    stances = [stance for stance in on_plates(faulty) if str(raw.plate.values[plate]) in stance.plates.split()]
+    reasons = [stance.reason for stance in stances]
     if reasons and all(reasons):
-        return FLAGGED if any(fault.words in reason for reason in reasons) else REFUSED
+        return FLAGGED if any(fault.words in f"{stance.reason} {stance.code}" for stance in stances) else REFUSED
     loaded = right.plate_force.values[:, plate, 1] > LOADED_N
     middle = raw.plate_corner.values[plate].mean(axis=0)
     was, now = ([trial[name].values[loaded, plate] for name in WRENCH] for trial in (right, faulty))
@@ -189,4 +193,4 @@ def _other_foot(folder: Path, dose: int) -> str:
     walk, direction = any_walk(2000 + dose)
     plate = plate_reaching(walk, direction, 1, (0.04 + 0.005 * dose) * (1 if dose % 2 else -1))
     stances = judged(recorded(folder, walk, (plate,), direction, seed=2000 + dose))
-    return FLAGGED if stances and all(TWO_FEET in stance.reason for stance in stances) else MISSED
+    return FLAGGED if stances and all(stance.code == "two_feet_on_plate" for stance in stances) else MISSED

@@ -10,22 +10,23 @@ from numpy.typing import NDArray
 
 from pipeline.steps.contacts.events import GaitEvent
 from pipeline.steps.contacts.step import contacts
-from pipeline.workflow.settings import read_yaml
-from tests.support.checkout import HOUSE
+from tests.support.settings import settings_of
 from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, MARKER_HZ, Footfall, Rectangle, Walk, as_stored
 
 Array = NDArray[np.float64]
 
-SETTINGS: dict[str, Any] = read_yaml(HOUSE / "config" / "default.yaml")["contacts"]
-THRESHOLD_N = float(SETTINGS["threshold_n"])
+THRESHOLD_N = settings_of("contacts").threshold_n
 SAMPLE_S = 1 / ANALOG_HZ + 1e-9  # a crossing is detected at the next sample
 FRAME_S = 1 / MARKER_HZ + 1e-9
 STOPS_AT_ONCE = {"max_time_offset_s": 0.05}  # feet in closed form, 42 ms earlier than real ones at foot off
+VERDICT = ("plates", "valid", "reason", "reason_code")
 ROUNDING = 1e-9  # double precision at 1000 N
 
 
-def found(trial: xr.Dataset, **settings: Any) -> xr.Dataset:
-    return contacts(as_stored(trial), **(SETTINGS | settings))
+def found(trial: xr.Dataset, **changes: Any) -> xr.Dataset:
+    """Return the contacts of a trial, with changed settings and cells of trials.tsv."""
+    cells = {name: changes.pop(name) for name in ("plates_left", "plates_right") if name in changes}
+    return contacts(as_stored(trial), settings=settings_of("contacts", **changes), **cells)
 
 
 def under(step: Footfall, *, back_m: float = 0.1, front_m: float = 0.1) -> Rectangle:
@@ -43,7 +44,9 @@ def stance(trial: xr.Dataset, step: Footfall) -> dict[str, Any]:
     ]
     assert len(rows) == 1, f"{len(rows)} stances for {step}"
     row = trial.isel(contact=rows[0])
-    return {name: row[name].item() for name in ("contact_start", "contact_end", "plates", "valid", "reason")}
+    return {
+        name: row[name].item() for name in ("contact_start", "contact_end", "plates", "valid", "reason", "reason_code")
+    }
 
 
 def events_of(trial: xr.Dataset, side: str) -> list[GaitEvent]:

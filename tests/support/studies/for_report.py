@@ -177,6 +177,7 @@ def trial_cycles(
         stance_side=("stance", np.append(side, ["right"] * alone)),
         stance_plates=("stance", np.full(stances, "1+2")),
         stance_reason=("stance", np.append(np.full(count, reason), [""] * alone)),
+        stance_code=("stance", np.append(np.full(count, reason and "two_feet_on_plate"), [""] * alone)),
     )
 
 

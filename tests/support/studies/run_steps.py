@@ -94,7 +94,7 @@ def run_trial(
 ) -> dict[str, xr.Dataset]:
     """Return the dataset of each step of one trial, with units and names; metrics also by name."""
     cleaned = clean(recorded, body_model=model, settings=settings_of("clean", **chosen["clean"]))
-    touched = contacts(cleaned, **chosen["contacts"])
+    touched = contacts(cleaned, settings=settings_of("contacts", **chosen["contacts"]))
     moved = kinematics(
         cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
     )

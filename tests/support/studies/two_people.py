@@ -59,6 +59,7 @@ def trial(
         "stance_side": ("stance", np.append(side, "right")),
         "stance_plates": ("stance", np.append(np.full(len(sides), "1 2"), "")),
         "stance_reason": ("stance", np.append(reason, "" if alone else "no plate")),
+        "stance_code": ("stance", np.append(np.where(reason, "two_feet_on_plate", ""), "" if alone else "no_plate")),
     }  # fmt: skip
     coordinates = names | {name: NAMES[name] for name in NAMES if name in dims} | own
     of_stances = constant_stances(np.where(used, starts, np.nan))

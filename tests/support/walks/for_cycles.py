@@ -174,6 +174,7 @@ def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
             "contact_side": ("contact", [step.side for step in steps]),
             "plates": ("contact", ["" if step in bad else "1" for step in steps]),
             "reason": ("contact", [bad.get(step, "") for step in steps]),
+            "reason_code": ("contact", [bad.get(step, "").replace(" ", "_") for step in steps]),
             "event": [kind for _, kind, _ in events],
             "event_side": ("event", [side for _, _, side in events]),
         },
