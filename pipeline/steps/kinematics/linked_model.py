@@ -15,7 +15,8 @@ from ...body.skeleton import Skeleton
 from ...conventions import ANGLES, CHAIN, FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.filters import interval_s
-from .linked_leg import PELVIS, Fit, Linkage, Posture, fit
+from .linkage import PELVIS, Linkage, Posture
+from .linked_leg import Fit, fit
 
 Array = NDArray[np.float64]
 # whether flexion, adduction and rotation are free

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-from pipeline.steps.kinematics import linked_leg
-from pipeline.steps.kinematics.linked_leg import PELVIS, Linkage, Posture, fit
+from pipeline.steps.kinematics import normal_equations
+from pipeline.steps.kinematics.linkage import PELVIS, Linkage, Posture, pose_bodies, take_step
+from pipeline.steps.kinematics.linked_leg import fit
 
 Array = NDArray[np.float64]
 COUNT = 30
@@ -47,7 +48,7 @@ def posture(model: Linkage) -> Posture:
 
 
 def markers_of(model: Linkage, at: Posture) -> Array:
-    bodies = linked_leg._bodies(model, at)
+    bodies = pose_bodies(model, at)
     return np.asarray(bodies.origin[model.body] + np.einsum("mjit,mj->mit", bodies.rotation[model.body], model.place))
 
 
@@ -61,17 +62,17 @@ def noisy(markers: Array) -> Array:
     return markers + NOISE_M * np.random.default_rng(3).normal(size=markers.shape)
 
 
-def normal_at(model: Linkage, markers: Array, at: Posture) -> linked_leg.Normal:
-    sums = linked_leg._sums(model, markers, np.broadcast_to(model.weight[:, None], (len(markers), COUNT)))
-    return linked_leg._normal(model, sums, at, np.ones(COUNT, dtype=bool))
+def normal_at(model: Linkage, markers: Array, at: Posture) -> normal_equations.Normal:
+    sums = normal_equations.sum_markers(model, markers, np.broadcast_to(model.weight[:, None], (len(markers), COUNT)))
+    return normal_equations.form_normal_equations(model, sums, at, np.ones(COUNT, dtype=bool))
 
 
-def gradient(normal: linked_leg.Normal) -> Array:
+def gradient(normal: normal_equations.Normal) -> Array:
     return -np.concatenate([normal.on_pelvis, normal.on_leg.reshape(-1, COUNT)])
 
 
-def whole(normal: linked_leg.Normal) -> Array:
-    return np.moveaxis(linked_leg._whole(normal), 0, -1)
+def whole(normal: normal_equations.Normal) -> Array:
+    return np.moveaxis(normal_equations.whole_matrix(normal), 0, -1)
 
 
 @pytest.mark.parametrize("free", [BALLS, HINGES])
@@ -86,7 +87,7 @@ def test_normal_equations_are_the_derivatives_of_the_cost(free: NDArray[np.bool_
     for coordinate in range(size):
         move = np.zeros((size, COUNT))
         move[coordinate] = step
-        ahead, behind = (normal_at(model, markers, linked_leg._move(model, at, sign * move)) for sign in (1, -1))
+        ahead, behind = (normal_at(model, markers, take_step(model, at, sign * move)) for sign in (1, -1))
         np.testing.assert_allclose((ahead.cost - behind.cost) / 2 / step, gradient(here)[coordinate], atol=1e-7)
         if coordinate >= 6:
             change = (gradient(ahead) - gradient(behind)) / 2 / step
@@ -98,7 +99,7 @@ def test_exact_markers_give_the_posture_back(free: NDArray[np.bool_]) -> None:
     model = linkage(free)
     true = posture(model)
     found = fit(model, markers_of(model, true), near(true))
-    expected = linked_leg._bodies(model, true)
+    expected = pose_bodies(model, true)
     assert found.converged.all()
     np.testing.assert_allclose(found.bodies.rotation, expected.rotation, atol=1e-9)
     np.testing.assert_allclose(found.bodies.origin, expected.origin, atol=1e-9)
@@ -115,7 +116,7 @@ def test_fit_has_the_least_squares_of_scipy() -> None:
         start = Posture(*(part[..., frame, None] for part in (true.rotation, true.origin, true.angle)))
 
         def residual(coordinates: Array, frame: int = frame, start: Posture = start) -> Array:
-            off = markers_of(model, linked_leg._move(model, start, coordinates[:, None]))[..., 0] - markers[..., frame]
+            off = markers_of(model, take_step(model, start, coordinates[:, None]))[..., 0] - markers[..., frame]
             return (np.sqrt(model.weight)[:, None] * off).ravel()
 
         best = least_squares(residual, np.zeros(6 + 2 * HINGES.sum()), xtol=1e-14, ftol=1e-14, gtol=1e-14)
@@ -159,7 +160,7 @@ def test_only_what_markers_leave_open_is_unknown(hidden: dict[int, int], unknown
     assert {int(body) for body in np.flatnonzero(lost.all(axis=1))} == unknown
     assert not lost[[body for body in range(7) if body not in unknown]].any()
     known = [body for body in range(7) if body not in unknown]
-    expected = linked_leg._bodies(model, true).rotation
+    expected = pose_bodies(model, true).rotation
     np.testing.assert_allclose(found.bodies.rotation[known], expected[known], atol=1e-7)
 
 
