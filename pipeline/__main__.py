@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import __version__
-from .errors import INTERRUPTED, UserError, nearest, printable
+from .errors import ERROR, INTERRUPTED, Problem, UserError, as_json, nearest, printable
 
 Answer = tuple[str, int]  # text to print, exit code
 OPTIONS: dict[str, Any] = {
@@ -115,10 +115,16 @@ def _add(
     return command
 
 
+def _add_json(command: Parser) -> None:
+    text = "print a JSON list of findings instead: severity, code, where, what, remedy"
+    command.add_argument("--json", action="store_true", help=text)
+
+
 def _add_steps_of_a_study(commands: Any) -> None:
     text = "write the tables of a folder of recordings; keep existing ones, and propose rows for new recordings"
     _add(commands, "init", _init, text, "my_study", place="DIR")
-    _add(commands, "check", _check, "list everything that is wrong with a study, before anything runs", "my_study")
+    text = "list everything that is wrong with a study, before anything runs"
+    _add_json(_add(commands, "check", _check, text, "my_study", "my_study --json"))
     text = "compute what is missing or out of date, and write the report"
     changed = "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"
     command = _add(commands, "run", _run, text, "my_study", "my_study --cores 2", "my_study --profile slurm", changed)
@@ -141,7 +147,7 @@ def _add_looks_at_results(commands: Any) -> None:
     either.add_argument("--stance", metavar="N", type=int, help="number of a stance instead, as in the list")
 
     text = "check that recordings and results are still those of the last run"
-    _add(commands, "verify", _verify, text, "my_study")
+    _add_json(_add(commands, "verify", _verify, text, "my_study", "my_study --json"))
 
 
 def _add_copies_of_results(commands: Any) -> None:
@@ -197,8 +203,10 @@ def _init(chosen: Namespace) -> Answer:
 def _check(chosen: Namespace) -> Answer:
     from .commands.check.command import as_text, check
 
+    if chosen.json:
+        return _in_json(lambda: check(chosen.path))
     findings = check(chosen.path)
-    return as_text(findings, chosen.path), int(any(finding.severity == "error" for finding in findings))
+    return as_text(findings, chosen.path), int(any(finding.severity == ERROR for finding in findings))
 
 
 def _run(chosen: Namespace) -> Answer:
@@ -226,10 +234,21 @@ def _explain(chosen: Namespace) -> Answer:
     return explain(chosen.path, cycle=chosen.cycle, stance=chosen.stance), 0
 
 
+def _in_json(find: Callable[[], Sequence[Problem]]) -> Answer:
+    """Return problems as JSON, also those for which nothing could be looked for."""
+    try:
+        problems = find()
+    except UserError as error:
+        problems = error.problems
+    return as_json(problems), int(any(problem.severity == ERROR for problem in problems))
+
+
 def _verify(chosen: Namespace) -> Answer:
     from .commands.verify import as_text, verify
     from .tables.terminal_table import text_width
 
+    if chosen.json:
+        return _in_json(lambda: verify(chosen.path)[0])
     faults, summary = verify(chosen.path)
     return as_text(faults, summary, chosen.path, width=text_width()), int(bool(faults))
 

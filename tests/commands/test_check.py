@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -92,6 +93,35 @@ def test_exit_codes_and_streams(demo: Path, tmp_path: Path, capsys: pytest.Captu
     assert "1 error." in capsys.readouterr().out
     assert command_line.main(["demo", str(demo)]) == 1  # would overwrite a study
     assert "is not empty" in capsys.readouterr().err
+
+
+def test_findings_as_json(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One document in any case; the exit code is that of the table."""
+
+    def run(study: Path) -> tuple[int, list[dict[str, str]]]:
+        code = command_line.main(["check", str(study), "--json"])
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        return code, json.loads(shown.out)
+
+    assert run(demo) == (0, [])
+    (demo / "sub-01" / "fast_01.c3d").rename(demo / "sub-01" / "führte.c3d")
+    code, findings = run(demo)
+    assert code == 1
+    assert findings == [
+        {key: getattr(problem, key) for key in ("severity", "code", "where", "what", "remedy")}
+        for problem in check(demo)
+    ]
+    assert {(finding["severity"], finding["code"], finding["where"]) for finding in findings} == {
+        ("error", "recording_unusable", "sub-01/fast_01.c3d"),
+        ("warning", "recording_not_listed", "sub-01/führte.c3d"),
+    }
+    (demo / "sub-01" / "führte.c3d").unlink()
+    edit(demo / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_02.c3d\tgait\tfast")
+    code, findings = run(demo)
+    assert (code, {finding["severity"] for finding in findings}) == (0, {"warning"})
+    code, findings = run(tmp_path / "absent")
+    assert (code, [finding["what"] for finding in findings]) == (1, ["no such folder"])
 
 
 def test_a_defect_keeps_its_traceback(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,25 @@ def test_a_finished_study_has_no_problem(finished: Path, capsys: pytest.CaptureF
     assert "3 recordings and 19 of 19 results were read" in capsys.readouterr().out
 
 
+def test_faults_as_json(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(study), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    (study / "derived/sub-01/kinematics.nc").unlink()
+    assert main(["verify", str(study), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == [
+        {
+            "severity": "error",
+            "code": "result_missing",
+            "where": "derived/sub-01/kinematics.nc",
+            "what": "missing",
+            "remedy": "run again",
+        }
+    ]
+    shutil.rmtree(study / "derived")
+    assert main(["verify", str(study), "--json"]) == 1
+    assert [fault["what"] for fault in json.loads(capsys.readouterr().out)] == ["no results"]
+
+
 def test_a_new_time_stamp_is_no_change(study: Path) -> None:
     for path in study.rglob("*.*"):
         path.touch()
