@@ -13,7 +13,7 @@ from ...conventions import SIDES
 from ...variables.stance_verdicts import REFUSED, USED
 from .curves.figures import SMALLEST_N
 from .quality import kind_of
-from .tables import Row, Totals, has_kinetics, names, of_part, rejected_trials, totals
+from .tables import Row, Totals, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
 ANSWERS = {
@@ -100,7 +100,7 @@ def _person(calibrations: Mapping[str, xr.Dataset]) -> Point:
 
 
 def _trials(count: Totals, quality: list[Row]) -> Point:
-    lost = [f"{row['trial']} of {row['session']}: {row['reason']}" for row in rejected_trials(quality)]
+    lost = [f"{row['trial']} of {row['session']}: {row['reason']}" for row in find_rejected_trials(quality)]
     state = GOOD if not lost else LOOK if count.trials_used else BAD
     return Point(state, "Trials", [f"{count.trials_used} of {count.trials} used", *lost])
 

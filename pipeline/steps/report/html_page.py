@@ -18,7 +18,7 @@ import xarray as xr
 from plotly.offline import get_plotlyjs
 
 from .curves.error_shares import band_percent
-from .curves.figures import Drawn, spoken
+from .curves.figures import Drawn, describe
 from .page_names import PAGES
 from .tables import Table
 
@@ -66,7 +66,7 @@ def render(
         .get_template(template)
         .render(
             policy=policy,
-            library=_packed_library(),
+            library=_pack_library(),
             scripts=scripts,
             styles=styles,
             library_styles=_library_styles(),
@@ -107,8 +107,8 @@ def margins(title: str, version: str, *, name: str = "", recorded: str = "") -> 
         "top-right": recorded,
         "bottom-left": f"gaitlab {version or '(version unknown)'}",
     }
-    rules = "".join(f'@{box}{{content:"{_escaped(_cut(text, MOST_LETTERS.get(box)))}"}}' for box, text in boxes.items())
-    return f"@page{{{rules}}}"
+    texts = {box: _escape(_shorten(text, MOST_LETTERS.get(box))) for box, text in boxes.items()}
+    return "@page{" + "".join(f'@{box}{{content:"{text}"}}' for box, text in texts.items()) + "}"
 
 
 def days_of(recorded: Mapping[str, str]) -> str:
@@ -121,11 +121,11 @@ def days_of(recorded: Mapping[str, str]) -> str:
     return f"Recorded {', '.join(days)}"
 
 
-def _cut(text: str, most: int | None) -> str:
+def _shorten(text: str, most: int | None) -> str:
     return text if most is None or len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text as it may stand in a CSS string inside an HTML element: all but letters and digits as numbers."""
     return "".join(x if x.isascii() and x.isalnum() else f"\\{ord(x):06x}" for x in text)
 
@@ -137,18 +137,18 @@ def get_library() -> str:
 
 
 @functools.cache
-def _packed_library() -> str:
-    return _packed(get_library())
+def _pack_library() -> str:
+    return _pack(get_library())
 
 
-def _packed(text: str) -> str:
+def _pack(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
-def packed_rows(table: Table) -> str:
+def pack_rows(table: Table) -> str:
     """Return the rows of a long table as listing.js reads them."""
     content = {"rows": table.rows, "marks": table.marks, "folder": PAGES if table.links else ""}
-    return _packed(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+    return _pack(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
 
 @functools.cache
@@ -171,8 +171,8 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["spoken"] = spoken
-    environment.filters["packed"] = packed_rows
+    environment.filters["describe"] = describe
+    environment.filters["pack"] = pack_rows
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
 

@@ -29,7 +29,7 @@ def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
         cycles: the participant's rows of metrics.csv.
         symmetry: the participant's rows of symmetry.csv.
     """
-    shown = shown_of(cycles)
+    shown = metrics_in(cycles)
     values = values_of(cycles, symmetry, shown)
     return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
 
@@ -40,23 +40,23 @@ def metrics_of_stances(rows: list[Row]) -> dict[str, Table]:
     return metrics([{k: v for k, v in row.items() if k not in left_out} for row in rows], [])
 
 
-def shown_of(rows: list[Row]) -> list[str]:
+def metrics_in(rows: list[Row]) -> list[str]:
     """Return the metrics that rows of metrics.csv have."""
     return [name for name in NUMBERS if rows and name in rows[0]]
 
 
 def values_of(cycles: list[Row], symmetry: list[Row], shown: list[str]) -> dict[tuple[str, str], tuple[Array, Text]]:
     """Return by condition, and side or comparison of the sides, the values (row, metric) and their participants."""
-    found = {}
+    values = {}
     for condition in names(cycles, "condition"):
         rows = {side: [row for row in cycles if (row["condition"], row["side"]) == (condition, side)] for side in SIDES}
         both = [row for row in symmetry if row["condition"] == condition]
         rows |= {what: _wide(both, what) for what in COMPARED}
         for what, mine in rows.items():
             if mine:
-                values = np.array([[float(row[name] or "nan") for name in shown] for row in mine])
-                found[condition, what] = (values, np.array([row["participant"] for row in mine]))
-    return found
+                numbers = np.array([[float(row[name] or "nan") for name in shown] for row in mine])
+                values[condition, what] = (numbers, np.array([row["participant"] for row in mine]))
+    return values
 
 
 def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average]) -> dict[str, Table]:
@@ -103,34 +103,29 @@ def _on_screen(header: list[str], conditions: int) -> list[int]:
 
 def means(rows: list[Row]) -> Table:
     """Return the main metrics of participants.csv, row by row."""
-    shown = [name for name in MEANS_SHOWN if rows and name in rows[0]]
-    header = [f"{_title(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in _units(shown)]
-    cells = [
-        [*(row[name] for name in ("participant", "session", "condition", "side", "cycles"))]
-        + [_number(row[name], DECIMALS.get(unit, 2)) for name, unit in _units(shown)]
-        for row in rows
-    ]
-    return Table(["Participant", "Session", "Condition", "Side", "Cycles", *header], cells)
+    shown = [(name, NUMBERS[name].units) for name in MEANS_SHOWN if rows and name in rows[0]]
+    labels = ("participant", "session", "condition", "side", "cycles")
+    header = [*map(_title, labels), *(f"{_title(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in shown)]
+    numbers = ([_number(row[name], DECIMALS.get(unit, 2)) for name, unit in shown] for row in rows)
+    return Table(header, [[*(row[name] for name in labels), *cells] for row, cells in zip(rows, numbers, strict=True)])
 
 
 def symmetry_indices(rows: list[Row]) -> Table:
     """Return the main indices of symmetry.csv by participant, session and condition."""
     wide = _wide(rows, "symmetry_index")
     shown = [name for name in ONE_SIDED if wide and name in wide[0]]
-    cells = [
-        [row["participant"], row["session"], row["condition"], *(_number(row[name], 1) for name in shown)]
-        for row in wide
-    ]
-    return Table(["Participant", "Session", "Condition", *map(_title, shown)], cells)
+    labels = ("participant", "session", "condition")
+    cells = [[*(row[name] for name in labels), *(_number(row[name], 1) for name in shown)] for row in wide]
+    return Table([*map(_title, (*labels, *shown))], cells)
 
 
 def _wide(symmetry: list[Row], value: str) -> list[Row]:
     """Return a row by participant, session and condition of symmetry.csv, with a column of each metric's ``value``."""
-    found: dict[tuple[str, ...], Row] = {}
+    wide: dict[tuple[str, ...], Row] = {}
     for row in symmetry:
-        own = {name: row[name] for name in ("participant", "session", "condition")}
-        found.setdefault((*own.values(),), own)[row["metric"]] = row[value]
-    return [*found.values()]
+        labels = {name: row[name] for name in ("participant", "session", "condition")}
+        wide.setdefault((*labels.values(),), labels)[row["metric"]] = row[value]
+    return [*wide.values()]
 
 
 def phases(shown: list[str]) -> NDArray[np.bool_]:
@@ -138,31 +133,22 @@ def phases(shown: list[str]) -> NDArray[np.bool_]:
     return np.array([name in PHASES for name in shown], dtype=bool)
 
 
-def _units(shown: list[str]) -> list[tuple[str, str]]:
-    return [(name, NUMBERS[name].units) for name in shown]
-
-
 def _title(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
 def _number(cell: str, decimals: int) -> str:
-    return _fixed(float(cell), decimals) if cell else ABSENT
+    return _format(float(cell), decimals) if cell else ABSENT
 
 
-def _fixed(value: float, decimals: int) -> str:
+def _format(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"  # never "-0.0"
 
 
 def _means_sds(column: Average, decimals: list[int]) -> list[str]:
-    """Return the cells of a column, one per metric."""
-    most = column.n.max(initial=0)
-    cells = zip(column.mean, column.sd, column.n, decimals, strict=True)
-    return [_mean_sd(mean, sd, n, most, places) for mean, sd, n, places in cells]
-
-
-def _mean_sd(mean: float, sd: float, n: int, most: int, decimals: int) -> str:
-    if n == 0:
-        return ABSENT
-    spread = f" ({sd:.{decimals}f})" if n > 1 else ""
-    return f"{_fixed(mean, decimals)}{spread}" + (f", n\xa0{n}" if n < most else "")
+    """Return the cells of a column, one per metric: mean, standard deviation, and n if it is less than the largest."""
+    most, cells = column.n.max(initial=0), []
+    for mean, sd, n, places in zip(column.mean, column.sd, column.n, decimals, strict=True):
+        spread = f" ({sd:.{places}f})" if n > 1 else ""
+        cells.append(f"{_format(mean, places)}{spread}" + (f", n\xa0{n}" if n < most else "") if n else ABSENT)
+    return cells

@@ -51,22 +51,22 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []
-    found = ((title, _bars(rows, _typical(rows, reference))) for title, rows in _groups(cycles).items())
-    return [_profile(title, bars) for title, bars in found if any(one.scores for one in bars)]
+    charts = ((title, _bars(rows, _typical(rows, reference))) for title, rows in _groups(cycles).items())
+    return [_profile(title, bars) for title, bars in charts if any(one.scores for one in bars)]
 
 
 def without_comparison(cycles: Sequence[Row]) -> list[str]:
     """Return how many cycles of each session and condition turn, so that they have no scores, in words."""
-    found = []
+    texts = []
     for title, rows in _groups(cycles).items() if cycles and GPS in cycles[0] else ():
         headings = ([float(row.get(name) or "nan") for row in rows] for name in ("turning_angle", "stride_direction"))
         if count := int(turns(*headings).sum()):
-            found.append(
+            texts.append(
                 f"{title}: {count} of {len(rows)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
                 f"more than {STRAIGHT_DEGREES:.0f} degrees away from the lab's axis of walking: no comparison "
                 "with normal gait (for a diagonal walkway set read: lab_axes: free)"
             )
-    return found
+    return texts
 
 
 def _groups(cycles: Sequence[Row]) -> dict[str, list[Row]]:
@@ -100,16 +100,16 @@ def _bars(rows: Sequence[Row], typical: dict[str, float]) -> list[Bars]:
         elif not name:
             scores["both"] = _mean(rows, OVERALL)
         expected = typical.get(score, float("nan"))
-        known = {side: value for side, value in scores.items() if np.isfinite(value)}
+        scores = {side: value for side, value in scores.items() if np.isfinite(value)}
         title = name.replace("_", " ").capitalize() or "Gait Profile Score"
-        result.append(Bars(title, known, expected if np.isfinite(expected) else None))
+        result.append(Bars(title, scores, expected if np.isfinite(expected) else None))
     return result
 
 
 def _mean(rows: Iterable[Row], name: str) -> float:
     """Return the mean of the known cells of a column, NaN if there is none."""
-    known = [float(row[name]) for row in rows if row.get(name)]
-    return float(np.mean(known)) if known else float("nan")
+    values = [float(row[name]) for row in rows if row.get(name)]
+    return float(np.mean(values)) if values else float("nan")
 
 
 def _profile(title: str, bars: list[Bars]) -> Profile:

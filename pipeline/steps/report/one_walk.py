@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...conventions import ANGLES, JOINTS, SIDES
 from ...signals.time_normalisation import PHASE, over_one_cycle
 from .curves.panels import moment_panel
-from .json_numbers import Array, rounded, select, shortened, whole
+from .json_numbers import Array, select, to_decimals, to_four_digits, to_whole_numbers
 
 MOST_FRAMES = 150
 # lines between landmarks and joint centres; a line needs both its points
@@ -31,38 +31,15 @@ class ShownTrial(NamedTuple):
     cycle: dict[str, int]
 
 
-class Force(TypedDict):
-    """Centre of pressure (mm) and force (N) per frame, lab axes; None without contact."""
-
-    at: list[list[int] | None]
-    force: list[list[int] | None]
-
-
-class Scene(TypedDict):
-    """A trial in motion: times (s), points (frame, point, axis) in mm, bones, forces."""
-
-    time: list[float]
-    points: list[list[list[int | None]]]
-    bones: dict[str, list[tuple[int, int]]]
-    forces: dict[str, Force]
-    cycles: dict[str, tuple[float, float]]
-
-
-class StanceForces(TypedDict):
-    """Force vectors of a stance: phase (%), centre of pressure x (m), force (N/kg)."""
-
-    phase: list[float]
-    at: list[float]
-    forward: list[float]
-    upward: list[float]
-
-
-def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> Scene:
+def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> dict[str, Any]:
     """Return a trial in motion.
 
     Args:
         trial: as of :func:`pipeline.steps.cycles.representative.representative`.
         cycles: start and end of the cycle of each side, s.
+
+    Returns:
+        Times (s), points (frame, point, axis) in mm, pairs of points by bone, forces by side, cycles.
     """
     time = select(trial, "time", "time")
     frames = np.arange(0, len(time), max(1, int(np.ceil(len(time) / MOST_FRAMES))))
@@ -72,74 +49,56 @@ def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> Scene
     number = {name: i for i, name in enumerate(names)}
     lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
     position = np.stack([points[name] for name in names], axis=1) if names else np.empty((len(frames), 0, 3))
-    return Scene(
-        time=rounded(time[frames], decimals=3),
-        points=whole(1000 * position),
-        bones={
+    return {
+        "time": to_decimals(time[frames], decimals=3),
+        "points": to_whole_numbers(1000 * position),
+        "bones": {
             of: [(number[a], number[b]) for a, b in pairs if a in number and b in number] for of, pairs in lines.items()
         },
-        forces={side: _force(trial, side, frames) for side in SIDES},
-        cycles=cycles,
-    )
+        "forces": {side: _force(trial, side, frames) for side in SIDES},
+        "cycles": cycles,
+    }
 
 
-def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> Force:
+def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> dict[str, list[list[int] | None]]:
+    """Return centre of pressure (mm) and force (N) per frame, lab axes; None without contact."""
     at = select(trial, "centre_of_pressure", "time", "axis", side=side)[frames]
     force = select(trial, "ground_force", "time", "axis", side=side)[frames]
-    known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
+    contact = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
 
     def or_none(values: Array) -> list[list[int] | None]:
-        return [row if there else None for row, there in zip(whole(values), known.tolist(), strict=True)]
+        return [row if there else None for row, there in zip(to_whole_numbers(values), contact.tolist(), strict=True)]
 
-    return Force(at=or_none(1000 * at), force=or_none(force))
+    return {"at": or_none(1000 * at), "force": or_none(force)}
 
 
-def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> StanceForces | None:
+def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> dict[str, Any] | None:
     """Return the force vectors over the stance of a cycle; None without a force.
 
     Args:
         study: derived/study.nc, for the force per body mass.
         trial: the trial of the cycle.
-        cycle: number along ``cycle``.
+        cycle: place along ``cycle`` of ``study``.
+
+    Returns:
+        By name the phase (%), the centre of pressure along x (m), and the force forward and upward (N/kg).
     """
     side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
     force = select(study, "ground_force", "cycle", "phase", "axis")[cycle]
     pressure = select(trial, "centre_of_pressure", "time", "axis", side=str(side))
     at = over_one_cycle(pressure, select(trial, "time", "time"), float(start), float(end))
-    known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
-    known &= np.where(known, force[:, 1], 0) > 0
-    if not known.any():
+    contact = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1) & (force[:, 1] > 0)
+    if not contact.any():
         return None
-    along = at[known, 0] - at[known, 0][0]
-    return StanceForces(
-        phase=PHASE[known].tolist(),
-        at=rounded(along, decimals=4),
-        forward=rounded(force[known, 0], decimals=3),
-        upward=rounded(force[known, 1], decimals=3),
-    )
+    return {
+        "phase": PHASE[contact].tolist(),
+        "at": to_decimals(at[contact, 0] - at[contact, 0][0], decimals=4),
+        "forward": to_decimals(force[contact, 0], decimals=3),
+        "upward": to_decimals(force[contact, 1], decimals=3),
+    }
 
 
-class Parts(TypedDict):
-    """Parts of a moment by name, joint and angle along the phase, and their sum."""
-
-    names: list[str]
-    parts: list[list[list[list[float | None]]]]
-    total: list[list[list[float | None]]]
-
-
-class Contributions(TypedDict):
-    """The moments of one side: by term, and the motion terms by cause; titles and signs by joint and angle."""
-
-    unit: str
-    joints: list[str]
-    angles: list[str]
-    titles: list[list[str]]
-    signs: list[list[str]]
-    terms: Parts
-    causes: Parts
-
-
-def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment_signs: str) -> Contributions:
+def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment_signs: str) -> dict[str, Any]:
     """Return the parts of the joint moments of one side over its cycle.
 
     Args:
@@ -149,25 +108,24 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
         moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.curves.panels.panels_of`.
 
     Returns:
-        Moments (joint, angle, phase): by term, and the motion terms (inertia and velocity) by cause.
+        The unit, titles and signs by joint and angle; ``terms`` and ``causes``: the parts (part, joint, angle, phase),
+        of the moment by term and of its motion terms (inertia and velocity) by cause, their names and their total.
     """
     panels = [[moment_panel(joint, angle, signs=moment_signs) for angle in ANGLES] for joint in JOINTS]
     factor = np.array([[panel.factor for panel in row] for row in panels])[..., None]
-    found = {}
+    result: dict[str, Any] = {
+        "unit": "N m/kg" if mass_kg else "N m",
+        "joints": list(JOINTS),
+        "angles": list(ANGLES),
+        "titles": [[panel.title for panel in row] for row in panels],
+        "signs": [[panel.sign for panel in row] for row in panels],
+    }
     for kind in ("term", "cause"):
-        dims = (kind, "joint", "angle", "phase")
-        parts = select(trial, f"joint_moment_by_{kind}", *dims, side=side) * factor / (mass_kg or 1.0)
-        names = select(trial, kind, kind).tolist()
-        found[kind] = Parts(names=names, parts=shortened(parts), total=shortened(parts.sum(axis=0)))
-    return Contributions(
-        unit="N m/kg" if mass_kg else "N m",
-        joints=list(JOINTS),
-        angles=list(ANGLES),
-        titles=[[panel.title for panel in row] for row in panels],
-        signs=[[panel.sign for panel in row] for row in panels],
-        terms=found["term"],
-        causes=found["cause"],
-    )
+        parts = select(trial, f"joint_moment_by_{kind}", kind, "joint", "angle", "phase", side=side)
+        parts = parts * factor / (mass_kg or 1.0)
+        names, total = select(trial, kind, kind).tolist(), parts.sum(axis=0)
+        result[f"{kind}s"] = {"names": names, "parts": to_four_digits(parts), "total": to_four_digits(total)}
+    return result
 
 
 def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> ShownTrial | None:

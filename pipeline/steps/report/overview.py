@@ -15,9 +15,9 @@ from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
 from . import metric_tables, tables
 from . import quality as checked
-from .curves.cycles import Chosen, CycleCurves, joined
+from .curves.cycles import Chosen, CycleCurves, join_cycles
 from .curves.error_shares import share_sums, shares
-from .curves.figures import Averaged, Drawn, drawn, key_of
+from .curves.figures import Drawn, LineAverages, draw_averages, key_of
 from .curves.lines import Line, by_line, lines_of, normal_of, people_with_sessions
 from .curves.panels import Panel
 from .data_check import data_check
@@ -49,7 +49,7 @@ class Overview:
         self.symmetry: list[Table] = []
         self.reasons: list[tuple[Counter[str], Counter[str]]] = []  # by participant
         self.cycles: list[CycleCurves] = []  # without curves
-        self.averages: dict[Place, Averaged] = {}
+        self.averages: dict[Place, LineAverages] = {}
         self.single: dict[Place, list[Chosen]] = {}
         self.share_sums: dict[str, Array] = {}
 
@@ -66,7 +66,7 @@ class Overview:
         self.columns = self.columns or tables.participants_columns(metrics)
         self.reasons.append(checked.reasons(quality))
         gait_cycles = tables.of_part(metrics, "cycle")
-        self.shown = self.shown or metric_tables.shown_of(gait_cycles)
+        self.shown = self.shown or metric_tables.metrics_in(gait_cycles)
         for place, (values, people) in metric_tables.values_of(gait_cycles, symmetry, self.shown).items():
             of_person = means_of_people(values, people, phase=metric_tables.phases(self.shown))
             self.metrics.setdefault(place, []).append(of_person)
@@ -91,14 +91,10 @@ class Overview:
         for i, chosen in enumerate(single):
             for label, curve in zip(labels, values[:, i], strict=True):
                 chosen.add(label, curve)
-        found = Averaged(
-            average(values),
-            average(mine.foot_off, mine.participant),
-            None if mine.band is None else average(mine.band, mine.participant),
-            [],
-        )
-        before = self.averages.get(place)
-        self.averages[place] = found if before is None else before.pooled(found)
+        foot_off = average(mine.foot_off, mine.participant)
+        band = None if mine.band is None else average(mine.band, mine.participant)
+        averages, earlier = LineAverages(average(values), foot_off, band, []), self.averages.get(place)
+        self.averages[place] = averages if earlier is None else earlier.pool(averages)
 
     def content(
         self, study: xr.Dataset, panels: Sequence[Panel], links: Mapping[str, str], reference: BySpeed
@@ -122,7 +118,7 @@ class Overview:
             "drawn": figures,
             "totals": self.totals,
             "figures": figures if several and self.averages else None,
-            "people_with_sessions": people_with_sessions(joined(self.cycles)) if self.cycles else 0,
+            "people_with_sessions": people_with_sessions(join_cycles(self.cycles)) if self.cycles else 0,
             "participants": self._participants(links),
             "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,
             "means": tables.together(self.means, links),
@@ -135,14 +131,14 @@ class Overview:
 
     def _figures(self, panels: Sequence[Panel], reference: BySpeed) -> Drawn:
         """Return the figures over participants; amplitudes of EMG depend on electrodes and skin and have none."""
-        cycles = joined(self.cycles)
+        cycles = join_cycles(self.cycles)
         lines = lines_of(cycles, dashes=self.dashes, over_participants=True)
-        found = {
+        averages = {
             place: one._replace(single=[chosen.single() for chosen in self.single[place]])
             for place, one in self.averages.items()
         }
-        normal = normal_of(cycles, lines, reference)
-        return drawn(panels, found, lines=lines, normal=normal).with_own_muscles(any_muscle=False)
+        drawn = draw_averages(panels, averages, lines=lines, normal=normal_of(cycles, lines, reference))
+        return drawn.without_muscles(also_with_curves=True)
 
     def _participants(self, links: Mapping[str, str]) -> Table:
         """Return the table of participants; those without a row of metrics.csv lack the columns of participants.tsv."""
@@ -154,10 +150,10 @@ class Overview:
     def _reasons(self) -> Table:
         """Return counts of rejected trials, refused contacts and their participants by reason."""
         trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
-        for own in self.reasons:
-            trials += own[0]
-            contacts += own[1]
-            people.update({**own[0], **own[1]}.keys())
+        for of_trials, of_contacts in self.reasons:
+            trials += of_trials
+            contacts += of_contacts
+            people.update({**of_trials, **of_contacts}.keys())
         order = (trials + contacts).most_common()
         counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
         return Table(["Reason", "Trials", "Plate contacts", "Participants"], counts)

@@ -12,7 +12,7 @@ from ...trials.session import facts_of_trials
 from . import metric_tables, quality, tables
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
-from .curves.figures import Drawn, figures, key_of
+from .curves.figures import Drawn, draw_cycles, key_of
 from .curves.lines import dash_styles, lines_of, normal_of
 from .curves.panels import panels_of
 from .data_check import data_check
@@ -95,4 +95,4 @@ def page(
 def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed) -> Drawn:
     """Return the figures of a participant's cycles, or stances."""
     lines = lines_of(cycles, dashes=dashes, over_participants=False)
-    return figures(cycles, lines=lines, normal=normal_of(cycles, lines, reference))
+    return draw_cycles(cycles, lines=lines, normal=normal_of(cycles, lines, reference))

@@ -11,7 +11,7 @@ import numpy as np
 from ...trials.session import FILES
 from ...variables.schema import REPAIRS
 from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, words_in_general
-from .tables import ABSENT, Row, Table, rejected_trials
+from .tables import ABSENT, Row, Table, find_rejected_trials
 
 CHECKS = {
     "disagreement_n_m": "Formulations differ by, N m",
@@ -79,7 +79,7 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
     """Return counts of rejected trials and of refused contacts by reason, in general words."""
     contacts = (row for row in quality if row["verdict"] == REFUSED and row["side"])
-    return Counter(map(kind_of, rejected_trials(quality))), Counter(map(kind_of, contacts))
+    return Counter(map(kind_of, find_rejected_trials(quality))), Counter(map(kind_of, contacts))
 
 
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:

@@ -100,7 +100,7 @@ def totals(rows: list[Row], quality: list[Row]) -> Totals:
         participants=len(names(both, "participant")),
         sessions=len(names(both, "session")),
         trials=len({(row["session"], row["trial"]) for row in both}),
-        trials_rejected=len(rejected_trials(quality)),
+        trials_rejected=len(find_rejected_trials(quality)),
         cycles=len(cycles),
         cycles_with_kinetics=sum(has_kinetics(row) for row in cycles),
         stances_alone=len(rows) - len(cycles),
@@ -147,7 +147,7 @@ def together(parts: Iterable[Table], links: Mapping[str, str]) -> Table:
     return Table(header, [row for part in parts for row in part.rows], links)
 
 
-def rejected_trials(quality: list[Row]) -> list[Row]:
+def find_rejected_trials(quality: list[Row]) -> list[Row]:
     """Return the rows of trials that were rejected as a whole."""
     return [row for row in quality if row["verdict"] == REFUSED and not row["side"]]
 

@@ -13,7 +13,7 @@ from ....results.averages import Array, Text
 from ....signals.time_normalisation import PHASE
 from ....variables.cycle_variables import STANCE, STANCE_CURVES
 from ....variables.gait_profile import turns
-from ..json_numbers import select, whole
+from ..json_numbers import select, to_whole_numbers
 from .panels import Panel
 
 BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
@@ -53,7 +53,7 @@ class CycleCurves(NamedTuple):
         return self._replace(**parts)
 
 
-def joined(parts: Sequence[CycleCurves]) -> CycleCurves:
+def join_cycles(parts: Sequence[CycleCurves]) -> CycleCurves:
     """Return the cycles of all parts."""
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
@@ -120,12 +120,13 @@ class Single(TypedDict):
 def single_of(values: Array, labels: NDArray[np.str_]) -> Single:
     """Return at most 20 of the curves (n, phase) that are known, evenly chosen."""
     values = np.where(np.isfinite(values), values, np.nan)
-    known = np.flatnonzero(np.isfinite(values).any(axis=1))
-    chosen = known[np.unique(np.linspace(0, len(known) - 1, min(len(known), MOST_SINGLE)).round().astype(int))]
+    with_values = np.flatnonzero(np.isfinite(values).any(axis=1))
+    count = len(with_values)
+    chosen = with_values[np.unique(np.linspace(0, count - 1, min(count, MOST_SINGLE)).round().astype(int))]
     curves = values[chosen, ::EVERY]
     largest = max(np.nanmax(np.abs(curves), initial=0), 1e-6)
     step = 10.0 ** np.floor(np.log10(largest / 200))  # at most .5 % of the largest value
-    return Single(step=float(step), labels=labels[chosen].tolist(), curves=whole(curves / step))
+    return Single(step=float(step), labels=labels[chosen].tolist(), curves=to_whole_numbers(curves / step))
 
 
 class Chosen:

@@ -33,15 +33,15 @@ def share_sums(study: xr.Dataset, panels: Iterable[Panel], mine: NDArray[np.bool
         Shares weighted by the squared width of the error band, which is proportional to the variance. Empty if no
         errors were drawn.
     """
-    found = {}
+    sums = {}
     for panel in panels if "joint_moment_band" in study else ():
         if panel.variable == "joint_moment_jcs":
             band = study.joint_moment_band.sel(panel.component).transpose("percentile", "cycle", "phase").values
             share = study.joint_moment_variance_share.sel(panel.component)
             part = share.transpose("error_source", "cycle", "phase").values[:, mine]
             weight = (band[-1, mine] - band[0, mine]) ** 2 * part
-            found[panel.title] = np.where(np.isfinite(weight), weight, 0).sum(axis=(1, 2))
-    return found
+            sums[panel.title] = np.where(np.isfinite(weight), weight, 0).sum(axis=(1, 2))
+    return sums
 
 
 def shares(study: xr.Dataset, sums: Mapping[str, Array]) -> Table | None:

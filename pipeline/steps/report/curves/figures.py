@@ -5,8 +5,9 @@ Colours are in templates/report.css.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ....results.averages import Average, average, pooled
 from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
 from ....variables.schema import VARIABLES
-from ..json_numbers import shortened
+from ..json_numbers import to_four_digits
 from .cycles import CycleCurves, Single, single_of
 from .lines import Line, NormalCurves, by_line
 from .panels import ANGLES, MOMENTS, MUSCLES, Limits, Panel, plain_unit
@@ -63,24 +64,6 @@ class Figure(TypedDict):
     reference: list[Band]
 
 
-class KeyLine(TypedDict):
-    """A line of the legend: its name, style, whether it is shown at first, and n of both sides in words."""
-
-    label: str
-    dash: str
-    shown: bool
-    n: str
-
-
-class Key(TypedDict):
-    """The legend of a page: sides, lines, whether they differ by session, and what a single curve is."""
-
-    sides: list[str]
-    lines: list[KeyLine]
-    sessions: bool
-    single: str
-
-
 class Drawn(NamedTuple):
     """The lines, one figure per panel, and for each the single curves in the order of the figure's curves."""
 
@@ -92,11 +75,11 @@ class Drawn(NamedTuple):
         """Return the figures that have curves."""
         return self._only([bool(figure["curves"]) for figure in self.figures])
 
-    def with_own_muscles(self, *, any_muscle: bool) -> Drawn:
+    def without_muscles(self, *, also_with_curves: bool) -> Drawn:
         """Return the figures without muscles that have no curves, or without any."""
-        muscle = [figure["group"] == MUSCLES for figure in self.figures]
-        known = [any_muscle and bool(figure["curves"]) for figure in self.figures]
-        return self._only([own or not of for own, of in zip(known, muscle, strict=True)])
+        return self._only(
+            [one["group"] != MUSCLES or (bool(one["curves"]) and not also_with_curves) for one in self.figures]
+        )
 
     def page_starts(self, not_on_paper: Collection[str]) -> set[str]:
         """Return the groups that begin a printed page: the first of kinetics, and EMG, if curves are before and after.
@@ -116,11 +99,11 @@ class Drawn(NamedTuple):
         return [figure["title"] for figure in self.figures if figure["group"] == group and not figure["curves"]]
 
     def _only(self, kept: Sequence[bool]) -> Drawn:
-        found = [i for i, keep in enumerate(kept) if keep]
-        return self._replace(figures=[self.figures[i] for i in found], single=[self.single[i] for i in found])
+        figures = [*itertools.compress(self.figures, kept)]
+        return self._replace(figures=figures, single=[*itertools.compress(self.single, kept)])
 
 
-class Averaged(NamedTuple):
+class LineAverages(NamedTuple):
     """What is drawn of a side and a line: averages of curves (panel, phase), foot off () and errors (panel, 2, phase).
 
     The single curves are by panel.
@@ -131,21 +114,21 @@ class Averaged(NamedTuple):
     band: Average | None
     single: list[Single]
 
-    def pooled(self, other: Averaged) -> Averaged:
+    def pool(self, other: LineAverages) -> LineAverages:
         """Return the averages of the curves of both, without single curves."""
         band = pooled(self.band, other.band) if self.band and other.band else None
-        return Averaged(pooled(self.curves, other.curves), pooled(self.foot_off, other.foot_off), band, [])
+        return LineAverages(pooled(self.curves, other.curves), pooled(self.foot_off, other.foot_off), band, [])
 
 
-def averaged(mine: CycleCurves) -> Averaged:
+def average_cycles(mine: CycleCurves) -> LineAverages:
     """Return what is drawn of the cycles of one side and line, each cycle being a single curve."""
     single = [single_of(mine.curve[:, i], mine.label) for i in range(len(mine.panels))]
-    return Averaged(
+    return LineAverages(
         average(mine.curve), average(mine.foot_off), None if mine.band is None else average(mine.band), single
     )
 
 
-def figures(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
+def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
     """Average the cycles of a participant per side and line.
 
     Args:
@@ -156,47 +139,46 @@ def figures(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[Norm
     Returns:
         One figure per panel, without curves that have no known sample. None of a muscle without EMG.
     """
-    found = {place: averaged(mine) for place, mine in by_line(cycles, lines).items()}
-    return drawn(cycles.panels, found, lines=lines, normal=normal, over=cycles.over).with_own_muscles(any_muscle=True)
+    averages = {place: average_cycles(mine) for place, mine in by_line(cycles, lines).items()}
+    drawn = draw_averages(cycles.panels, averages, lines=lines, normal=normal, over=cycles.over)
+    return drawn.without_muscles(also_with_curves=False)
 
 
-def drawn(
+def draw_averages(
     panels: Sequence[Panel],
-    found: Mapping[tuple[str, str], Averaged],
+    averages: Mapping[tuple[str, str], LineAverages],
     *,
     lines: Sequence[Line],
     normal: Sequence[NormalCurves],
     over: str = "gait cycle",
 ) -> Drawn:
     """Return the figures of averages by line and side."""
-    empty = [_empty(panel, normal, over) for panel in panels]
-    result = Drawn(lines, empty, [[] for _ in empty])
-    for line in lines:
-        for side in SIDES:
-            if (line.label, side) in found:
-                _add(result, found[line.label, side], side, line)
+    result = Drawn(lines, [_empty(panel, normal, over) for panel in panels], [[] for _ in panels])
+    for line, side in itertools.product(lines, SIDES):
+        if (line.label, side) in averages:
+            _add(result, averages[line.label, side], side, line)
     return result
 
 
-def _add(result: Drawn, found: Averaged, side: str, line: Line) -> None:
+def _add(result: Drawn, averages: LineAverages, side: str, line: Line) -> None:
     """Add the curves of one side and line to the figures."""
-    (mean, sd, n), bands = found.curves, found.band
-    means, sds = shortened(mean), shortened(np.where(n < SMALLEST_N, np.nan, sd))
-    off = shortened(found.foot_off.mean)
+    (mean, sd, n), band = averages.curves, averages.band
+    means, sds = to_four_digits(mean), to_four_digits(np.where(n < SMALLEST_N, np.nan, sd))
+    off = to_four_digits(averages.foot_off.mean)
     for i in np.flatnonzero(n.any(axis=1)):
-        errors = shortened(bands.mean[i]) if bands and bands.n[i].any() else None
+        errors = to_four_digits(band.mean[i]) if band and band.n[i].any() else None
         count = int(n[i].max())
         curve = Curve(
             side=side, line=line.label, dash=line.dash, n=count, foot_off=off, mean=means[i], sd=sds[i], band=errors
         )
         result.figures[i]["curves"].append(curve)
-        result.single[i].append(found.single[i])
+        result.single[i].append(averages.single[i])
 
 
 def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
     """Return a figure without curves."""
-    known = panel.variable in reference_curves.COMPONENTS
-    key = reference_curves.key_of(panel.variable, panel.component) if known else ()
+    in_references = panel.variable in reference_curves.COMPONENTS
+    key = reference_curves.key_of(panel.variable, panel.component) if in_references else ()
     return Figure(
         group=panel.group,
         title=panel.title,
@@ -212,40 +194,48 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
 def _band(normal: NormalCurves, curve: reference_curves.Reference, factor: int) -> Band:
     name = "normal" if normal.speed is None else f"normal, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
-    return Band(name=name, lines=normal.lines, mean=shortened(factor * mean), sd=shortened(sd))
+    return Band(name=name, lines=normal.lines, mean=to_four_digits(factor * mean), sd=to_four_digits(sd))
 
 
-def key_of(drawn: Drawn, *, single: str) -> Key:
-    """Return the legend of figures; ``single`` names what is averaged, such as ``cycle``."""
+def key_of(drawn: Drawn, *, single: str) -> dict[str, Any]:
+    """Return the legend of a page.
+
+    Args:
+        drawn: its figures.
+        single: what is averaged, such as ``cycle``.
+
+    Returns:
+        The sides; the lines with name, style, whether shown at first, and n of both sides in words; whether lines
+        differ by session; ``single``.
+    """
     sides = {curve["side"] for figure in drawn.figures for curve in figure["curves"]}
-    return Key(
-        sides=[side for side in SIDES if side in sides],
-        lines=[KeyLine(label=x.label, dash=x.dash, shown=x.shown, n=_counts(drawn.figures, x)) for x in drawn.lines],
-        sessions=any(x.session for x in drawn.lines),
-        single=single,
-    )
+    return {
+        "sides": [side for side in SIDES if side in sides],
+        "lines": [{**line._asdict(), "n": _counts(drawn.figures, line)} for line in drawn.lines],
+        "sessions": any(line.session for line in drawn.lines),
+        "single": single,
+    }
 
 
 def _counts(figures: Sequence[Figure], line: Line) -> str:
     """Return n of each side in words; that of the kinetics if it differs."""
     words = []
     for side in SIDES:
-        found = [
-            (f["group"], c["n"]) for f in figures for c in f["curves"] if (c["line"], c["side"]) == (line.label, side)
-        ]
-        if found:
-            most = max(n for _, n in found)
-            kinetics = max((n for group, n in found if group == MOMENTS), default=0)
+        place = (line.label, side)
+        counts = [(f["group"], c["n"]) for f in figures for c in f["curves"] if (c["line"], c["side"]) == place]
+        if counts:
+            most = max(n for _, n in counts)
+            kinetics = max((n for group, n in counts if group == MOMENTS), default=0)
             words.append(f"{side} {most}" + (f", kinetics {kinetics}" if kinetics < most else ""))
     return "; ".join(words)
 
 
-def spoken(figure: Figure) -> str:
+def describe(figure: Figure) -> str:
     """Return a figure in words, for screen readers."""
     text = f"{figure['title']} over the {figure['over']}, {figure['unit']}, {figure['sign']}."
     for curve in figure["curves"]:
-        known = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
-        (low, at_low), (high, at_high) = min(known), max(known)
+        values = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
+        (low, at_low), (high, at_high) = min(values), max(values)
         text += f" {curve['side']}, {curve['line']}, n {curve['n']}:"
         text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %{_beyond(figure['limits'], low, high)}."
     return text

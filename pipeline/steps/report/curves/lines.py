@@ -28,7 +28,7 @@ class Line(NamedTuple):
     dash: str
     shown: bool = True
 
-    def drawn_from(self, cycles: CycleCurves) -> NDArray[np.bool_]:
+    def selects(self, cycles: CycleCurves) -> NDArray[np.bool_]:
         """Return which cycles (cycle,) the line stands for."""
         mine: NDArray[np.bool_] = cycles.condition == self.condition
         return mine if self.session is None else mine & (cycles.session == self.session)
@@ -78,10 +78,10 @@ def normal_of(cycles: CycleCurves, lines: Sequence[Line], reference: reference_c
     nor has one if all its cycles turn.
     """
     if not reference_curves.speeds_of(reference):
-        straight = [line.label for line in lines if not cycles.turns[line.drawn_from(cycles)].all()]
+        straight = [line.label for line in lines if not cycles.turns[line.selects(cycles)].all()]
         return [NormalCurves(curves, straight) for curves in reference.values() if straight]
-    known = [(cycles.reference_speed[line.drawn_from(cycles)], line.label) for line in lines]
-    medians = [(float(np.nanmedian(speed)), label) for speed, label in known if np.isfinite(speed).any()]
+    speeds = [(cycles.reference_speed[line.selects(cycles)], line.label) for line in lines]
+    medians = [(float(np.nanmedian(speed)), label) for speed, label in speeds if np.isfinite(speed).any()]
     groups: list[list[tuple[float, str]]] = []
     for speed, label in sorted(medians):
         if not groups or speed - groups[-1][0][0] > ONE_SPEED:
@@ -93,13 +93,8 @@ def normal_of(cycles: CycleCurves, lines: Sequence[Line], reference: reference_c
 
 def by_line(cycles: CycleCurves, lines: Sequence[Line]) -> dict[tuple[str, str], CycleCurves]:
     """Return the cycles of each line and side that has some."""
-    found = {}
-    for line in lines:
-        for side in SIDES:
-            mine = line.drawn_from(cycles) & (cycles.side == side)
-            if mine.any():
-                found[line.label, side] = cycles.at(mine)
-    return found
+    places = {(line.label, side): line.selects(cycles) & (cycles.side == side) for line in lines for side in SIDES}
+    return {place: cycles.at(mine) for place, mine in places.items() if mine.any()}
 
 
 def people_with_sessions(cycles: CycleCurves) -> int:
