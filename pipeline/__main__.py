@@ -41,8 +41,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print usage, message and suggestion, and exit."""
-        if found := INVALID_CHOICE.search(message):
-            message = "; ".join(filter(None, [message, nearest(found[1], re.findall(r"[\w-]+", found[2]))]))
+        if match := INVALID_CHOICE.search(message):
+            message = "; ".join(filter(None, [message, nearest(match[1], re.findall(r"[\w-]+", match[2]))]))
         super().error(message)
 
     def refuse_unknown(self, unknown: Sequence[str], *, options_follow: bool) -> NoReturn:
@@ -178,8 +178,8 @@ def _add_copies_of_results(commands: Any) -> None:
 
 def _add_further_commands(commands: Any) -> None:
     text = "list the labels that a body model looks for; draw it on a static trial"
-    own = "my_model.yaml static.c3d --output my_model.html"
-    command = _add(commands, "body-model", _body_model, text, "plug_in_gait", own, place="NAME|YAML")
+    example = "my_model.yaml static.c3d --output my_model.html"
+    command = _add(commands, "body-model", _body_model, text, "plug_in_gait", example, place="NAME|YAML")
     command.add_argument("file", metavar="RECORDING", type=Path, nargs="?", help="a static trial")
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
 

@@ -67,7 +67,7 @@ def limb() -> tuple[Body, Array, list[Observer]]:
 
 def by_observer(bodies: Body, joint: Array, observer: Observer, to_axes: Array) -> dict[str, Wrench]:
     """Return the observer's parts of the wrench on the third segment, at its joint."""
-    body = wrenches.seen(bodies, observer)
+    body = wrenches.observe(bodies, observer)
     fictitious = wrenches.fictitious(body, observer)
     parts = {"seen": wrenches.dynamic(body)} | {name: wrenches.opposite(load) for name, load in fictitious.items()}
     place = rotate(observer.rotation, joint - observer.position)

@@ -24,7 +24,7 @@ from ..errors import Problem, UserError
 from ..recording import Recording
 from ..steps.read.lab_axes import to_isb
 from ..steps.read.recording_file import read_recording
-from ..tables.terminal_table import aligned
+from ..tables.terminal_table import align
 from ..workflow import settings
 
 Array = NDArray[np.float64]
@@ -61,12 +61,12 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
     model = replace(model, landmarks={**model.landmarks, **model.shoulders})
     if file is None:
         wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]
-        return f"{model.name}: {model.description}\n\n{aligned(wanted, width=110)}"
+        return f"{model.name}: {model.description}\n\n{align(wanted, width=110)}"
     recording = read_recording(file)
     rows = _landmark_rows(model, recording)
     points, skeletons, problems = _skeletons(model, recording, file)
     output.write_text(_page(model, file.name, rows, _picture(points, skeletons), problems), encoding="utf-8")
-    return "\n".join([aligned(rows, width=110), "", *map(str, problems), f"Drawn: {output}"])
+    return "\n".join([align(rows, width=110), "", *map(str, problems), f"Drawn: {output}"])
 
 
 def _either(groups: Sequence[tuple[str, ...]]) -> str:

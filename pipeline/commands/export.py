@@ -18,7 +18,7 @@ import xarray as xr
 from ..errors import UserError
 from ..results.netcdf import write_whole
 from ..results.study_file import load_study, study_path
-from ..tables.csv_files import DIGITS, guarded
+from ..tables.csv_files import DIGITS, guard_formulas
 from ..variables.data_dictionary import as_json, data_dictionary
 from ..workflow.digests import sha256
 
@@ -44,7 +44,7 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
         if form == "parquet":
             table.to_parquet(output, index=False, engine="pyarrow")
         else:
-            guarded(_as_given(table)).to_csv(output, index=False, float_format=DIGITS)
+            guard_formulas(_as_given(table)).to_csv(output, index=False, float_format=DIGITS)
         write_whole(sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
     except ImportError:
         raise UserError("--format parquet", "needs pyarrow", "pip install pyarrow, or take --format csv") from None

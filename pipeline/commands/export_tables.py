@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import UserError
 from ..results import netcdf
 from ..results.study_file import study_path
-from ..tables.csv_files import FORMULA, unguarded
+from ..tables.csv_files import FORMULA, unguard
 from ..variables.data_dictionary import QUALITY, as_json, data_dictionary
 from ..variables.metrics import NUMBERS
 from ..workflow.digests import sha256
@@ -65,8 +65,8 @@ def _write(table: Path, target: Path, types: Mapping[str, str]) -> list[str]:
 
     with table.open(encoding="utf-8", newline="") as file:
         header = next(csv_reader(file))
-    fields = {name: pa.type_for_alias(types.get(unguarded(name), "string")) for name in header}
-    schema = pa.schema({unguarded(name): kind for name, kind in fields.items()})
+    fields = {name: pa.type_for_alias(types.get(unguard(name), "string")) for name in header}
+    schema = pa.schema({unguard(name): kind for name, kind in fields.items()})
     partial = target.with_name(f".{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # of an export that was killed
     partial.mkdir(parents=True)
@@ -81,7 +81,7 @@ def _write(table: Path, target: Path, types: Mapping[str, str]) -> list[str]:
     sidecar(target).unlink(missing_ok=True)
     shutil.rmtree(target, ignore_errors=True)
     partial.replace(target)
-    return [*map(unguarded, header)]
+    return [*map(unguard, header)]
 
 
 def _as_given(batch: Any, schema: Any) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import UserError, listed, nearest
 from ..results import netcdf
-from ..tables.terminal_table import aligned
+from ..tables.terminal_table import align
 from ..trials.session import separate
 from ..variables.data_dictionary import find_metric
 
@@ -72,7 +72,7 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     lines = [f"{variable}{units} {_meaning(about)}"]
     lines += [f"Also found by '{asked}': {', '.join(others)}"] if others else []
     meaning = "\n".join(textwrap.fill(line, width) for line in lines)
-    return "\n\n".join([head, meaning, aligned(_numbers(shown, levels), width=width)])
+    return "\n\n".join([head, meaning, align(_numbers(shown, levels), width=width)])
 
 
 def _metrics(text: str) -> list[str]:
@@ -111,7 +111,7 @@ def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
     """Yield tables of trials, dimension labels and variables, over all trials."""
     if set(trials) != {""}:
         rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in trials.items()]
-        yield aligned([["trial", "variables", "size, or why it was rejected"], *rows], width=width)
+        yield align([["trial", "variables", "size, or why it was rejected"], *rows], width=width)
     coordinates: dict[str, list[xr.DataArray]] = {}
     variables: dict[str, list[xr.DataArray]] = {}
     for data in trials.values():
@@ -121,10 +121,10 @@ def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
                     found.setdefault(str(name), []).append(data[name])
     if coordinates:
         rows = [[name, _labels(arrays)] for name, arrays in coordinates.items()]
-        yield aligned([["dimension", "labels"], *rows], width=width)
+        yield align([["dimension", "labels"], *rows], width=width)
     if variables:
         header = ["variable", "units", "range", "missing"]
-        lines = aligned([header, *map(_variable_row, variables.values())], width=WHOLE).split("\n")
+        lines = align([header, *map(_variable_row, variables.values())], width=WHOLE).split("\n")
         meanings = ["(dimensions) meaning", *(_meaning(arrays[0]) for arrays in variables.values())]
         short = (textwrap.shorten(meaning, width - len(INDENT), placeholder=" ...") for meaning in meanings)
         yield "\n".join(f"{line}\n{INDENT}{text}" for line, text in zip(lines, short, strict=True))

@@ -19,7 +19,7 @@ from ..errors import Problem, UserError, listed
 from ..results import netcdf
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
-from ..tables.terminal_table import aligned
+from ..tables.terminal_table import align
 from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
@@ -126,7 +126,7 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     opensim = f"gaitlab export {study} --opensim  # and the options of before"
     commands += [opensim] * ("opensim_files_outdated" in codes)
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
-    return "\n\n".join([aligned([HEADER, *_together(faults)], width=width), solution, summary])
+    return "\n\n".join([align([HEADER, *_together(faults)], width=width), solution, summary])
 
 
 def _fault(where: str, what: str, code: str) -> Problem:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import CHAIN
-from .curves import mirrored, rotation
+from .curves import mirror_to_side, rotation
 
 Array = NDArray[np.float64]
 MEDIAL_MARKERS = ("RMEK", "RMML", "LMEK", "LMML")
@@ -78,7 +78,7 @@ def make_walker(participant_id: str, *, sex: str, mass_kg: float, height_m: floa
 def hip_in_pelvis(walker: Walker, side: int) -> Array:
     """Return the hip centre in pelvis axes, m (Harrington et al. 2007, one variable)."""
     depth_mm, width_mm = 1e3 * walker.pelvis_depth_m, 1e3 * walker.asis_width_m
-    return mirrored((-0.24 * depth_mm - 9.9, -0.30 * width_mm - 10.9, 0.33 * width_mm + 7.3), side) / 1e3
+    return mirror_to_side((-0.24 * depth_mm - 9.9, -0.30 * width_mm - 10.9, 0.33 * width_mm + 7.3), side) / 1e3
 
 
 def markers_in_segments(walker: Walker) -> dict[str, tuple[str, int, Array]]:
@@ -109,7 +109,7 @@ def markers_in_segments(walker: Walker) -> dict[str, tuple[str, int, Array]]:
     for side, prefix in ((1, "R"), (0, "L")):
         for name, (segment, position) in right.items():
             hand_placed = rng.uniform(-0.008, 0.008, 3) if name[:2] in ("TH", "SK") else 0.0
-            markers[prefix + name] = (segment, side, mirrored(position, side) + hand_placed)
+            markers[prefix + name] = (segment, side, mirror_to_side(position, side) + hand_placed)
         for name, from_floor in foot_markers_in_sole(walker, side).items():
             from_ankle = from_floor - (0, walker.ankle_height_m, 0)
             markers[prefix + name] = ("foot", side, from_ankle @ foot_in_sole(walker, side))
@@ -125,7 +125,7 @@ def foot_markers_in_sole(walker: Walker, side: int) -> dict[str, Array]:
         "MT2": (0.500 * length, 0.055, -0.006),
         "MT5": (0.385 * length, 0.028, 0.044),
     }
-    return {name: mirrored(position, side) for name, position in right.items()}
+    return {name: mirror_to_side(position, side) for name, position in right.items()}
 
 
 def foot_in_sole(walker: Walker, side: int) -> Array:
@@ -135,7 +135,7 @@ def foot_in_sole(walker: Walker, side: int) -> Array:
     """
     markers = foot_markers_in_sole(walker, side)
     x = (markers["MT1"] + markers["MT5"]) / 2 - markers["HEE"]
-    to_the_right = mirrored((1, 1, 1), side)[2] * (markers["MT5"] - markers["MT1"])
+    to_the_right = mirror_to_side((1, 1, 1), side)[2] * (markers["MT5"] - markers["MT1"])
     y = np.cross(to_the_right, x)
     x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
     return np.stack([x, y, np.cross(x, y)], axis=-1)
@@ -156,7 +156,7 @@ def segment_parameters(walker: Walker) -> SegmentInertias:
         mass[:, i] = fraction * walker.mass_kg
         tensor = tilt @ np.diag(mass[0, i] * (lengths[segment] * np.array(radii)) ** 2) @ tilt.T
         for side in (0, 1):
-            mirror = np.diag(mirrored((1, 1, 1), side))
-            com[side, i] = mirrored(lengths[segment] * np.array(centre), side)
+            mirror = np.diag(mirror_to_side((1, 1, 1), side))
+            com[side, i] = mirror_to_side(lengths[segment] * np.array(centre), side)
             inertia[side, i] = mirror @ tensor @ mirror
     return SegmentInertias(mass, com, inertia)

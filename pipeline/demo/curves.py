@@ -50,6 +50,6 @@ def rotation(axis: int, angle: Array) -> Array:
     return matrix
 
 
-def mirrored(right: Sequence[float] | Array, side: int) -> Array:
+def mirror_to_side(right: Sequence[float] | Array, side: int) -> Array:
     """Return a right-side vector (..., 3), mirrored in z for the left side (0)."""
     return np.asarray(right, float) * (1, 1, 1 if side else -1)

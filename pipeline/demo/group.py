@@ -37,10 +37,10 @@ def group_study(
     draw = np.random.default_rng(seed)
     counts = draw.integers(cycles[0], cycles[1], size=(participants, 2), endpoint=True)
     person, condition = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape))
-    own = PERSON_SD * smooth_fields(participants, draw)[person]
-    own += PERSON_BY_CONDITION_SD * smooth_fields(2 * participants, draw)[2 * person + condition]
-    own += CYCLE_SD * smooth_fields(person.size, draw)
-    moment = push_off() + own + condition[:, None] * effect_n_m_kg * effect_shape()
+    scatter = PERSON_SD * smooth_fields(participants, draw)[person]
+    scatter += PERSON_BY_CONDITION_SD * smooth_fields(2 * participants, draw)[2 * person + condition]
+    scatter += CYCLE_SD * smooth_fields(person.size, draw)
+    moment = push_off() + scatter + condition[:, None] * effect_n_m_kg * effect_shape()
     table = VARIABLES["study"]
     peak = table["peak_ankle_plantarflexor_moment"]
     joint_moment = table["joint_moment_jcs"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .body import SegmentInertias
-from .curves import cyclic, mirrored, rotation
+from .curves import cyclic, mirror_to_side, rotation
 from .legs import Pose
 from .walk import FOOT_OFF, Motion, Walk, cycles
 
@@ -59,15 +59,15 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
         if not on.any():
             continue
         side = walk.side[step]
-        own = counted[side][on] - walk.number[step] / 2
-        under = pressure_path(walk, step, own)
+        count = counted[side][on] - walk.number[step] / 2
+        under = pressure_path(walk, step, count)
         vertical = load_share(walk, step, time[on]) * total[on]
         to_pivot = pivot[on] - under
         force[on, side] = vertical[:, None] * to_pivot / to_pivot[:, 1:2]
         centre[on, side] = under
         outward = 1 if side else -1
         free[on, side] = (
-            outward * FREE_MOMENT_M * walk.style.turn * vertical * np.sin(2 * np.pi * (own / FOOT_OFF - 0.1))
+            outward * FREE_MOMENT_M * walk.style.turn * vertical * np.sin(2 * np.pi * (count / FOOT_OFF - 0.1))
         )
     return Ground(force, centre, free)
 
@@ -81,12 +81,12 @@ def _vertical_force(walk: Walk, cycle: Array) -> Array:
 
 def load_share(walk: Walk, step: int, time: Array) -> Array:
     """Return the share of the load on the foot of a step, 1 in single support."""
-    taken = _handed_over(time, walk.strike[step], walk.off[step - 1])
-    given = _handed_over(time, walk.strike[step + 1], walk.off[step])
+    taken = _hand_over(time, walk.strike[step], walk.off[step - 1])
+    given = _hand_over(time, walk.strike[step + 1], walk.off[step])
     return taken * (1 - given)
 
 
-def _handed_over(time: Array, start: float, end: float) -> Array:
+def _hand_over(time: Array, start: float, end: float) -> Array:
     """Return a rise from 0 to 1 with the steep ends of contacts."""
     done = np.clip((time - start) / (end - start), 0, 1)
     return done - 0.6 * np.sin(2 * np.pi * done) / (2 * np.pi)
@@ -97,7 +97,7 @@ def pressure_path(walk: Walk, step: int, cycle: Array) -> Array:
     ahead, outwards = PRESSURE_AHEAD(cycle), PRESSURE_OUTWARDS(cycle)
     in_print = walk.walker.foot_m * np.stack([ahead, 0 * ahead, outwards], axis=-1)
     heading = rotation(1, walk.yaw[step])
-    return np.asarray(walk.place[step] + mirrored(in_print, int(walk.side[step])) @ heading.T)
+    return np.asarray(walk.place[step] + mirror_to_side(in_print, int(walk.side[step])) @ heading.T)
 
 
 @dataclass(frozen=True)
@@ -120,12 +120,12 @@ def joint_wrenches(
     nearby = [bodies(time + k * step_s) for k in range(-3, 4)]
     here = nearby[3]
     turning = np.stack([body.rotation for body in nearby])
-    omega = axial(_weighted(FIRST, turning) / step_s @ _transposed(here.rotation))
+    omega = axial(_weigh(FIRST, turning) / step_s @ _transpose(here.rotation))
     # R'' R^T = S(alpha) + S(omega)^2; the second part is symmetric
-    alpha = axial(_weighted(SECOND, turning) / step_s**2 @ _transposed(here.rotation))
+    alpha = axial(_weigh(SECOND, turning) / step_s**2 @ _transpose(here.rotation))
     com = np.stack([mass_centres(body, parameters) for body in nearby])
-    acceleration = _weighted(SECOND, com) / step_s**2
-    inertia = here.rotation @ parameters.inertia @ _transposed(here.rotation)
+    acceleration = _weigh(SECOND, com) / step_s**2
+    inertia = here.rotation @ parameters.inertia @ _transpose(here.rotation)
     momentum_rate = _apply(inertia, alpha) + np.cross(omega, _apply(inertia, omega))
     needed = parameters.mass[..., None] * (acceleration + np.array([0, GRAVITY, 0]))
     force, moment = _free_bodies(here, com[3], needed, momentum_rate, on_feet)
@@ -158,7 +158,7 @@ def mass_centres(body: Pose, parameters: SegmentInertias) -> Array:
 
 def axial(matrix: Array) -> Array:
     """Return the vector (..., 3) of the skew part of matrices (..., 3, 3)."""
-    skew = (matrix - _transposed(matrix)) / 2
+    skew = (matrix - _transpose(matrix)) / 2
     return np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
 
 
@@ -166,9 +166,9 @@ def _apply(matrix: Array, vector: Array) -> Array:
     return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
 
 
-def _transposed(matrix: Array) -> Array:
+def _transpose(matrix: Array) -> Array:
     return np.swapaxes(matrix, -1, -2)
 
 
-def _weighted(weights: Array, values: Array) -> Array:
+def _weigh(weights: Array, values: Array) -> Array:
     return np.tensordot(weights, values, axes=1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .curves import mirrored, rotation
+from .curves import mirror_to_side, rotation
 from .loads import Ground
 from .walk import Walk
 
@@ -71,14 +71,14 @@ def file_axes(direction: str) -> Array:
 
 def footprint(walk: Walk, step: int, direction: str) -> Array:
     """Return the corners (4, 3) of the flat sole of one step in file axes, m."""
-    sole = mirrored(walk.walker.foot_m * SOLE, int(walk.side[step]))
+    sole = mirror_to_side(walk.walker.foot_m * SOLE, int(walk.side[step]))
     return np.asarray((walk.place[step] + sole @ rotation(1, walk.yaw[step]).T) @ file_axes(direction).T)
 
 
 def stepping_on(walk: Walk, direction: str, plate: ForcePlate, steps: tuple[int, ...]) -> Walk:
     """Return the walk moved so that the numbered steps are centred on the plate."""
     prints = [footprint(walk, int(np.flatnonzero(walk.number == number)[0]), direction) for number in steps]
-    return walk.moved((np.append(plate.centre_m, 0.0) - np.mean(prints, axis=(0, 1))) @ file_axes(direction))
+    return walk.move((np.append(plate.centre_m, 0.0) - np.mean(prints, axis=(0, 1))) @ file_axes(direction))
 
 
 def verdict(walk: Walk, step: int, direction: str, plates: tuple[ForcePlate, ...]) -> tuple[str, str]:

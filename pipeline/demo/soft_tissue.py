@@ -112,10 +112,10 @@ def _slides(places: Array, signals: Array, tissue: Tissue, rng: np.random.Genera
     count = signals.shape[1]
     shift = rng.uniform(*tissue.shift_mm) / 1e3 * _directions(rng, (count,))
     turn = np.radians(rng.uniform(*tissue.turn_deg)) * _directions(rng, (count,), tissue.turn_about)
-    own = rng.uniform(*tissue.own_mm) / 1e3 * _directions(rng, (count, len(places)))
+    wobble = rng.uniform(*tissue.own_mm) / 1e3 * _directions(rng, (count, len(places)))
     arms = places - places.mean(axis=0)
     turned = np.einsum("tij,mj->tmi", Rotation.from_rotvec(signals @ turn).as_matrix(), arms) - arms
-    return np.asarray(turned + (signals @ shift)[:, None] + np.einsum("tk,kmi->tmi", signals, own))
+    return np.asarray(turned + (signals @ shift)[:, None] + np.einsum("tk,kmi->tmi", signals, wobble))
 
 
 def _directions(rng: np.random.Generator, shape: tuple[int, ...], along: tuple[float, ...] = (1.0, 1.0, 1.0)) -> Array:

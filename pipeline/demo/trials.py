@@ -85,7 +85,7 @@ def write_walk(
     wrenches = joint_wrenches(bodies, time, segment_parameters(walk.walker), on_feet)
     start_s = (first_frame - 1) / MARKER_HZ
     parts = [_body_answer(body, wrenches), _ground_answer(on_feet), _contacts(walk, direction, plates, start_s)]
-    return _described(xr.merge(parts).assign_coords(time=time + start_s))
+    return _describe(xr.merge(parts).assign_coords(time=time + start_s))
 
 
 def write_static(path: Path, walker: Walker, *, direction: str, noise: float = 1.0, seed: int = 0) -> xr.Dataset:
@@ -99,7 +99,7 @@ def write_static(path: Path, walker: Walker, *, direction: str, noise: float = 1
     write_c3d(path, C3DContent(walker, noisy_markers(markers, rng, noise=noise)))
     nothing = Ground(np.zeros((len(time), 2, 3)), np.full((len(time), 2, 3), np.nan), np.zeros((len(time), 2)))
     wrenches = joint_wrenches(lambda t: standing(walker, t), time, segment_parameters(walker), nothing)
-    return _described(_body_answer(body, wrenches).assign_coords(time=time))
+    return _describe(_body_answer(body, wrenches).assign_coords(time=time))
 
 
 def write_answer(path: Path, answer: xr.Dataset) -> None:
@@ -208,7 +208,7 @@ def _contacts(walk: Walk, direction: str, plates: tuple[ForcePlate, ...], start_
     )
 
 
-def _described(answer: xr.Dataset) -> xr.Dataset:
+def _describe(answer: xr.Dataset) -> xr.Dataset:
     for name in answer.data_vars:
         units, long_name = MEANING[str(name)]
         answer[name].attrs.update(units=units, long_name=long_name)

@@ -103,7 +103,7 @@ class Walk:
     yaw: Array
     start: Array
 
-    def moved(self, by: Array) -> Walk:
+    def move(self, by: Array) -> Walk:
         """Return the walk translated on the floor."""
         return replace(self, place=self.place + by, start=self.start + by)
 
@@ -130,9 +130,9 @@ def cycles(walk: Walk, side: int, time: Array) -> Array:
 
     It is k/2 at the strike of step k, and FOOT_OFF more at its foot off.
     """
-    own = walk.side == side
-    instants = np.concatenate([walk.strike[own], walk.off[own]])
-    counts = np.concatenate([walk.number[own] / 2, walk.number[own] / 2 + FOOT_OFF])
+    of_side = walk.side == side
+    instants = np.concatenate([walk.strike[of_side], walk.off[of_side]])
+    counts = np.concatenate([walk.number[of_side] / 2, walk.number[of_side] / 2 + FOOT_OFF])
     order = np.argsort(instants)
     return np.asarray(make_interp_spline(instants[order], counts[order], k=5)(time))
 
@@ -159,32 +159,32 @@ def guides(walk: Walk, time: Array) -> Guides:
     """Return the motion of feet and pelvis at the instants (time,)."""
     counted = np.stack([cycles(walk, side, time) for side in (0, 1)], axis=-1)
     # cycles of each foot, an integer at its foot strikes
-    own = counted - np.where(np.arange(2) == walk.gait.first_foot, 0, 0.5)
+    count = counted - np.where(np.arange(2) == walk.gait.first_foot, 0, 0.5)
     feet = [_foot(walk, side, counted[:, side]) for side in (0, 1)]
     ankle, sole = (np.stack(parts, axis=1) for parts in zip(*feet, strict=True))
     pelvis, middle = _pelvis(walk, counted.mean(axis=1) - (0 if walk.gait.first_foot else 0.5), time)
-    knee = walk.style.knee * np.radians(KNEE_AT_LEAST_DEG(own))
-    thigh, shank = (walk.style.turn * np.radians(curve(own)) for curve in (THIGH_TURN_DEG, SHANK_TURN_DEG))
+    knee = walk.style.knee * np.radians(KNEE_AT_LEAST_DEG(count))
+    thigh, shank = (walk.style.turn * np.radians(curve(count)) for curve in (THIGH_TURN_DEG, SHANK_TURN_DEG))
     return Guides(ankle, sole, pelvis, middle, knee, thigh, shank)
 
 
 def _foot(walk: Walk, side: int, counted: Array) -> tuple[Array, Array]:
     """Return ankle centre (time, 3) and rotation of the sole (time, 3, 3) of one foot."""
-    own = walk.side == side
-    begun = counted[:, None] - walk.number[own][:-1] / 2
+    of_side = walk.side == side
+    begun = counted[:, None] - walk.number[of_side][:-1] / 2
     travelled = SWING(begun)
-    place = walk.place[own][0] + travelled @ np.diff(walk.place[own], axis=0)
-    yaw = walk.yaw[own][0] + travelled @ np.diff(walk.yaw[own])
+    place = walk.place[of_side][0] + travelled @ np.diff(walk.place[of_side], axis=0)
+    yaw = walk.yaw[of_side][0] + travelled @ np.diff(walk.yaw[of_side])
     cycle = begun[:, 0] % 1
     pitch = walk.style.pitch * np.radians(FOOT_PITCH_DEG(cycle))
     on_ball = np.where(cycle < FLAT, 0.0, 1 - HEEL_LEADS(cycle))[:, None]
-    rolled = (1 - on_ball) * _rolled(walk.walker, pitch, HEEL_ARC) + on_ball * _rolled(walk.walker, pitch, BALL_ARC)
+    rolled = (1 - on_ball) * _roll(walk.walker, pitch, HEEL_ARC) + on_ball * _roll(walk.walker, pitch, BALL_ARC)
     rolled[:, 1] += walk.style.clearance * CLEARANCE_M(cycle)
     heading = rotation(1, yaw)
     return place + np.einsum("tij,tj->ti", heading, rolled), heading @ rotation(2, pitch)
 
 
-def _rolled(walker: Walker, pitch: Array, arc: tuple[float, float]) -> Array:
+def _roll(walker: Walker, pitch: Array, arc: tuple[float, float]) -> Array:
     """Return the ankle (time, 3) from the footprint after rolling to a pitch."""
     place, radius = (walker.foot_m * fraction for fraction in arc)
     centre = np.stack([place - radius * pitch, np.full_like(pitch, radius), 0 * pitch], axis=-1)

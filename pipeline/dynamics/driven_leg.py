@@ -64,33 +64,33 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     The moments that remain at q'' = 0 give the additional angular accelerations of the segments, and these give q''
     joint by joint.
     """
-    turn, axes = _posed(driven.rotation, q)
+    turn, axes = _pose(driven.rotation, q)
     dual = _dual_basis(axes)
     first, second, third = np.swapaxes(axes * qd, 0, 1)
     turning = first + second + third
-    above = _added_up(driven.spin, turning)
+    above = _add_up(driven.spin, turning)
     bend = cross(above, turning, axis=0) + cross(first, second, axis=0) + cross(first + second, third, axis=0)
-    spin, spin_rate = above + turning, _added_up(driven.spin_rate, bend) + bend
+    spin, spin_rate = above + turning, _add_up(driven.spin_rate, bend) + bend
     arm, slip, slip_rate = np.einsum("cr...,rpk...->pck...", turn, driven.reach)
     w = spin[:, None]
     coriolis = cross(w, cross(w, arm, axis=0) + 2 * slip, axis=0)
     moved = slip_rate + cross(spin_rate[:, None], arm, axis=0) + coriolis
     arm[:, 1, -1] = -(arm[:, 1, 0] + arm[:, 1, 1])  # to the hip centre, where the ground's force acts
     force = np.empty_like(arm)  # required by each segment and by all segments beyond it
-    np.multiply(masses.mass[0], _added_up(driven.hip_acceleration, moved[:, 1]) + moved[:, 0], out=force[:, 0])
-    force[:, 1] = _added_up(-driven.force, force[:, 0, ::-1])[:, ::-1]
+    np.multiply(masses.mass[0], _add_up(driven.hip_acceleration, moved[:, 1]) + moved[:, 0], out=force[:, 0])
+    force[:, 1] = _add_up(-driven.force, force[:, 0, ::-1])[:, ::-1]
     tensor = np.einsum("cs...,ds...->cd...", np.einsum("cr...,rs...->cs...", turn, masses.inertia), turn)
     rest = np.einsum("ch...,h...->c...", dual, driven.torque)  # the joint moments
     rest[:, :-1] -= rest[:, 1:]
     rest[:, -1] += driven.moment
     lever = cross(arm, force, axis=0)
     rest -= _times(tensor, spin_rate) + cross(spin, _times(tensor, spin), axis=0) + lever[:, 0] + lever[:, 1]
-    added = _solved(_mass_matrix(arm, masses.mass, tensor), rest)
+    added = _solve(_mass_matrix(arm, masses.mass, tensor), rest)
     added[:, 1:] -= added[:, :-1].copy()
     return np.asarray(np.einsum("ch...,c...->h...", dual, added))
 
 
-def _posed(base: Array, q: Array) -> tuple[Array, Array]:
+def _pose(base: Array, q: Array) -> tuple[Array, Array]:
     """Return poses (3, axis, segment, ...) and joint axes (3, axis, joint, ...).
 
     Columns of a pose are the axes of the segment.
@@ -105,14 +105,14 @@ def _posed(base: Array, q: Array) -> tuple[Array, Array]:
     y[0], y[1], y[2] = -c2 * s1, c2 * c1, s2
     z[0], z[1], z[2] = s2 * s1, -s2 * c1, c2
     local[:, 1], local[:, 3] = c3 * x - s3 * z, c3 * z + s3 * x
-    found = np.empty_like(local)
+    frames = np.empty_like(local)
     proximal = base
     for joint in range(len(s1)):
-        np.einsum("cp...,pv...->cv...", proximal, local[:, :, joint], out=found[:, :, joint])
-        proximal = found[:, 1:, joint]
-    turn = found[:, 1:]
+        np.einsum("cp...,pv...->cv...", proximal, local[:, :, joint], out=frames[:, :, joint])
+        proximal = frames[:, 1:, joint]
+    turn = frames[:, 1:]
     axes = np.empty_like(turn)
-    axes[:, 0, 0], axes[:, 0, 1:], axes[:, 1], axes[:, 2] = base[:, 2], turn[:, 2, :-1], found[:, 0], turn[:, 1]
+    axes[:, 0, 0], axes[:, 0, 1:], axes[:, 1], axes[:, 2] = base[:, 2], turn[:, 2, :-1], frames[:, 0], turn[:, 1]
     return turn, axes
 
 
@@ -123,7 +123,7 @@ def _dual_basis(axes: Array) -> Array:
     return np.asarray(dual / (axes[:, 0] * dual[:, 0]).sum(axis=0))
 
 
-def _added_up(first: Array, steps: Array) -> Array:
+def _add_up(first: Array, steps: Array) -> Array:
     """Return (3, joint, ...): the value of the hip plus the steps of the joints above."""
     result = np.empty_like(steps)
     result[:, 0] = first
@@ -145,28 +145,28 @@ def _mass_matrix(arm: Array, mass: Array, tensor: Array) -> Array:
         mass: (2, segment, ...), m and m'; tensor: (3, 3, segment, ...), about the centres of mass, lab axes.
     """
     heavy = arm * mass
-    own = np.einsum("ck...,dk...->cd...", heavy, arm)
+    squares = np.einsum("ck...,dk...->cd...", heavy, arm)
     carried = heavy[:, 0] + heavy[:, 1]
     pairs = carried[:, None, BEYOND] * arm[None, :, 1, ABOVE]
-    products = np.concatenate([own, pairs], axis=2)
+    products = np.concatenate([squares, pairs], axis=2)
     trace = products[0, 0] + products[1, 1] + products[2, 2]
     for k in range(3):
         products[k, k] -= trace
-    own, pairs = tensor - products[:, :, :3], -products[:, :, 3:]
+    diagonal, pairs = tensor - products[:, :, :3], -products[:, :, 3:]
     matrix = np.empty((3, 3, 3, 3, *trace.shape[1:]))
     for k in range(3):
-        matrix[k, :, k] = own[:, :, k]
+        matrix[k, :, k] = diagonal[:, :, k]
         matrix[ABOVE[k], :, BEYOND[k]] = pairs[:, :, k]
         matrix[BEYOND[k], :, ABOVE[k]] = np.swapaxes(pairs[:, :, k], 0, 1)
     return matrix
 
 
-def _solved(matrix: Array, rest: Array) -> Array:
+def _solve(matrix: Array, rest: Array) -> Array:
     """Return angular accelerations (3, segment, ...) from moments of the same shape."""
     shape = rest.shape[2:]
     rows = np.swapaxes(rest, 0, 1).reshape(9, -1)
-    found = np.linalg.solve(matrix.reshape(9, 9, -1).transpose(2, 0, 1), rows.T[..., None])[..., 0]
-    return np.swapaxes(found.T.reshape(3, 3, *shape), 0, 1)
+    solution = np.linalg.solve(matrix.reshape(9, 9, -1).transpose(2, 0, 1), rows.T[..., None])[..., 0]
+    return np.swapaxes(solution.T.reshape(3, 3, *shape), 0, 1)
 
 
 def _times(matrix: Array, vector: Array) -> Array:

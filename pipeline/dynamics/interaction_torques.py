@@ -36,7 +36,7 @@ def contributions(limb: Limb, motion: Motion) -> Array:
         :func:`.limb.inverse_dynamics` without its static part.
     """
     *around, count, _ = limb.centre.shape
-    found = np.empty((*around, count, 2, count + 2, 6), order="F")
+    parts = np.empty((*around, count, 2, count + 2, 6), order="F")
     xz = np.zeros((*around, 2, count + 1, 6), order="F")
     xz[..., 0, 0, :] = motion.twist_rate[..., 0, :]
     xz[..., 0, 1:, :], xz[..., 1, 1:, :] = motion.pull[..., 1, :], motion.drift[..., 1, :]
@@ -44,19 +44,19 @@ def contributions(limb: Limb, motion: Motion) -> Array:
     mass, moment, tensor = (sum_from_last(part, axis=-axis) for axis, part in enumerate(limb.inertia, 1))
     drag, linear = _turning(limb.inertia, motion.twist[..., 1:, :])
     for joint in range(count):  # a source moves the segments from its own joint outwards
-        here, near = found[..., joint, :, 1 : joint + 3, :], slice(joint + 2)
+        here, near = parts[..., joint, :, 1 : joint + 3, :], slice(joint + 2)
         beyond = Inertia(
             mass[..., joint, None, None], moment[..., joint, None, None, :], tensor[..., joint, None, None, :, :]
         )
         momentum(beyond, xz[..., near, :], out=here)
         here[..., 1, :, :3] -= rotate(drag[..., joint, None, :, :], y[..., near, :])
         here[..., 1, :, 3:] += cross(y[..., near, :], linear[..., joint, None, :])
-        found[..., :joint, :, joint + 2, :] = here[..., None, :, -1, :]
+        parts[..., :joint, :, joint + 2, :] = here[..., None, :, -1, :]
     for number, moved in enumerate((motion.pull, motion.drift)):
         slid = running_sum(moved[..., 0, 3:], axis=-2)
-        found[..., number, 0, :3] = sum_from_last(cross(limb.inertia.moment, slid), axis=-2)
-        found[..., number, 0, 3:] = sum_from_last(limb.inertia.mass[..., None] * slid, axis=-2)
-    return found
+        parts[..., number, 0, :3] = sum_from_last(cross(limb.inertia.moment, slid), axis=-2)
+        parts[..., number, 0, 3:] = sum_from_last(limb.inertia.mass[..., None] * slid, axis=-2)
+    return parts
 
 
 def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:

@@ -120,11 +120,11 @@ def joint_motion(limb: Limb, twist: Array, twist_rate: Array) -> Motion:
     differentiated. Near gimbal lock the hinge axes become linearly dependent and the result grows without bound.
     """
     dual = dual_basis(limb.hinges)
-    rate = _solved(limb, dual, twist[..., 1:, :] - twist[..., :-1, :])
-    push = _pushed(limb, rate)
+    rate = _resolve(limb, dual, twist[..., 1:, :] - twist[..., :-1, :])
+    push = _push(limb, rate)
     drift = _drift(limb, twist[..., :-1, :], rate, push)
-    acceleration = _solved(limb, dual, twist_rate[..., 1:, :] - twist_rate[..., :-1, :] - _both(drift))
-    return Motion(twist, twist_rate, rate, acceleration, push, _pushed(limb, acceleration), drift)
+    acceleration = _resolve(limb, dual, twist_rate[..., 1:, :] - twist_rate[..., :-1, :] - _both(drift))
+    return Motion(twist, twist_rate, rate, acceleration, push, _push(limb, acceleration), drift)
 
 
 def dual_basis(axes: Array) -> Array:
@@ -141,14 +141,14 @@ def dual_basis(axes: Array) -> Array:
     return dual
 
 
-def _solved(limb: Limb, dual: Array, difference: Array) -> Array:
+def _resolve(limb: Limb, dual: Array, difference: Array) -> Array:
     """Return S^-1 (w, v): hinges by their dual basis, slides by the rest of v."""
     turning, moving = difference[..., :3], difference[..., 3:]
     slides = rotate(limb.slides, moving - cross(limb.centre, turning))
     return np.concatenate([slides, rotate(dual, turning)], axis=-1)
 
 
-def _pushed(limb: Limb, rate: Array) -> Array:
+def _push(limb: Limb, rate: Array) -> Array:
     """Return S q' summed over the slides and over the hinges, (..., N, 2, 6)."""
     push = np.zeros((*rate.shape[:-1], 2, 6), order="F")
     push[..., 0, 3:] = rotate(transpose(limb.slides), rate[..., SLIDES])

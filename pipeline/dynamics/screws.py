@@ -119,15 +119,15 @@ def logarithm(transform: Array) -> Array:
     """
     from scipy.spatial.transform import Rotation
 
-    known = np.asarray(np.isfinite(transform).all(axis=(-1, -2)))
-    rotation = np.where(known[..., None, None], transform[..., :3, :3], np.eye(3))
+    finite = np.asarray(np.isfinite(transform).all(axis=(-1, -2)))
+    rotation = np.where(finite[..., None, None], transform[..., :3, :3], np.eye(3))
     vector = np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_rotvec()).reshape(rotation.shape[:-1])
     turn, angle = skew(vector), _angle(vector)
     small = angle < SMALL_RAD
     half = np.where(small, 1.0, angle / 2)
     factor = np.where(small, 1 / 12, (1 - half / np.tan(half)) / (2 * half) ** 2)
     displacement = apply(np.eye(3) - turn / 2 + factor * (turn @ turn), transform[..., :3, 3])
-    return np.where(known[..., None], np.concatenate([vector, displacement], axis=-1), np.nan)
+    return np.where(finite[..., None], np.concatenate([vector, displacement], axis=-1), np.nan)
 
 
 def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:

@@ -128,7 +128,7 @@ def parallel_axis(mass: Array, arm: Array) -> Array:
     return np.asarray(np.asarray(mass)[..., None, None] * (square - arm[..., :, None] * arm[..., None, :]))
 
 
-def seen(body: Body, observer: Observer) -> Body:
+def observe(body: Body, observer: Observer) -> Body:
     """Return a body of the lab relative to the observer, the observer's coordinates.
 
     With everything rotated into the observer's axes, c and o the centre of mass and the observer's origin::

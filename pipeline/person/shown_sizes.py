@@ -54,7 +54,7 @@ class ShownSizes(NamedTuple):
         return cls(**{name: value for name, value in json.loads(text or "{}").items() if value is not None})
 
 
-def shown_sizes(
+def measure_sizes(
     markers: Array,
     points: Points,
     rotation: Array | None,

@@ -53,7 +53,7 @@ def subtract_baseline(
         away: (sample, plate) when no foot is over the plate; None if that is unknown.
 
     Returns:
-        The wrenches; the mean baseline force (plate, 3), N; the unknown drift (plate,), N, see `unknown_drift`.
+        The wrenches; the mean baseline force (plate, 3), N; the unknown drift (plate,), N, see `bound_unknown_drift`.
     """
     # time is last in memory, as the filter needs it
     parts = [np.moveaxis(part, 0, -1) for part in (force, moment)]
@@ -62,8 +62,8 @@ def subtract_baseline(
     blocks = block_means(wrench, rate_hz)
     free_of_feet = _whole_blocks(away, rate_hz) if away is not None else np.zeros(blocks.shape[:2], dtype=bool)
     for plate, middle in enumerate(corners.mean(axis=1)):
-        own = wrench[:, plate], blocks[:, plate], middle
-        rest, drift[plate] = resting_wrench(*own, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate])
+        measured = wrench[:, plate], blocks[:, plate], middle
+        rest, drift[plate] = resting_wrench(*measured, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate])
         wrench[:, plate] -= rest
         baseline[plate] = rest[:, :3].mean(axis=0)
     return wrench, baseline, drift
@@ -90,9 +90,9 @@ def resting_wrench(
 
     Returns:
         (sample or 1, 6) force and moment about the lab origin: one row if they change by less than 3 N and 1 N m over
-        the trial, zeros if the plate is never unloaded. And the unknown drift, N, see `unknown_drift`.
+        the trial, zeros if the plate is never unloaded. And the unknown drift, N, see `bound_unknown_drift`.
     """
-    free = unloaded(blocks[:, 1], away)
+    free = find_unloaded(blocks[:, 1], away)
     if free.any():
         about_middle = np.concatenate([blocks[:, :3], blocks[:, 3:] - cross(middle, blocks[:, :3])], axis=1)
         rest = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
@@ -101,10 +101,10 @@ def resting_wrench(
         rest = wrench[named].mean(axis=0)[None]
     else:
         rest = np.zeros((1, 6))
-    return rest, unknown_drift(blocks[:, :3], free)
+    return rest, bound_unknown_drift(blocks[:, :3], free)
 
 
-def unloaded(vertical: Array, away: Flags | None = None) -> Flags:
+def find_unloaded(vertical: Array, away: Flags | None = None) -> Flags:
     """Return which blocks (block,) of 50 ms of the vertical force are unloaded.
 
     These are the blocks of a slow path without a foot over the plate (``away``), whatever it reads. Of the others,
@@ -145,7 +145,7 @@ def _without_feet(vertical: Array, away: Flags) -> tuple[Array, Flags]:
     drift. If the path bends, something else loads the plate as well (another person, a cane, or feet on a plate with
     wrong corners): then its lowest part is the level, and no block is sure. The level is interpolated, zero if unknown.
     """
-    sure, known = np.zeros((2, len(vertical)), dtype=bool)
+    sure, quiet = np.zeros((2, len(vertical)), dtype=bool)
     for start, stop in stretches(away & np.isfinite(vertical)):
         part = vertical[start:stop]
         if len(part) < FEWEST_AWAY_BLOCKS:
@@ -153,9 +153,9 @@ def _without_feet(vertical: Array, away: Flags) -> tuple[Array, Flags]:
         slow = np.abs(part[4:] - part[:-4]) < AWAY_CHANGE_N
         slow &= np.abs(part[4:] - 2 * part[2:-2] + part[:-4]) < QUIET_BEND_N
         sure[start:stop] = slow.all()
-        known[start + 2 : stop - 2] = slow & (slow.all() | (part[2:-2] < part.min() + QUIET_CHANGE_N))
-    known |= sure
-    level = np.interp(np.arange(len(vertical)), np.flatnonzero(known), vertical[known]) if known.any() else 0 * vertical
+        quiet[start + 2 : stop - 2] = slow & (slow.all() | (part[2:-2] < part.min() + QUIET_CHANGE_N))
+    quiet |= sure
+    level = np.interp(np.arange(len(vertical)), np.flatnonzero(quiet), vertical[quiet]) if quiet.any() else 0 * vertical
     return level, sure
 
 
@@ -168,7 +168,7 @@ def _whole_blocks(flags: Flags, rate_hz: float) -> Flags:
     return np.asarray(whole & padded[:-2] & padded[2:])
 
 
-def unknown_drift(force: Array, free: Flags) -> float:
+def bound_unknown_drift(force: Array, free: Flags) -> float:
     """Return the unknown drift of a plate under load, N; NaN if never unloaded.
 
     It is the largest of: for each load, the change of the baseline minus what its slopes before and after predict, but
@@ -182,7 +182,7 @@ def unknown_drift(force: Array, free: Flags) -> float:
     runs = [np.arange(start, stop) for start, stop in stretches(free)]
     if not runs:
         return float("nan")
-    found = [0.0]
+    drifts = [0.0]
     for before, after in pairwise(runs):
         left, right = before[-KNOT_BLOCKS:], after[:KNOT_BLOCKS]
         if np.nanmax(force[left[0] : right[-1] + 1, 1]) < force[[*left, *right], 1].max() + STEADY_N:
@@ -190,10 +190,10 @@ def unknown_drift(force: Array, free: Flags) -> float:
         change = force[right].mean(axis=0) - force[left].mean(axis=0)
         slopes = [_slope(force, blocks) for blocks in (before[-MOST_SLOPE_BLOCKS:], after[:MOST_SLOPE_BLOCKS])]
         predicted = (right.mean() - left.mean()) * np.mean(slopes, axis=0)
-        found.append(min(float(np.linalg.norm(change)), float(np.linalg.norm(change - predicted))))
+        drifts.append(min(float(np.linalg.norm(change)), float(np.linalg.norm(change - predicted))))
     for count, slope in zip((runs[0][0], len(force) - 1 - runs[-1][-1]), _end_slopes(force, free), strict=True):
-        found.append(float(count * np.linalg.norm(slope)))
-    return max(found)
+        drifts.append(float(count * np.linalg.norm(slope)))
+    return max(drifts)
 
 
 def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array:

@@ -82,18 +82,18 @@ def channel_fault(
         return ""
     still = movement[3:] < _smallest_movements(plate, load_n, length_unit_m, moment_unit_n_m)
     jumping = _may_jump(readings) & (rate_hz >= LOWEST_RATE_HZ)
-    found = []
+    faults = []
     for i in np.flatnonzero(still | jumping | _may_be_cut(readings.T[:, loaded])).tolist():
         channel = plate.channels[i] - 1
         name = names[channel].strip() if channel < len(names) else ""
         jump = _jump(readings[:, i]) if jumping[i] else ""
-        if fault := _still(movement[3 + i], load_n) if still[i] else jump or _cut(readings, i, loaded):
-            found.append(f"channel {name or channel + 1} {fault}")
-    if not found:
+        if fault := _still(movement[3 + i], load_n) if still[i] else jump or _describe_cut(readings, i, loaded):
+            faults.append(f"channel {name or channel + 1} {fault}")
+    if not faults:
         cop = np.full_like(force, np.nan)
         cop[well_loaded] = centre_of_pressure(force[well_loaded], moment[well_loaded], corners)[0]
         return _leap(cop, rate_hz)
-    return " and ".join(found[:MOST_LISTED]) + " and more" * (len(found) > MOST_LISTED)
+    return " and ".join(faults[:MOST_LISTED]) + " and more" * (len(faults) > MOST_LISTED)
 
 
 def _still(movement: float, load_n: float) -> str:
@@ -152,7 +152,7 @@ def _may_be_cut(under_load: Array) -> Flags:
     return np.asarray(often[0] | often[1])
 
 
-def _cut(readings: Array, channel: int, loaded: Flags) -> str:
+def _describe_cut(readings: Array, channel: int, loaded: Flags) -> str:
     """Return for how many samples a channel keeps its extreme under load while others move, or an empty text."""
     values = readings[:, channel]
     under_load = values[loaded]

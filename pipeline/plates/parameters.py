@@ -80,7 +80,7 @@ def plates_from_parameters(
         length_unit_m: metres per length unit of the file; None skips the check of the plates' size.
     """
     plates = []
-    for number in range(1, _used(force_platform) + 1):
+    for number in range(1, _count_used(force_platform) + 1):
         try:
             plates.append(_plate(force_platform, number, channel_count, length_unit_m))
         except UserError as error:
@@ -101,7 +101,7 @@ def zero_frames(force_platform: Mapping[str, Any]) -> tuple[int, int] | None:
     return (max(int(first), 1), int(last)) if last >= max(first, 1) else None
 
 
-def _used(force_platform: Mapping[str, Any]) -> int:
+def _count_used(force_platform: Mapping[str, Any]) -> int:
     """Return FORCE_PLATFORM:USED, or the number of types if that cannot be read."""
     try:
         used = int(_entry(force_platform, "USED", (), 1))
@@ -116,8 +116,8 @@ def _plate(
     """Return one plate, or raise a UserError if it cannot be decoded."""
     kind = int(_entry(force_platform, "TYPE", (), number))
     if kind not in CHANNELS_OF_TYPE:
-        known = f" ({OTHER_TYPES[kind]})" if kind in OTHER_TYPES else ""
-        raise UserError("", f"type {kind}{known} is not supported", "export the plate as type 2 (forces and moments)")
+        meaning = f" ({OTHER_TYPES[kind]})" if kind in OTHER_TYPES else ""
+        raise UserError("", f"type {kind}{meaning} is not supported", "export the plate as type 2 (forces and moments)")
     corners = _entry(force_platform, "CORNERS", (3, 4), number).T
     _check_rectangle(corners, length_unit_m)
     return Plate(
@@ -157,7 +157,7 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
     """
     remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
     table = np.asarray(force_platform.get("CHANNEL", ()))
-    rows = table.shape[0] if table.ndim > 1 else table.size // _used(force_platform)
+    rows = table.shape[0] if table.ndim > 1 else table.size // _count_used(force_platform)
     needed = [CHANNELS_OF_TYPE.get(kind, 0) for kind in np.ravel(force_platform["TYPE"])[:number].tolist()]
     if rows < max(needed):
         raise UserError("", f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}", remedy)

@@ -16,7 +16,7 @@ REACH_M = 0.3
 LEAST_UPRIGHT = np.cos(np.radians(45))
 
 
-def pressed_area(force: Array, point: Array) -> Array:
+def find_pressed_area(force: Array, point: Array) -> Array:
     """Return the corners (4, 3) of the level rectangle on which a load pressed, with a foot's length around it.
 
     It is no plate: its edges say nothing about where the foot may be.
@@ -24,7 +24,7 @@ def pressed_area(force: Array, point: Array) -> Array:
     Args:
         force, point: (sample, 3), N and m, lab axes, y up.
     """
-    places = point[_loaded(force)]
+    places = point[_is_loaded(force)]
     places = places[np.isfinite(places).all(axis=1)]
     low, high = (places.min(axis=0), places.max(axis=0)) if len(places) else np.zeros((2, 3))
     height = float(np.median(places[:, 1])) if len(places) else 0.0
@@ -34,12 +34,12 @@ def pressed_area(force: Array, point: Array) -> Array:
 
 def sideways(force: Array) -> str:
     """Return what is wrong with a load (sample, 3), N, lab axes, that does not point up or down, or an empty text."""
-    mean = force[_loaded(force)].mean(axis=0) if _loaded(force).any() else np.array([0.0, 1.0, 0.0])
+    mean = force[_is_loaded(force)].mean(axis=0) if _is_loaded(force).any() else np.array([0.0, 1.0, 0.0])
     if abs(mean[1]) >= LEAST_UPRIGHT * np.linalg.norm(mean):
         return ""
     return "its force points sideways, by the axes of the markers: are they those of the forces?"
 
 
-def _loaded(force: Array) -> NDArray[np.bool_]:
+def _is_loaded(force: Array) -> NDArray[np.bool_]:
     size = np.sqrt((force * force).sum(axis=1))
     return np.asarray(size > max(LOADED_N, LOADED_SHARE * np.fmax.reduce(size, initial=0.0)))

@@ -31,11 +31,13 @@ def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = T
         header: whether to begin with the names of the columns.
     """
     kept = {name: table[name].astype(object) for name in exact if name in table}
-    text = guarded(table.assign(**kept)).to_csv(index=False, header=header, lineterminator="\n", float_format=DIGITS)
+    text = guard_formulas(table.assign(**kept)).to_csv(
+        index=False, header=header, lineterminator="\n", float_format=DIGITS
+    )
     return str(text).encode()
 
 
-def guarded(table: pd.DataFrame) -> pd.DataFrame:
+def guard_formulas(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with :func:`guard` applied to each text and column name."""
     texts = [i for i, dtype in enumerate(table.dtypes) if not pd.api.types.is_numeric_dtype(dtype)]
     columns = {name: table[name].map(guard) for name in table.columns[texts]}
@@ -45,20 +47,20 @@ def guarded(table: pd.DataFrame) -> pd.DataFrame:
 def guard(cell: object) -> object:
     """Return a cell, with an apostrophe before it if it would be a formula.
 
-    A cell that already begins with apostrophes gets one more, so that :func:`unguarded` restores it.
+    A cell that already begins with apostrophes gets one more, so that :func:`unguard` restores it.
     """
     if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULA) and not NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
 
 
-def unguarded(cell: str) -> str:
+def unguard(cell: str) -> str:
     """Return the cell before :func:`guard`."""
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULA) else cell
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file as text, :func:`unguarded`."""
+    """Return the rows of a CSV file as text, :func:`unguard`."""
     return [*_rows(io.StringIO(text))]
 
 
@@ -71,7 +73,7 @@ def groups_of(path: Path, column: str) -> Iterator[tuple[str, list[dict[str, str
 
 def _rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
     cells = csv.reader(lines)
-    header = [*map(unguarded, next(cells))]
+    header = [*map(unguard, next(cells))]
     for line in cells:
         if line:
-            yield dict(zip(header, map(unguarded, line), strict=True))
+            yield dict(zip(header, map(unguard, line), strict=True))

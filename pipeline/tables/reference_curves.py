@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..conventions import ANGLES, JOINTS
 from ..errors import Problem, UserError, nearest
-from .tsv import SAVE_AS, decoded
+from .tsv import SAVE_AS, decode_text
 
 COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
 SPEED = "speed"  # optional column
@@ -61,15 +61,15 @@ def at_speed(curves: BySpeed, speed: float) -> Curves:
     taken, above its fastest the fastest. A table without speeds has one answer for all. Otherwise an unknown speed,
     NaN, has no curves.
     """
-    known = speeds_of(curves)
-    if not known:
+    speeds = speeds_of(curves)
+    if not speeds:
         return curves[None]
     if math.isnan(speed):
         return {}
-    upper = min(bisect.bisect_left(known, speed), len(known) - 1)
+    upper = min(bisect.bisect_left(speeds, speed), len(speeds) - 1)
     lower = max(upper - 1, 0)
-    share = 1.0 if lower == upper else min(max((speed - known[lower]) / (known[upper] - known[lower]), 0.0), 1.0)
-    slow, fast = curves[known[lower]], curves[known[upper]]
+    share = 1.0 if lower == upper else min(max((speed - speeds[lower]) / (speeds[upper] - speeds[lower]), 0.0), 1.0)
+    slow, fast = curves[speeds[lower]], curves[speeds[upper]]
     return {
         key: Reference(phase, _between(slow[key].mean, mean, share), _between(slow[key].sd, sd, share))
         for key, (phase, mean, sd) in fast.items()
@@ -98,7 +98,7 @@ def read_reference(path: Path, *, setting: str) -> BySpeed:
         UserError: no such file, not UTF-8, or a mistake that :func:`reference_of` finds.
     """
     try:
-        text = decoded(path.read_bytes())
+        text = decode_text(path.read_bytes())
     except OSError as error:
         raise UserError(f"{setting}: {path}", f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:
@@ -124,39 +124,39 @@ def reference_of(text: str, *, where: str) -> BySpeed:
     if problems:
         raise UserError.of(problems)
     reader.fieldnames = header
-    found: BySpeed = {}
+    by_speed: BySpeed = {}
     for number, cells in enumerate(reader, start=2):
         row = {name: (cells[name] or "").strip() for name in header}
         if any(row.values()):
-            problems += _add(found, row, f"{where}: line {number}")
-    problems = problems or _unequal(found, where)
+            problems += _add(by_speed, row, f"{where}: line {number}")
+    problems = problems or _unequal(by_speed, where)
     if (more := len(problems) - MOST_PROBLEMS) > 0:
         problems[MOST_PROBLEMS:] = [Problem(where, f"{more} more problems", "mend these first")]
     if problems:
         raise UserError.of(problems)
-    return found
+    return by_speed
 
 
-def _unequal(found: BySpeed, where: str) -> list[Problem]:
+def _unequal(by_speed: BySpeed, where: str) -> list[Problem]:
     """Return the problems of curves that are too short, or not the same at each speed."""
-    first = next(iter(found.values()), None)
+    first = next(iter(by_speed.values()), None)
     if first is None:
         return [Problem(where, "no curves", "add a line for each curve and phase")]
     problems = [
         Problem(where, f"{' '.join(key)} has one phase only", "give two or more")
-        for curves in found.values()
+        for curves in by_speed.values()
         for key, curve in curves.items()
         if len(curve.phase) < 2
     ]
     phases = {key: curve.phase for key, curve in first.items()}
-    for speed, curves in found.items():
+    for speed, curves in by_speed.items():
         if {key: curve.phase for key, curve in curves.items()} != phases:
-            what = f"speed {speed} has other curves or phases than speed {next(iter(found))}"
+            what = f"speed {speed} has other curves or phases than speed {next(iter(by_speed))}"
             problems.append(Problem(where, what, "give the same curves at the same phases for each speed"))
     return problems
 
 
-def _add(found: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]:
+def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]:
     """Add a row to the curves of its speed, or return its problems."""
     variable = row["variable"]
     if variable not in COMPONENTS:
@@ -164,11 +164,11 @@ def _add(found: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]:
         return [Problem(where, f"variable is '{variable}'", remedy)]
     problems, key = [], [variable]
     for column, dims in (("joint", ("joint",)), ("angle", ("angle", "axis"))):
-        known = next((COMPONENTS[variable][dim] for dim in dims if dim in COMPONENTS[variable]), ())
-        if row[column] not in (known or ("", "n/a")):
-            remedy = f"expected {', '.join(known) or 'nothing'}"
+        allowed = next((COMPONENTS[variable][dim] for dim in dims if dim in COMPONENTS[variable]), ())
+        if row[column] not in (allowed or ("", "n/a")):
+            remedy = f"expected {', '.join(allowed) or 'nothing'}"
             problems.append(Problem(where, f"{column} of {variable} is '{row[column]}'", remedy))
-        key += [row[column]] if known else []
+        key += [row[column]] if allowed else []
     phase, mean, sd = (_number(row[name]) for name in ("phase", "mean", "sd"))
     speed = _number(row[SPEED]) if SPEED in row else None
     for name, good, expected in (
@@ -179,7 +179,7 @@ def _add(found: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]:
     ):
         problems += [] if good else [Problem(where, f"{name} is '{row[name]}'", f"expected {expected}")]
     if not problems:
-        curve = found.setdefault(speed, {}).setdefault(tuple(key), Reference([], [], []))
+        curve = by_speed.setdefault(speed, {}).setdefault(tuple(key), Reference([], [], []))
         if curve.phase and phase <= curve.phase[-1]:
             what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
             return [Problem(where, what, "sort each curve by ascending phase")]

@@ -180,7 +180,7 @@ def person_of(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[s
     return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
 
 
-def recorded_on(rows: Iterable[Row], participant: Row) -> str:
+def days_of_recording(rows: Iterable[Row], participant: Row) -> str:
     """Return the days on which a session was recorded, as trials.tsv, else participants.tsv, states them; else empty.
 
     They are in the column ``acq_time``, the date and time of BIDS (``2024-05-12T09:30:00``), or ``date``.
@@ -294,7 +294,7 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
     if not path.exists():
         return {}, []
     segments: dict[str, list[Row]] = {}
-    rows, problems = rows_of(path, required=SEGMENT_COLUMNS, known=SEGMENT_COLUMNS)
+    rows, problems = rows_of(path, required=SEGMENT_COLUMNS, allowed=SEGMENT_COLUMNS)
     for row in rows:
         name = row["participant_id"]
         where = f"{path.name}: {name} {row['side']} {row['segment']}"
@@ -310,10 +310,10 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
         for column in SEGMENT_COLUMNS[3:]:
             lowest = 1e-6 if column == "mass_kg" else -200
             problems += out_of_range(row, column, lowest, 200, where, required=True)
-        known = segments.setdefault(name, [])
-        if any(other["segment"] == row["segment"] and (whole or other["side"] == row["side"]) for other in known):
+        others = segments.setdefault(name, [])
+        if any(other["segment"] == row["segment"] and (whole or other["side"] == row["side"]) for other in others):
             problems.append(Problem(where, "two rows", "keep one"))
-        known.append(row)
+        others.append(row)
     return segments, list(dict.fromkeys(problems))
 
 
@@ -325,7 +325,7 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[dict[str, 
     if not path.exists():
         return {}, []
     cycles: dict[str, list[Row]] = {}
-    rows, problems = rows_of(path, required=CYCLE_COLUMNS, known=CYCLE_COLUMNS)
+    rows, problems = rows_of(path, required=CYCLE_COLUMNS, allowed=CYCLE_COLUMNS)
     problems += hostile_cells(rows, path.name)
     seen = set()
     for row in rows:
@@ -344,9 +344,9 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[dict[str, 
         problems += out_of_range(row, "start_s", 0, 1e5, where, required=True)
         if row["reason"].lower() in ABSENT:
             problems.append(Problem(where, "reason is missing", "say why the cycle is left out"))
-        if (known := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
+        if (place := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
             problems.append(Problem(where, "two rows", "keep one"))
-        seen.add(known)
+        seen.add(place)
     return cycles, list(dict.fromkeys(problems))
 
 

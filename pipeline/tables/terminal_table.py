@@ -17,7 +17,7 @@ def text_width() -> int:
     return min(shutil.get_terminal_size((120, 24)).columns, WIDEST)
 
 
-def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
+def align(rows: Sequence[Sequence[str]], *, width: int) -> str:
     """Return rows as aligned columns, in lines of at most ``width`` if possible.
 
     Narrow columns keep their width; the others share the remaining width and wrap. Line ends in cells are kept.
@@ -29,16 +29,14 @@ def aligned(rows: Sequence[Sequence[str]], *, width: int) -> str:
         left -= widths[column]
     lines = []
     for row in rows:
-        cells = [
-            [part for line in cell.split("\n") for part in _wrapped(line, widths[i])] for i, cell in enumerate(row)
-        ]
+        cells = [[part for line in cell.split("\n") for part in _wrap(line, widths[i])] for i, cell in enumerate(row)]
         for parts in zip_longest(*cells, fillvalue=""):
             padded = (part.ljust(width) for part, width in zip(parts, widths.values(), strict=True))
             lines += [GAP.join(padded).rstrip()]
     return "\n".join(lines)
 
 
-def _wrapped(line: str, width: int) -> list[str]:
+def _wrap(line: str, width: int) -> list[str]:
     """Return a line in parts of at most ``width``; long words break after / or _."""
     wrapper = textwrap.TextWrapper(width, break_on_hyphens=False)
     if any(len(word) > width for word in line.split()):

@@ -25,7 +25,7 @@ DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 Row = dict[str, str]
 
 
-def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -> tuple[list[Row], list[Problem]]:
+def rows_of(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ()) -> tuple[list[Row], list[Problem]]:
     """Return the rows of a table with a header line, and every problem.
 
     Cells are text without surrounding blanks; missing cells are empty. There are no rows without a valid header.
@@ -33,13 +33,13 @@ def rows_of(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -
     Args:
         path: the table.
         required: columns that must be there.
-        known: if given, the only columns that may be there.
+        allowed: if given, the only columns that may be there.
     """
     try:
         header, *lines = _lines(path)
     except UserError as error:
         return [], [*error.problems]
-    if problems := _header_problems(path.name, header, tuple(required), tuple(known)):
+    if problems := _header_problems(path.name, header, tuple(required), tuple(allowed)):
         return [], problems
     rows = []
     for number, line in enumerate(lines, start=2):
@@ -60,13 +60,13 @@ def _with_points(row: Row) -> Row:
     }
 
 
-def read_table(path: Path, *, required: Iterable[str], known: Iterable[str] = ()) -> list[Row]:
+def read_table(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ()) -> list[Row]:
     """Return the rows of a table; arguments as for :func:`rows_of`.
 
     Raises:
         UserError: missing, not UTF-8, ragged, or with missing, unknown or repeated columns.
     """
-    rows, problems = rows_of(path, required=required, known=known)
+    rows, problems = rows_of(path, required=required, allowed=allowed)
     if problems:
         raise UserError.of(problems)
     return rows
@@ -122,12 +122,12 @@ def _in_metres(value: float, low: float, high: float) -> str:
     return next((f"give metres: {value * units[unit]:.4g} m if this is in {unit}" for unit in fits), "")
 
 
-def misspelt(rows: Sequence[Row], known: Sequence[str], where: str) -> list[Problem]:
+def misspelt(rows: Sequence[Row], allowed: Sequence[str], where: str) -> list[Problem]:
     """Return a problem for each column that nearly has the name of a known one."""
     problems = []
     for name in rows[0] if rows else ():
-        close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85)
-        if name not in known and close and close[0] not in rows[0]:
+        close = difflib.get_close_matches(name.lower(), allowed, n=1, cutoff=0.85)
+        if name not in allowed and close and close[0] not in rows[0]:
             problems.append(Problem(where, f"unknown column '{name}'", f"did you mean '{close[0]}'?"))
     return problems
 
@@ -137,7 +137,7 @@ def _lines(path: Path) -> list[list[str]]:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise UserError(path.name, f"larger than {LARGEST_FILE_BYTES // 1_000_000} MB", "is this the table?")
         content = path.read_bytes()
-        lines = _cells(decoded(content))
+        lines = _cells(decode_text(content))
     except FileNotFoundError:
         raise _missing(path) from None
     except OSError as error:
@@ -152,7 +152,7 @@ def _lines(path: Path) -> list[list[str]]:
     return lines
 
 
-def decoded(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     """Return the text of a file in UTF-8 or, as Excel writes "Unicode text", in UTF-16 with its mark.
 
     Raises:
@@ -189,8 +189,10 @@ def _missing(path: Path) -> UserError:
     return UserError(path.name, f"missing from {path.parent}", "'gaitlab init' writes one")
 
 
-def _header_problems(where: str, header: list[str], required: tuple[str, ...], known: tuple[str, ...]) -> list[Problem]:
-    strange = [column for column in header if column not in (known or required)]
+def _header_problems(
+    where: str, header: list[str], required: tuple[str, ...], allowed: tuple[str, ...]
+) -> list[Problem]:
+    strange = [column for column in header if column not in (allowed or required)]
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     problems = [Problem(where, f"two columns '{name}'", "keep one") for name in twice]
     missing = [name for name in required if name not in header]
@@ -200,9 +202,9 @@ def _header_problems(where: str, header: list[str], required: tuple[str, ...], k
         problems.append(Problem(where, f"column '{name}' is missing", remedy))
     if missing and len(header) == 1 and " " in header[0]:
         problems.append(Problem(where, "the first line has no tab", "separate the columns by tabs"))
-    if known:
-        remedy = f"expected {', '.join(known)}"
-        problems += [Problem(where, f"unknown column '{name}'", nearest(name, known) or remedy) for name in strange]
+    if allowed:
+        remedy = f"expected {', '.join(allowed)}"
+        problems += [Problem(where, f"unknown column '{name}'", nearest(name, allowed) or remedy) for name in strange]
     return problems
 
 

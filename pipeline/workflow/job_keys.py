@@ -211,7 +211,8 @@ class Study:
         """Return what a page needs: of the whole study only its conditions, and which columns hold numbers."""
         sessions = self.people[participant]
         recorded = {
-            name: study_tables.recorded_on(self.sessions[name], self.participants[participant]) for name in sessions
+            name: study_tables.days_of_recording(self.sessions[name], self.participants[participant])
+            for name in sessions
         }
         needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
         needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}

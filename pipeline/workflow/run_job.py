@@ -17,7 +17,7 @@ import xarray as xr
 
 from ..results import netcdf
 from ..tables.reference_curves import reference_file
-from ..tables.tsv import decoded
+from ..tables.tsv import decode_text
 from ..variables.schema import TITLES
 from . import checksums
 
@@ -80,4 +80,4 @@ def provenance(
 def load_reference(name: str) -> xr.Dataset | str:
     """Return the study.nc of other people, or the text of a table of their curves, shipped or the user's."""
     path = reference_file(name, study_path=Path())
-    return netcdf.load(path) if path.suffix == ".nc" else decoded(path.read_bytes())
+    return netcdf.load(path) if path.suffix == ".nc" else decode_text(path.read_bytes())

@@ -17,7 +17,7 @@ import yaml
 
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, hidden_in, nearest
-from ..tables.tsv import decoded
+from ..tables.tsv import decode_text
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
@@ -79,7 +79,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             what = f"larger than {LARGEST_FILE_BYTES // 1000} kB"
             raise UserError(str(path), what, "give a file of settings; these are short")
-        content = yaml.load(decoded(path.read_bytes()), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+        content = yaml.load(decode_text(path.read_bytes()), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
     except FileNotFoundError:
         raise UserError(str(path), "no such file", "correct the path or restore the file") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -49,8 +49,8 @@ def test_determinant_is_one_and_forward_substitution_is_the_dense_solution(seed:
     assert matrix.shape == (FRAMES, 6 * n, 6 * n)
     np.testing.assert_allclose(np.linalg.det(matrix), 1, rtol=ROUNDING)
     assert not np.triu(matrix, 1).any()
-    stacked = np.concatenate([part.sum(axis=1) for part in right_hand_sides(segments_of(chain))], axis=-1)
-    dense = np.linalg.solve(matrix, stacked.reshape(FRAMES, 6 * n, 1)).reshape(FRAMES, n, 6)
+    stack_chain = np.concatenate([part.sum(axis=1) for part in right_hand_sides(segments_of(chain))], axis=-1)
+    dense = np.linalg.solve(matrix, stack_chain.reshape(FRAMES, 6 * n, 1)).reshape(FRAMES, n, 6)
     close(np.concatenate(loads(chain), axis=-1), dense)
 
 

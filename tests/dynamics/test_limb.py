@@ -21,7 +21,7 @@ def test_slides_go_along_the_proximal_segment_and_hinges_leave_the_joint_centre_
     centre, mass = rng.normal(size=(COUNT, 1, 3)), np.ones((COUNT, 1))
     inertia = np.broadcast_to(np.diag([0.01, 0.02, 0.03]), (COUNT, 1, 3, 3))
     at = limb.limb_at(rotation, axes, centre, mass, centre + 0.1, inertia)
-    pushed = limb._pushed(at, rates := rng.normal(size=(COUNT, 1, 6)))
+    pushed = limb._push(at, rates := rng.normal(size=(COUNT, 1, 6)))
     slides, hinges = pushed[..., 0, :], pushed[..., 1, :]
     assert not slides[..., :3].any()
     close(slides[..., 3:], (rates[..., :3, None] * rotation[:, :1]).sum(axis=-2))

@@ -22,10 +22,10 @@ from pipeline.dynamics.wrenches import (
     dynamic,
     fictitious,
     joint_wrenches,
+    observe,
     opposite,
     parallel_axis,
     same,
-    seen,
     total,
     transform,
     translate,
@@ -193,7 +193,7 @@ def test_relative_motion_is_the_derivative_of_the_measured_pose(seed: int) -> No
     body = Body(np.ones(1), np.eye(3), at, velocity, acceleration, body_spin(now), derivative(body_spin, now))
     turn = np.swapaxes(in_lab(1)(now)[1], -1, -2)
     observer = Observer(turn, origin, origin_rate, origin_second, watch_spin(now), derivative(watch_spin, now))
-    found = seen(body, observer)
+    found = observe(body, observer)
     expected = {
         "position": place_of(now),
         "velocity": derivative(place_of, now),
@@ -230,7 +230,7 @@ def test_every_observer_finds_the_joint_wrenches_of_the_block_matrix(seed: int, 
         there = rotate(turn, joint - origin)
         down = rotate(turn, gravity + 0 * origin)
         around, end = transform(load, turn, origin), transform(tip, turn, origin)
-        found = joint_wrenches(seen(bodies, observer), there, observer, down, around, tip=end)
+        found = joint_wrenches(observe(bodies, observer), there, observer, down, around, tip=end)
         alike(in_lab(found, observer), expected)
 
 

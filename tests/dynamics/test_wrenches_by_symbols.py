@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from pipeline.dynamics.vectors import rotate
-from pipeline.dynamics.wrenches import Body, Observer, fictitious, joint_wrenches, seen, transform
+from pipeline.dynamics.wrenches import Body, Observer, fictitious, joint_wrenches, observe, transform
 from tests.support.dynamics.random_states import in_lab
 
 t = sp.Symbol("t", real=True)
@@ -70,7 +70,7 @@ def test_limb_of_three_point_masses_for_any_observer() -> None:
     lab = Observer(np.eye(3, dtype=int).astype(object), *(zero,) * 5)
     for observer in (lab, on_a, on_b, on_c):
         there = rotate(observer.rotation, joints - observer.position)
-        found = joint_wrenches(seen(bodies, observer), there, observer, zero)
+        found = joint_wrenches(observe(bodies, observer), there, observer, zero)
         in_c = transform(in_lab(found, observer), on_c.rotation, on_c.position)
         for value, expected in zip(
             [*in_c.force[0], *in_c.moment[0], *in_c.point[0]], [*force, *moment, *zero], strict=True
@@ -81,6 +81,6 @@ def test_limb_of_three_point_masses_for_any_observer() -> None:
 def test_limb_takes_every_kind_of_wrench() -> None:
     """For an observer on the second segment, all fictitious wrenches but Euler's act on the third."""
     bodies, _, (_, on_b, _) = limb()
-    found = fictitious(seen(bodies, on_b), on_b)
+    found = fictitious(observe(bodies, on_b), on_b)
     acting = {name for name, wrench in found.items() if not all(is_zero(x) for x in wrench.force[0])}
     assert acting == {"dalembert", "centrifugal", "coriolis"}

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pipeline.c3d.reader import read_c3d
-from pipeline.plates.baseline import block_means, resting_wrench, subtract_baseline, unknown_drift
+from pipeline.plates.baseline import block_means, bound_unknown_drift, resting_wrench, subtract_baseline
 from pipeline.steps.read.plates_and_channels import decode_plates
 from tests.support.walks.real import cleaned_walks
 
@@ -266,4 +266,4 @@ def test_short_rests_long_before_the_end_show_only_a_real_drift(slope_n: float) 
     force[~free, 1] += 600
     # three deviations of a vector's slope from 25 blocks over 85, carried on over the last 115
     error_n = 3 * np.sqrt(3) * 3.5 * 115 / (85 * np.sqrt(25))
-    assert unknown_drift(force, free) == pytest.approx(slope_n * 115, abs=error_n)
+    assert bound_unknown_drift(force, free) == pytest.approx(slope_n * 115, abs=error_n)

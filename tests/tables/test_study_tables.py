@@ -203,4 +203,4 @@ def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -
 def test_the_day_of_recording_is_that_of_the_tables(
     rows: list[dict[str, str]], person: dict[str, str], expected: str
 ) -> None:
-    assert study_tables.recorded_on(rows, person) == expected
+    assert study_tables.days_of_recording(rows, person) == expected

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...errors import Problem, UserError, warning
 from ...steps.read.contents import Contents, look_through
 from ...tables import study_tables, tsv
-from ...tables.terminal_table import aligned, text_width
+from ...tables.terminal_table import align, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.preparation import refuse_lost_records
@@ -104,7 +104,7 @@ def as_text(findings: Sequence[Problem], folder: Path) -> str:
         rows.append((severity, "\n".join(listed), what, remedy))
     counts = Counter(severity for severity, *_ in places)
     total = " and ".join(f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items())
-    lines = [aligned(rows, width=text_width()), ""] if findings else []
+    lines = [align(rows, width=text_width()), ""] if findings else []
     lines.append(f"{folder}: {total or 'nothing wrong found'}.")
     if not counts["error"]:
         lines.append(f"Next: gaitlab run {shlex.quote(str(folder))}")

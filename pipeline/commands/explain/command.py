@@ -14,7 +14,7 @@ import xarray as xr
 from ...errors import UserError
 from ...results import netcdf
 from ...results.study_file import load_study, study_path
-from ...tables.terminal_table import aligned
+from ...tables.terminal_table import align
 from .cycle_record import Blocks, CycleRecord, cycle_record
 from .sections import data_sections, method_sections
 
@@ -34,14 +34,14 @@ def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) 
     part, number = ("cycle", cycle) if stance is None else ("stance", stance)
     study = load_study(file) if part == "cycle" else _stances(file)
     if number is None:
-        return f"{file}: cycles; --cycle N explains one\n\n{_listed(study)}{_listed_alone(_stances(file))}"
+        return f"{file}: cycles; --cycle N explains one\n\n{_list_cycles(study)}{_list_lone_stances(_stances(file))}"
     if number not in study.cycle.values:
         remedy = f"give 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else f"the study has no {part}"
         raise UserError(str(file), f"no {part} {number}", remedy)
     record = cycle_record(file, study, number)
     parts = {f"{part.capitalize()} {number} of {file}": _summary(record)} | data_sections(record)
     parts |= method_sections(record)
-    return "\n\n".join(f"{title}\n{_indented(blocks)}" for title, blocks in parts.items())
+    return "\n\n".join(f"{title}\n{_indent(blocks)}" for title, blocks in parts.items())
 
 
 def _stances(file: Path) -> xr.Dataset:
@@ -53,34 +53,34 @@ def _stances(file: Path) -> xr.Dataset:
     return rows.assign_coords(alone=alone, kinetics_valid=valid, reason=("cycle", [""] * rows.sizes["cycle"]))
 
 
-def _listed_alone(stances: xr.Dataset) -> str:
+def _list_lone_stances(stances: xr.Dataset) -> str:
     """Return the list of the stances without a whole cycle; empty if there are none."""
     alone = stances.isel(cycle=stances.alone.values)
     if not alone.sizes["cycle"]:
         return ""
-    return f"\n\nstances without a whole cycle; --stance N explains one\n\n{_listed(alone, part='stance')}"
+    return f"\n\nstances without a whole cycle; --stance N explains one\n\n{_list_cycles(alone, part='stance')}"
 
 
-def _listed(study: xr.Dataset, *, part: str = "cycle") -> str:
+def _list_cycles(study: xr.Dataset, *, part: str = "cycle") -> str:
     names = ("cycle", "session", "trial", "condition", "side", "start_time", "end_time", "kinetics_valid")
     columns = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in study[name].values.tolist()] for name in names]
-    return aligned([[part, *names[1:]], *map(list, zip(*columns, strict=True))], width=WIDTH)
+    return align([[part, *names[1:]], *map(list, zip(*columns, strict=True))], width=WIDTH)
 
 
 def _summary(record: CycleRecord) -> Blocks:
     """Yield participant, session, trial and side, and whether kinetics are used."""
-    known = {name: record.cycle[name].item() for name in ("participant", "session", "trial", "condition", "side")}
-    yield ", ".join(f"{name} {value}" for name, value in known.items())
+    identity = {name: record.cycle[name].item() for name in ("participant", "session", "trial", "condition", "side")}
+    yield ", ".join(f"{name} {value}" for name, value in identity.items())
     reason = record.cycle.reason.item()
     yield f"kinetics left out: {reason}" if reason else "kinetics used; angles and distances too"
 
 
-def _indented(blocks: Blocks) -> str:
+def _indent(blocks: Blocks) -> str:
     """Return the texts, wrapped, and the tables of a section."""
     wrapper = textwrap.TextWrapper(WIDTH, initial_indent=INDENT, subsequent_indent=2 * INDENT, break_on_hyphens=False)
     return "\n".join(
         wrapper.fill(block)
         if isinstance(block, str)
-        else textwrap.indent(aligned(block, width=WIDTH - len(INDENT)), INDENT)
+        else textwrap.indent(align(block, width=WIDTH - len(INDENT)), INDENT)
         for block in blocks
     )

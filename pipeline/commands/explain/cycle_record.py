@@ -68,12 +68,12 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
     cycle = study.isel(cycle=int(np.flatnonzero(study.cycle.values == number)[0]))
     session, trial = str(cycle.session.item()), str(cycle.trial.item())
     files = {step: file.parent / session / f"{step}.nc" for step in SESSION_STEPS}
-    for own in files.values():
-        if not own.is_file():
+    for path in files.values():
+        if not path.is_file():
             raise UserError(
-                str(own), f"no such file, which must be in the folder of {file.name}", "run the workflow again"
+                str(path), f"no such file, which must be in the folder of {file.name}", "run the workflow again"
             )
-    groups = {step: separate(netcdf.load(own)) for step, own in files.items() if step != "calibrate"}
+    groups = {step: separate(netcdf.load(path)) for step, path in files.items() if step != "calibrate"}
     model = netcdf.load(files["calibrate"])
     sources = json.loads(study.attrs["source_sha256"])
     for step, trials in groups.items():

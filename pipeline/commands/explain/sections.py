@@ -95,9 +95,9 @@ def _contact(record: CycleRecord) -> Blocks:
     yield f"force refused: {stance.reason.item()}" if stance.reason.item() else "force accepted"
     yield from _force(record, start_s, end_s)
     for number in plates.split():
-        own = clean.isel(plate=int(np.flatnonzero(clean.plate.values.astype(str) == number)[0]))
-        baseline = ", ".join(f"{part:.2f}" for part in own.plate_baseline.values)
-        yield f"plate {number}: unloaded force ({baseline}) N subtracted; remaining drift {own.plate_drift:.2f} N"
+        of_plate = clean.isel(plate=int(np.flatnonzero(clean.plate.values.astype(str) == number)[0]))
+        baseline = ", ".join(f"{part:.2f}" for part in of_plate.plate_baseline.values)
+        yield f"plate {number}: unloaded force ({baseline}) N subtracted; remaining drift {of_plate.plate_drift:.2f} N"
     yield (
         f"limits: drift {limit['max_drift_n']:g} N, centre of pressure {limit['max_cop_distance_m']:g} m from the "
         f"foot, foot {limit['edge_margin_m']:g} m outside the plate, force {limit['max_lever_arm_m']:g} m from the "
@@ -176,7 +176,7 @@ def method_sections(record: CycleRecord) -> dict[str, Blocks]:
         "Body": _body(record),
         "Checks": _checks(record),
         "Settings": _settings(record),
-        "Made by": _made_by(record),
+        "Made by": _provenance(record),
     }
 
 
@@ -194,10 +194,10 @@ def _model(record: CycleRecord) -> Blocks:
     yield f"body-segment parameters: {model.attrs['segment_parameters']}"
     rows = [["segment", "mass kg", "centre of mass from proximal joint mm", "moments of inertia kg m2 (x y z)"]]
     for segment in model.segment.values:
-        own = mine.sel(segment=segment)
-        com = " ".join(f"{1000 * part:.1f}" for part in own.segment_com.values)
-        inertia = " ".join(f"{part:.5f}" for part in np.diag(own.segment_inertia.values))
-        rows.append([str(segment), f"{float(own.segment_mass):.3f}", com, inertia])
+        of_segment = mine.sel(segment=segment)
+        com = " ".join(f"{1000 * part:.1f}" for part in of_segment.segment_com.values)
+        inertia = " ".join(f"{part:.5f}" for part in np.diag(of_segment.segment_inertia.values))
+        rows.append([str(segment), f"{float(of_segment.segment_mass):.3f}", com, inertia])
     yield rows
     if "upper_body_mass" in model:
         yield f"upper body, as measured: {float(model.upper_body_mass):.3f} kg"
@@ -215,8 +215,8 @@ def _checks(record: CycleRecord) -> Blocks:
     yield f"largest difference of other formulations from the block matrix in the trial (allowed: {most:g} N m)"
     rows = [["formulation", "force N", "moment N m"]]
     for name in kinetics.formulation.values:
-        own = kinetics.disagreement.sel(formulation=name)
-        rows.append([str(name), *(f"{float(own.sel(load=load)):.1e}" for load in ("force", "moment"))])
+        differences = kinetics.disagreement.sel(formulation=name)
+        rows.append([str(name), *(f"{float(differences.sel(load=load)):.1e}" for load in ("force", "moment"))])
     yield rows
     forward = kinetics.forward_closure.sel(side=record.side)
     closures = (f"{joint} {_list(forward.sel(joint=joint).values)}" for joint in kinetics.joint.values)
@@ -252,15 +252,15 @@ def _missing(record: CycleRecord) -> Iterator[str]:
 
 def _settings(record: CycleRecord) -> Blocks:
     for step in ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles", "study"):
-        own = record.settings.get(step, {})
-        yield f"{step}: " + ", ".join(f"{name} {_plain(value)}" for name, value in own.items())
+        settings = record.settings.get(step, {})
+        yield f"{step}: " + ", ".join(f"{name} {_plain(value)}" for name, value in settings.items())
 
 
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _made_by(record: CycleRecord) -> Blocks:
+def _provenance(record: CycleRecord) -> Blocks:
     names = {step: f"{record.cycle.session.item()}/{step}.nc" for step in SESSION_STEPS} | {"study": "study.nc"}
     for step, name in names.items():
         made = checksums.recorded(record.derived, name)

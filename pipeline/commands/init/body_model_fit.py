@@ -10,7 +10,7 @@ from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
 from ...steps.read.contents import Contents
-from ...tables.terminal_table import aligned
+from ...tables.terminal_table import align
 from ...workflow import settings
 from .trial_roles import best_static
 
@@ -112,7 +112,7 @@ def as_table(fits: Mapping[str, ModelFit], *, width: int) -> str:
         rows.append((name, f"{fit.share:.0%}", ", ".join(listed + [f"{more} more"] * (more > 1))))
     if len(fits) > MOST_MODELS:
         rows.append((f"{len(fits) - MOST_MODELS} more", "less", ""))
-    return aligned(rows, width=width)
+    return align(rows, width=width)
 
 
 def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) -> ModelFit:

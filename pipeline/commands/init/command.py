@@ -25,7 +25,7 @@ from ...errors import Problem, UserError, hidden_in
 from ...steps.read.contents import Contents, look_through
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
-from ...tables.terminal_table import aligned, text_width
+from ...tables.terminal_table import align, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
 from ..recording_files import forces_in, recordings_in, unlisted_recordings
@@ -246,7 +246,7 @@ def _summary(
     lines = [
         f"Recordings: {file_count}, participants: {len(people)}, sessions: {len(sessions)}",
         "",
-        aligned(_session_table(sessions, {row["participant_id"]: row for row in people}), width=width),
+        align(_session_table(sessions, {row["participant_id"]: row for row in people}), width=width),
         "",
         body_model_fit.as_table(fits, width=width),
         *_advice(fits, files, width=width),

@@ -70,7 +70,7 @@ def export_opensim(
             lacking += [f"{session} {trial}: {reason}"] if reason else []
             by_reason.setdefault(reason, (session, trial))
         table += stance_rows(session, results["contacts"])
-    lacking += _left_over(folder, study.sessions)
+    lacking += _find_left_over(folder, study.sessions)
     netcdf.write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
     session, trial = by_reason.get("", by_reason.get(NO_LOAD, ("", "")))
     netcdf.write_whole(folder / README, readme(session, trial, choices).encode())
@@ -78,7 +78,7 @@ def export_opensim(
     return folder / README, lacking
 
 
-def _left_over(folder: Path, sessions: Mapping[str, Iterable[Mapping[str, str]]]) -> Iterator[str]:
+def _find_left_over(folder: Path, sessions: Mapping[str, Iterable[Mapping[str, str]]]) -> Iterator[str]:
     """Yield a line for each trial of the folder that is no walk of the study, given the rows of its sessions."""
     walks = {(session, row["trial"]) for session, rows in sessions.items() for row in rows if row["role"] == "gait"}
     for file in sorted(folder.glob("*/*_ik.xml")):

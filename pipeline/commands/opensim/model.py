@@ -38,20 +38,20 @@ class MarkerNames(NamedTuple):
         """Return the name of a label; without one in the table, the label without what OpenSim forbids."""
         return self.names.get(label, FORBIDDEN.sub("_", label))
 
-    def renamed(self, markers: Mapping[str, Any]) -> dict[str, Any]:
+    def rename(self, markers: Mapping[str, Any]) -> dict[str, Any]:
         """Return values under the names of the markers.
 
         Raises:
             UserError: two labels have one name.
         """
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for label, value in markers.items():
             name = self.name(label)
-            if name in found:
+            if name in result:
                 raise UserError(label, f"a second marker with the name '{name}'", "give each label a name of its own")
             if name is not None:
-                found[name] = value
-        return found
+                result[name] = value
+        return result
 
 
 class Model(NamedTuple):
@@ -69,7 +69,7 @@ def marker_names(path: Path) -> MarkerNames:
     Raises:
         UserError: the table has mistakes.
     """
-    rows = tsv.read_table(path, required=COLUMNS[:2], known=COLUMNS)
+    rows = tsv.read_table(path, required=COLUMNS[:2], allowed=COLUMNS)
     names: dict[str, str | None] = {}
     weights = {}
     for row in rows:
@@ -104,13 +104,13 @@ def read_model(path: Path) -> Model:
     return Model(frozenset(marker.get("name", "") for marker in root.iter("Marker")), knee_sign)
 
 
-def refuse_other_names(model: Path, known: Iterable[str], names: Iterable[str]) -> None:
+def refuse_other_names(model: Path, on_model: Iterable[str], names: Iterable[str]) -> None:
     """Refuse markers of which none is on the model.
 
     Raises:
         UserError: none is.
     """
-    if not {*known} & {*names}:
+    if not {*on_model} & {*names}:
         here = listed(sorted(names), MOST_LISTED)
-        what = f"has none of the markers ({here}), but {listed(sorted(known), MOST_LISTED)}"
+        what = f"has none of the markers ({here}), but {listed(sorted(on_model), MOST_LISTED)}"
         raise UserError(str(model), what, "name them by a table with the columns label and marker: --markers TSV")

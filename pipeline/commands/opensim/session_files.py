@@ -59,10 +59,10 @@ class Choices(NamedTuple):
         """
         if self.on_model:
             refuse_other_names(self.model_path, self.on_model, markers)
-        own = self.names.weights
-        left_out = {self.names.name(label) for label in trial_data.CENTRES.values()} - {*own}
-        known = (self.on_model or {*markers}) - left_out
-        return {name: own.get(name, 1.0) for name in markers if name in known}
+        weights = self.names.weights
+        left_out = {self.names.name(label) for label in trial_data.CENTRES.values()} - {*weights}
+        placed = (self.on_model or {*markers}) - left_out
+        return {name: weights.get(name, 1.0) for name in markers if name in placed}
 
     def landmarks(self, body_model: BodyModel, labels: Collection[str]) -> dict[str, str]:
         """Return the marker of each landmark that is one marker of the model, and of its joint centres (``hip_left``).
@@ -75,8 +75,8 @@ class Choices(NamedTuple):
                 f"{joint}_{side}": label for (side, joint), label in trial_data.CENTRES.items() if label in labels
             }
         named = {landmark: self.names.name(label) for landmark, label in chosen.items()}
-        known = self.on_model or {*named.values()}
-        return {landmark: marker for landmark, marker in named.items() if marker and marker in known}
+        markers = self.on_model or {*named.values()}
+        return {landmark: marker for landmark, marker in named.items() if marker and marker in markers}
 
 
 def write_session(
@@ -109,15 +109,15 @@ def write_session(
     elif static := trials["read"].get(calibration["static_trial"]):
         centres = trial_data.static_centres(static, results["calibrate"], body_model)
         placed, unmeasured = _write_static(folder, static, centres, calibration, body_model, choices)
-        unplaced = _unplaced(results["read"], placed, choices)
+        unplaced = _find_unplaced(results["read"], placed, choices)
         notes = [(NOT_PLACED, unplaced), (NOT_SCALED, unmeasured)]
         if texts := [note.format(listed(names, MOST_LISTED)) for note, names in notes if names]:
             lacking[SCALE] = "; ".join(texts)
     for name in trials["clean"]:
-        own = {step: of_step[name] for step, of_step in trials.items()}
+        of_trial = {step: of_step[name] for step, of_step in trials.items()}
         for end in OF_A_WALK:  # those of earlier results
             (folder / f"{name}{end}").unlink(missing_ok=True)
-        lacking[name] = _write_walk(folder, name, own, settings, placed, choices)
+        lacking[name] = _write_walk(folder, name, of_trial, settings, placed, choices)
     return lacking
 
 
@@ -133,7 +133,7 @@ def _write_static(
     frames = np.arange(len(static["time"])) if len(static["time"]) > 1 else np.zeros(2, dtype=int)  # for means
     time = static["time"].values[0] + np.arange(len(frames)) / static.attrs["marker_rate_hz"]
     seen = trial_data.with_centres(trial_data.markers(static), centres)
-    named = choices.names.renamed({label: position[frames] for label, position in seen.items()})
+    named = choices.names.rename({label: position[frames] for label, position in seen.items()})
     weights = choices.weights(named)
     still = extent_m(static["marker_position"].values) < STANDING_M
     first, last = _standing([named[name] for name in weights], still=still)
@@ -152,13 +152,13 @@ def _write_static(
     netcdf.write_whole(folder / STATIC, text.encode())
     netcdf.write_whole(folder / SCALE, scale)
     placed = [name for name in weights if np.isfinite(named[name][first : last + 1]).all()]
-    return placed, setup_files.unmeasured(landmarks)
+    return placed, setup_files.find_unmeasured(landmarks)
 
 
-def _unplaced(read: xr.Dataset, placed: Collection[str], choices: Choices) -> list[str]:
+def _find_unplaced(read: xr.Dataset, placed: Collection[str], choices: Choices) -> list[str]:
     """Return the markers of the model that the session shows, but Scale does not place."""
     seen = np.isfinite(read["marker_position"].values[..., 0]).any(axis=0)
-    named = choices.names.renamed(dict.fromkeys(read["marker"].values[seen].tolist()))
+    named = choices.names.rename(dict.fromkeys(read["marker"].values[seen].tolist()))
     return [name for name in choices.weights(named) if name not in placed]
 
 
@@ -188,9 +188,9 @@ def _write_walk(
         return str(reasons[0])
     posed = "rejected" not in trial["kinematics"].attrs
     centres = trial_data.moving_centres(trial["kinematics"]) if posed else {}
-    named = choices.names.renamed(trial_data.with_centres(trial_data.markers(read, trial["repaired"]), centres))
+    named = choices.names.rename(trial_data.with_centres(trial_data.markers(read, trial["repaired"]), centres))
     time = read["time"].values
-    weights = {name: own for name, own in choices.weights(named).items() if placed is None or name in placed}
+    weights = {name: weight for name, weight in choices.weights(named).items() if placed is None or name in placed}
     frames = _frames([named[marker] for marker, weight in weights.items() if weight], trial["kinematics"])
     if not frames:
         return TOO_FEW

@@ -141,31 +141,31 @@ def scale(
     return _document(_element("ScaleTool", content, name=name))
 
 
-def unmeasured(landmarks: Mapping[str, str]) -> list[str]:
+def find_unmeasured(landmarks: Mapping[str, str]) -> list[str]:
     """Return the names of the measurements without a pair of markers, such as ``thigh_r``."""
     sides = [f"{measure}_{letter}" for measure in MEASUREMENTS if measure != "pelvis" for letter in OF_SIDE.values()]
-    known = {measure.get("name") for measure in _measurements(landmarks)}
-    return [name for name in ("pelvis", *sides) if name not in known]
+    measured = {measure.get("name") for measure in _measurements(landmarks)}
+    return [name for name in ("pelvis", *sides) if name not in measured]
 
 
 def _measurements(landmarks: Mapping[str, str]) -> list[ET.Element]:
     """Return the measurements that have a pair of markers; the mean of several pairs counts."""
-    found = []
+    measurements = []
     for measure, (bodies, groups) in MEASUREMENTS.items():
         for side, letter in {"": ""}.items() if measure == "pelvis" else OF_SIDE.items():
             named = {end.removesuffix(f"_{side}"): marker for end, marker in landmarks.items()}
             pairs = ([f"{named[a]} {named[b]}" for a, b in group if {a, b} <= {*named}] for group in groups)
-            if known := next(filter(None, pairs), []):
+            if complete := next(filter(None, pairs), []):
                 scaled = [f"{body}_{letter}" if side else body for body in bodies]
                 content = {
                     "apply": "true",
-                    "MarkerPairSet": {"objects": [_element("MarkerPair", {"markers": pair}) for pair in known]},
+                    "MarkerPairSet": {"objects": [_element("MarkerPair", {"markers": pair}) for pair in complete]},
                     "BodyScaleSet": {
                         "objects": [_element("BodyScale", {"axes": "X Y Z"}, name=body) for body in scaled]
                     },
                 }
-                found.append(_element("Measurement", content, name=f"{measure}_{letter}" if side else measure))
-    return found
+                measurements.append(_element("Measurement", content, name=f"{measure}_{letter}" if side else measure))
+    return measurements
 
 
 def _tasks(weights: Weights) -> list[ET.Element]:

@@ -66,8 +66,8 @@ def with_centres(markers: dict[str, Array], centres: Mapping[tuple[str, str], Ar
         markers: positions (time, 3), m, by label.
         centres: likewise, by side and joint.
     """
-    known = {CENTRES[of]: centre for of, centre in centres.items() if np.isfinite(centre).any()}
-    return markers | {name: centre for name, centre in known.items() if name not in markers}
+    visible = {CENTRES[of]: centre for of, centre in centres.items() if np.isfinite(centre).any()}
+    return markers | {name: centre for name, centre in visible.items() if name not in markers}
 
 
 def moving_centres(kinematics: Trial) -> dict[tuple[str, str], Array]:
@@ -121,22 +121,22 @@ def _load(read: Trial, contacts: Trial, side: str, wrench: Array, *, threshold_n
     """Return force, point and torque (plate_time, 3) on one foot, see :func:`loads`."""
     instants, numbers = read["plate_time"].values, read["plate"].values.tolist()
     total, point = np.zeros((len(instants), 6)), np.full((len(instants), 3), np.nan)
-    for start_s, end_s, plates in _loaded_stances(contacts, side):
+    for start_s, end_s, plates in _stances_with_load(contacts, side):
         inside = slice(*instants.searchsorted([start_s - 1e-9, end_s + 1e-9]))
         columns = [numbers.index(int(number)) for number in plates.split()]
         total[inside] += np.nan_to_num(wrench[inside][:, columns].sum(axis=1))
         loaded = inside.start + np.flatnonzero(total[inside, 1] > threshold_n)
         corners = read["plate_corner"].values[columns[0]]
         point[loaded], _ = centre_of_pressure(total[loaded, :3], total[loaded, 3:], corners)
-    known = np.flatnonzero(np.isfinite(point[:, 0]))
-    if not known.size:
+    frames = np.flatnonzero(np.isfinite(point[:, 0]))
+    if not frames.size:
         return total[:, :3], np.zeros_like(point), total[:, 3:]
-    nearest = np.interp(np.arange(len(point)), known, np.arange(len(known)))
-    point = point[known[np.rint(nearest).astype(int)]]
+    nearest = np.interp(np.arange(len(point)), frames, np.arange(len(frames)))
+    point = point[frames[np.rint(nearest).astype(int)]]
     return total[:, :3], point, total[:, 3:] - cross(point, total[:, :3])
 
 
-def _loaded_stances(contacts: Trial, side: str) -> Iterator[tuple[float, float, str]]:
+def _stances_with_load(contacts: Trial, side: str) -> Iterator[tuple[float, float, str]]:
     """Yield start and end (s) of the load of each valid stance, and its plates.
 
     The load lasts as long as the ground force of the step ``contacts``, which ends between two markers' instants, but
@@ -146,9 +146,9 @@ def _loaded_stances(contacts: Trial, side: str) -> Iterator[tuple[float, float, 
     acting = np.nan_to_num(contacts["ground_force"].values[:, sides.index(side)]).any(axis=1)
     step_s = interval_s(time)
     runs = [(time[first] - step_s, time[stop - 1] + step_s) for first, stop in stretches(acting)]
-    own = contacts["contact_side"].values == side
+    on_side = contacts["contact_side"].values == side
     names = ("contact_start", "contact_end", "plates", "valid")
-    starts, ends, plates, valid = (contacts[name].values[own] for name in names)
+    starts, ends, plates, valid = (contacts[name].values[on_side] for name in names)
     middles = [-np.inf, *(ends[:-1] + starts[1:]) / 2, np.inf]
     for i in np.flatnonzero(valid).tolist():
         lasting = [run for run in runs if run[0] <= ends[i] and run[1] >= starts[i]]
@@ -170,9 +170,11 @@ def angles(kinematics: Trial, *, knee_sign: float) -> Columns:
     labels = [kinematics[name].values.tolist() for name in ("side", "joint", "angle")]
     for side, letter in OF_SIDE.items():
         for (joint, angle), name in COORDINATES.items():
-            i, j, k = (known.index(one) for known, one in zip(labels, (side, joint, angle), strict=True))
+            i, j, k = (
+                values_of_dim.index(one) for values_of_dim, one in zip(labels, (side, joint, angle), strict=True)
+            )
             sign = knee_sign if name == "knee_angle" else 1.0
             columns[f"{name}_{letter}"] = sign * kinematics["joint_angle"].values[:, i, j, k]
-    known = {name: values for name, values in columns.items() if np.isfinite(values).any()}
-    whole = np.isfinite([*known.values()]).all(axis=0)
-    return {name: values[whole] for name, values in known.items()}
+    finite = {name: values for name, values in columns.items() if np.isfinite(values).any()}
+    whole = np.isfinite([*finite.values()]).all(axis=0)
+    return {name: values[whole] for name, values in finite.items()}

@@ -52,7 +52,7 @@ class Stacked(NamedTuple):
     L: Array
 
 
-def stacked(chain: Chain, q: Array) -> Stacked:
+def stack_chain(chain: Chain, q: Array) -> Stacked:
     """Return the matrices of the closed form; Lynch and Park, section 8.4."""
     n = chain.screw.shape[-2]
     step = adjoint(inverse(joint_poses(chain, q)))
@@ -73,7 +73,7 @@ def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surround
     load to the wrenches at the tip and on the links.
     """
     n = chain.screw.shape[-2]
-    A, G, _, L = stacked(chain, q)
+    A, G, _, L = stack_chain(chain, q)
     from_base = adjoint(inverse(joint_poses(chain, q)[..., 0, :, :]))
     first, last = (np.eye(n)[i][:, None] for i in (0, -1))
 

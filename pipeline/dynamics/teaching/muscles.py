@@ -40,9 +40,9 @@ class Muscle:
 
 def path(links: Links, muscle: Muscle, q: Array) -> Array:
     """Return the points of a muscle in base axes, (..., k, 2), m."""
-    places, own = joints(links, q), list(muscle.link)
-    start = np.concatenate([places[..., :1, :], places[..., :-1, :]], axis=-2)[..., own, :]
-    angle = absolute(np.concatenate([0 * q[..., :1], q], axis=-1))[..., own]
+    places, link = joints(links, q), list(muscle.link)
+    start = np.concatenate([places[..., :1, :], places[..., :-1, :]], axis=-2)[..., link, :]
+    angle = absolute(np.concatenate([0 * q[..., :1], q], axis=-1))[..., link]
     return np.asarray(start + muscle.point[:, :1] * along(angle) + muscle.point[:, 1:] * across(along(angle)))
 
 

@@ -162,8 +162,8 @@ def link_jacobians(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
     jacobian = rate = np.zeros((*spin.shape[:-3], 6, n))
     jacobians, rates = [], []
     for i in range(n):
-        own = chain.screw[..., i, :, None] * np.eye(n)[i]
-        jacobian = step[..., i, :, :] @ jacobian + own
+        hinge = chain.screw[..., i, :, None] * np.eye(n)[i]
+        jacobian = step[..., i, :, :] @ jacobian + hinge
         rate = step[..., i, :, :] @ rate - spin[..., i, :, :] @ jacobian
         jacobians.append(jacobian)
         rates.append(rate)

@@ -124,12 +124,12 @@ def mass_matrix(links: Links, q: Array) -> Array:
     Raises:
         ValueError: neither one link nor two.
     """
-    own = links.inertia + links.mass * links.to_com**2
+    about_joint = links.inertia + links.mass * links.to_com**2
     if _count(links) == 1:
-        return np.asarray(own[..., None] + 0 * q[..., None])
+        return np.asarray(about_joint[..., None] + 0 * q[..., None])
     bend = _swing(links) * cos(q[..., 1])
-    second = own[..., 1] + 0 * bend
-    first = own[..., 0] + links.mass[..., 1] * links.length[..., 0] ** 2 + second + 2 * bend
+    second = about_joint[..., 1] + 0 * bend
+    first = about_joint[..., 0] + links.mass[..., 1] * links.length[..., 0] ** 2 + second + 2 * bend
     return np.stack([np.stack([first, second + bend], axis=-1), np.stack([second + bend, second], axis=-1)], axis=-1)
 
 

@@ -63,12 +63,12 @@ def windows_of(trials: Sequence[slice], rates_hz: Sequence[float]) -> list[Windo
         length = max(2, round(WINDOW_S * rate_hz))
         every = max(length, round(EVERY_S * rate_hz))
         alike.setdefault((length, every, int(np.ceil(length / rate_hz / STEP_S))), []).append(number)
-    found = []
+    groups = []
     for (length, every, steps), numbers in alike.items():
         begun = [np.arange(trials[i].start - NODES[0], trials[i].stop - length - NODES[-1], every) for i in numbers]
         trial = np.repeat(numbers, [len(each) for each in begun])
-        found.append(Windows(length, steps, np.concatenate(begun), trial, length / steps / np.array(rates_hz)[trial]))
-    return found
+        groups.append(Windows(length, steps, np.concatenate(begun), trial, length / steps / np.array(rates_hz)[trial]))
+    return groups
 
 
 def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
@@ -82,7 +82,7 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
             ankle, knee, hip.
         windows: within these frames.
     """
-    driven = driven_by(legs, torque)
+    driven = drive(legs, torque)
     flat = np.concatenate([part.reshape(-1, *driven.spin.shape[1:]) for part in driven])
     whole = np.isfinite(flat).all(axis=0) & np.isfinite(legs.angle).all(axis=(-1, -2)).T
     reach = np.arange(NODES[0], windows.length + NODES[-1] + 1)
@@ -93,7 +93,7 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
     at, masses = windows.start[number], masses_of(legs, side)
     weight = _interpolation(np.linspace(0, windows.length, 2 * windows.steps + 1), reach)
     around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
-    stages = _unflattened(np.tensordot(weight, around, axes=1), driven)
+    stages = _split_stages(np.tensordot(weight, around, axes=1), driven)
     q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
     with np.errstate(over="ignore", invalid="ignore"):
         try:
@@ -108,9 +108,9 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
 
 def root_mean_square(values: Array) -> Array:
     """Return the root mean square of the known values along the first dimension; NaN if there are none."""
-    known = np.isfinite(values)
+    finite = np.isfinite(values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(np.square(np.where(known, values, 0.0)).sum(axis=0) / known.sum(axis=0)))
+        return np.asarray(np.sqrt(np.square(np.where(finite, values, 0.0)).sum(axis=0) / finite.sum(axis=0)))
 
 
 def components_first(joints: Array) -> Array:
@@ -138,7 +138,7 @@ def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
     return weight
 
 
-def _unflattened(values: Array, like: Driven) -> list[Driven]:
+def _split_stages(values: Array, like: Driven) -> list[Driven]:
     """Return the fields of ``like`` at each instant from (instant, value, window)."""
     shapes = [part.shape[:-2] for part in like]
     parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
@@ -165,7 +165,7 @@ def _joint_rates(legs: Legs, frame: NDArray[np.intp], side: NDArray[np.intp]) ->
     return rotate(dual_basis(legs.axes[frame, side]), spin[:, :-1] - spin[:, 1:])
 
 
-def driven_by(legs: Legs, torque: Array) -> Driven:
+def drive(legs: Legs, torque: Array) -> Driven:
     """Return the prescribed quantities (..., side, time), with the hip as origin."""
     force, moment = legs.ground_force.T, legs.ground_moment.T
     return Driven(

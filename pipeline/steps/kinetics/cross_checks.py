@@ -85,18 +85,18 @@ def wrenches_on_the_shank(legs: Legs) -> Loads:
         angular_velocity=legs.spin[:, :, shank],
         angular_acceleration=legs.spin_rate[:, :, shank],
     )
-    own, origin = rider.rotation, rider.position
+    to_rider, origin = rider.rotation, rider.position
     ground = wrenches.Wrench(
         legs.ground_force[:, :, None], legs.ground_moment[:, :, None], np.zeros_like(legs.ground_force[:, :, None])
     )
-    found = wrenches.joint_wrenches(
-        wrenches.seen(bodies, rider),
-        rotate(own, legs.centre - origin),
+    wrench = wrenches.joint_wrenches(
+        wrenches.observe(bodies, rider),
+        rotate(to_rider, legs.centre - origin),
         rider,
-        rotate(own, np.broadcast_to(legs.gravity, origin.shape)),
-        tip=wrenches.transform(ground, own, origin),
+        rotate(to_rider, np.broadcast_to(legs.gravity, origin.shape)),
+        tip=wrenches.transform(ground, to_rider, origin),
     )
-    force, moment = (rotate(transpose(own), part) for part in (found.force, found.moment))
+    force, moment = (rotate(transpose(to_rider), part) for part in (wrench.force, wrench.moment))
     return Loads(force, moment, _on_axes(legs, moment))
 
 

@@ -49,7 +49,9 @@ class Errors(NamedTuple):
         return Errors(*(values[chosen] for values in self))
 
 
-def drawn(draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: AnyTrial) -> dict[str, Errors]:
+def draw_errors(
+    draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: AnyTrial
+) -> dict[str, Errors]:
     """Return the errors of each source alone, zero where it has no effect.
 
     Args:

@@ -88,19 +88,19 @@ def kinetics(
     )  # fmt: skip
     time = kinematics.variables["time"].values
     rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
-    found = _of_session(legs_at, spans, rates_hz, time)
+    results = _of_session(legs_at, spans, rates_hz, time)
     residual = pelvis_residual(
-        kinematics, found["joint_force"], found["joint_moment"], upper_body(calibrate), settings.gravity_m_s2
+        kinematics, results["joint_force"], results["joint_moment"], upper_body(calibrate), settings.gravity_m_s2
     )
     unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]
     for load, part in zip(LOADS, residual, strict=True):
-        found[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)
-    result = xr.Dataset({name: (DIMS[name], values) for name, values in found.items()}, _names())
+        results[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)
+    result = xr.Dataset({name: (DIMS[name], values) for name, values in results.items()}, _names())
     if not settings.uncertainty_draws:
         return result
     spread = Spread.of_trials(
         uncertainty(
-            legs_at(samples=span), found["joint_force"][span], trial, calibrate,
+            legs_at(samples=span), results["joint_force"][span], trial, calibrate,
             draws=settings.uncertainty_draws, band_percent=settings.uncertainty_band_percent,
             sizes=settings.uncertainty_sizes,
         )
@@ -128,7 +128,7 @@ def _of_session(
     groups = closures.windows_of(spans, rates_hz)
     errors = [np.empty((len(windows.start), len(SIDES), len(JOINTS), len(ANGLES))) for windows in groups]
     margin = max(windows.length for windows in groups) + closures.NODES.size
-    found: dict[str, Array] = {}
+    results: dict[str, Array] = {}
     for begin, end in _portions(len(time), SIMULATED_AT_A_TIME):
         around = slice(max(begin - margin, 0), end + margin)
         legs = legs_at(samples=around)
@@ -136,19 +136,19 @@ def _of_session(
         for start, stop in _portions(len(torque), SOLVED_AT_A_TIME):
             torque[start:stop], solved = _at_samples(legs.part(slice(start, stop)))
             for name, values in solved.items():
-                if name not in found:
-                    found[name] = np.empty((len(time), *values.shape[1:]), values.dtype)
-                found[name][around.start + start : around.start + stop] = values
+                if name not in results:
+                    results[name] = np.empty((len(time), *values.shape[1:]), values.dtype)
+                results[name][around.start + start : around.start + stop] = values
         for windows, error in zip(groups, errors, strict=True):
             some, numbers = windows.between(begin, end)
             error[numbers] = closures.forward_errors(legs, torque, some._replace(start=some.start - around.start))
-    energy, power, differences = (found.pop(name) for name in ("energy", "power", "disagreement"))
+    energy, power, differences = (results.pop(name) for name in ("energy", "power", "disagreement"))
     forward = {
         trial: closures.root_mean_square(np.degrees(error[windows.trial == trial]))
         for windows, error in zip(groups, errors, strict=True)
         for trial in np.unique(windows.trial)
     }
-    return found | {
+    return results | {
         "disagreement": np.array([np.fmax.reduce(differences[span]) for span in spans]),
         "forward_closure": np.array([forward.get(i, np.full(errors[0].shape[1:], np.nan)) for i in range(len(spans))]),
         "energy_closure": np.array([closures.energy_closure(energy[span], power[span], time[span]) for span in spans]),

@@ -19,7 +19,7 @@ from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
 from ...dynamics.kernel import Segments, inverse_dynamics
 from ...dynamics.vectors import Array, cross, rotate, skew, transpose
 from ...trials.session import AnyTrial
-from .error_draws import Errors, drawn, together
+from .error_draws import Errors, draw_errors, together
 
 SOURCES = ("marker_noise", "joint_centres", "centre_of_pressure", "segment_parameters")
 MOVING = ("moment", "power", "share")  # fields of Spread along time
@@ -72,7 +72,7 @@ class Measured(NamedTuple):
     joint_spin: Array
     ground_force: Array
     ground_moment: Array
-    known: Array
+    unlocked: Array
 
 
 def uncertainty(
@@ -93,16 +93,16 @@ def uncertainty(
         kinematics, calibrate: rate, filter and source of the trial; effect of the markers on the skeleton.
         draws: number of draws.
         band_percent: share of the draws inside the band.
-        sizes: standard deviations, see :func:`pipeline.steps.kinetics.error_draws.drawn`.
+        sizes: standard deviations, see :func:`pipeline.steps.kinetics.error_draws.draw_errors`.
     """
-    errors = drawn(draws, sizes, calibrate, kinematics)
+    errors = draw_errors(draws, sizes, calibrate, kinematics)
     whole = together(errors)
     outside = (100 - band_percent) / 2
     percentile = np.array([outside, 100 - outside])
     carrier = carriers(calibrate)
     parts = []
     for start in range(0, len(legs.com), FRAMES_AT_A_TIME):
-        measured = measured_frames(legs, slice(start, start + FRAMES_AT_A_TIME), carrier)
+        measured = measure_frames(legs, slice(start, start + FRAMES_AT_A_TIME), carrier)
         moment, power = moments_and_powers(measured, legs, whole)
         alone = [moments(measured, legs, errors[source]).var(axis=0) for source in DRAWN_ALONE]
         parts.append((_percentiles(moment, percentile), _percentiles(power, percentile), *alone))
@@ -151,7 +151,7 @@ def carriers(calibrate: xr.Dataset) -> NDArray[np.intp]:
     )
 
 
-def measured_frames(legs: Legs, frames: slice, carrier: NDArray[np.intp]) -> Measured:
+def measure_frames(legs: Legs, frames: slice, carrier: NDArray[np.intp]) -> Measured:
     """Return some frames of a trial; ``carrier`` is that of :func:`carriers`."""
     rotation = legs.rotation[frames]
     distal, proximal = rotation[:, :, :-1], rotation[:, :, 1:]
@@ -171,7 +171,7 @@ def measured_frames(legs: Legs, frames: slice, carrier: NDArray[np.intp]) -> Mea
         joint_spin=_time_last(rotate(distal, legs.spin[frames, :, :-1] - legs.spin[frames, :, 1:])),
         ground_force=_time_last(legs.ground_force[frames]),
         ground_moment=_time_last(legs.ground_moment[frames]),
-        known=np.where(legs.locked[frames], np.nan, 1.0),
+        unlocked=np.where(legs.locked[frames], np.nan, 1.0),
     )
 
 
@@ -182,7 +182,7 @@ def _time_last(values: Array) -> Array:
 
 def moments(measured: Measured, legs: Legs, errors: Errors) -> Array:
     """Return moments along the joint axes (draw, time, side, joint, 3), N m."""
-    moment = np.empty((len(errors.mass), *measured.known.shape, 3))
+    moment = np.empty((len(errors.mass), *measured.unlocked.shape, 3))
     for part, some in _portions(measured, errors):
         moment[part] = _along_axes(measured, legs.signs, some, _joint_moment(measured, legs, some))
     return moment
@@ -190,20 +190,20 @@ def moments(measured: Measured, legs: Legs, errors: Errors) -> Array:
 
 def moments_and_powers(measured: Measured, legs: Legs, errors: Errors) -> tuple[Array, Array]:
     """Return the moments of :func:`moments`, and powers (draw, time, side, joint), W."""
-    power = np.empty((len(errors.mass), *measured.known.shape))
+    power = np.empty((len(errors.mass), *measured.unlocked.shape))
     moment = np.empty((*power.shape, 3))
     for part, some in _portions(measured, errors):
         distal = _joint_moment(measured, legs, some)
         moment[part] = _along_axes(measured, legs.signs, some, distal)
         spin = measured.joint_spin[:, :, None] + _constant(some.turn_rate[:, :, :-1])
-        spin = spin - _turned(some.turn_rate[:, :, 1:], measured.across)
+        spin = spin - _turn(some.turn_rate[:, :, 1:], measured.across)
         power[part] = np.moveaxis((distal * spin).sum(axis=-2), (2, 3), (0, 1))
     return moment, power
 
 
 def _portions(measured: Measured, errors: Errors) -> Iterator[tuple[slice, Errors]]:
     """Yield portions of the draws."""
-    draws = max(1, SAMPLES_AT_A_TIME // measured.known.size)
+    draws = max(1, SAMPLES_AT_A_TIME // measured.unlocked.size)
     for start in range(0, len(errors.mass), draws):
         part = slice(start, start + draws)
         yield part, errors.part(part)
@@ -211,10 +211,10 @@ def _portions(measured: Measured, errors: Errors) -> Iterator[tuple[slice, Error
 
 def _joint_moment(measured: Measured, legs: Legs, errors: Errors) -> Array:
     """Return joint moments (side, joint, draw, 3, time) in measured axes, N m."""
-    com = measured.com[:, :, None] + _turned(errors.carried + errors.com, measured.to_lab)
-    centre = measured.centre[:, :, None] + _turned(errors.centre, measured.carried)
-    acceleration = measured.com_acceleration[:, :, None] + _turned(errors.carried_acceleration, measured.to_lab)
-    acceleration = acceleration + _turned(errors.com, measured.swung)
+    com = measured.com[:, :, None] + _turn(errors.carried + errors.com, measured.to_lab)
+    centre = measured.centre[:, :, None] + _turn(errors.centre, measured.carried)
+    acceleration = measured.com_acceleration[:, :, None] + _turn(errors.carried_acceleration, measured.to_lab)
+    acceleration = acceleration + _turn(errors.com, measured.swung)
     to_proximal = centre - com
     to_distal = np.concatenate([np.zeros_like(to_proximal[:, :1]), centre[:, :-1] - com[:, 1:]], axis=1)
     arm = com[:, 0] - np.swapaxes(errors.pressure, 0, 1)[..., None]
@@ -237,8 +237,8 @@ def _joint_moment(measured: Measured, legs: Legs, errors: Errors) -> Array:
         external_moment=_time_first(_on_foot(moment)),
         gravity=legs.gravity,
     )
-    found = inverse_dynamics(segments)[1]
-    return np.ascontiguousarray(found.transpose(2, 3, 1, 4, 0))
+    joint_moments = inverse_dynamics(segments)[1]
+    return np.ascontiguousarray(joint_moments.transpose(2, 3, 1, 4, 0))
 
 
 def _on_foot(load: Array) -> Array:
@@ -254,17 +254,17 @@ def _along_axes(measured: Measured, signs: Array, errors: Errors, moment: Array)
     Signs are clinical.
     """
     frame = transpose(_rotation(_once_if_equal(errors.turn)))  # columns: the erroneous axes in measured axes
-    e1 = _turned(frame[:, :, 1:, :, 2], measured.across)
+    e1 = _turn(frame[:, :, 1:, :, 2], measured.across)
     e3 = _constant(frame[:, :, :-1, :, 1])
     e2 = cross(e3, e1, axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
         floating = (e2 * moment).sum(axis=-2) / np.sqrt((e2**2).sum(axis=-2))
     along = np.stack([(e1 * moment).sum(axis=-2), floating, (e3 * moment).sum(axis=-2)], axis=2)
     along *= signs[:, :, :, None, None]
-    return np.moveaxis(along, (3, 4), (0, 1)) * measured.known[..., None]
+    return np.moveaxis(along, (3, 4), (0, 1)) * measured.unlocked[..., None]
 
 
-def _turned(errors: Array, weights: Array) -> Array:
+def _turn(errors: Array, weights: Array) -> Array:
     """Return errors (draw, side, n, 3) in other axes, (side, n, draw, 3, time)."""
     sides, count, _, _, frames = weights.shape
     product = np.moveaxis(_once_if_equal(errors), 0, 2) @ weights.reshape(sides, count, 3, 3 * frames)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, positions
 from ...errors import Problem, UserError
-from ...person.shown_sizes import ShownSizes, shown_sizes
+from ...person.shown_sizes import ShownSizes, measure_sizes
 from ...recording import Recording
 from .lab_axes import to_isb
 from .plates_and_channels import Plates, decode_plates
@@ -53,7 +53,7 @@ def view_in_lab_axes(recording: Recording, body_model: BodyModel | None, *, quar
     except UserError as error:
         problem = error.problems[0]
     plates = decode_plates(recording, rotation)
-    shown = shown_sizes(
+    shown = measure_sizes(
         recording.markers, landmarks, None if problem else rotation, plates.force, plates.corners, plates.edges_known,
         plates.faults, rate_hz=recording.analog_rate_hz, alone=not recording.subjects,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...errors import Problem
 from ...plates.channel_faults import channel_fault
 from ...plates.parameters import plates_from_parameters
-from ...plates.pressed_area import pressed_area, sideways
+from ...plates.pressed_area import find_pressed_area, sideways
 from ...plates.wrench import decode, moment_unit_n_m
 from ...recording import Recording
 
@@ -68,7 +68,7 @@ def decode_plates(recording: Recording, rotation: Array) -> Plates:
 def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
     """Return loads without plates as plates with unknown edges."""
     force, moment, point = (np.stack(parts, axis=1) @ rotation.T for parts in zip(*recording.loads, strict=True))
-    corners = np.stack([pressed_area(force[:, i], point[:, i]) for i in range(len(recording.loads))])
+    corners = np.stack([find_pressed_area(force[:, i], point[:, i]) for i in range(len(recording.loads))])
     numbers = np.arange(1, len(corners) + 1, dtype=np.int32)
     faults = [sideways(force[:, i]) for i in range(len(corners))]
     problems = [Problem(f"load {n}", fault, SAME_AXES) for n, fault in zip(numbers, faults, strict=True) if fault]

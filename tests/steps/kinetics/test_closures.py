@@ -59,7 +59,7 @@ def test_kane_gives_the_measured_accelerations(loaded: tuple[Legs, Array]) -> No
     measured = cross_checks.chain_motion(own)[1]
     masses = closures.masses_of(own, np.tile([LEFT, RIGHT], (len(TIME), 1)))
     angle, rate = own.angle[:, :, OUTWARDS].T, measured.rate[..., limb.HINGES].T
-    found = driven_leg.acceleration(closures.driven_by(own, torque), masses, angle, rate)
+    found = driven_leg.acceleration(closures.drive(own, torque), masses, angle, rate)
     # moments are rounded to 1e-12 N m, the foot has 5e-4 kg m2 about its long axis
     close(found.T, measured.acceleration[..., limb.HINGES], 1e-8)
 

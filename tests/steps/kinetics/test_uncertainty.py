@@ -106,11 +106,11 @@ def test_closed_form_of_errors_of_places_is_the_variance_of_draws(source: str) -
     motion, sizes = moving(landmarks(walk(TIME)), time=TIME), only(source)
     own = legs(motion)
     force = kinetics(motion, ground(TIME), CALIBRATION, settings=KINETICS).joint_force.values
-    errors = error_draws.drawn(20000, sizes, CALIBRATION, motion)[source]
-    some = uncertainty.measured_frames(own, slice(60, 62), uncertainty.carriers(CALIBRATION))
-    drawn = uncertainty.moments(some, own, errors).var(axis=0)
+    errors = error_draws.draw_errors(20000, sizes, CALIBRATION, motion)[source]
+    some = uncertainty.measure_frames(own, slice(60, 62), uncertainty.carriers(CALIBRATION))
+    draw_errors = uncertainty.moments(some, own, errors).var(axis=0)
     expected = uncertainty._variance_of_places(own, force, sizes)[source][60:62]
-    close(drawn / expected, np.ones_like(expected), 0.04)
+    close(draw_errors / expected, np.ones_like(expected), 0.04)
 
 
 @pytest.mark.parametrize("source", SOURCES)

@@ -18,7 +18,7 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.commands.export import export
 from pipeline.steps.read.step import read_trial as read
-from pipeline.tables.csv_files import csv_of, guard, rows_of, unguarded
+from pipeline.tables.csv_files import csv_of, guard, rows_of, unguard
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 from tests.support.files.hostile_texts import FORMULAS, SCRIPTS
@@ -97,7 +97,7 @@ def test_formulas_are_text_and_numbers_numbers_in_every_csv() -> None:
     assert {row["'=x"] for row in read_back} == {"-0.12"}
     assert pd.read_csv(io.StringIO(text))["'=x"].dtype == float
     assert [row["condition"] for row in rows_of(text)] == [*FORMULAS, *NUMBERS]
-    assert all(unguarded(str(guard(cell))) == cell for cell in (*FORMULAS, *NUMBERS, *SCRIPTS, "", "'", "it's"))
+    assert all(unguard(str(guard(cell))) == cell for cell in (*FORMULAS, *NUMBERS, *SCRIPTS, "", "'", "it's"))
 
 
 def test_a_table_of_a_study_with_formulas_is_shown_and_not_run(tmp_path: Path) -> None:

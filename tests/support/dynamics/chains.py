@@ -157,7 +157,7 @@ def by_observer(state: State, seed: int) -> Array:
     observer = wrenches.Observer(random_turns(rng, count, 1), *(3 * rng.normal(size=(5, count, 1, 3))))
     turn, origin = observer.rotation, observer.position
     found = wrenches.joint_wrenches(
-        wrenches.seen(bodies, observer),
+        wrenches.observe(bodies, observer),
         rotate(turn, laws.origin[:, ::-1] - origin),
         observer,
         rotate(turn, state.around.gravity + 0 * origin),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
-from pipeline.demo.curves import mirrored, rotation
+from pipeline.demo.curves import mirror_to_side, rotation
 from pipeline.demo.plates import SOLE
 from pipeline.plates.wrench import plate_axes
 from pipeline.steps.read.lab_axes import to_isb
@@ -223,7 +223,7 @@ def outline(plan: Plan, step: int) -> Array:
     edge = np.concatenate(
         [np.linspace(a, b, 5, endpoint=False) for a, b in zip(corners, np.roll(corners, -1, 0), strict=True)]
     )
-    return np.asarray(plan.place[step] + mirrored(edge, int(plan.side[step])) @ rotation(1, plan.yaw[step]).T)
+    return np.asarray(plan.place[step] + mirror_to_side(edge, int(plan.side[step])) @ rotation(1, plan.yaw[step]).T)
 
 
 # --- signals ---------------------------------------------------------------------------------------------------------

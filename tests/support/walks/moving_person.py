@@ -16,7 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.linalg import solve_banded
 from scipy.ndimage import gaussian_filter1d
 
-from pipeline.demo.curves import mirrored, rotation
+from pipeline.demo.curves import mirror_to_side, rotation
 from pipeline.demo.walk import BALL_ARC, FLAT, FOOT_OFF, HEEL_ARC, HEEL_LEADS
 from tests.support.walks.ways_of_moving import Plan
 
@@ -109,7 +109,7 @@ def _pressed(plan: Plan, step: int, time: Array) -> Array:
     cycle = FOOT_OFF * np.clip((time - plan.strike[step]) / (plan.off[step] - plan.strike[step]), 0, 1)
     ahead = plan.rolling[side].pressed(cycle)
     outside = person.loads_outside + 0.05 * np.sin(np.pi * cycle / FOOT_OFF) - 0.08 * (cycle / FOOT_OFF) ** 4
-    in_print = mirrored(person.foot_m * np.stack([ahead, 0 * ahead, outside], axis=1), side)
+    in_print = mirror_to_side(person.foot_m * np.stack([ahead, 0 * ahead, outside], axis=1), side)
     where = plan.place[step] + in_print @ rotation(1, plan.yaw[step]).T
     where[:, 0] -= plan.belt_m_s[side] * (np.clip(time, plan.strike[step], plan.off[step]) - plan.strike[step])
     return np.asarray(where)
@@ -174,9 +174,9 @@ def markers(plan: Plan, motion: Motion, time: Array, rng: np.random.Generator) -
         size, height = plan.person.foot_m, ANKLE_HEIGHT * plan.person.height_m
         places = {"heel": (-0.28, heel_height, 0.0), "toe": (toe_share, 0.16, rng.uniform(-0.03, 0.03))}
         for landmark, place in places.items():
-            from_ankle = mirrored(size * np.array(place), side) - [0, height, 0]
+            from_ankle = mirror_to_side(size * np.array(place), side) - [0, height, 0]
             paths[f"{landmark}_{name}"] = ankle + sole @ from_ankle
-        paths[f"ankle_{name}"] = ankle + sole @ mirrored(size * np.array([0, 0, 0.15]), side)
+        paths[f"ankle_{name}"] = ankle + sole @ mirror_to_side(size * np.array([0, 0, 0.15]), side)
     return _pelvis(plan, motion, cycles[1], time, rng) | paths
 
 
@@ -236,7 +236,7 @@ def _pelvis(plan: Plan, motion: Motion, right: Array, time: Array, rng: np.rando
     middle[:, 1] -= 0.01 * plan.person.height_m
     spots = {"asis": (0.09, 0.02, 0.125), "psis": (-0.09, 0.02, 0.045)}
     return {
-        f"{landmark}_{name}": middle + turned @ mirrored(size * np.array(spot), side)
+        f"{landmark}_{name}": middle + turned @ mirror_to_side(size * np.array(spot), side)
         for landmark, spot in spots.items()
         for side, name in enumerate(("left", "right"))
     }
