@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from contextlib import suppress
 from pathlib import Path
 from subprocess import DEVNULL
@@ -34,7 +35,7 @@ ALL = "planned, all jobs (--dry-run --forceall)"
 COMMANDS = {
     ALL: ["--dry-run", "--forceall", "--quiet", "all"],
     "study": ["derived/study.nc"],
-    "report, every page": [],
+    "pages and report": [],
     "nothing to do": [],
 }
 
@@ -71,7 +72,7 @@ def extend(study: Path, sessions: int) -> None:
     """Make a study that has run one of ``sessions`` sessions, all finished."""
     own = sorted(path.name for path in study.glob("sub-*"))
     names = {f"sub-{number:05d}": own[number % len(own)] for number in range(sessions - len(own))}
-    for table in ("participants.tsv", "trials.tsv"):
+    for table in ("participants.tsv", "segments.tsv", "trials.tsv"):
         with (study / table).open("a", encoding="utf-8") as handle:
             lines = (study / table).read_text(encoding="utf-8").splitlines()[1:]
             rows = {name: [line for line in lines if line.startswith(f"{name}\t")] for name in own}
@@ -81,14 +82,19 @@ def extend(study: Path, sessions: int) -> None:
             (folder / name).mkdir()
             for file in (folder / like).iterdir():
                 (folder / name / file.name).hardlink_to(file)
+    # Snakemake's records of jobs: one for each output, named by the Base64 of its path
+    records = {urlsafe_b64decode(file.name).decode(): file for file in (study / ".snakemake" / "metadata").iterdir()}
     opened, derived = open_study(study), study / "derived"
     for output, (step, session) in outputs_of(opened).items():
-        if session in names:
+        if session in names and step != "page":
             like = names[session]
+            record = records[f"derived/{output.replace(session, like)}"]
+            copy = record.with_name(urlsafe_b64encode(f"derived/{output}".encode()).decode())
+            copy.write_text(record.read_text().replace(like, session))
             known = checksums.recorded(derived, output.replace(session, like))
             inputs = {name.replace(like, session): digest for name, digest in known.inputs.items()} if known else {}
             key = opened.content_of_key(step, session)
-            checksums.record(derived, [derived / output], inputs=inputs, key=key, flush=False)
+            checksums.record(derived, [derived / output], inputs=inputs, key=key)
             dated = (derived / output).stat().st_mtime
             os.utime(checksums.record_path(derived, output), (dated, dated))
 
@@ -99,7 +105,7 @@ def spent(study: Path, arguments: list[str]) -> Cost:
     Raises:
         RuntimeError: the run failed.
     """
-    command = [sys.executable, "-m", "snakemake", *arguments, "--cores", "1", "--directory", str(study)]
+    command = [sys.executable, "-m", "pipeline", "run", str(study), *arguments, "--cores", "1"]
     seconds, peak_kb = dict[int, float](), 0
     running = psutil.Popen(command, cwd=HOUSE, stdout=DEVNULL, stderr=DEVNULL)
     while running.poll() is None:

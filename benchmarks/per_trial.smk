@@ -6,7 +6,7 @@ sys.path.insert(0, str(Path(workflow.basedir).parent))
 
 from pipeline.workflow.open_study import open_study
 
-STUDY = open_study(Path.cwd(), forced=True)
+STUDY = open_study(Path.cwd())
 FILES = {session: {row["trial"]: row["file"] for row in rows} for session, rows in STUDY.sessions.items()}
 
 

@@ -7,6 +7,7 @@ from the logger plugin ``snakemake_logger_plugin_gaitlab``.
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import sys
 import time
@@ -30,6 +31,7 @@ LOCKED = (
     "The study is locked: another run uses it, or a run was killed. "
     "If no run is active, 'gaitlab recover STUDY' unlocks it and continues the run."
 )
+OF_THE_USER = re.compile(r"^ *UserError: (.*)", re.MULTILINE)  # in Snakemake's account of a rule's function
 OF_A_FAILED_JOB = ("RuleException", "WorkflowError")  # Snakemake logs them besides the job's failure itself
 
 
@@ -153,7 +155,8 @@ class Progress:
         if name == "LockException":
             _say(LOCKED)
         elif not repeats:
-            _say(record.getMessage())
+            problem = OF_THE_USER.search(record.getMessage())
+            _say(problem[1] if problem else record.getMessage())
 
     def _line(self, what: str) -> str:
         done, total = self.done.total(), self.to_do.total()

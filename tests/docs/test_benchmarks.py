@@ -60,8 +60,9 @@ def test_archive_has_finished_sessions_of_which_the_study_is_to_be_made(tmp_path
     write_study(tmp_path, sessions=1, trials=1, duration_s=0.5)
     archive.spent(tmp_path, ["derived/sub-0001/cycles.nc"])
     archive.extend(tmp_path, 3)
-    assert planned(tmp_path) == {"study", "report"}
-    assert len(planned(tmp_path, "--forceall")) == 3 * 7 + 2
+    pages = {f"page:sub-{number}" for number in ("0001", "00000", "00001")}
+    assert planned(tmp_path) == {"study", "report"} | pages
+    assert len(planned(tmp_path, "--forceall")) == 3 * 8 + 2
 
 
 def test_page_has_a_table_for_each_part() -> None:
