@@ -148,11 +148,8 @@ def measures(
             measured["ankle off"] = measured["ankle flexion"] - 90 + _turn(toe - heel, up, foot)
             measured["foot turn"] = _between(foot, across)
             measured |= _of_foot(heel - ankle, toe - ankle, toe - heel, up)
-    slope, ahead = unit(across)[:, 1], leg.frames["pelvis"][:, 0]
-    measured["pelvis slope"], measured["pelvis tilt"] = (
-        np.degrees(np.arcsin(slope)),
-        -np.degrees(np.arcsin(ahead[:, 1])),
-    )
+    measured["pelvis slope"] = np.degrees(np.arcsin(unit(across)[:, 1]))
+    measured["pelvis tilt"] = -np.degrees(np.arcsin(leg.frames["pelvis"][:, 0, 1]))
     thigh, shank = _length(centre["hip"] - centre["knee"]), _length(centre["knee"] - centre["ankle"])
     measured["proportion"], measured["pelvis width"] = 100 * thigh / shank, 100 * _length(across) / (thigh + shank)
     if static_m:

@@ -112,23 +112,19 @@ def functional_hip(points: Points, leg: LegRules) -> FunctionalHip:
     inside = np.stack([np.einsum("tij,tj->ti", pelvis, points[name] - middle) for name in shown], axis=1)
     whole = inside[np.isfinite(inside).all(axis=(1, 2))]
     if len(whole) < FEWEST_FRAMES:
-        what = f"{len(whole)} frames show the pelvis and {', '.join(shown)} together, expected {FEWEST_FRAMES} or more"
-        raise UserError("", what, f"record it again, {OTHERWISE}")
+        what = f"{len(whole)} frames show the pelvis and {', '.join(shown)} together"
+        raise UserError("", f"{what}, expected {FEWEST_FRAMES} or more", f"record it again, {OTHERWISE}")
     centre, residual_m = sphere_centre(whole)
     x, y, z = (whole.mean(axis=1) - centre).T
     sagittal, frontal = (_range_deg(np.arctan2(part, -y)) for part in (x, z))
     if min(sagittal, frontal) < SMALLEST_RANGE_DEG:
-        what = (
-            f"the {side} thigh moves by {sagittal:.0f} degrees forward and back and {frontal:.0f} to the sides, "
-            f"expected {SMALLEST_RANGE_DEG:.0f} or more of both"
-        )
-        raise UserError("", what, f"circle the leg wider, {OTHERWISE}")
+        what = f"the {side} thigh moves by {sagittal:.0f} degrees forward and back and {frontal:.0f} to the sides"
+        expected = f"expected {SMALLEST_RANGE_DEG:.0f} or more of both"
+        raise UserError("", f"{what}, {expected}", f"circle the leg wider, {OTHERWISE}")
     if residual_m > LARGEST_RESIDUAL_M:
-        what = (
-            f"the {side} thigh's markers stray from their spheres by {1000 * residual_m:.0f} mm, expected "
-            f"{1000 * LARGEST_RESIDUAL_M:.0f} or less"
-        )
-        raise UserError("", what, f"look for markers that are exchanged or slip, {OTHERWISE}")
+        what = f"the {side} thigh's markers stray from their spheres by {1000 * residual_m:.0f} mm"
+        expected = f"expected {1000 * LARGEST_RESIDUAL_M:.0f} or less"
+        raise UserError("", f"{what}, {expected}", f"look for markers that are exchanged or slip, {OTHERWISE}")
     return FunctionalHip(centre, residual_m, sagittal, frontal, len(whole))
 
 

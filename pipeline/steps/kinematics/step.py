@@ -110,9 +110,13 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], spans_here)
         _store(variables, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
-    return xr.Dataset(
-        variables | _join_verdicts(verdicts) | _facts(clean, settings.smallest_floating_axis), LABELS | labels
-    )
+    flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
+    judgements: dict[str, Any] = {
+        "implausible": (("sample", "side"), flags),
+        "leg_refused": (("trial", "side"), refused),
+        "knee_axis_error": (("trial", "side"), turns),
+    }
+    return xr.Dataset(variables | judgements | _facts(clean, settings.smallest_floating_axis), LABELS | labels)
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:
@@ -221,17 +225,6 @@ def _hide(variables: Variables, hidden: Sequence[NDArray[np.bool_]]) -> None:
     for side, rows in enumerate(hidden):
         for _, values in variables.values() if rows.any() else ():
             values[rows, side] = np.nan
-
-
-def _join_verdicts(verdicts: Sequence[Verdicts]) -> dict[str, Any]:
-    """Return the verdicts on all trials as variables."""
-    flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
-    of_trial = ("trial", "side")
-    return {
-        "implausible": (("sample", "side"), flags),
-        "leg_refused": (of_trial, refused),
-        "knee_axis_error": (of_trial, turns),
-    }
 
 
 def _angles(rotation: Array, offset: Array | float, settings: Settings, torsion: Array) -> Variables:
