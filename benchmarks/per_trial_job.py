@@ -11,7 +11,7 @@ if "snakemake" in globals():
 
 from pipeline.body.body_model import BodyModel
 from pipeline.results import netcdf
-from pipeline.trials.session import joined, separate
+from pipeline.trials.session import join_trials, separate
 from pipeline.variables import schema
 
 
@@ -27,12 +27,14 @@ def run(job: Any) -> None:
         data = [[row for row in key["trials"] if row["trial"] == job.wildcards.trial]]
     elif job.rule == "calibrate":
         data = [
-            joined({name: trial for file in job.input for name, trial in separate(netcdf.load(Path(file))).items()})
+            join_trials(
+                {name: trial for file in job.input for name, trial in separate(netcdf.load(Path(file))).items()}
+            )
         ]
     else:
         data = [netcdf.load(Path(file)) for file in job.input]
         arguments |= {"by_trial": key["by_trial"]} if "by_trial" in key else {}
-    netcdf.save(Path(job.output[0]), schema.described(job.rule, function(*data, **arguments)))
+    netcdf.save(Path(job.output[0]), schema.describe(job.rule, function(*data, **arguments)))
 
 
 if "snakemake" in globals():

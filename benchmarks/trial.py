@@ -33,7 +33,7 @@ from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
 from tests.support.settings import settings_of
@@ -113,7 +113,7 @@ def first_walk(study: Path) -> FirstWalk:
     still.attrs["role"] = "static"
     person = static["participant_id"]
     calibration = calibrate(
-        joined({"static": still, "walk": moving}),
+        join_trials({"static": still, "walk": moving}),
         body_model=model,
         participant=participants[person],
         segments=segments.get(person, []),

@@ -45,7 +45,7 @@ from gaitlab.pipeline.steps.kinetics.step import Settings as KineticsSettings
 from gaitlab.pipeline.steps.kinetics.step import kinetics
 from gaitlab.pipeline.steps.read.step import read_trial
 from gaitlab.pipeline.tables import study_tables
-from gaitlab.pipeline.trials.session import joined
+from gaitlab.pipeline.trials.session import join_trials
 from gaitlab.pipeline.workflow import settings
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -71,7 +71,7 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
         for name, role in (("static", "static"), (TRIAL, "gait"))
     }
     calibration = calibrate(
-        joined(recorded),
+        join_trials(recorded),
         body_model=model,
         participant=participants[PERSON],
         segments=study_tables.read_segments(study / "segments.tsv", participants).get(PERSON, []),

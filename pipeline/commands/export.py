@@ -37,8 +37,10 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     table, source = long_table(study, stances), study_path(path)
     output = output or source.with_suffix(f".{form}")
     about = data_dictionary("study", map(str, table.columns))
-    known = {str(name): data[name].attrs.get("long_name", "") for data in (stances, study) for name in data.data_vars}
-    about["variable"]["Levels"] = {name: known[name] for name in table.variable.cat.categories}
+    meanings = {
+        str(name): data[name].attrs.get("long_name", "") for data in (stances, study) for name in data.data_vars
+    }
+    about["variable"]["Levels"] = {name: meanings[name] for name in table.variable.cat.categories}
     try:
         sidecar(output).unlink(missing_ok=True)
         if form == "parquet":
@@ -53,7 +55,7 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     return output
 
 
-def exported_from(table: Path) -> str | None:
+def read_source_digest(table: Path) -> str | None:
     """Return the SHA-256 of the study.nc that an exported table was made from; None if that is not known."""
     try:
         return str(json.loads(sidecar(table).read_text(encoding="utf-8"))[MADE_FROM]["study.nc"])
@@ -64,7 +66,7 @@ def exported_from(table: Path) -> str | None:
 def exports_in(folder: Path) -> dict[Path, str]:
     """Return the exported tables in a folder, with the SHA-256 of the study.nc that each was made from."""
     tables = (file.with_suffix("") for file in sorted(folder.glob("*.*.json")))
-    return {table: digest for table in tables if table.exists() and (digest := exported_from(table))}
+    return {table: digest for table in tables if table.exists() and (digest := read_source_digest(table))}
 
 
 def sidecar(table: Path) -> Path:
@@ -98,16 +100,16 @@ def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataF
     dtypes = {dim: _dtype(dims[dim]) for dim in ordered} | dict.fromkeys(("cycle", "stance"), pd.Int64Dtype())
     dtypes["variable"] = pd.CategoricalDtype(list(dict.fromkeys(name for _, _, name in everything)))
     dtypes["units"] = pd.CategoricalDtype(sorted({data[name].attrs["units"] for _, data, name in everything}))
-    known = _rows(parts)
+    labels = _rows(parts)
     tables = []
     for row, data, name in everything:
         variable = data[name]
         rows = variable.reset_coords(drop=True).to_dataframe("value").reset_index()
         rows = rows.assign(variable=name, units=variable.attrs["units"])
         rows = rows.assign(**dict.fromkeys(({*dims} | {"cycle", "stance"}) - {str(dim) for dim in variable.dims}))
-        tables.append(rows.astype(dtypes).join(known[row], on=row))
+        tables.append(rows.astype(dtypes).join(labels[row], on=row))
     return pd.concat(tables, ignore_index=True)[
-        ["cycle", "stance", *known["cycle"], "variable", *ordered, "value", "units"]
+        ["cycle", "stance", *labels["cycle"], "variable", *ordered, "value", "units"]
     ]
 
 

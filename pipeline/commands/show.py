@@ -50,9 +50,9 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
         UserError: no such file, trial or variable, not a NetCDF file, a rejected trial, or a damaged file.
     """
     path = path / STUDY if (path / STUDY).is_file() else path
-    trials, attributes = _opened(path)
+    trials, attributes = _open(path)
     if trial is not None:
-        _known(path, "trial", trial, trials)
+        _require(path, "trial", trial, trials)
         trials = {trial: trials[trial]}
     head = f"{path}{f', {trial}' if trial else ''}: {attributes.get('title', 'no title')}"
     if variable is None:
@@ -61,11 +61,11 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     if not used:
         what = f"{trial or 'every trial'} was rejected: {next(iter(trials.values())).rejected}"
         raise UserError(str(path), what, "leave --variable out")
-    known = dict.fromkeys(str(own) for data in used.values() for own in data.variables)
+    names = dict.fromkeys(str(name) for data in used.values() for name in data.variables)
     asked, others = variable, list[str]()
-    if variable not in known and (meant := _metrics(variable)):
-        variable, *others = [name for name in meant if name in known] or meant[:1]
-    _known(path, "variable", variable, known)
+    if variable not in names and (meant := _metrics(variable)):
+        variable, *others = [name for name in meant if name in names] or meant[:1]
+    _require(path, "variable", variable, names)
     shown = {name: data[variable] for name, data in used.items() if variable in data.variables}
     about = next(iter(shown.values()))
     units = f" [{about.attrs['units']}]" if "units" in about.attrs else ""
@@ -82,7 +82,7 @@ def _metrics(text: str) -> list[str]:
     return []
 
 
-def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[Any, object]]:
+def _open(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[Any, object]]:
     if path.is_dir():
         raise UserError(str(path), "is a folder", GIVE_A_RESULT)
     if not path.is_file():
@@ -93,10 +93,10 @@ def _opened(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[Any, object]]:
     return separate(data) if "rejected" in data.coords else {"": data}, data.attrs
 
 
-def _known(path: Path, what: str, name: str, known: Mapping[str, object]) -> None:
-    if name in known:
+def _require(path: Path, what: str, name: str, there: Mapping[str, object]) -> None:
+    if name in there:
         return
-    names = [each for each in known if each]
+    names = [each for each in there if each]
     if not names:
         raise UserError(str(path), f"has no {what}s", f"leave --{what} out")
     raise UserError(
@@ -115,10 +115,10 @@ def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
     coordinates: dict[str, list[xr.DataArray]] = {}
     variables: dict[str, list[xr.DataArray]] = {}
     for data in trials.values():
-        for found, names in ((coordinates, data.dims), (variables, data.data_vars)):
+        for arrays_by_name, names in ((coordinates, data.dims), (variables, data.data_vars)):
             for name in names:
                 if name in data.variables:
-                    found.setdefault(str(name), []).append(data[name])
+                    arrays_by_name.setdefault(str(name), []).append(data[name])
     if coordinates:
         rows = [[name, _labels(arrays)] for name, arrays in coordinates.items()]
         yield align([["dimension", "labels"], *rows], width=width)
@@ -147,8 +147,8 @@ def _labels(arrays: Sequence[xr.DataArray]) -> str:
 
 def _variable_row(arrays: Sequence[xr.DataArray]) -> list[str]:
     first, values = arrays[0], np.concatenate([_numeric(array).ravel() for array in arrays])
-    known = values[~np.isnan(values)]
-    span = f"{known.min():.4g} to {known.max():.4g}" if known.size else ""
+    numbers = values[~np.isnan(values)]
+    span = f"{numbers.min():.4g} to {numbers.max():.4g}" if numbers.size else ""
     return [str(first.name), first.attrs.get("units", ""), span, _percent(np.isnan(values))]
 
 
@@ -201,17 +201,17 @@ def _parts(
     """Yield kind and labels of each part of an array, and its ``(..., along)`` values."""
     counted = [dim for dim in array.dims if dim not in (*labels, *along)]
     array = array.transpose(*labels, *counted, *along)
-    found = list(zip(*(array[kind].values.tolist() for kind in kinds), strict=True))
-    for kind in dict.fromkeys(found) or [()]:
-        chosen = array.isel({array[kinds[0]].dims[0]: [each == kind for each in found]}) if found else array
+    rows = list(zip(*(array[kind].values.tolist() for kind in kinds), strict=True))
+    for kind in dict.fromkeys(rows) or [()]:
+        chosen = array.isel({array[kinds[0]].dims[0]: [each == kind for each in rows]}) if rows else array
         for place in np.ndindex(*(array.sizes[dim] for dim in labels)):
             where = (array[dim].values[index] for dim, index in zip(labels, place, strict=True))
             yield [*map(str, kind), *map(str, where)], chosen.values[place]
 
 
 def _statistics(values: NDArray[Any], levels: str) -> list[str]:
-    known = values[~np.isnan(values)]
-    cells = [f"{number:.4g}" for number in (known.mean(), known.min(), known.max())] if known.size else [""] * 3
+    numbers = values[~np.isnan(values)]
+    cells = [f"{number:.4g}" for number in (numbers.mean(), numbers.min(), numbers.max())] if numbers.size else [""] * 3
     return [*cells, _percent(np.isnan(values)), *([_curve(values, levels)] if levels else [])]
 
 

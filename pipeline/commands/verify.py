@@ -33,7 +33,7 @@ from .export_tables import TABLES as PARQUET_TABLES
 from .opensim.command import FOLDER as OPENSIM
 from .opensim.command import README
 from .write_c3d import FOLDER as C3D_COPIES
-from .write_c3d import recorded_copies
+from .write_c3d import list_copies
 
 REMEDIES = {  # what to do, by code
     "recording_missing": "restore it, or run again",
@@ -282,7 +282,7 @@ def _several(first: str, count: int) -> str:
 
 def _stale_copies(study: Study, derived: Path) -> Iterator[Problem]:
     """Yield the C3D copies of each session that were made from other results than those there, by their records."""
-    for copy, record in (pair for session in study.sessions for pair in recorded_copies(derived, session)):
+    for copy, record in (pair for session in study.sessions for pair in list_copies(derived, session)):
         if earlier := _earlier_input(derived, record):
             yield _fault(f"derived/{copy}", f"made from an earlier derived/{earlier}", "c3d_copy_outdated")
 
@@ -322,7 +322,7 @@ def _strangers(study: Study, derived: Path) -> str:
     folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
     found = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
     own = {derived / name for name in (*outputs_of(study), SUMMARY)}
-    own |= {derived / copy for session in study.sessions for copy, _ in recorded_copies(derived, session)}
+    own |= {derived / copy for session in study.sessions for copy, _ in list_copies(derived, session)}
     own |= {file for table in exports_in(derived) for file in (table, sidecar(table))}
     places = [derived, derived / PAGES]
     places += [derived / session / place for session in study.sessions for place in ("", C3D_COPIES)]

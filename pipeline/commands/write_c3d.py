@@ -82,14 +82,14 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
         )
         checksums.record(derived, [target], inputs=made_from, key={"pipeline": __version__, "anonymous": anonymous})
         written.append(target)
-    for copy, _ in recorded_copies(derived, session):  # of trials that have no results any more
+    for copy, _ in list_copies(derived, session):  # of trials that have no results any more
         if derived / copy not in written:
             (derived / copy).unlink()
             checksums.forget(derived, copy)
     return written, left_out
 
 
-def recorded_copies(derived: Path, session: str) -> list[tuple[str, checksums.Record]]:
+def list_copies(derived: Path, session: str) -> list[tuple[str, checksums.Record]]:
     """Return the C3D copies of a session by their names below ``derived``, with their records."""
     names = [file.relative_to(derived).as_posix() for file in sorted((derived / session / FOLDER).glob("*.c3d"))]
-    return [(name, known) for name in names if (known := checksums.recorded(derived, name))]
+    return [(name, record) for name in names if (record := checksums.recorded(derived, name))]

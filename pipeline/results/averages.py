@@ -57,16 +57,16 @@ def average(values: Array, participant: Text | None = None, *, phase: NDArray[np
     Returns:
         Arrays of shape (...). Phases are from 0 to 100; they have no mean where the directions cancel each other.
     """
-    known = np.isfinite(values)
+    finite = np.isfinite(values)
     if participant is not None:
         return average(means_of_people(values, participant, phase=phase), phase=phase)
-    n = known.sum(axis=0)
-    mean = np.where(n > 0, np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
-    squares = np.where(known, (np.where(known, values, 0) - np.nan_to_num(mean)) ** 2, 0).sum(axis=0)
+    n = finite.sum(axis=0)
+    mean = np.where(n > 0, np.where(finite, values, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
+    squares = np.where(finite, (np.where(finite, values, 0) - np.nan_to_num(mean)) ** 2, 0).sum(axis=0)
     plain = Average(mean, np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan), n)
     if not np.any(phase):
         return plain
-    mean, sd = _on_circle(np.where(known, values, np.nan), n)
+    mean, sd = _on_circle(np.where(finite, values, np.nan), n)
     return Average(np.where(phase, mean, plain.mean), np.where(phase, sd, plain.sd), n)
 
 
@@ -79,7 +79,7 @@ def means_of_people(values: Array, participant: Text, *, phase: NDArray[np.bool_
     return np.asarray(means.reshape(len(means), *values.shape[1:]))
 
 
-def pooled(first: Average, second: Average) -> Average:
+def pool(first: Average, second: Average) -> Average:
     """Return the average of all values of two averages (...) that are no phases.
 
     Chan TF, Golub GH, LeVeque RJ (1983) Algorithms for computing the sample variance. Am Stat 37:242-247.
@@ -115,8 +115,8 @@ def _vectors(phase: Array) -> tuple[Array, Array]:
 
 def _direction(cosine: Array, sine: Array) -> Array:
     """Return the phase, 0 to 100 %, of mean vectors; NaN where they are shorter than rounding."""
-    found = np.arctan2(sine, cosine) / RADIANS
-    return np.where(np.hypot(cosine, sine) > NO_DIRECTION, found % 100 % 100, np.nan)  # twice: -1e-20 % 100 is 100
+    phase = np.arctan2(sine, cosine) / RADIANS
+    return np.where(np.hypot(cosine, sine) > NO_DIRECTION, phase % 100 % 100, np.nan)  # twice: -1e-20 % 100 is 100
 
 
 def shortest_way(difference: Array) -> Array:
@@ -193,14 +193,14 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str], about: Sequen
     groups = metrics.groupby(keys, sort=False, observed=True)
     rows = [groups.indices[key] for key in groups.size().index]
     phase = np.array([name in PHASES for name in names])
-    found = [average(values[row], phase=phase) for row in rows]
+    averages = [average(values[row], phase=phase) for row in rows]
     columns = {name: metrics[name].to_numpy()[[row[0] for row in rows]] for name in (*keys, *about)}
     columns |= {"cycles": np.array([whole[row].sum() for row in rows], dtype=int)}
     columns |= {"stances_alone": np.array([(~whole[row]).sum() for row in rows], dtype=int)}
     for i, name in enumerate(names):
         for part, ending in enumerate(("", "_sd", "_n")):
             kind = int if ending == "_n" else float
-            columns[name + ending] = np.array([of_group[part][i] for of_group in found], dtype=kind)
+            columns[name + ending] = np.array([of_group[part][i] for of_group in averages], dtype=kind)
     return pd.DataFrame(columns)
 
 

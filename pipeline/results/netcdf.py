@@ -76,8 +76,8 @@ def _others(file: netCDF4.Dataset, names: Collection[str], coordinates: Collecti
     wanted = {"trial"}.union(*(dims[name] for name in names if name in dims and name not in coordinates))
     return [
         name
-        for name, own in dims.items()
-        if name not in names and own != ["trial"] and (name not in coordinates or not wanted.issuperset(own))
+        for name, along in dims.items()
+        if name not in names and along != ["trial"] and (name not in coordinates or not wanted.issuperset(along))
     ]
 
 
@@ -113,11 +113,11 @@ def save(path: Path, dataset: xr.Dataset) -> None:
         )  # else taken for numbers
     encoding: dict[Any, dict[str, Any]] = {}
     for name, variable in dataset.variables.items():
-        own = encoding[name] = {"fletcher32": True} if variable.ndim else {}
+        stored = encoding[name] = {"fletcher32": True} if variable.ndim else {}
         if variable.dtype.kind in "UO":
-            own["dtype"] = "S1"
+            stored["dtype"] = "S1"
         elif name in dataset.coords:
-            own["_FillValue"] = None
+            stored["_FillValue"] = None
     with whole(path) as partial:
         dataset.to_netcdf(partial, engine="netcdf4", encoding=encoding)
 

@@ -39,7 +39,7 @@ def load_trial(path: str | Path, name: str) -> xr.Dataset:
     names = session["trial"].values.tolist() if "trial" in session.dims else []
     if name not in names:
         raise UserError(str(path), f"no trial '{name}'", nearest(name, names) or f"it has {', '.join(names) or 'none'}")
-    found = one_trial(session, name)
-    if "rejected" in found.attrs:
-        raise UserError(str(path), f"trial '{name}' was rejected: {found.attrs['rejected']}", "choose another trial")
-    return found
+    trial = one_trial(session, name)
+    if "rejected" in trial.attrs:
+        raise UserError(str(path), f"trial '{name}' was rejected: {trial.attrs['rejected']}", "choose another trial")
+    return trial

@@ -103,8 +103,8 @@ def table_of(study: xr.Dataset) -> str:
                 continue
             mean, sd, _ = average(curves.sel(where).values, participant)
             cells = [variable, where.get("joint", ""), where.get("angle", where.get("axis", ""))]
-            known = np.isfinite(mean) & np.isfinite(sd)
-            if known.sum() > 1:
-                rows = zip(study.phase.values[known], mean[known], sd[known], strict=True)
+            finite = np.isfinite(mean) & np.isfinite(sd)
+            if finite.sum() > 1:
+                rows = zip(study.phase.values[finite], mean[finite], sd[finite], strict=True)
                 lines += ["\t".join([*cells, *(f"{number:.6g}" for number in row)]) for row in rows]
     return "\n".join(lines) + "\n"

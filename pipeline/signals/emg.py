@@ -67,13 +67,13 @@ def fault(values: Array, envelope: Array, *, rate_hz: float) -> str:
         values, envelope: (sample,), NaN where missing.
         rate_hz: samples per second.
     """
-    known = values[np.isfinite(values)]
-    if not np.isfinite(envelope).any() or np.ptp(known) == 0:
+    finite = values[np.isfinite(values)]
+    if not np.isfinite(envelope).any() or np.ptp(finite) == 0:
         return "without a signal"
-    clipped = _clipped_share(known)
+    clipped = _measure_clipping(finite)
     if clipped > MOST_CLIPPED:
         return f"clipped, {100 * clipped:.0f} % of the samples are at the ends of the range"
-    low, middle, high = known.min(), float(np.median(known)), known.max()
+    low, middle, high = finite.min(), float(np.median(finite)), finite.max()
     if low >= 0 and high - middle > RECTIFIED * (middle - low):
         return "never negative, so rectified already or an envelope"
     least, most = np.nanpercentile(envelope, [5, 95])
@@ -84,7 +84,7 @@ def fault(values: Array, envelope: Array, *, rate_hz: float) -> str:
     return ""
 
 
-def _clipped_share(values: Array) -> float:
+def _measure_clipping(values: Array) -> float:
     """Return the share of samples that follow each other at the largest or at the smallest value."""
     runs = [stop - start for end in (values.min(), values.max()) for start, stop in stretches(values == end)]
     return sum(run for run in runs if run >= CLIPPED) / len(values)

@@ -81,7 +81,7 @@ def _zero_lag(
     # the response lasts longer at a lower cut-off and a higher order: pad by whole periods if long enough
     pad = int(np.ceil((per_pass + 1) * rate_hz / cutoff_hz))
 
-    def filtered(stretch: Array) -> Array:
+    def filter_stretch(stretch: Array) -> Array:
         if len(stretch) < shortest:
             return np.full_like(stretch, np.nan)
         padding = min(max(pad, shortest - 1), len(stretch) - 1)
@@ -92,7 +92,7 @@ def _zero_lag(
         forward = _one_pass(sections, padded)
         return _one_pass(sections, forward[:, ::-1])[:, -padding - 1 : padding - 1 : -1].T
 
-    return by_stretches(filtered, values)
+    return by_stretches(filter_stretch, values)
 
 
 @functools.lru_cache(maxsize=64)

@@ -33,7 +33,7 @@ class PhaseFrames(NamedTuple):
         return self._replace(after=self.after + frames, last=self.last + frames)
 
     @classmethod
-    def joined(cls, parts: Iterable[PhaseFrames]) -> PhaseFrames:
+    def join(cls, parts: Iterable[PhaseFrames]) -> PhaseFrames:
         """Return the frames of all cycles of the parts."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 

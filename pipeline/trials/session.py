@@ -24,7 +24,7 @@ IN_ONE_TRIAL = {
     "sample": "time", "plate_sample": "plate_time", "event": "event", "contact": "contact", "cycle": "cycle",
     "stance": "stance", "whole_stance": "whole_stance",
 }  # fmt: skip
-IN_SESSION = {own: dim for dim, own in IN_ONE_TRIAL.items()}
+IN_SESSION = {in_trial: dim for dim, in_trial in IN_ONE_TRIAL.items()}
 # dimensions along which trials may have different labels. A session has those of all trials; ``marker_order`` is the
 # place of each in a trial, from 1, or 0 if the trial lacks it
 UNITED = ("marker", "plate", "channel", "muscle")
@@ -128,9 +128,9 @@ def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]
     if reason:
         return rejection(reason, {key: value for key, value in about.items() if key in (*SOURCE, "role")}, code)
     chosen = _columns_of_trial(session, number)
-    own = {"trial", *spans, *chosen}
+    dims = {"trial", *spans, *chosen}
     variables = {
-        key: variable if own.isdisjoint(variable.dims) else _of_trial(variable, number, spans, chosen)
+        key: variable if dims.isdisjoint(variable.dims) else _of_trial(variable, number, spans, chosen)
         for key, variable in session.variables.items()
         if variable.dims != ("trial",) and key not in HELPERS
     }
@@ -161,7 +161,7 @@ def _columns_of_trial(session: xr.Dataset, number: int) -> dict[str, NDArray[np.
         if f"{dim}_order" in session.variables:
             order = session.variables[f"{dim}_order"].values[number]
             columns[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
-    return {dim: found for dim, found in columns.items() if not np.array_equal(found, np.arange(session.sizes[dim]))}
+    return {dim: places for dim, places in columns.items() if not np.array_equal(places, np.arange(session.sizes[dim]))}
 
 
 def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
@@ -175,7 +175,7 @@ def rejection(reason: str, about: Mapping[str, Any], code: str = INVALID) -> Tri
     return Trial(attributes={"rejected": " ".join(reason.split()), "rejected_code": code, **about})
 
 
-def joined(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
+def join_trials(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
     """Return a session from its trials, each as of :func:`one_trial`, with the same variables."""
     used = [data for data in trials.values() if "rejected" not in data.attrs]
     usable = np.array(["rejected" not in data.attrs for data in trials.values()], dtype=bool)
@@ -207,12 +207,12 @@ def joined(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
                 into[name] = ((IN_SESSION[str(dims[0])], *dims[1:]), np.concatenate(parts))
             else:
                 into[name] = (("trial", *dims), rows_of_all(parts, usable))
-    for own, dim in IN_SESSION.items():
-        if own in used[0].sizes:
-            counts = [data.sizes.get(own, 0) for data in trials.values()]
+    for in_trial, dim in IN_SESSION.items():
+        if in_trial in used[0].sizes:
+            counts = [data.sizes.get(in_trial, 0) for data in trials.values()]
             coordinates[f"{dim}_trial"] = (dim, np.repeat(np.arange(len(counts), dtype=np.int32), counts))
     for dim, each in labels.items():
-        order = [np.array([own.index(label) + 1 if label in own else 0 for label in union[dim]]) for own in each]
+        order = [np.array([one.index(label) + 1 if label in one else 0 for label in union[dim]]) for one in each]
         coordinates[f"{dim}_order"] = (("trial", dim), rows_of_all(order, usable).astype(np.int16))
     return xr.Dataset(variables, coordinates)
 
@@ -235,13 +235,13 @@ def _with_labels_of_all(
     for axis, dim in enumerate(dims):
         if dim in union:
             spread = []
-            for part, own in zip(parts, labels[dim], strict=True):
-                if own == union[dim]:
+            for part, of_trial in zip(parts, labels[dim], strict=True):
+                if of_trial == union[dim]:
                     spread.append(part)
                     continue
                 shape = (*part.shape[:axis], len(union[dim]), *part.shape[axis + 1 :])
                 whole = np.full(shape, _blank(part), dtype=part.dtype)
-                whole[(slice(None),) * axis + ([union[dim].index(label) for label in own],)] = part
+                whole[(slice(None),) * axis + ([union[dim].index(label) for label in of_trial],)] = part
                 spread.append(whole)
             parts = spread
     return parts

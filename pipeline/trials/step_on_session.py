@@ -18,7 +18,7 @@ from .session import (
     AnyTrial,
     Trial,
     facts_of_trials,
-    joined,
+    join_trials,
     one_trial,
     rejection,
     rows_of_all,
@@ -45,7 +45,7 @@ def take_usable_walks(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Datas
         run = functools.partial(step, **arguments)
         if any("trial" in data.dims for data in inputs):
             return _of_usable_walks(run, inputs)
-        sessions = [joined({ALONE: data}) if "time" in data.dims else data for data in inputs]
+        sessions = [join_trials({ALONE: data}) if "time" in data.dims else data for data in inputs]
         return one_trial(_complete(_with_time(run(*sessions), sessions[0]), sessions[0], {}), ALONE)
 
     return step_on_session
@@ -66,7 +66,7 @@ def repeat_for_trials(function: Callable[..., Trial]) -> Callable[..., xr.Datase
         for name, trial in trials_of(session).items():
             run = functools.partial(function, trial, **arguments | {**(by_trial or {}).get(name, {})})
             results[name] = run() if name == ALONE else attempt(run, {})
-        return joined(results)
+        return join_trials(results)
 
     return function_of_session
 

@@ -130,9 +130,9 @@ def as_json(dictionary: Mapping[str, Any]) -> bytes:
 
 
 def _column(table: str, name: str) -> dict[str, Any]:
-    own = OWN_COLUMNS[table]
-    if name in own:
-        return _entry(name, own[name])
+    columns = OWN_COLUMNS[table]
+    if name in columns:
+        return _entry(name, columns[name])
     if name in NUMBERS:
         return _metric(name, NUMBERS[name], "mean over the cycles: " if table == "participants" else "")
     for ending, statistic in STATISTICS.items():
@@ -191,12 +191,12 @@ def find_metric(text: str) -> list[str]:
     """
     wanted = _plain(text)
     ranks = {name: _rank(wanted, name, metric) for name, metric in NUMBERS.items()}
-    found = [name for name, rank in ranks.items() if rank is not None]
-    if not wanted or not found:
-        known = [*NUMBERS, *(alias for metric in NUMBERS.values() for alias in metric.aliases)]
-        remedy = nearest(text, known) or "see derived/metrics.json, or outputs.md"
+    names = [name for name, rank in ranks.items() if rank is not None]
+    if not wanted or not names:
+        terms = [*NUMBERS, *(alias for metric in NUMBERS.values() for alias in metric.aliases)]
+        remedy = nearest(text, terms) or "see derived/metrics.json, or outputs.md"
         raise UserError("find_metric", f"no metric is known as {text!r}", remedy)
-    return sorted(found, key=lambda name: (ranks[name], NUMBERS[name].kind == "phase"))
+    return sorted(names, key=lambda name: (ranks[name], NUMBERS[name].kind == "phase"))
 
 
 def _rank(wanted: str, name: str, metric: Metric) -> int | None:

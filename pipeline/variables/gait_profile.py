@@ -77,9 +77,9 @@ def typical_scores(curves: Mapping[Key, Reference]) -> dict[str, float]:
     """
     profile = root_mean_square(along_cycle(curves, "sd"))
     both_sides = np.concatenate([profile, profile[~OF_THE_PELVIS]])
-    found = {
+    scores = {
         "gait_profile_score": root_mean_square(profile),
         "gait_profile_score_overall": root_mean_square(both_sides),
     }
-    found |= {f"gait_variable_score_{name}": score for name, score in zip(GAIT_ANGLES, profile, strict=True)}
-    return {name: float(score) for name, score in found.items()}
+    scores |= {f"gait_variable_score_{name}": score for name, score in zip(GAIT_ANGLES, profile, strict=True)}
+    return {name: float(score) for name, score in scores.items()}

@@ -159,7 +159,7 @@ VERDICTS = ("valid", "kinetics_valid")
 COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 
-def described(step: str, dataset: xr.Dataset) -> xr.Dataset:
+def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
     """Return a dataset with units and long names, in the order of the schema.
 
     Raises:
@@ -215,7 +215,7 @@ def _column(name: str, values: xr.Variable) -> tuple[str, str]:
     return "".join(units[:1]), f"column {name} of participants.tsv"
 
 
-def stacked_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def stack_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the variable and coordinates of cycles.nc that hold all metrics.
 
     Raises:

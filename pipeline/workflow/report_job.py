@@ -77,7 +77,7 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     tables = {name: arguments.pop(name) for name in ("sessions", "columns")}
     reference = load_described(settings.reference, shipped, own) if settings.reference else None
     part = gather(sessions["cycles"], settings=settings, reference=reference, **tables)
-    data = netcdf.in_double_precision(schema.described("study", part.study)).assign_attrs(own)
+    data = netcdf.in_double_precision(schema.describe("study", part.study)).assign_attrs(own)
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
     return function(data, *rows, **sessions, reference=_reference_table(settings.reference), **arguments)

@@ -58,7 +58,7 @@ def run(
             log.warning("%s rejected: %s", what, reason)
     for name, result in results.items():
         (output,) = outputs[name]
-        netcdf.save(output, schema.described(name, result).assign_attrs(provenance(key, roots, output=name)))
+        netcdf.save(output, schema.describe(name, result).assign_attrs(provenance(key, roots, output=name)))
 
 
 def sources_of(trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -48,8 +48,8 @@ def run(
     roots: list[dict[str, str]] = []
     try:
         parts = _save_parts(gather_in_parts(_load_in_groups(files, roots), **arguments), folder, outputs)
-        own = provenance(key, roots) | ({"reference_sha256": key["reference"]} if name else {})
-        netcdf.join(study, _align(parts), along=("cycle", "stance"), attributes=own)
+        attributes = provenance(key, roots) | ({"reference_sha256": key["reference"]} if name else {})
+        netcdf.join(study, _align(parts), along=("cycle", "stance"), attributes=attributes)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -85,7 +85,7 @@ def _save_parts(parts: Iterator[Part], folder: Path, outputs: Files) -> dict[Pat
         paths = {name: stack.enter_context(netcdf.whole(outputs[name][0])) for name in outputs if name != "study"}
         for number, part in enumerate(parts):
             path = folder / f"{number}.nc"
-            netcdf.save(path, schema.described("study", part.study))
+            netcdf.save(path, schema.describe("study", part.study))
             if part.study.sizes["cycle"] or part.study.sizes["stance"]:
                 muscles[path] = muscles_of([part.study])
             else:
@@ -103,10 +103,10 @@ def _align(parts: Mapping[Path, list[str]]) -> list[Path]:
     every = in_order(muscle for muscles in parts.values() for muscle in muscles)
     for path, muscles in parts.items():
         if muscles != every:
-            netcdf.save(path, schema.described("study", with_muscles(netcdf.load(path), every)))
+            netcdf.save(path, schema.describe("study", with_muscles(netcdf.load(path), every)))
     return [*parts]
 
 
-def load_described(name: str, shipped: Mapping[str, Any], own: Mapping[str, Any]) -> Reference:
+def load_described(name: str, shipped: Mapping[str, Any], attributes: Mapping[str, Any]) -> Reference:
     """Return a reference with what study.nc holds of it; arguments as of :func:`describe_reference`."""
-    return describe_reference(name, load_reference(name), shipped, own)
+    return describe_reference(name, load_reference(name), shipped, attributes)

@@ -28,7 +28,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from tests.campaigns.lab_truths import Score, Stance, score
 from tests.support.checkout import SHARED
@@ -190,7 +190,7 @@ def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any)
 def _calibrated(rows: Any, recorded: Any, participants: Any, model: Any, chosen: Any) -> xr.Dataset | str:
     try:
         return calibrate(
-            joined(recorded),
+            join_trials(recorded),
             body_model=model,
             participant=participants[rows[0]["participant_id"]],
             segments=[],

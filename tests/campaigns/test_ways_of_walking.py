@@ -20,7 +20,7 @@ from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 from tests.support.settings import settings_of
@@ -41,7 +41,7 @@ def walked() -> tuple[xr.Dataset, xr.Dataset]:
     person: dict[str, Any] = study_tables.read_participants(DEMO / "participants.tsv")["sub-01"]
     table = settings.segment_table(CHOSEN["calibrate"]["segment_parameters"])
     calibration = calibrate(
-        joined(recorded),
+        join_trials(recorded),
         body_model=MODEL,
         participant=person,
         segments=[],

@@ -22,7 +22,7 @@ import pipeline
 from docs.examples import compare_curves, group_means, peaks_mixed_model
 from gaitlab.pipeline.errors import UserError as ErrorOfExamples
 from pipeline.__main__ import main
-from pipeline.commands.export import export, exported_from, long_table
+from pipeline.commands.export import export, long_table, read_source_digest
 from pipeline.commands.export_tables import export_tables
 from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
 from pipeline.errors import UserError
@@ -173,14 +173,14 @@ def test_an_export_names_the_study_that_it_was_made_from(stored: Path) -> None:
     """So that it is seen to be stale after the study has changed; the file next to it describes each column."""
     for form in ("csv", "parquet"):
         table = export(stored, form=form)
-        assert exported_from(table) == sha256(stored / "derived" / "study.nc")
+        assert read_source_digest(table) == sha256(stored / "derived" / "study.nc")
         about = json.loads(table.with_name(f"{table.name}.json").read_text())
         assert {*pd.read_csv(stored / "derived" / "study.csv").columns} == {*about} - {"SourceSHA256"}
         assert about["variable"]["Levels"]["joint_moment_jcs"]
     netcdf.save(stored / "derived" / "study.nc", load_study(stored).isel(cycle=slice(4)))
-    assert exported_from(table) != sha256(stored / "derived" / "study.nc")
+    assert read_source_digest(table) != sha256(stored / "derived" / "study.nc")
     table.with_name(f"{table.name}.json").unlink()
-    assert exported_from(table) is None
+    assert read_source_digest(table) is None
 
 
 def test_an_export_has_six_digits_of_results_and_all_of_given_numbers(stored: Path) -> None:
@@ -213,7 +213,7 @@ def test_tables_become_parquet_by_participant(stored: Path, monkeypatch: pytest.
     np.testing.assert_array_equal(found[METRIC], [1.25, np.nan])
     assert found.mass_kg.tolist() == [70.5, 70.5]
     assert pd.read_parquet(folders[1], filters=[("participant", "==", "007")]).start_s.isna().tolist() == [True]
-    assert exported_from(folders[0]) == sha256(derived / "study.nc")
+    assert read_source_digest(folders[0]) == sha256(derived / "study.nc")
     files = {file.relative_to(derived): file.read_bytes() for file in derived.rglob("*.parquet") if file.is_file()}
     assert len(files) == 4
     export_tables(stored)

@@ -13,7 +13,7 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.commands.show import CURVE_WIDTH, LEVELS, show
 from pipeline.results import netcdf
-from pipeline.trials.session import joined, rejection
+from pipeline.trials.session import join_trials, rejection
 
 TIME = np.arange(240) / 100
 
@@ -42,7 +42,7 @@ def walk(*, shift: float = 0.0) -> xr.Dataset:
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
     gone = rejection("gone.c3d: no such file", {}).dataset()
-    trials = joined({"walk_1": walk(), "walk_2": walk(shift=-3.0), "gone": gone})
+    trials = join_trials({"walk_1": walk(), "walk_2": walk(shift=-3.0), "gone": gone})
     for name in ("joint_power", "fill", "time"):
         trials[name].attrs = walk()[name].attrs
     netcdf.save(tmp_path / "kinetics.nc", trials.assign_attrs(title="Joint powers"))

@@ -29,7 +29,7 @@ from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import QUALITY
 from pipeline.tables import study_tables
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.variables.stance_verdicts import OF_STANCES, OF_TRIALS
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
@@ -294,7 +294,7 @@ def motion_of(name: str, folder: Path, recorded: dict[str, xr.Dataset]) -> xr.Da
     """Return the kinematics of the walk among two recordings, with Bell's hip."""
     chosen, model = settings.load_settings({"body_model": name}, where="study.yaml", study_path=folder)
     calibration = calibrate(
-        joined(recorded),
+        join_trials(recorded),
         body_model=model,
         participant={"participant_id": "sub-01", "mass_kg": "74.6", "sex": "M"},
         segments=[],

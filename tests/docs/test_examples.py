@@ -16,8 +16,8 @@ from docs.examples import ankle_and_knee, double_pendulum, n_segment_limb, peaks
 from gaitlab.pipeline.errors import UserError
 from pipeline.demo.group import group_study
 from pipeline.results import netcdf
-from pipeline.trials.session import joined
-from pipeline.variables.schema import described
+from pipeline.trials.session import join_trials
+from pipeline.variables.schema import describe
 from tests.support.checkout import HOUSE
 from tests.support.walks.person import ROUNDING, close
 
@@ -82,8 +82,8 @@ def test_ankle_and_knee(demo: Path, tmp_path: Path) -> None:
 def test_ankle_and_knee_reads_stored_results(demo: Path, tmp_path: Path) -> None:
     expected = ankle_and_knee.main(tmp_path / "made.svg", demo)
     for name, dataset in ankle_and_knee.steps(demo).items():
-        session = dataset if name == "calibrate" else joined({ankle_and_knee.TRIAL: dataset})
-        netcdf.save(demo / "derived" / ankle_and_knee.PERSON / f"{name}.nc", described(name, session))
+        session = dataset if name == "calibrate" else join_trials({ankle_and_knee.TRIAL: dataset})
+        netcdf.save(demo / "derived" / ankle_and_knee.PERSON / f"{name}.nc", describe(name, session))
     stored = ankle_and_knee.main(tmp_path / "stored.svg", demo)
     for name, value in expected.items():
         close(stored[name], value, SINGLE_ROUNDING)

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from pipeline.results.averages import average, mean_curves, participant_means, pooled, shortest_way, symmetry
+from pipeline.results.averages import average, mean_curves, participant_means, pool, shortest_way, symmetry
 from pipeline.variables.metrics import METRICS as DEFINED
 
 NAMES = ["step_length", "work_a1"]
@@ -177,7 +177,7 @@ def test_averages_of_parts_are_pooled_to_that_of_all() -> None:
     values[:, 0], values[:12, 1], values[12:, 2], values[1:, 3] = np.nan, np.nan, np.nan, np.nan
     values[np.r_[0:11, 13:30], 4] = np.nan
     parts = [average(values[rows]) for rows in (slice(0, 12), slice(12, 13), slice(13, 30))]
-    found, expected = pooled(pooled(parts[0], parts[1]), parts[2]), average(values)
+    found, expected = pool(pool(parts[0], parts[1]), parts[2]), average(values)
     np.testing.assert_array_equal(found.n, expected.n)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-14)
     np.testing.assert_allclose(found.sd, expected.sd, rtol=1e-12)

@@ -13,7 +13,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.workflow.open_study import SESSION_OUTPUTS
 from tests.support.studies.ragged_trials import SESSIONS
 from tests.support.studies.small_study import write_outputs
@@ -99,7 +99,7 @@ def test_single_precision_becomes_double(tmp_path: Path) -> None:
 
 
 def test_the_named_variables_are_read_with_their_coordinates_and_the_values_of_trials(tmp_path: Path) -> None:
-    session = joined(SESSIONS["middle rejected"])
+    session = join_trials(SESSIONS["middle rejected"])
     netcdf.save(tmp_path / "file.nc", session)
     found = netcdf.load(tmp_path / "file.nc", ("joint_moment", "of another version"))
     of_trials = {name for name, variable in session.variables.items() if variable.dims == ("trial",)}
@@ -113,7 +113,7 @@ def test_the_named_variables_are_read_with_their_coordinates_and_the_values_of_t
 @pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
 def test_equal_datasets_give_equal_bytes(trials: dict[str, xr.Dataset], tmp_path: Path) -> None:
     for name in ("one.nc", "two.nc"):
-        netcdf.save(tmp_path / name, joined(trials).assign_attrs(title="x"))
+        netcdf.save(tmp_path / name, join_trials(trials).assign_attrs(title="x"))
     assert (tmp_path / "one.nc").read_bytes() == (tmp_path / "two.nc").read_bytes()
 
 

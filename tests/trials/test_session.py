@@ -14,7 +14,7 @@ from pipeline.results.session_file import load_trial
 from pipeline.trials.session import (
     UNITED,
     facts_of_trials,
-    joined,
+    join_trials,
     one_trial,
     separate,
     spans_of,
@@ -32,7 +32,7 @@ def same(found: xr.Dataset, expected: xr.Dataset) -> None:
 
 @pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
 def test_each_trial_comes_back(trials: dict[str, xr.Dataset], tmp_path: Path) -> None:
-    session = joined(trials)
+    session = join_trials(trials)
     netcdf.save(tmp_path / "clean.nc", session)
     for found in (separate(session), separate(netcdf.load(tmp_path / "clean.nc"))):
         assert [*found] == [*trials]
@@ -43,10 +43,10 @@ def test_each_trial_comes_back(trials: dict[str, xr.Dataset], tmp_path: Path) ->
 @pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
 def test_a_session_from_its_trials_is_the_same(trials: dict[str, xr.Dataset], tmp_path: Path) -> None:
     """In memory, after reading (which gives text as objects), and after writing that again."""
-    session = joined(trials)
-    same(joined(separate(session)), session)
+    session = join_trials(trials)
+    same(join_trials(separate(session)), session)
     netcdf.save(tmp_path / "once.nc", session)
-    again = joined(separate(netcdf.load(tmp_path / "once.nc")))
+    again = join_trials(separate(netcdf.load(tmp_path / "once.nc")))
     same(again, session)
     netcdf.save(tmp_path / "twice.nc", again)
     same(netcdf.load(tmp_path / "twice.nc"), session)
@@ -54,7 +54,7 @@ def test_a_session_from_its_trials_is_the_same(trials: dict[str, xr.Dataset], tm
 
 @pytest.mark.parametrize("trials", SESSIONS.values(), ids=SESSIONS)
 def test_elements_are_those_of_their_trial(trials: dict[str, xr.Dataset]) -> None:
-    session = joined(trials)
+    session = join_trials(trials)
     assert session.trial.values.tolist() == [*trials]
     if all("rejected" in trial.attrs for trial in trials.values()):
         assert set(session.dims) == {"trial"}
@@ -72,7 +72,7 @@ def test_elements_are_those_of_their_trial(trials: dict[str, xr.Dataset]) -> Non
 
 def test_a_trial_is_a_view() -> None:
     """Where it has the session's markers in the session's order; the memory of a session is not taken twice."""
-    session = joined({"a": ragged_trial(1), "b": ragged_trial(1)})
+    session = join_trials({"a": ragged_trial(1), "b": ragged_trial(1)})
     trial = one_trial(session, "b")
     for name in ("marker_position", "plate_force", "joint_moment", "plate_corner"):
         assert np.shares_memory(trial[name].values, session[name].values), name
@@ -80,7 +80,7 @@ def test_a_trial_is_a_view() -> None:
 
 def test_what_a_trial_lacks_is_blank() -> None:
     trials = {"all": ragged_trial(1, markers=5, plates=3), "few": ragged_trial(2, markers=2, plates=1), "lost": LOST}
-    session = joined(trials)
+    session = join_trials(trials)
     absent = ~np.isin(session.marker.values, trials["few"].marker.values)
     span = spans_of(session, "sample")[1]
     assert np.isnan(session.marker_position.values[span][:, absent]).all()
@@ -92,7 +92,7 @@ def test_what_a_trial_lacks_is_blank() -> None:
 
 def test_facts_are_those_of_each_trial() -> None:
     trials = {"a": ragged_trial(1), "lost": LOST, "b": ragged_trial(2).assign_attrs(filled_frames=17)}
-    facts = facts_of_trials(joined(trials))
+    facts = facts_of_trials(join_trials(trials))
     assert [*facts] == ["a", "lost", "b"]
     assert facts["b"] == trials["b"].attrs | {"rejected": "", "rejected_code": ""}
     assert facts["a"] == trials["a"].attrs | {"rejected": "", "rejected_code": ""}, "nothing is known of its frames"
@@ -104,7 +104,7 @@ def test_facts_are_those_of_each_trial() -> None:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    session = joined({"walk_1": ragged_trial(1), "lost": LOST, "walk_2": ragged_trial(2)})
+    session = join_trials({"walk_1": ragged_trial(1), "lost": LOST, "walk_2": ragged_trial(2)})
     session["joint_moment"].attrs["units"] = session["time"].attrs["units"] = "as saved"
     netcdf.save(tmp_path / "kinetics.nc", session.assign_attrs(title="Joint moments"))
     return tmp_path / "kinetics.nc"

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.trials.session import Trial, joined, one_trial, rejection, spans_of
+from pipeline.trials.session import Trial, join_trials, one_trial, rejection, spans_of
 from pipeline.trials.step_on_session import batches, repeat_for_trials, some_trials, take_usable_walks
 from tests.support.studies.ragged_trials import LOST, REASON, ragged_trial
 
@@ -25,7 +25,7 @@ def trial(name: str, level: float) -> xr.Dataset:
 
 def session(level: float, **rejected: str) -> xr.Dataset:
     made = {name: trial(name, level + i) for i, name in enumerate(NAMES)}
-    return joined(made | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
+    return join_trials(made | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
 
 
 @take_usable_walks
@@ -92,7 +92,7 @@ def test_an_error_of_one_trial_rejects_only_this_trial() -> None:
 
 def test_standing_trials_are_left_out() -> None:
     both = {name: trial(name, 1.0).assign_attrs(role=role) for name, role in (("a", "static"), ("b", "gait"))}
-    found = product(joined(both), session(10.0), MODEL)
+    found = product(join_trials(both), session(10.0), MODEL)
     assert products(found) == {"b": 22}
 
 
@@ -127,7 +127,7 @@ def test_a_function_is_applied_to_each_usable_walk() -> None:
         "b": ragged_trial(3, markers=5),
         "fails": ragged_trial(4, markers=5).drop_sel(marker="Ünterarm"),
     }
-    found = scaled(joined(trials), factor=2.0, by_trial={"b": {"offset": 1.0}})
+    found = scaled(join_trials(trials), factor=2.0, by_trial={"b": {"offset": 1.0}})
     assert found.trial.values.tolist() == ["a", "lost", "b", "fails"]
     assert found.rejected.values.tolist() == ["", REASON, "", "Ünterarm: not seen"]
     assert found.source.values.tolist() == [trials[name].source for name in found.trial.values.tolist()]

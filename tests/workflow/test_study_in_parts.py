@@ -45,7 +45,7 @@ def with_emg(cut: xr.Dataset, *muscles: str) -> xr.Dataset:
 def gathered_in_parts(folder: Path, cycles: Trials = CYCLES) -> dict[str, list[Path]]:
     """Run the job; return the outputs."""
     for session, data in stored(cycles).items():
-        netcdf.save(folder / session / "cycles.nc", schema.described("cycles", data))
+        netcdf.save(folder / session / "cycles.nc", schema.describe("cycles", data))
     inputs = {"cycles": [folder / session / "cycles.nc" for session in cycles]}
     outputs = {"study": [folder / "study.nc"]}
     outputs |= {name: [folder / f"{name}.csv", folder / f"{name}.json"] for name in TABLES}
@@ -63,7 +63,7 @@ def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
     outputs = gathered_in_parts(tmp_path)
     loaded = {session: netcdf.load(tmp_path / session / "cycles.nc") for session in IN_ORDER}
     dataset, metrics, quality = study(loaded, sessions=ABOUT, **ALONE)
-    netcdf.save(tmp_path / "at_once.nc", schema.described("study", dataset))
+    netcdf.save(tmp_path / "at_once.nc", schema.describe("study", dataset))
     found, at_once = (xr.load_dataset(path) for path in (outputs["study"][0], tmp_path / "at_once.nc"))
     xr.testing.assert_identical(found.drop_attrs(), at_once.drop_attrs())
     assert found.joint_angle.attrs == at_once.joint_angle.attrs

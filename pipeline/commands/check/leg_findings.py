@@ -13,7 +13,7 @@ from ...body.plausibility import REMEDY
 from ...errors import Problem
 from ...steps.calibrate.step import Settings, calibrate
 from ...steps.read.contents import Contents, problems_of
-from ...trials.session import Trial, joined
+from ...trials.session import Trial, join_trials
 from ...workflow.job_keys import Study
 
 WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
@@ -38,7 +38,7 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
     trials = {row["trial"]: trial_of(facts[row["file"]], row["role"], row["file"]) for row in rows}
     static = next((row["file"] for row in rows if row["role"] == "static"), session)
     try:
-        found = calibrate(joined(trials), settings=settings, **given)
+        found = calibrate(join_trials(trials), settings=settings, **given)
         reasons = [("warning", reason) for reason in found.leg_refused.values.tolist()]
     except Exception as error:  # a failing file costs no other file
         reasons = [("error", str(problem)) for problem in problems_of(Path(static), error)]

@@ -73,12 +73,12 @@ def effective_foot_mass(legs: Legs, point: Array) -> Array:
     _, struck = limb.hinge_jacobians(axes, centre, np.broadcast_to(point[..., None, :], com.shape))
     jacobian = (struck[..., -1, :, :] @ UP)[..., None, :]
     seen = np.isfinite(matrix).all(axis=(-1, -2)) & np.isfinite(jacobian).all(axis=(-1, -2))
-    known = seen & ~legs.locked.any(axis=-1) & jacobian.any(axis=(-1, -2))
-    result = np.full(known.shape, np.nan)
+    solvable = seen & ~legs.locked.any(axis=-1) & jacobian.any(axis=(-1, -2))
+    result = np.full(solvable.shape, np.nan)
     still = np.zeros(matrix.shape[-1])
     try:
-        inertia, _ = task_space(matrix[known], still, jacobian[known], 0 * jacobian[known], still)
+        inertia, _ = task_space(matrix[solvable], still, jacobian[solvable], 0 * jacobian[solvable], still)
     except np.linalg.LinAlgError:  # a segment has no inertia about an axis
         return result
-    result[known] = inertia[..., 0, 0]
+    result[solvable] = inertia[..., 0, 0]
     return result

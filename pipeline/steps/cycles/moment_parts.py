@@ -10,7 +10,7 @@ from ...dynamics.vectors import Array, transpose
 from ...signals.time_normalisation import over_one_cycle
 
 
-def projected_terms(kinematics: xr.Dataset, kinetics: xr.Dataset) -> Array:
+def project_terms(kinematics: xr.Dataset, kinetics: xr.Dataset) -> Array:
     """Return ``joint_moment_term`` along the joint coordinate axes, N m, clinical signs.
 
     (time, side, joint, angle, term). The terms sum to ``joint_moment_jcs``. NaN in gimbal lock.
@@ -36,7 +36,7 @@ def parts_over_cycle(
         (joint, angle, term, phase), and the terms of motion (inertia and velocity) by cause (joint, angle, cause,
         phase).
     """
-    by_term = projected_terms(kinematics, kinetics)[:, row]
+    by_term = project_terms(kinematics, kinetics)[:, row]
     by_cause = kinetics.interaction_torque.values[:, row].sum(axis=-1)
     time = kinetics.time.values
     terms, causes = (np.moveaxis(over_one_cycle(part, time, start_s, end_s), 0, -1) for part in (by_term, by_cause))

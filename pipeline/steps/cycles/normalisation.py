@@ -68,8 +68,8 @@ def leg_lengths(kinematics: xr.Dataset) -> Array:
     centre = kinematics.variables["joint_centre"].values[:, :, [names.index(name) for name in JOINTS]]
     lengths = np.linalg.norm(np.diff(centre, axis=2), axis=-1).sum(axis=-1)
     of_trials = [lengths[span].T for span in spans_of(kinematics, "sample")]
-    known = [[own[np.isfinite(own)] for own in sides] for sides in of_trials]
-    return np.array([[np.median(own) if own.size else np.nan for own in sides] for sides in known])
+    finite = [[of_side[np.isfinite(of_side)] for of_side in sides] for sides in of_trials]
+    return np.array([[np.median(of_side) if of_side.size else np.nan for of_side in sides] for sides in finite])
 
 
 def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[str, Array]:

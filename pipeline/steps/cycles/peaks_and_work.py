@@ -55,8 +55,8 @@ def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     searched = np.where(within & _tops(values) & (values > np.array(lowest)[:, None]), values, -np.inf)
     place = searched.argmax(axis=-1)
     highest = np.take_along_axis(searched, place[..., None], axis=-1)[..., 0]
-    known = np.isfinite(highest) & ~(within & np.isnan(values)).any(axis=-1)
-    peak, phase = np.where(known, highest, np.nan), np.where(known, place, np.nan)
+    certain = np.isfinite(highest) & ~(within & np.isnan(values)).any(axis=-1)
+    peak, phase = np.where(certain, highest, np.nan), np.where(certain, place, np.nan)
     peak *= [part.sign if part.as_stored else 1 for part, _ in TOPS.values()]
     return {name: peak[..., i] for i, name in enumerate(TOPS)} | {
         f"phase_of_{name}": phase[..., i] for i, name in enumerate(TOPS)

@@ -45,7 +45,7 @@ def representative(
     """
     if not cycles.sizes.get("cycle"):
         return xr.Dataset()
-    number, chosen = _chosen(cycles, conditions)
+    number, chosen = _choose_trial(cycles, conditions)
     name = cycles.variables["trial"].values.tolist()[number]
     parts = (kinetics, kinematics, contacts, clean)
     loads, motion, ground, markers = (one_trial(session, name) for session in parts)
@@ -89,7 +89,7 @@ def _points(motion: xr.Dataset, markers: xr.Dataset) -> dict[str, Array]:
     return points
 
 
-def _chosen(cycles: xr.Dataset, conditions: Mapping[str, str]) -> tuple[int, dict[str, int]]:
+def _choose_trial(cycles: xr.Dataset, conditions: Mapping[str, str]) -> tuple[int, dict[str, int]]:
     """Return the number of the trial to show, and along ``cycle`` that of the cycle of each side."""
     flexion = [cycles[name].sel(angle="flexion").values for name in ("joint_angle", "joint_moment_jcs")]
     trial, valid = cycles.variables["cycle_trial"].values, cycles.variables["kinetics_valid"].values.astype(bool)
@@ -117,7 +117,7 @@ def _distances(curves: Array, group: NDArray[np.str_]) -> Array:
     for name in np.unique(group):
         mine = group == name
         away = (curves[mine] - average(curves[mine]).mean) / spread[:, None]
-        known = np.isfinite(away)
-        squares = np.where(known, away, 0.0) ** 2
-        result[mine] = np.sqrt(squares.sum(axis=(1, 2)) / np.maximum(known.sum(axis=(1, 2)), 1))
+        finite = np.isfinite(away)
+        squares = np.where(finite, away, 0.0) ** 2
+        result[mine] = np.sqrt(squares.sum(axis=(1, 2)) / np.maximum(finite.sum(axis=(1, 2)), 1))
     return result

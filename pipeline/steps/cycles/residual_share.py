@@ -30,8 +30,8 @@ def root_mean_square_and_peak(share: Array) -> Array:
     Args:
         share: (sample, load) of a stance, percent; NaN where it is unknown.
     """
-    known = share[np.isfinite(share).all(axis=1)]
-    if not len(known):
+    finite = share[np.isfinite(share).all(axis=1)]
+    if not len(finite):
         return np.array([np.nan] * 4 + [0.0])
-    figures = np.stack([np.sqrt(np.square(known).mean(axis=0)), known.max(axis=0)], axis=-1)
-    return np.append(figures, 100 * len(known) / len(share))
+    figures = np.stack([np.sqrt(np.square(finite).mean(axis=0)), finite.max(axis=0)], axis=-1)
+    return np.append(figures, 100 * len(finite) / len(share))

@@ -40,15 +40,15 @@ class Heels(NamedTuple):
         heel = {side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else unseen for side in SIDES}
         return cls(clean.time.values, heel, clean.attrs["direction_of_travel"] == "backwards")
 
-    def placed(self, strike_s: Array, belt_speed_m_s: float) -> dict[str, Displacement]:
+    def place_at(self, strike_s: Array, belt_speed_m_s: float) -> dict[str, Displacement]:
         """Return where heels that strike at instants (...) come to rest on the ground, or on the belt, by side.
 
         A heel slides by 5 to 25 mm after the strike, of which less than 3 mm are left after 0.1 s. If it is not seen
         until then, or the recording ends, where it was seen last; NaN if it was not seen since the strike.
         """
-        return {side: self._placed(position, strike_s, belt_speed_m_s) for side, position in self.position.items()}
+        return {side: self._place(position, strike_s, belt_speed_m_s) for side, position in self.position.items()}
 
-    def _placed(self, position: Array, strike_s: Array, belt_speed_m_s: float) -> Displacement:
+    def _place(self, position: Array, strike_s: Array, belt_speed_m_s: float) -> Displacement:
         seen = np.where(np.isfinite(position[:, 0]), self.time, -np.inf)
         frame = np.searchsorted(self.time, strike_s + AT_REST_S, side="right") - 1
         instant = np.minimum(strike_s + AT_REST_S, np.maximum.accumulate(seen)[frame])
@@ -103,11 +103,11 @@ def spatiotemporal(
     start, end, right = np.asarray(start_s), np.asarray(end_s), np.asarray(side) == "right"
     time, stance = end - start, np.subtract(off_s, start)
     between = _only("foot_strike", contacts, side=side, start=start, end=end)
-    at_start, at_end, other = (heels.placed(strike, belt_speed_m_s) for strike in (start, end, between))
+    at_start, at_end, other = (heels.place_at(strike, belt_speed_m_s) for strike in (start, end, between))
     last = np.where(right, at_end["right"], at_end["left"])
     stride = last - np.where(right, at_start["right"], at_start["left"])
     step = last - np.where(right, other["left"], other["right"])
-    own = _direction(stride)
+    of_stride = _direction(stride)
     line = _line_of_progression(stride)
     length = np.where(np.isnan(line), np.abs(stride), (stride * line.conj()).real)
     ahead = -1 if heels.backwards or belt_speed_m_s < 0 else 1
@@ -119,7 +119,7 @@ def spatiotemporal(
         "cadence": 120 / time,
         "stride_length": length,
         "step_length": (step * line.conj()).real,
-        "step_width": outwards * (step * own.conj()).imag,
+        "step_width": outwards * (step * of_stride.conj()).imag,
         "walking_speed": length / time,
         "stride_direction": -np.degrees(np.angle(ahead * line)),
     }

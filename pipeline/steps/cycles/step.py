@@ -14,7 +14,7 @@ from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_f
 from ...trials.session import AnyTrial, spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
 from ...variables.cycle_variables import REPAIRED
-from ...variables.schema import stacked_metrics
+from ...variables.schema import stack_metrics
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
@@ -79,17 +79,17 @@ class CutTrial(NamedTuple):
         return np.asarray(self.reason == "")
 
     @classmethod
-    def joined(cls, walks: Sequence[CutTrial], first: Sequence[int]) -> CutTrial:
+    def join(cls, walks: Sequence[CutTrial], first: Sequence[int]) -> CutTrial:
         """Return the walks of a session as one, given the first frame of each among all frames."""
         return cls(
             Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True))),
-            Stances.joined([walk.stances for walk in walks]),
+            Stances.join([walk.stances for walk in walks]),
             reason=np.concatenate([walk.reason for walk in walks]),
             gone=np.concatenate([walk.gone for walk in walks]),
-            distances=_chained([walk.distances for walk in walks]),
-            phases=_chained([walk.phases for walk in walks]),
+            distances=_chain([walk.distances for walk in walks]),
+            phases=_chain([walk.phases for walk in walks]),
             frames={
-                along: PhaseFrames.joined(walk.frames[along].later(n) for walk, n in zip(walks, first, strict=True))
+                along: PhaseFrames.join(walk.frames[along].later(n) for walk, n in zip(walks, first, strict=True))
                 for along in walks[0].frames
             },
             strike=np.concatenate([walk.strike + n for walk, n in zip(walks, first, strict=True)]),
@@ -151,7 +151,7 @@ def cycles(
         longest_cycle_s=longest_cycle_s, min_peak_force_body_weights=min_peak_force_body_weights,
         max_disagreement_n_m=max_disagreement_n_m, belt_speed_m_s=belt_speed_m_s, left_out=left_out,
     )  # fmt: skip
-    walk = CutTrial.joined(walks, [span.start for span in spans_of(contacts, "sample")])
+    walk = CutTrial.join(walks, [span.start for span in spans_of(contacts, "sample")])
     trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
@@ -163,7 +163,7 @@ def cycles(
     for array in (struck_kg, *(values for _, values in curves.values())):
         array[walk.gone] = np.nan
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
-    metrics, names = stacked_metrics(numbers | {"effective_foot_mass": struck_kg})
+    metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
     whole, row = walk.stances.whole, walk.stances.row
     of_stances = of_whole_stances(
         quantities, walk.frames["whole_stance"], row[whole],
@@ -192,7 +192,7 @@ def _numbers(parts: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
     return np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
 
 
-def _chained(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+def _chain(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     """Return arrays of all trials, one after the other, by name."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -203,10 +203,10 @@ def _walks(
     """Return the cycles of each trial; ``by_trial`` has other settings of some trials."""
     parts = [trials_of(session) for session in sessions]
     every = {name: settings | {**by_trial.get(name, {})} for name in parts[0]}
-    return [_cut(*(of[name] for of in parts), calibrate=calibrate, **own) for name, own in every.items()]
+    return [_divide(*(of[name] for of in parts), calibrate=calibrate, **chosen) for name, chosen in every.items()]
 
 
-def _cut(
+def _divide(
     kinetics: AnyTrial,
     kinematics: AnyTrial,
     contacts: AnyTrial,
@@ -220,13 +220,13 @@ def _cut(
     left_out: Sequence[tuple[str, float, str]],
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles`."""
-    found, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
+    strides, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
     every = judge_stances(
         kinetics, kinematics, contacts, clean, calibrate,
         min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
     )  # fmt: skip
-    alone = every.without_cycle(found.strikes) if left_out else []
-    by_hand = leave_out_by_hand([*found.strikes, *alone], left_out)
+    alone = every.without_cycle(strides.strikes) if left_out else []
+    by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)
     stances = every.without(by_hand)
     whole = stances.whole
     heels = Heels.of(clean)
@@ -234,37 +234,37 @@ def _cut(
         belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
     )
     return CutTrial(
-        found,
+        strides,
         stances,
-        reason=np.array([stances.reason_of(strike, by_hand) for strike in found.strikes], dtype=str),
-        gone=np.array([strike in by_hand for strike in found.strikes], dtype=bool),
-        distances=spatiotemporal(heels, contacts, **found._asdict(), belt_speed_m_s=speed),
-        phases=support(contacts, **found._asdict()),
+        reason=np.array([stances.reason_of(strike, by_hand) for strike in strides.strikes], dtype=str),
+        gone=np.array([strike in by_hand for strike in strides.strikes], dtype=bool),
+        distances=spatiotemporal(heels, contacts, **strides._asdict(), belt_speed_m_s=speed),
+        phases=support(contacts, **strides._asdict()),
         frames={
-            "phase": phase_frames(time, found.start_s, found.end_s),
-            "stance_phase": phase_frames(time, found.start_s, found.off_s),
+            "phase": phase_frames(time, strides.start_s, strides.end_s),
+            "stance_phase": phase_frames(time, strides.start_s, strides.off_s),
             "whole_stance": phase_frames(time, stances.start[whole], stances.end[whole]),
         },
-        strike=np.abs(time - found.start_s[:, None]).argmin(axis=1),
+        strike=np.abs(time - strides.start_s[:, None]).argmin(axis=1),
     )
 
 
 def _cycles(contacts: AnyTrial, longest_s: float) -> Cycles:
     """Return the cycles between successive strikes with at most one foot off."""
     table = [contacts.variables[name].values.tolist() for name in ("event_time", "event", "event_side")]
-    found = []
+    rows = []
     for side in SIDES:
-        own = [(time_s, kind) for time_s, kind, of in zip(*table, strict=True) if of == side]
-        strikes = [time_s for time_s, kind in own if kind == "foot_strike"]
+        events = [(time_s, kind) for time_s, kind, of in zip(*table, strict=True) if of == side]
+        strikes = [time_s for time_s, kind in events if kind == "foot_strike"]
         for start, end in zip(strikes, strikes[1:], strict=False):
-            offs = [time_s for time_s, kind in own if kind == "foot_off" and start < time_s < end]
+            offs = [time_s for time_s, kind in events if kind == "foot_off" and start < time_s < end]
             swing = end - offs[-1] if offs else 0.0
             if end - start <= longest_s and len(offs) <= 1 and swing <= LONGEST_SWING_S:
-                found.append((side, start, offs[0] if offs else np.nan, end))
-    found.sort(key=lambda cycle: cycle[1])
+                rows.append((side, start, offs[0] if offs else np.nan, end))
+    rows.sort(key=lambda cycle: cycle[1])
     return Cycles(
-        np.array([side for side, *_ in found], dtype=str),
-        *np.array([one[1:] for one in found], dtype=float).reshape(-1, 3).T,
+        np.array([side for side, *_ in rows], dtype=str),
+        *np.array([one[1:] for one in rows], dtype=float).reshape(-1, 3).T,
     )
 
 

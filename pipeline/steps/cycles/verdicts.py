@@ -61,7 +61,7 @@ class Stances:
         return np.asarray(np.searchsorted(SIDES, self.side))
 
     @classmethod
-    def joined(cls, trials: Iterable[Stances]) -> Stances:
+    def join(cls, trials: Iterable[Stances]) -> Stances:
         """Return the stances of all trials."""
         return cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in trials), strict=True)))
 

@@ -40,9 +40,9 @@ def of_whole_stances(
         values = np.ascontiguousarray(at_phases(quantities[quantity].values, frames, row))
         curves[quantity] = values if quantity == "joint_angle" else values / mass_kg
         result[name] = (("whole_stance", *variable.dims[1:]), curves[quantity])
-    known = _metrics(curves, duration_s) | {"leg_length": leg_length_m}
+    metrics = _metrics(curves, duration_s) | {"leg_length": leg_length_m}
     unknown = np.full(len(duration_s), np.nan)
-    stacked = np.stack([known[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
+    stacked = np.stack([metrics[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
     return result | {f"metric_value{STANCE}": (("whole_stance", "metric"), stacked)}
 
 

@@ -17,7 +17,7 @@ from ...body.body_model import BodyModel
 from ...errors import UserError
 from ...plates.parameters import zero_frames
 from ...recording import Recording
-from ...trials.session import Trial, joined, rejection
+from ...trials.session import Trial, join_trials, rejection
 from ...trials.step_on_session import attempt
 from .lab_view import view_in_lab_axes
 from .plates_and_channels import label_other_channels
@@ -69,7 +69,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
             if all(row[name] for name in ("sha256", "forces_sha256") if name in row):  # readable when the run began
                 raise OSError(error.errno, error.strerror, failed) from None
             by_name[row["trial"]] = rejection(f"{failed}: {error.strerror}", about, "recording_unusable")
-    return joined(by_name)
+    return join_trials(by_name)
 
 
 def read_trial(path: Path, **options: Any) -> xr.Dataset:

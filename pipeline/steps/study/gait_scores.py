@@ -59,19 +59,19 @@ def score_cycles(
         few = f"no Gait Deviation Index: the reference has {controls.people} people, {FEWEST_PEOPLE} or more are needed"
         return scores(study, controls, gdi_features=gdi_features), [few] * (controls.people < FEWEST_PEOPLE)
     table = reference_of(reference, where="study.reference")
-    if not (known := speeds_of(table)):
+    if not (speeds := speeds_of(table)):
         return scores(study, mean_gait(table[None]), gdi_features=None), []
-    speed = reference_speeds(study, known)
-    found = {name: np.full(len(speed), np.nan) for name in SCORES if "deviation" not in name}
+    speed = reference_speeds(study, speeds)
+    scores_of_all = {name: np.full(len(speed), np.nan) for name in SCORES if "deviation" not in name}
     for value in np.unique(speed[np.isfinite(speed)]):
         mine = speed == value
         of_speed = scores(study.isel(cycle=mine), mean_gait(at_speed(table, value)), gdi_features=None)
         for name, values in of_speed.items():
-            found[name][mine] = values
-    return found | {"reference_speed": speed}, []
+            scores_of_all[name][mine] = values
+    return scores_of_all | {"reference_speed": speed}, []
 
 
-def reference_speeds(study: xr.Dataset, known: Sequence[float]) -> Array:
+def reference_speeds(study: xr.Dataset, available: Sequence[float]) -> Array:
     """Return the dimensionless speed (cycle,) at which a reference by speed is taken.
 
     It is the median speed of the participant's straight cycles of the session and condition, so that their scores and
@@ -80,18 +80,18 @@ def reference_speeds(study: xr.Dataset, known: Sequence[float]) -> Array:
     the reference walks.
     """
     turning, stance = turning_cycles(study), study.stance_share.values
-    own = np.where(turning, np.nan, study.walking_speed_dimensionless.values)
+    of_cycles = np.where(turning, np.nan, study.walking_speed_dimensionless.values)
     labels = zip(*(study[name].values.tolist() for name in ("participant", "session", "condition")), strict=True)
     rows: dict[tuple[str, ...], list[int]] = {}
     for row, label in enumerate(labels):
         rows.setdefault(label, []).append(row)
-    found = np.full(len(own), np.nan)
+    speeds = np.full(len(of_cycles), np.nan)
     for mine in map(np.array, rows.values()):
-        seen = own[mine][np.isfinite(own[mine])]
-        speed = np.median(seen) if seen.size else known[len(known) // 2]
+        seen = of_cycles[mine][np.isfinite(of_cycles[mine])]
+        speed = np.median(seen) if seen.size else available[len(available) // 2]
         if not np.median(stance[mine]) < RUNNING_BELOW_PERCENT:
-            found[mine] = np.clip(speed, known[0], known[-1])
-    return np.where(turning, np.nan, found)
+            speeds[mine] = np.clip(speed, available[0], available[-1])
+    return np.where(turning, np.nan, speeds)
 
 
 def reference_gait(reference: xr.Dataset) -> ReferenceGait:
@@ -137,14 +137,14 @@ def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | N
     """
     gait = nine_angles(study)
     profile = profiles(gait, reference)
-    found = {"gait_profile_score": root_mean_square(profile), "gait_profile_score_overall": _overall(profile, study)}
-    found |= {f"gait_variable_score_{name}": profile[:, i] for i, name in enumerate(GAIT_ANGLES)}
+    result = {"gait_profile_score": root_mean_square(profile), "gait_profile_score_overall": _overall(profile, study)}
+    result |= {f"gait_variable_score_{name}": profile[:, i] for i, name in enumerate(GAIT_ANGLES)}
     if reference.people >= FEWEST_PEOPLE:
         index, share = deviation_index(gait, reference, features=gdi_features)
-        found["gait_deviation_index"] = index
+        result["gait_deviation_index"] = index
         if gdi_features is not None:
-            found["gait_deviation_index_share"] = share
-    return found
+            result["gait_deviation_index_share"] = share
+    return result
 
 
 def profiles(gait: Array, reference: ReferenceGait) -> Array:
@@ -166,7 +166,7 @@ def _overall(profile: Array, study: xr.Dataset) -> Array:
 
 def _partners(study: xr.Dataset) -> NDArray[np.intp]:
     """Return the overlapping cycle (cycle,) of the other side; -1 if there is none."""
-    found = np.full(study.sizes["cycle"], -1, dtype=np.intp)
+    partners = np.full(study.sizes["cycle"], -1, dtype=np.intp)
     start, end, side = (study[name].values for name in ("start_time", "end_time", "side"))
     trials: dict[tuple[str, str], list[int]] = {}
     for row, trial in enumerate(zip(study.session.values, study.trial.values, strict=True)):
@@ -174,8 +174,8 @@ def _partners(study: xr.Dataset) -> NDArray[np.intp]:
     for rows in map(np.array, trials.values()):
         together = np.minimum.outer(end[rows], end[rows]) - np.maximum.outer(start[rows], start[rows])
         together[side[rows, None] == side[rows]] = 0
-        found[rows] = np.where(together.max(axis=1) > 0, rows[together.argmax(axis=1)], -1)
-    return found
+        partners[rows] = np.where(together.max(axis=1) > 0, rows[together.argmax(axis=1)], -1)
+    return partners
 
 
 def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | None) -> tuple[Array, Array]:

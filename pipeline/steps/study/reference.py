@@ -28,7 +28,7 @@ class Reference(NamedTuple):
 
 
 def describe_reference(
-    name: str, curves: xr.Dataset | str, shipped: Mapping[str, Any], own: Mapping[str, Any]
+    name: str, curves: xr.Dataset | str, shipped: Mapping[str, Any], attributes: Mapping[str, Any]
 ) -> Reference:
     """Return a reference with what study.nc holds of it.
 
@@ -36,27 +36,27 @@ def describe_reference(
         name: of a shipped reference, or the file.
         curves: its content.
         shipped: the facts of a shipped reference.
-        own: attributes of this study.nc.
+        attributes: of this study.nc.
     """
-    remarks, people = name_differences_from_conventional(own) if shipped else [], ""
+    remarks, people = name_differences_from_conventional(attributes) if shipped else [], ""
     if isinstance(curves, xr.Dataset):
-        remarks = name_differences(curves.attrs, own)
+        remarks = name_differences(curves.attrs, attributes)
         if "participant" in curves.coords:  # else it is no study.nc, and the step refuses it
             people = f"the {len(set(curves.participant.values.tolist()))} people of {name}"
     about = {"name": name, "title": name, "citation": "", "people": people, **shipped, "remarks": remarks}
     return Reference(curves, about)
 
 
-def name_differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
+def name_differences(reference: Mapping[str, Any], study: Mapping[str, Any]) -> list[str]:
     """Return how the angles of two studies may differ by their body models, in sentences.
 
     Args:
-        reference, own: attributes of the two study.nc, with their ``settings``.
+        reference, study: attributes of the two study.nc, with their ``settings``.
 
     Raises:
         UserError: the joint angles of the two have different definitions.
     """
-    there, here = (json.loads(attributes.get("settings", "{}")) for attributes in (reference, own))
+    there, here = (json.loads(attributes.get("settings", "{}")) for attributes in (reference, study))
     for name in SAME_IN_BOTH:
         values = [used.get("kinematics", {}).get(name) for used in (there, here)]
         if None not in values and values[0] != values[1]:
@@ -71,15 +71,15 @@ def name_differences(reference: Mapping[str, Any], own: Mapping[str, Any]) -> li
     return [f"the reference has the body model {models[0]}, this study {models[1]}: {CONSTANT}"]
 
 
-def name_differences_from_conventional(own: Mapping[str, Any]) -> list[str]:
+def name_differences_from_conventional(attributes: Mapping[str, Any]) -> list[str]:
     """Return how the angles of a study may differ from those of the conventional gait model, in sentences.
 
     The shipped body models of its kind, and what extends them, have the angle convention of Plug-in Gait.
 
     Args:
-        own: attributes of study.nc, with its ``settings``.
+        attributes: of study.nc, with its ``settings``.
     """
-    used = json.loads(own.get("settings", "{}"))
+    used = json.loads(attributes.get("settings", "{}"))
     kinematics, remarks = used.get("kinematics", {}), []
     if kinematics.get("angle_convention", CONVENTIONAL) != CONVENTIONAL:
         model = used.get("body_model", "of another kind")

@@ -85,7 +85,7 @@ def study(
     muscles = muscles_of(used.values())
     used = {session: with_muscles(data, muscles) for session, data in used.items()}
     columns = columns_of(sessions) if columns is None else columns
-    dataset = _gathered(used, sessions, columns, before) if used else _empty()
+    dataset = _gather(used, sessions, columns, before) if used else _empty()
     if reference is not None:
         scores, remarks = score_cycles(dataset, reference.curves, gdi_features=settings.gdi_features)
         about = {**reference.about, "remarks": [*reference.about.get("remarks", []), *remarks]}
@@ -125,11 +125,11 @@ def with_muscles(data: xr.Dataset, muscles: list[str]) -> xr.Dataset:
     if not muscles:
         return data
     empty = xr.DataArray(np.empty((data.sizes["cycle"], 0, data.sizes["phase"])), dims=("cycle", "muscle", "phase"))
-    own = data[EMG] if EMG in data else empty.assign_coords(muscle=np.array([], dtype=str))
-    return data.drop_dims("muscle", errors="ignore").assign({EMG: own.reindex(muscle=muscles)})
+    envelopes = data[EMG] if EMG in data else empty.assign_coords(muscle=np.array([], dtype=str))
+    return data.drop_dims("muscle", errors="ignore").assign({EMG: envelopes.reindex(muscle=muscles)})
 
 
-def _gathered(
+def _gather(
     used: Mapping[str, xr.Dataset],
     sessions: Mapping[str, Mapping[str, Any]],
     columns: Columns,
@@ -189,17 +189,17 @@ def _stances(
     """
     whole = {session: data.variables["stance_whole"].values > 0 for session, data in used.items()}
 
-    def chained(name: str) -> NDArray[Any]:
+    def chain(name: str) -> NDArray[Any]:
         return np.concatenate([data.variables[name].values for data in used.values()])
 
     trials = {session: data.variables["whole_stance_trial"].values for session, data in used.items()}
     cells = _cells(used, trials, sessions, columns)
     every = np.concatenate([*whole.values()])
-    own = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates"}
-    cells |= {name: chained(f"stance_{part}")[every] for name, part in own.items()}
+    renamed = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates"}
+    cells |= {name: chain(f"stance_{part}")[every] for name, part in renamed.items()}
     cells["cycle"] = _cycles_of_stances(used, whole, before[0])
-    variables: dict[Any, Any] = {name: (variable.dims, chained(name)) for name, variable in STANCE_CURVES.items()}
-    values = dict(zip(METRICS, chained(f"metric_value{STANCE}").T, strict=True))
+    variables: dict[Any, Any] = {name: (variable.dims, chain(name)) for name, variable in STANCE_CURVES.items()}
+    values = dict(zip(METRICS, chain(f"metric_value{STANCE}").T, strict=True))
     variables |= {f"{name}{STANCE}": (("stance",), values[name]) for name in OF_STANCE}
     coordinates = {f"{name}{STANCE}": ("stance", cell) for name, cell in cells.items()}
     return variables, coordinates | {"stance": before[1] + np.arange(every.sum(), dtype=np.int32)}
@@ -209,27 +209,27 @@ def _cycles_of_stances(
     used: Mapping[str, xr.Dataset], whole: Mapping[str, NDArray[np.bool_]], before: int
 ) -> NDArray[np.int32]:
     """Return the number of the cycle that begins with each whole stance, -1 if none does; ``before`` are earlier."""
-    found = []
+    numbers = []
     for session, data in used.items():
         of_stance = [data.variables[f"stance_{name}"].values[whole[session]] for name in ("trial", "side", "start")]
         trial, side, start_s = (values[:, None] for values in of_stance)
         same = (data.variables["cycle_trial"].values == trial) & (data.variables["side"].values == side)
         same &= np.abs(data.variables["start_time"].values - start_s) < SAME_STRIKE_S
         number = before + np.arange(data.sizes["cycle"])
-        found.append(np.max(np.where(same, number, -1), axis=1, initial=-1))
+        numbers.append(np.max(np.where(same, number, -1), axis=1, initial=-1))
         before += data.sizes["cycle"]
-    return np.concatenate(found).astype(np.int32)
+    return np.concatenate(numbers).astype(np.int32)
 
 
 def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) -> pd.DataFrame:
     """Return metrics.csv: by session a row per cycle, then one per stance without a whole cycle."""
     # a study without a usable trial lacks the columns of participants.tsv
-    known = {str(name): variable.values for name, variable in study.variables.items()}
-    cycles = pd.DataFrame({name: known[name] for name in columns if name in known}).assign(part="cycle")
-    alone = known[f"cycle{STANCE}"] < 0
+    every = {str(name): variable.values for name, variable in study.variables.items()}
+    cycles = pd.DataFrame({name: every[name] for name in columns if name in every}).assign(part="cycle")
+    alone = every[f"cycle{STANCE}"] < 0
     if alone.any():
-        own = {name: known[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in known}
-        stances = pd.DataFrame(own).assign(part="stance", cycle=None, kinetics_valid=True, reason="")
+        cells = {name: every[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in every}
+        stances = pd.DataFrame(cells).assign(part="stance", cycle=None, kinetics_valid=True, reason="")
         cycles = pd.concat([cycles, stances]) if len(cycles) else stances
         place = {session: i for i, session in enumerate(sessions)}
         cycles = cycles.sort_values("session", key=lambda names: names.map(place), kind="stable", ignore_index=True)
@@ -245,27 +245,27 @@ def _quality(cycles: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[st
 
 def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> Iterator[list[Any]]:
     """Yield a row per stance, or per rejected trial."""
-    known = {name: variable.values for name, variable in data.variables.items()}
+    values = {name: variable.values for name, variable in data.variables.items()}
     stances: list[list[Any]] = []
     if "stance" in data.dims:
-        energy = np.fmax.reduce(known["stance_energy_closure"], axis=1)
-        residuals = [known[f"stance_{name}"] for name in RESIDUALS]
-        closures = [known["stance_disagreement"], known["stance_forward_closure"], energy]
+        energy = np.fmax.reduce(values["stance_energy_closure"], axis=1)
+        residuals = [values[f"stance_{name}"] for name in RESIDUALS]
+        closures = [values["stance_disagreement"], values["stance_forward_closure"], energy]
         checks = np.column_stack([*closures, *residuals]).tolist()
-        texts = [known[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "code", "reason")]
+        texts = [values[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "code", "reason")]
         stances = [
             [side, round(start, 4), round(end, 4), plates, verdict_of(code, plates), code, reason]
-            + [float(f"{check:.2e}") for check in found]  # significant digits
-            for side, start, end, plates, code, reason, found in zip(*texts, checks, strict=True)
+            + [float(f"{check:.2e}") for check in figures]  # significant digits
+            for side, start, end, plates, code, reason, figures in zip(*texts, checks, strict=True)
         ]
     spans = spans_of(data, "stance") if stances else [slice(0)] * data.sizes["trial"]
-    verdicts = (known[name].tolist() for name in ("trial", "rejected_code", "rejected"))
+    verdicts = (values[name].tolist() for name in ("trial", "rejected_code", "rejected"))
     for i, (trial, code, reason) in enumerate(zip(*verdicts, strict=True)):
-        own = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
+        identity = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if reason:
-            yield [*own, "", np.nan, np.nan, "", REFUSED, code, reason, *[pd.NA] * len(NUMBERS)]
+            yield [*identity, "", np.nan, np.nan, "", REFUSED, code, reason, *[pd.NA] * len(NUMBERS)]
         for stance in stances[spans[i]]:
-            yield [*own, *stance, *(known[name][i] for name in REPAIRS)]
+            yield [*identity, *stance, *(values[name][i] for name in REPAIRS)]
 
 
 def _empty() -> xr.Dataset:

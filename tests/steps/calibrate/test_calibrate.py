@@ -12,8 +12,8 @@ import pytest
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.trials.session import joined, rejection
-from pipeline.variables.schema import described
+from pipeline.trials.session import join_trials, rejection
+from pipeline.variables.schema import describe
 from tests.body.test_joint_centres import HIP_TABLE
 from tests.steps.calibrate.test_segment_parameters import LENGTH_M
 from tests.support.walks.person import (
@@ -52,7 +52,7 @@ def refused(*person: Any, **changes: Any) -> dict[str, str]:
 @pytest.mark.parametrize("degrees", [0, 90, 200])
 def test_geometry_is_found_in_whatever_posture_the_person_stands(degrees: float) -> None:
     posture = turned(landmarks(walk(np.full(4, 0.7))), degrees)
-    found = described("calibrate", calibrated(body_model(ISB), posture))
+    found = describe("calibrate", calibrated(body_model(ISB), posture))
     for i, side in enumerate(SIDES):
         joints = [(0, -SHANK_M, 0), (0, 0, 0), HIP_M]
         close(found.joint_position[i], np.stack([of_side(joint, side) for joint in joints]))
@@ -149,7 +149,9 @@ def test_body_mass_of_the_table_wins_then_the_static_files_then_the_others() -> 
             "walk": recorded(model, standing(), {"mass_kg": 66.0}, role="gait"),
             "standing": recorded(model, standing(), {"mass_kg": static} if static else {}),
         }
-        found = calibrate(joined(trials), **choices | {"participant": {"participant_id": "sub-01", "mass_kg": cell}})
+        found = calibrate(
+            join_trials(trials), **choices | {"participant": {"participant_id": "sub-01", "mass_kg": cell}}
+        )
         close(found.segment_mass.sel(segment="thigh"), 0.1 * found.attrs["body_mass_kg"])
         return found.attrs["body_mass_kg"], found.attrs["body_mass_source"]
 
@@ -189,9 +191,9 @@ def test_session_without_usable_static_trial() -> None:
     rejected = rejection("the file is cut short", {"role": "static"}).dataset()
     choices = CHOICES | {"body_model": body_model(ISB)}
     with pytest.raises(UserError, match="no static trial"):
-        calibrate(joined({"walk": gait}), **choices)
+        calibrate(join_trials({"walk": gait}), **choices)
     with pytest.raises(UserError, match="static trial standing: the file is cut short"):
-        calibrate(joined({"walk": gait, "standing": rejected}), **choices)
+        calibrate(join_trials({"walk": gait, "standing": rejected}), **choices)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
@@ -212,7 +214,7 @@ def test_a_leg_that_lacks_a_landmark_costs_itself_only() -> None:
     person = standing()
     whole = calibrated(body_model(ISB), person)
     del person["metatarsal_5_left"]
-    found = described("calibrate", calibrated(body_model(ISB), person))
+    found = describe("calibrate", calibrated(body_model(ISB), person))
     assert found.leg_refused.values.tolist()[1] == ""
     assert "no marker for forefoot left (looked for LMT1 + LMT5)" in found.leg_refused.values[0]
     for name in ("segment_mass", "segment_com", "joint_position", "joint_distance", "static_rotation"):

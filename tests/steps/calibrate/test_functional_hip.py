@@ -16,7 +16,7 @@ from pipeline.errors import UserError
 from pipeline.steps.calibrate.functional_hip import functional_hip, sphere_centre
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.read.step import read_trial as read
-from pipeline.trials.session import joined, rejection
+from pipeline.trials.session import join_trials, rejection
 from tests.support.walks.person import (
     HIP_M,
     PROPERTY,
@@ -114,7 +114,7 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
     trials = {"standing": recorded(model, standing()), "circles": recorded(model, leg_circles(60), role="functional")}
     plain = calibrated(model, standing())
     choices = {"body_model": model, **calibration_of(segment_parameters="dempster", hip_centre="functional")}
-    found = calibrate(joined(trials), functional={"circles": "hip_left"}, **choices)
+    found = calibrate(join_trials(trials), functional={"circles": "hip_left"}, **choices)
     hips = found.joint_position.sel(joint="hip")
     close(hips.sel(side="left"), of_side(HIP_M, "left"), 1e-6)
     close(hips.sel(side="right"), plain.joint_position.sel(joint="hip", side="right"))
@@ -123,10 +123,10 @@ def test_calibration_takes_the_functional_hip_where_there_is_one() -> None:
     with pytest.raises(
         UserError, match="no functional trial is listed; list one with role functional and condition hip"
     ):
-        calibrate(joined(trials), functional={"circles": "knee_left"}, **choices)
+        calibrate(join_trials(trials), functional={"circles": "knee_left"}, **choices)
     lost = trials | {"circles": rejection("the file is cut short", {"role": "functional"}).dataset()}
     with pytest.raises(UserError, match="functional trial circles: the file is cut short; or choose another"):
-        calibrate(joined(lost), functional={"circles": "hip"}, **choices)
+        calibrate(join_trials(lost), functional={"circles": "hip"}, **choices)
 
 
 def test_real_trial_agrees_with_the_methods_of_another_program(shared: Path) -> None:

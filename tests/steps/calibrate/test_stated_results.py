@@ -11,7 +11,7 @@ import xarray as xr
 from pipeline.body.static_results import plantar_flexion
 from pipeline.conventions import SIDE_SIGN, SIDES
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from tests.support.walks.person import body_model, calibration_of, close, recorded, standing
 
 
@@ -22,7 +22,7 @@ def test_a_walk_that_states_its_results_needs_no_static_trial() -> None:
         person[f"thigh_wand_{side}"] = person[f"thigh_wand_{side}"] + [0.03, 0, 0]
         person[f"medial_malleolus_{side}"] = person[f"medial_malleolus_{side}"] + [0.02, 0, 0]
     choices = calibration_of()
-    own = calibrate(joined({"s": recorded(model, person)}), body_model=model, **choices)
+    own = calibrate(join_trials({"s": recorded(model, person)}), body_model=model, **choices)
     assert (np.abs(own.chord_rotation.sel(joint="knee")) > 0.1).all()
     assert (np.abs(own.tibial_torsion) > 0.1).all()
     stated = {}
@@ -38,7 +38,7 @@ def test_a_walk_that_states_its_results_needs_no_static_trial() -> None:
             "rotation_offset": float(SIDE_SIGN[side] * np.arctan2(-foot[0, 2], foot[2, 2])),
         }
     walk = recorded(model, person, role="gait").assign_attrs(static_results=json.dumps(stated))
-    found = calibrate(joined({"w": walk}), body_model=model, **choices)
+    found = calibrate(join_trials({"w": walk}), body_model=model, **choices)
     assert found.attrs["static_results"] == "stated in gait.c3d"
     for name in ("chord_radius", "chord_rotation", "tibial_torsion"):
         close(found[name], own[name], 1e-7)
@@ -57,7 +57,7 @@ def test_a_static_that_states_its_plantar_flexion_tells_whether_the_foot_was_tak
 
     def of_static(model: str, stated: str) -> xr.Dataset:
         static = recorded(body_model(model), person).assign_attrs(static_results=stated)
-        return calibrate(joined({"s": static}), body_model=body_model(model), **choices)
+        return calibrate(join_trials({"s": static}), body_model=body_model(model), **choices)
 
     own = of_static(name, "")
     foot = own.technical_rotation.sel(pose="foot")

@@ -17,8 +17,8 @@ from pipeline.commands.export import long_table
 from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial
 from pipeline.steps.study.step import study
-from pipeline.trials.session import joined, one_trial
-from pipeline.variables.schema import described
+from pipeline.trials.session import join_trials, one_trial
+from pipeline.variables.schema import describe
 from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.emg import add_channels
@@ -97,8 +97,8 @@ def test_trials_of_a_session_may_have_different_channels(tmp_path: Path) -> None
         "other": {"R Vast Lat": ("V", wave(3)), "R RF": ("V", wave(4))},
         "refused": {"Left soleus": ("V", np.random.default_rng(0).normal(size=len(TIME)))},
     }
-    session = cleaned(joined({name: walk(tmp_path, own, name) for name, own in channels.items()}))
-    stored_session = described("clean", session)
+    session = cleaned(join_trials({name: walk(tmp_path, own, name) for name, own in channels.items()}))
+    stored_session = describe("clean", session)
     assert set(session.muscle.values) == {"tibialis_anterior", "vastus_lateralis", "rectus_femoris"}
     assert stored_session.emg_envelope.attrs["units"] == "mV"
     parts = {name: one_trial(stored_session, name) for name in channels}
@@ -199,7 +199,7 @@ def test_sessions_of_a_study_may_have_different_muscles() -> None:
         "s1": {"fast_1": with_muscles(10, ["soleus", "multifidus"])},
         "s2": {"fast_1": with_muscles(30, ["rectus_femoris", "soleus"])},
     }
-    found = described("study", study(stored(cycles), sessions=sessions(cycles), **ALONE)[0])
+    found = describe("study", study(stored(cycles), sessions=sessions(cycles), **ALONE)[0])
     assert list(found.muscle.values) == ["rectus_femoris", "soleus", "multifidus"], "from the hip, then others"
     expected = [[np.nan, 10, 11]] * 2 + [[30, 31, np.nan]] * 2
     np.testing.assert_array_equal(found.emg_envelope.isel(phase=50), expected)

@@ -17,7 +17,7 @@ from pipeline.conventions import SIDES
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
-from pipeline.trials.session import joined, separate
+from pipeline.trials.session import join_trials, separate
 from tests.steps.contacts.test_kinematic_events import running
 from tests.support.faults.plates import Stance, on_plates
 from tests.support.plates.stances import STOPS_AT_ONCE, found, stance, under
@@ -78,7 +78,7 @@ def test_a_misread_plate_is_misread_in_all_trials_of_its_session(plated: xr.Data
     unseen = turned.assign(marker_position=turned.marker_position.where(turned.marker != "toe_left"))
     alone = {str(plates): str(reason) for _, plates, reason, _ in on_plates(unseen)}
     assert "seems" not in alone["1"]
-    session = separate(contacts(joined({"seen": turned, "unseen": unseen}), settings=settings_of("contacts")))
+    session = separate(contacts(join_trials({"seen": turned, "unseen": unseen}), settings=settings_of("contacts")))
     for trial in session.values():
         reasons = [
             str(reason)

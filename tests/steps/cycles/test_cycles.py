@@ -12,9 +12,9 @@ from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import UserError
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES
-from pipeline.trials.session import joined, one_trial
+from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import ON_REQUEST
-from pipeline.variables.schema import described
+from pipeline.variables.schema import describe
 from tests.support.walks.as_clean import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
 from tests.support.walks.for_cycles import (
     EVEN,
@@ -330,10 +330,10 @@ def test_the_cycles_of_a_session_are_those_of_its_trials(known: Walk) -> None:
     }
     names = ("kinetics", "kinematics", "contacts", "clean")
     listed = {"long": trials["long"], "wrong": trials["long"], "short": trials["short"], "none": trials["none"]}
-    sessions = [joined({label: made[name] for label, made in listed.items()}) for name in names]
+    sessions = [join_trials({label: made[name] for label, made in listed.items()}) for name in names]
     settings = SETTINGS | {"further_curves": ["joint_moment_dimensionless", "joint_moment_jcs_in_stance"]}
     found = cycles(*sessions, trials["long"]["calibrate"], **settings, by_trial=by_trial)
-    assert described("cycles", found).sizes["cycle"] == found.sizes["cycle"]
+    assert describe("cycles", found).sizes["cycle"] == found.sizes["cycle"]
     assert [bool(reason) for reason in found.rejected.values] == [False, True, False, False]
     assert "no left cycle or stance starts at 99 s" in found.rejected.values[1]
     for label, made in trials.items():

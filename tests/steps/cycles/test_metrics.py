@@ -13,7 +13,7 @@ from pipeline.steps.cycles.effective_mass import effective_foot_mass
 from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.steps.cycles.spatiotemporal import support
 from pipeline.variables.metrics import METRICS
-from pipeline.variables.schema import stacked_metrics
+from pipeline.variables.schema import stack_metrics
 from tests.support.walks.as_clean import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, walk
 from tests.support.walks.for_cycles import (
     ANGLES,
@@ -261,7 +261,7 @@ def test_a_phase_without_power_of_its_sign_has_no_peak() -> None:
 @pytest.mark.parametrize("names", [[*METRICS][1:], [*METRICS, "stride_count"]])
 def test_metrics_are_those_of_the_table(names: list[str]) -> None:
     with pytest.raises(ValueError, match=r"stride_(time|count)'\]: in metrics.py or in step cycles only"):
-        stacked_metrics(dict.fromkeys(names, np.ones(2)))
+        stack_metrics(dict.fromkeys(names, np.ones(2)))
 
 
 def test_peaks_of_missing_curves_are_missing() -> None:

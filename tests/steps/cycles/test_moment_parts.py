@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.signals.time_normalisation import over_one_cycle
-from pipeline.steps.cycles.moment_parts import parts_over_cycle, projected_terms
+from pipeline.steps.cycles.moment_parts import parts_over_cycle, project_terms
 from pipeline.steps.kinetics.step import kinetics
 from tests.support.walks.person import ROUNDING, landmarks, walk
 from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, ROUNDED, TIME, ground, moving
@@ -25,7 +25,7 @@ def trial() -> tuple[xr.Dataset, xr.Dataset]:
 
 def test_terms_along_the_joint_axes_sum_to_the_moment(trial: tuple[xr.Dataset, xr.Dataset]) -> None:
     loads = trial[1]
-    np.testing.assert_allclose(projected_terms(*trial).sum(axis=-1), loads.joint_moment_jcs.values, atol=ROUNDING)
+    np.testing.assert_allclose(project_terms(*trial).sum(axis=-1), loads.joint_moment_jcs.values, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("row", [0, 1])

@@ -7,16 +7,16 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.cycles.representative import MARGIN_S
-from pipeline.trials.session import joined, rejection
+from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import REPRESENTATIVE
-from pipeline.variables.schema import described
+from pipeline.variables.schema import describe
 from tests.support.studies.for_report import of_session, trial_cycles, trial_steps
 
 SLOW, BOTH = "slow", ["left", "right"]
 
 
 def chosen(trials: dict[str, xr.Dataset], conditions: dict[str, str] | None = None) -> xr.Dataset:
-    return of_session(joined(trials), trials, conditions or dict.fromkeys(trials, SLOW))
+    return of_session(join_trials(trials), trials, conditions or dict.fromkeys(trials, SLOW))
 
 
 def moved(trial: xr.Dataset, away: float) -> xr.Dataset:
@@ -54,7 +54,7 @@ def test_the_samples_around_the_cycles_are_kept() -> None:
     """Of a trial after a rejected one; a side without a cycle has no times."""
     trial = trial_cycles("sub-03", SLOW, ["left"])
     trials = {"lost": rejection("cut short", {}).dataset(), "walk": trial}
-    shown = described("representative", chosen(trials))
+    shown = describe("representative", chosen(trials))
     assert shown.trial == "walk"
     assert set(shown.data_vars) == set(REPRESENTATIVE)
     start, end = float(shown.cycle_start.sel(side="left")), float(shown.cycle_end.sel(side="left"))

@@ -14,7 +14,7 @@ from pipeline.conventions import JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.steps.kinematics import step
 from pipeline.steps.kinematics.step import kinematics
-from pipeline.trials.session import joined, one_trial
+from pipeline.trials.session import join_trials, one_trial
 from pipeline.workflow.settings import defaults
 from tests.support.settings import settings_of
 from tests.support.walks.person import (
@@ -173,7 +173,7 @@ def test_a_session_is_its_trials(name: str, portion: int, walked: Landmarks, mon
     trials["gap"].marker_position.values[60:70, 3:9] = np.nan
     for trial in trials.values():
         trial.cutoff_hz.values[:4] = [6, 8, 10, 12]
-    session = joined(trials)
+    session = join_trials(trials)
     assert len({frozenset(data.marker.values) for data in trials.values()}) == 3
     found = moving(session, name)
     for label, trial in trials.items():
@@ -198,7 +198,7 @@ def test_a_trial_that_cannot_be_followed_is_rejected_alone(walked: Landmarks, mo
     whole = cleaned(model, walked, TIME)
     blind = cleaned(model, without(walked, *(walked.keys() - {"heel_left"})), TIME)
     blind = blind.assign_attrs(landmarks_absent="toe_left")
-    found = moving(joined({"a": whole, "blind": blind, "b": whole}))
+    found = moving(join_trials({"a": whole, "blind": blind, "b": whole}))
     reason = "no leg can be followed: too few markers of the body model are seen (absent: toe_left); "
     assert found.rejected.values.tolist() == ["", f"{reason}label them, or exclude the trial", ""]
     assert np.unique(found.sample_trial).tolist() == [0, 2]

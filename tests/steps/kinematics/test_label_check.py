@@ -20,7 +20,7 @@ from pipeline.steps.kinematics.label_check import find_exchange
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
 from tests.support.walks.as_read import cleaned, generated
@@ -88,7 +88,7 @@ def test_the_trial_is_refused_and_names_the_labels() -> None:
         kinematics(cleaned(swapped, model), calibration, body_model=model, settings=SETTINGS)
     kinematics(cleaned(trial, model), calibration, body_model=model, settings=SETTINGS)
     walks = {"right": cleaned(trial, model), "wrong": cleaned(swapped, model)}
-    reasons = kinematics(joined(walks), calibration, body_model=model, settings=SETTINGS).rejected.values.tolist()
+    reasons = kinematics(join_trials(walks), calibration, body_model=model, settings=SETTINGS).rejected.values.tolist()
     assert not reasons[0]
     assert "seem to be exchanged throughout" in reasons[1]
     kinematics(cleaned(swapped, model, exchanged_markers="ignore"), calibration, body_model=model, settings=SETTINGS)

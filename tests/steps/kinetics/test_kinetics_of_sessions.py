@@ -11,7 +11,7 @@ import xarray as xr
 
 from pipeline.steps.kinetics import closures, step
 from pipeline.steps.kinetics.step import kinetics
-from pipeline.trials.session import joined, one_trial, rejection, spans_of
+from pipeline.trials.session import join_trials, one_trial, rejection, spans_of
 from tests.support.walks.person import landmarks, walk
 from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, ground, moving
 
@@ -37,7 +37,7 @@ def trials() -> dict[str, tuple[xr.Dataset, xr.Dataset]]:
 
 def session(trials: dict[str, tuple[xr.Dataset, xr.Dataset]], part: int, **rejected: str) -> xr.Dataset:
     used = {name: data[part] for name, data in trials.items()}
-    return joined(used | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
+    return join_trials(used | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
 
 
 def same(found: xr.Dataset, expected: xr.Dataset) -> None:

@@ -18,7 +18,7 @@ from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import COLUMNS, reference_of
 from pipeline.variables.gait_profile import typical_scores
 from pipeline.variables.metrics import GAIT_ANGLES
-from pipeline.variables.schema import described
+from pipeline.variables.schema import describe
 from tests.support.studies.run_steps import gathered, run_study
 from tests.support.studies.scored_cycles import CONTROLS, COORDINATES, PLACES, PROFILE, REFERENCE, changed, walked
 
@@ -195,7 +195,7 @@ def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) 
     scores reach study.nc and the tables. No published number exists for these people.
     """
     unscored, dataset, metrics = real_study(shared)
-    described("study", dataset)
+    describe("study", dataset)
     assert set(PROFILE) <= set(metrics) & set(per_participant(metrics)[0])
     (remark,) = json.loads(dataset.attrs["reference"])["remarks"]
     assert remark.startswith("no Gait Deviation Index: the reference has 6 people")

@@ -18,7 +18,7 @@ from pipeline.trials.session import rejection
 from pipeline.variables.cycle_variables import IDENTITY
 from pipeline.variables.data_dictionary import RESERVED
 from pipeline.variables.metrics import METRICS, SCORES
-from pipeline.variables.schema import VARIABLES, described
+from pipeline.variables.schema import VARIABLES, describe
 from tests.support.studies.two_people import ABSENT, ALONE, CYCLES, PEOPLE, Trials, gathered, sessions, stored, trial
 
 TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", "stance_phase")
@@ -28,7 +28,7 @@ TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint
 def opened(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     """Return the study as a user opens it, without this package."""
     path = tmp_path_factory.mktemp("study") / "study.nc"
-    netcdf.save(path, described("study", gathered()[0]))
+    netcdf.save(path, describe("study", gathered()[0]))
     return xr.load_dataset(path)
 
 
@@ -96,7 +96,7 @@ def test_further_curves_reach_the_study(tmp_path: Path) -> None:
     further = ("interaction_torque", "joint_moment_lab")
     cycles = {"s1": {"fast_1": trial(10, "rl", further=further)}, "s2": {"fast_1": trial(30, "l", further=further)}}
     dataset, metrics, _ = study(stored(cycles), sessions=sessions(), **ALONE)
-    netcdf.save(tmp_path / "study.nc", described("study", dataset))
+    netcdf.save(tmp_path / "study.nc", describe("study", dataset))
     opened = xr.load_dataset(tmp_path / "study.nc")
     share = opened.interaction_torque.sel(joint="knee", angle="flexion", cause="hip", motion="velocity")
     assert list(share[:, 50].values) == [10, 11, 30]
@@ -119,7 +119,7 @@ def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:
 )
 def test_a_study_without_a_cycle_still_has_its_files(cycles: Trials, tmp_path: Path) -> None:
     dataset, metrics, quality = study(stored(cycles), sessions=sessions(cycles), **ALONE)
-    netcdf.save(tmp_path / "study.nc", described("study", dataset))
+    netcdf.save(tmp_path / "study.nc", describe("study", dataset))
     opened = xr.load_dataset(tmp_path / "study.nc")
     assert opened.sizes["cycle"] == 0
     assert set(IDENTITY) <= set(opened.coords)

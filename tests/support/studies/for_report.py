@@ -19,10 +19,10 @@ from pipeline.steps.report.page import page
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
-from pipeline.trials.session import joined, rejection
+from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import ON_REQUEST, RESIDUALS, WITH_EMG
 from pipeline.variables.metrics import METRICS
-from pipeline.variables.schema import VARIABLES, stacked_metrics
+from pipeline.variables.schema import VARIABLES, stack_metrics
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
@@ -154,7 +154,7 @@ def trial_cycles(
         "stance_energy_closure": (("stance", "segment"), np.full((stances, 3), 0.125)),
         **{f"stance_{name}": ("stance", np.full(stances, 5.0)) for name in RESIDUALS},
     }
-    stacked, names = stacked_metrics(columns)
+    stacked, names = stack_metrics(columns)
     return xr.Dataset(
         curves | stacked | checks | constant_stances(np.append(np.full(count, 1.0 if valid else np.nan), later)),
         {
@@ -247,7 +247,7 @@ def made(
         }
         for session, person in people.items()
     }
-    cycles = {session: as_loaded("cycles", joined(groups)) for session, groups in trials.items()}
+    cycles = {session: as_loaded("cycles", join_trials(groups)) for session, groups in trials.items()}
     dataset, metrics, quality = study(cycles, sessions=sessions, settings=settings_of("study", reference=None))
     tables = (metrics, quality, *per_participant(metrics))
     texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
@@ -284,7 +284,7 @@ def of_session(cycles: xr.Dataset, trials: dict[str, xr.Dataset], conditions: di
     """Return the trial to show of a session."""
     steps = {name: trial_steps(trial) for name, trial in trials.items() if "rejected" not in trial.attrs}
     sessions = (
-        joined({name: steps[name][step] if name in steps else trial for name, trial in trials.items()})
+        join_trials({name: steps[name][step] if name in steps else trial for name, trial in trials.items()})
         for step in ("kinetics", "kinematics", "contacts", "clean")
     )
     return representative(cycles, *sessions, conditions=conditions)

@@ -21,7 +21,7 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.reference import Reference
 from pipeline.steps.study.step import study as gather
 from pipeline.tables import study_tables
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.variables import schema
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
@@ -52,7 +52,7 @@ def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
             recorded[row["trial"]].attrs |= {"role": row["role"], "source": row["file"]}
         person = rows[0]["participant_id"]
         calibration = calibrate(
-            joined(recorded),
+            join_trials(recorded),
             body_model=model,
             participant=participants[person],
             segments=segments.get(person, []),
@@ -76,7 +76,8 @@ def gathered(
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
     """Return what the step ``study`` makes of sessions that are named like their person, in six letters."""
     cycles = {
-        name: joined({trial: steps["cycles"] for trial, steps in one.trials.items()}) for name, one in sessions.items()
+        name: join_trials({trial: steps["cycles"] for trial, steps in one.trials.items()})
+        for name, one in sessions.items()
     }
     about: dict[str, Any] = {
         name: {

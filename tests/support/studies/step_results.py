@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.trials.session import joined, one_trial
+from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import REPAIRED, STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE
-from pipeline.variables.schema import VARIABLES, described
+from pipeline.variables.schema import VARIABLES, describe
 from pipeline.variables.session_variables import FACTS
 
 NUMBERS = {name for name, variable in FACTS.items() if variable.dtype != "U"} | {"marker_cutoff_hz"}
@@ -29,7 +29,7 @@ def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
     """
     numbers = {name for name, variable in VARIABLES[step].items() if variable.dims == ("trial",)} & NUMBERS
     whole = trial.assign_attrs(dict.fromkeys(numbers, np.nan) | trial.attrs)
-    stored = one_trial(described(step, joined({"walk": whole})), "walk")
+    stored = one_trial(describe(step, join_trials({"walk": whole})), "walk")
     result = trial[[*stored.data_vars]].copy()
     for name, variable in result.variables.items():
         variable.attrs = stored.variables[name].attrs
@@ -42,7 +42,7 @@ def as_loaded(step: str, data: xr.Dataset) -> xr.Dataset:
     Raises:
         ValueError: as of :func:`described_trial`.
     """
-    stored = described(step, data)
+    stored = describe(step, data)
     single = {name: one.astype(float) for name, one in stored.variables.items() if one.dtype == np.float32}
     return stored.assign(single)
 

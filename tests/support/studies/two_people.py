@@ -11,10 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.steps.study.step import study
-from pipeline.trials.session import joined, rejection
+from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import CURVES, ON_REQUEST, RESIDUALS, WITH_EMG
 from pipeline.variables.metrics import METRICS, SCORES
-from pipeline.variables.schema import VARIABLES, stacked_metrics
+from pipeline.variables.schema import VARIABLES, stack_metrics
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
@@ -48,7 +48,7 @@ def trial(
     values = level + np.arange(float(len(sides)))
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(len(sides))], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
-    curves, (metrics, names) = _curves(values, further), stacked_metrics(dict.fromkeys(METRICS, values))
+    curves, (metrics, names) = _curves(values, further), stack_metrics(dict.fromkeys(METRICS, values))
     starts, used = np.append(values, level + len(sides)), np.append(reason == "", alone)
     for name in ("joint_moment_jcs", "joint_power"):
         curves[name][1][list(invalid)] = np.nan
@@ -112,7 +112,7 @@ def sessions(cycles: Trials = CYCLES, /, **columns: str) -> dict[str, dict[str, 
 
 def stored(cycles: Trials) -> dict[str, xr.Dataset]:
     """Return the content of cycles.nc by session."""
-    return {session: as_loaded("cycles", joined(trials)) for session, trials in cycles.items()}
+    return {session: as_loaded("cycles", join_trials(trials)) for session, trials in cycles.items()}
 
 
 @cache

@@ -27,7 +27,7 @@ from pipeline.body.skeleton import Skeleton
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.conventions import SEGMENTS, SIDES
 from pipeline.steps.calibrate.step import Settings, calibrate
-from pipeline.trials.session import joined
+from pipeline.trials.session import join_trials
 from pipeline.workflow.settings import load_body_model, segment_table
 from tests.support.settings import settings_of
 
@@ -232,7 +232,7 @@ def cleaned(model: BodyModel, points: Landmarks, time: Array) -> xr.Dataset:
 
 def calibrated(model: BodyModel, points: Landmarks, **changes: Any) -> xr.Dataset:
     """Return the calibration of a static trial that shows ``points``."""
-    return calibrate(joined({"standing": recorded(model, points)}), body_model=model, **calibration_of(**changes))
+    return calibrate(join_trials({"standing": recorded(model, points)}), body_model=model, **calibration_of(**changes))
 
 
 def calibration_of(**changes: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from ....conventions import SIDES
-from ....results.averages import Average, average, pooled
+from ....results.averages import Average, average, pool
 from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
 from ....variables.schema import VARIABLES
@@ -116,8 +116,8 @@ class LineAverages(NamedTuple):
 
     def pool(self, other: LineAverages) -> LineAverages:
         """Return the averages of the curves of both, without single curves."""
-        band = pooled(self.band, other.band) if self.band and other.band else None
-        return LineAverages(pooled(self.curves, other.curves), pooled(self.foot_off, other.foot_off), band, [])
+        band = pool(self.band, other.band) if self.band and other.band else None
+        return LineAverages(pool(self.curves, other.curves), pool(self.foot_off, other.foot_off), band, [])
 
 
 def average_cycles(mine: CycleCurves) -> LineAverages:
