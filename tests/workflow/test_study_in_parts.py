@@ -11,11 +11,11 @@ import xarray as xr
 
 from pipeline.results import netcdf
 from pipeline.steps.study.parts import TIMES
-from pipeline.steps.study.step import per_participant, study
-from pipeline.tables.csv_files import csv_of
+from pipeline.steps.study.step import columns_of, per_participant, study
+from pipeline.tables.csv_files import csv_of, rows_of
 from pipeline.trials.session import rejection
 from pipeline.variables import schema
-from pipeline.workflow import study_job
+from pipeline.workflow import report_job, study_job
 from tests.support.studies.two_people import ALONE, PEOPLE, Trials, stored, trial
 
 CYCLES: Trials = {
@@ -95,3 +95,33 @@ def test_a_study_of_rejected_sessions_has_its_files(tmp_path: Path, monkeypatch:
     assert netcdf.load(outputs["study"][0]).sizes["cycle"] == 0
     assert outputs["metrics"][0].read_text().count("\n") == 1
     assert outputs["quality"][0].read_text().count("no static trial") == 2
+
+
+@pytest.mark.parametrize("person", ["p1", "p2"])
+def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(tmp_path: Path, person: str) -> None:
+    outputs = gathered_in_parts(tmp_path)
+    mine = [name for name in IN_ORDER if PERSON[name] == person]
+    columns = {name: {s: cells[s] for s in mine} for name, cells in columns_of(ABOUT).items()}
+    arguments: dict[str, Any] = {
+        "study": {"reference": None, "gdi_features": None},
+        "about_reference": {},
+        "sessions": {name: ABOUT[name] for name in mine},
+        "columns": columns,
+    }
+    inputs = {"cycles": [tmp_path / name / "cycles.nc" for name in mine]}
+    passed: list[Any] = []
+
+    def page(*positional: Any, **_: Any) -> str:
+        passed.extend(positional)
+        return ""
+
+    key = {"step": "page", "pipeline": "1", "session": None, "settings": {}}
+    report_job.run(key, page, arguments, inputs, {"page": [tmp_path / "page.html"]})
+    of_person, whole = passed[0], netcdf.load(outputs["study"][0])
+    for row, name in (("cycle", "participant"), ("stance", "participant_of_stance")):
+        whole = whole.isel({row: whole[name].values == person})
+    numbered = ["cycle", "stance", "cycle_of_stance"]
+    xr.testing.assert_equal(of_person.drop_vars(numbered), whole.drop_vars(numbered))
+    for rows, name in zip(passed[1:], ("metrics", "quality", "symmetry"), strict=True):
+        expected = [row for row in rows_of(outputs[name][0].read_text()) if row["participant"] == person]
+        assert [row | {"cycle": ""} for row in rows] == [row | {"cycle": ""} for row in expected]

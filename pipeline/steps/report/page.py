@@ -85,7 +85,7 @@ def page(
         metrics=metric_tables.metrics(rows, symmetry),
         metrics_of_stances=metric_tables.metrics_of_stances(rows_alone),
         shares=shares(study, share_sums(study, panels, every)),
-        rejected=quality.rejected(stances),
+        rejected=quality.list_rejections(stances),
         checks=quality.checks(stances, trials),
         muscles_left_out=quality.muscles_left_out(trials, sessions),
         sources=quality.sources(trials, sessions),

@@ -32,7 +32,7 @@ OTHER_REPAIRS = {
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
-def rejected(quality: list[Row]) -> Table:
+def list_rejections(quality: list[Row]) -> Table:
     """Return one row per trial that was rejected, or has refused contacts with plates, and the reasons."""
     rows = []
     for trial, mine in _by_trial(quality).items():
@@ -60,19 +60,19 @@ def checks(quality: list[Row], clean: Trials) -> Table:
             cells = [[float(row[name] or "nan") for name in CHECKS] for row in mine]
             about = clean.get(trial[0], {}).get(trial[1], {})
             rows.append(
-                [*trial, _filled(about), _notes(about), *(_worst(column) for column in zip(*cells, strict=True))]
+                [*trial, _count_filled(about), _notes(about), *(_worst(column) for column in zip(*cells, strict=True))]
             )
     return Table(["Session", "Trial", "Marker samples filled", "Other repairs", *CHECKS.values()], rows)
 
 
 def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
     """Return the EMG channels of some sessions that are not used, the reason, and the trials of which it is true."""
-    found: dict[tuple[str, str], list[str]] = {}
+    trials: dict[tuple[str, str], list[str]] = {}
     for session in sessions:
         for trial, about in clean.get(session, {}).items():
             for part in filter(None, str(about.get("emg_left_out", "")).split("; ")):
-                found.setdefault((session, part), []).append(trial)
-    rows = [[session, *part.rpartition(": ")[::2], ", ".join(trials)] for (session, part), trials in found.items()]
+                trials.setdefault((session, part), []).append(trial)
+    rows = [[session, *part.rpartition(": ")[::2], ", ".join(names)] for (session, part), names in trials.items()]
     return Table(["Session", "Channels", "Reason", "Trials"], rows)
 
 
@@ -95,10 +95,10 @@ def sources(clean: Trials, sessions: Iterable[str]) -> Table:
 
 
 def _by_trial(quality: list[Row]) -> dict[tuple[str, str], list[Row]]:
-    found: dict[tuple[str, str], list[Row]] = {}
+    rows: dict[tuple[str, str], list[Row]] = {}
     for row in quality:
-        found.setdefault((row["session"], row["trial"]), []).append(row)
-    return found
+        rows.setdefault((row["session"], row["trial"]), []).append(row)
+    return rows
 
 
 def _stance(row: Row) -> str:
@@ -106,24 +106,22 @@ def _stance(row: Row) -> str:
     return f"{row['side']} {float(row['start_s']):.2f} to {float(row['end_s']):.2f} s{plates}"
 
 
-def _filled(about: Mapping[str, Any]) -> str:
+def _count_filled(about: Mapping[str, Any]) -> str:
     """Return the number of filled marker samples, as ``17 (12 spline, 5 cluster)``."""
     how = [f"{about[name]:g} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
-    return (f"{about['filled_frames']:g}" if "filled_frames" in about else ABSENT) + (
-        f" ({', '.join(how)})" if how else ""
-    )
+    count = f"{about['filled_frames']:g}" if "filled_frames" in about else ABSENT
+    return count + (f" ({', '.join(how)})" if how else "")
 
 
 def _notes(about: Mapping[str, Any]) -> str:
-    found = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
-    return (
-        "; ".join(f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in found.items()) or "none"
-    )
+    repairs = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
+    texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
+    return "; ".join(texts) or "none"
 
 
 def _worst(column: Iterable[float]) -> str:
-    known = [value for value in column if np.isfinite(value)]
-    return (f"{max(known):.0f}" if max(known) >= 1 else f"{max(known):.1g}") if known else ABSENT
+    worst = max((value for value in column if np.isfinite(value)), default=None)
+    return ABSENT if worst is None else f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
 
 
 def kind_of(row: Row) -> str:
