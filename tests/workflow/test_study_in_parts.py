@@ -115,7 +115,7 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(tmp_
         passed.extend(positional)
         return ""
 
-    key = {"step": "page", "pipeline": "1", "session": None, "settings": {}}
+    key: dict[str, Any] = {"step": "page", "pipeline": "1", "session": None, "settings": {}}
     report_job.run(key, page, arguments, inputs, {"page": [tmp_path / "page.html"]})
     of_person, whole = passed[0], netcdf.load(outputs["study"][0])
     for row, name in (("cycle", "participant"), ("stance", "participant_of_stance")):

@@ -79,8 +79,7 @@ class Overview:
         lines = [Line(condition, None, condition, "") for condition in self.dashes]
         for place, mine in by_line(cycles, lines).items():
             self._add_people(place, mine)
-        every = np.ones(len(cycles.side), dtype=bool)
-        for moment, sums in share_sums(part, cycles.panels, every).items():
+        for moment, sums in share_sums(part, cycles.panels).items():
             self.share_sums[moment] = self.share_sums.get(moment, 0.0) + sums
 
     def _add_people(self, place: Place, mine: CycleCurves) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import xarray as xr
 
 from ...tables.reference_curves import BySpeed, reference_of
@@ -65,7 +64,6 @@ def page(
     drawn_stances = _figures(whole_stances, dashes, {}).with_curves()
     has_cycles = bool(len(gait_cycles.side))
     shown = representative_trial(study, representative)
-    every = np.ones(len(gait_cycles.side), dtype=bool)
     return render(
         "participant.html",
         study,
@@ -84,7 +82,7 @@ def page(
         walk=walk(study, shown, moment_signs=settings.moment_signs) if shown else None,
         metrics=metric_tables.metrics(rows, symmetry),
         metrics_of_stances=metric_tables.metrics_of_stances(rows_alone),
-        shares=shares(study, share_sums(study, panels, every)),
+        shares=shares(study, share_sums(study, panels)),
         rejected=quality.list_rejections(stances),
         checks=quality.checks(stances, trials),
         muscles_left_out=quality.muscles_left_out(trials, sessions),

@@ -41,10 +41,6 @@ class CycleCurves(NamedTuple):
     turns: NDArray[np.bool_]
     over: str = "gait cycle"
 
-    def of(self, participant: str) -> CycleCurves:
-        """Return one participant's cycles."""
-        return self.at(self.participant == participant)
-
     def at(self, mine: NDArray[np.bool_]) -> CycleCurves:
         """Return the cycles at which ``mine`` (cycle,) is true."""
         parts: dict[str, Any] = {

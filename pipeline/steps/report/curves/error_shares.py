@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ....results.averages import Array
 from ..tables import ABSENT, Table
@@ -21,25 +20,22 @@ def band_percent(study: xr.Dataset) -> float | None:
     return float(percentile[-1] - percentile[0])
 
 
-def share_sums(study: xr.Dataset, panels: Iterable[Panel], mine: NDArray[np.bool_]) -> dict[str, Array]:
+def share_sums(study: xr.Dataset, panels: Iterable[Panel]) -> dict[str, Array]:
     """Return, by moment, the sums over cycles and phases to which the shares (source,) are proportional.
+
+    Shares are weighted by the squared width of the error band, which is proportional to the variance. Empty if no
+    errors were drawn.
 
     Args:
         study: derived/study.nc, or a part of it.
         panels: of the report, of which those of moments are taken.
-        mine: (cycle,), the cycles to take.
-
-    Returns:
-        Shares weighted by the squared width of the error band, which is proportional to the variance. Empty if no
-        errors were drawn.
     """
     sums = {}
     for panel in panels if "joint_moment_band" in study else ():
         if panel.variable == "joint_moment_jcs":
             band = study.joint_moment_band.sel(panel.component).transpose("percentile", "cycle", "phase").values
             share = study.joint_moment_variance_share.sel(panel.component)
-            part = share.transpose("error_source", "cycle", "phase").values[:, mine]
-            weight = (band[-1, mine] - band[0, mine]) ** 2 * part
+            weight = (band[-1] - band[0]) ** 2 * share.transpose("error_source", "cycle", "phase").values
             sums[panel.title] = np.where(np.isfinite(weight), weight, 0).sum(axis=(1, 2))
     return sums
 
