@@ -108,6 +108,7 @@ LIMITS = {
     "thigh length": Limit(-20, 20, "%", "thigh is longer than in the static trial by"),
     "shank length": Limit(-15, 15, "%", "shank is longer than in the static trial by"),
 }  # fmt: skip
+FLAG_MEANINGS = " ".join(["plausible", *(name.replace(" ", "_") for name in LIMITS)])  # of the flags 0, 1, ...
 
 
 def measures(

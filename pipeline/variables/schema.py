@@ -134,17 +134,9 @@ OPTIONAL = {
     "cycles": {*ON_REQUEST, *WITH_EMG, "emg_left_out"},
     "study": {*SCORES, *ON_REQUEST, *WITH_EMG},
 }
-FLAGS = {
+FLAGS = {  # those of `implausible` are given by step kinematics
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock",
-    # the measures of pipeline.body.plausibility.LIMITS
-    ("kinematics", "implausible"): (
-        "plausible knee_away ankle_away knee_side ankle_side knee_medial ankle_medial knee_along ankle_along knee_off "
-        "ankle_off heel_up heel_back toe_up toe_ahead foot_turn hip_down hip_back hip_in pelvis_tilt pelvis_slope "
-        "pelvis_width ankle_flexion ankle_adduction ankle_rotation knee_flexion knee_adduction knee_rotation "
-        "hip_flexion hip_adduction hip_rotation proportion foot_cluster shank_cluster thigh_cluster pelvis_cluster "
-        "distances thigh_length shank_length"
-    ),
 }
 # counts of marker samples by value of `fill`: attributes of a trial in clean.nc and cycles.nc, columns of quality.csv
 REPAIRS = {
@@ -176,8 +168,9 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
         variable = result.variables[name]
         if dtype not in ("U", variable.dtype):
             variable.data = variable.data.astype(dtype)
+        meanings = FLAGS.get((step, name)) or variable.attrs.get("flag_meanings", "")
         variable.attrs = {"units": units, "long_name": long_name}
-        if meanings := FLAGS.get((step, name)):
+        if meanings:
             values = np.arange(len(meanings.split()), dtype=variable.dtype)
             variable.attrs |= {"flag_values": values, "flag_meanings": meanings}
     for name in map(str, result.coords):
@@ -213,6 +206,11 @@ def _column(name: str, values: xr.Variable) -> tuple[str, str]:
     numeric = values.dtype.kind in "if"
     units = [unit for ending, unit in COLUMN_UNITS.items() if numeric and name.endswith(ending)]
     return "".join(units[:1]), f"column {name} of participants.tsv"
+
+
+def with_dims(step: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
+    """Return arrays of a step by name with the dimensions that the schema gives them."""
+    return {name: (VARIABLES[step][name].dims, values) for name, values in arrays.items()}
 
 
 def stack_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:

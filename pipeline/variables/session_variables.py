@@ -59,6 +59,7 @@ WITH_DRAWS = {
     "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power", "f4"),
     "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE, "f4"),
 }
+BANDS = tuple(WITH_DRAWS)
 WITH_LINKED_LEGS = {
     "marker_residual": Variable(
         ("sample", "marker"), "m", "distance of the marker from its place in its segment of the linked legs", "f4"

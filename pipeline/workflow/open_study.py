@@ -16,6 +16,7 @@ from ..errors import Problem, UserError, nearest
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference, reference_file
 from ..variables.data_dictionary import RESERVED
+from ..variables.session_variables import BANDS
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
@@ -27,7 +28,6 @@ SESSION_OUTPUTS = {
 }  # by name: the step that writes it
 STEPS = (*SESSION_STEPS, "study", "report", "page")
 TABLES = ("metrics", "quality", "participants", "symmetry")
-BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:

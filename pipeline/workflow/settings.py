@@ -18,6 +18,7 @@ import yaml
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, hidden_in, nearest
 from ..tables.tsv import decode_text
+from ..variables.session_variables import BANDS
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
@@ -31,7 +32,6 @@ LIMITS = {
     "maximum": "at most {:g}",
 }
 OF_ONE_VALUE = ("type", "enum", "pattern", "minLength", "maxLength", *LIMITS)
-FROM_DRAWS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -203,7 +203,7 @@ def load_settings(
     own_weights = study_settings.get("kinematics", {}).get("marker_weights", {})
     if problems := find_unknown_weights(model, own_weights, where=where):
         raise UserError.of(problems)
-    undrawn = [name for name in settings["cycles"]["further_curves"] if name in FROM_DRAWS]
+    undrawn = [name for name in settings["cycles"]["further_curves"] if name in BANDS]
     if undrawn and not settings["kinetics"]["uncertainty_draws"]:
         remedy = "set kinetics.uncertainty_draws above 0, such as 200"
         raise UserError(f"{where}: cycles.further_curves", f"no draws for {', '.join(undrawn)}", remedy)

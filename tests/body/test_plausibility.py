@@ -8,7 +8,6 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.plausibility import (
     LARGEST_AXIS_ERROR_DEG,
-    LIMITS,
     implausible,
     knee_axis_error,
     measures,
@@ -16,7 +15,6 @@ from pipeline.body.plausibility import (
     reason_of_axis,
 )
 from pipeline.conventions import SIDES
-from pipeline.variables.schema import FLAGS
 from tests.support.walks.person import BODY_MODELS, Landmarks, close, landmarks, skeleton_of, standing, walk
 
 TIME = np.arange(100) / 100
@@ -120,7 +118,3 @@ def test_adduction_out_of_step_with_flexion_is_the_persons_own() -> None:
     )
     assert abs(found) > LARGEST_AXIS_ERROR_DEG / 3
     assert reason_of_axis(found, in_step, "right") == ""
-
-
-def test_flags_are_named_in_the_outputs() -> None:
-    assert FLAGS["kinematics", "implausible"].split() == ["plausible", *(name.replace(" ", "_") for name in LIMITS)]

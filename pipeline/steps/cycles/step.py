@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_f
 from ...trials.session import AnyTrial, spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
 from ...variables.cycle_variables import REPAIRED
-from ...variables.schema import stack_metrics
+from ...variables.schema import stack_metrics, with_dims
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
@@ -29,6 +30,16 @@ RESIDUAL = "pelvis_residual"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share", RESIDUAL)
 EMG = "emg_envelope"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Section ``cycles`` of the settings; config/settings.schema.yaml has the meaning and unit of each key."""
+
+    longest_cycle_s: float
+    min_peak_force_body_weights: float
+    max_disagreement_n_m: float
+    further_curves: Sequence[str]
 
 
 class Cycles(NamedTuple):
@@ -115,10 +126,7 @@ def cycles(
     clean: xr.Dataset,
     calibrate: xr.Dataset,
     *,
-    longest_cycle_s: float,
-    min_peak_force_body_weights: float,
-    max_disagreement_n_m: float,
-    further_curves: Sequence[str],
+    settings: Settings,
     belt_speed_m_s: float | None = None,
     left_out: Sequence[tuple[str, float, str]] = (),
     by_trial: Mapping[str, Mapping[str, Any]] | None = None,
@@ -128,10 +136,7 @@ def cycles(
     Args:
         kinetics, kinematics, contacts, clean: the trials.
         calibrate: the session's body model.
-        longest_cycle_s: longest time between two strikes of one side that form a cycle.
-        min_peak_force_body_weights: smallest peak of vertical force of a stance with valid kinetics.
-        max_disagreement_n_m: largest difference between the formulations of valid joint moments.
-        further_curves: names of further curves, see :mod:`pipeline.steps.cycles.normalisation`.
+        settings: of the step; for ``further_curves`` see :mod:`pipeline.steps.cycles.normalisation`.
         belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
         left_out: cycles, or stances without one, that the user leaves out: side, start in s and reason.
         by_trial: ``belt_speed_m_s`` and ``left_out`` of some trials, by name.
@@ -148,19 +153,18 @@ def cycles(
     """
     walks = _walks(
         [kinetics, kinematics, contacts, clean], calibrate, by_trial or {},
-        longest_cycle_s=longest_cycle_s, min_peak_force_body_weights=min_peak_force_body_weights,
-        max_disagreement_n_m=max_disagreement_n_m, belt_speed_m_s=belt_speed_m_s, left_out=left_out,
+        settings=settings, belt_speed_m_s=belt_speed_m_s, left_out=left_out,
     )  # fmt: skip
     walk = CutTrial.join(walks, [span.start for span in spans_of(contacts, "sample")])
     trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
-    quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, further_curves)
+    quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, settings.further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
     curves = _curves(quantities, walk, mass_kg)
     struck_kg = at_foot_strikes(
         walk.strike, walk.cycles.row, kinematics, contacts, clean, calibrate,
         smallest_floating_axis=float(kinematics.variables["smallest_floating_axis"].values[0]),
     )  # fmt: skip
-    for array in (struck_kg, *(values for _, values in curves.values())):
+    for array in (struck_kg, *curves.values()):
         array[walk.gone] = np.nan
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
@@ -174,7 +178,7 @@ def cycles(
     repairs = {name: clean.variables[name] for name in REPAIRED if name in clean.variables}
     dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
     return xr.Dataset(
-        {**curves, **metrics, **of_stances, **walk.stances.variables(), **repairs},
+        {**with_dims("cycles", curves | of_stances), **metrics, **walk.stances.variables(), **repairs},
         {
             **{dim: (clean if dim == "muscle" else kinetics).variables[dim] for dim in (*dims, "segment")},
             **dict.fromkeys(("phase", "stance_phase"), PHASE),
@@ -198,11 +202,11 @@ def _chain(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 
 def _walks(
-    sessions: Sequence[xr.Dataset], calibrate: xr.Dataset, by_trial: Mapping[str, Mapping[str, Any]], **settings: Any
+    sessions: Sequence[xr.Dataset], calibrate: xr.Dataset, by_trial: Mapping[str, Mapping[str, Any]], **given: Any
 ) -> list[CutTrial]:
-    """Return the cycles of each trial; ``by_trial`` has other settings of some trials."""
+    """Return the cycles of each trial; ``by_trial`` has other arguments of some trials."""
     parts = [trials_of(session) for session in sessions]
-    every = {name: settings | {**by_trial.get(name, {})} for name in parts[0]}
+    every = {name: given | {**by_trial.get(name, {})} for name in parts[0]}
     return [_divide(*(of[name] for of in parts), calibrate=calibrate, **chosen) for name, chosen in every.items()]
 
 
@@ -213,17 +217,16 @@ def _divide(
     clean: AnyTrial,
     *,
     calibrate: xr.Dataset,
-    longest_cycle_s: float,
-    min_peak_force_body_weights: float,
-    max_disagreement_n_m: float,
+    settings: Settings,
     belt_speed_m_s: float | None,
     left_out: Sequence[tuple[str, float, str]],
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles`."""
-    strides, time = _cycles(contacts, longest_cycle_s), contacts.variables["time"].values
+    strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
     every = judge_stances(
         kinetics, kinematics, contacts, clean, calibrate,
-        min_peak_force_body_weights=min_peak_force_body_weights, max_disagreement_n_m=max_disagreement_n_m,
+        min_peak_force_body_weights=settings.min_peak_force_body_weights,
+        max_disagreement_n_m=settings.max_disagreement_n_m,
     )  # fmt: skip
     alone = every.without_cycle(strides.strikes) if left_out else []
     by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)
@@ -288,9 +291,7 @@ def _quantities(
     return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
 
 
-def _curves(
-    quantities: Mapping[str, xr.Variable], walk: CutTrial, mass_kg: float
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+def _curves(quantities: Mapping[str, xr.Variable], walk: CutTrial, mass_kg: float) -> dict[str, Array]:
     """Return curves (cycle, ..., phase) of angles and envelopes, and of kinetics per body mass.
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
@@ -307,13 +308,11 @@ def _curves(
         if name.removesuffix(IN_STANCE) not in (*ANGLES, EMG):
             rows /= 1 if name.removesuffix(IN_STANCE) in SHARES else mass_kg
             rows[~walk.valid] = np.nan
-        curves[name] = (("cycle", *map(str, quantity.dims[2:]), along), rows)
+        curves[name] = rows
     return curves
 
 
-def _metrics(
-    curves: Mapping[str, tuple[tuple[str, ...], Array]], walk: CutTrial, leg_length_m: Array, height_m: float
-) -> dict[str, Array]:
+def _metrics(curves: Mapping[str, Array], walk: CutTrial, leg_length_m: Array, height_m: float) -> dict[str, Array]:
     """Return the metrics (cycle,) of all cycles, except the effective foot mass.
 
     Args:
@@ -322,16 +321,15 @@ def _metrics(
         leg_length_m: (cycle,).
         height_m: body height, or NaN.
     """
-    values, distances = {name: values for name, (_, values) in curves.items()}, walk.distances
-    share = distances["stance_share"]
+    distances, share = walk.distances, walk.distances["stance_share"]
     return (
         distances
         | dimensionless(distances, leg_length_m=leg_length_m)
         | per_height(distances, height_m=height_m)
         | walk.phases
-        | {"turning_angle": turning_angle(values["pelvis_angle"], walk.cycles.side)}
-        | peaks(values, stance_share=share)
-        | ranges(values)
-        | impulses(values, stance_share=share, stride_s=distances["stride_time"])
-        | work(values, stance_share=share)
+        | {"turning_angle": turning_angle(curves["pelvis_angle"], walk.cycles.side)}
+        | peaks(curves, stance_share=share)
+        | ranges(curves)
+        | impulses(curves, stance_share=share, stride_s=distances["stride_time"])
+        | work(curves, stance_share=share)
     )

@@ -25,7 +25,7 @@ def of_whole_stances(
     duration_s: Array,
     leg_length_m: Array,
     mass_kg: float,
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+) -> dict[str, Array]:
     """Return the variables of cycles.nc along ``whole_stance``: angles, and kinetics per body mass.
 
     Args:
@@ -35,15 +35,15 @@ def of_whole_stances(
         mass_kg: body mass.
     """
     curves, result = {}, {}
-    for name, variable in STANCE_CURVES.items():
+    for name in STANCE_CURVES:
         quantity = name.removesuffix(STANCE)
         values = np.ascontiguousarray(at_phases(quantities[quantity].values, frames, row))
         curves[quantity] = values if quantity == "joint_angle" else values / mass_kg
-        result[name] = (("whole_stance", *variable.dims[1:]), curves[quantity])
+        result[name] = curves[quantity]
     metrics = _metrics(curves, duration_s) | {"leg_length": leg_length_m}
     unknown = np.full(len(duration_s), np.nan)
     stacked = np.stack([metrics[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
-    return result | {f"metric_value{STANCE}": (("whole_stance", "metric"), stacked)}
+    return result | {f"metric_value{STANCE}": stacked}
 
 
 def _metrics(curves: Mapping[str, Array], duration_s: Array) -> dict[str, Array]:

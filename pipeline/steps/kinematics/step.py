@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
+from ...body.plausibility import FLAG_MEANINGS
 from ...body.skeleton import Skeleton, moving_legs, read_sides, take_stated_results
 from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
@@ -112,7 +113,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
     flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
     judgements: dict[str, Any] = {
-        "implausible": (("sample", "side"), flags),
+        "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
     }

@@ -17,26 +17,13 @@ from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
 from ...trials.session import spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
+from ...variables.schema import with_dims
+from ...variables.session_variables import BANDS
 from . import closures, cross_checks
 from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty
 
 NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": GROUND}  # all that is loaded of an input
-VECTOR = ("sample", "side", "joint")
-DIMS = {
-    "joint_force": (*VECTOR, "axis"),
-    "joint_moment": (*VECTOR, "local_axis"),
-    "joint_moment_jcs": (*VECTOR, "angle"),
-    "joint_moment_term": (*VECTOR, "term", "local_axis"),
-    "joint_power": VECTOR,
-    "missing": VECTOR,
-    "pelvis_residual_force": ("sample", "axis"),
-    "pelvis_residual_moment": ("sample", "axis"),
-    "interaction_torque": (*VECTOR, "angle", "cause", "motion"),
-    "disagreement": ("trial", "formulation", "load"),
-    "forward_closure": ("trial", "side", "joint", "angle"),
-    "energy_closure": ("trial", "side", "segment"),
-}
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
@@ -95,7 +82,7 @@ def kinetics(
     unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]
     for load, part in zip(LOADS, residual, strict=True):
         results[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)
-    result = xr.Dataset({name: (DIMS[name], values) for name, values in results.items()}, _names())
+    result = xr.Dataset(with_dims("kinetics", results), _names())
     if not settings.uncertainty_draws:
         return result
     spread = Spread.of_trials(
@@ -106,13 +93,8 @@ def kinetics(
         )
         for span, trial in zip(spans, trials_of(kinematics).values(), strict=True)
     )  # fmt: skip
-    return result.assign(
-        joint_moment_band=((*VECTOR, "angle", "percentile"), spread.moment),
-        joint_power_band=((*VECTOR, "percentile"), spread.power),
-        joint_moment_variance_share=((*VECTOR, "angle", "error_source"), spread.share),
-        percentile=spread.percentile,
-        error_source=list(SOURCES),
-    )
+    bands = dict(zip(BANDS, (spread.moment, spread.power, spread.share), strict=True))
+    return result.assign(with_dims("kinetics", bands)).assign(percentile=spread.percentile, error_source=list(SOURCES))
 
 
 def _of_session(

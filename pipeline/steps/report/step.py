@@ -8,6 +8,7 @@ import xarray as xr
 
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import CURVES, STANCE_CURVES, WITH_EMG
+from ...variables.session_variables import BANDS
 from .curves.cycles import cycles_of
 from .curves.lines import dash_styles
 from .curves.panels import panels_of
@@ -16,7 +17,6 @@ from .overview import Overview, RowsOfPerson
 from .page_names import page_names
 from .tables import Row
 
-BANDS = ("joint_moment_band", "joint_power_band", "joint_moment_variance_share")
 METRICS_DRAWN = ("stance_share", "turning_angle", "stride_direction", "reference_speed")
 NEEDS = {  # variables of the inputs, besides the facts of whole trials
     "study": (*CURVES, *WITH_EMG, *STANCE_CURVES, "pelvis_residual", *BANDS, *METRICS_DRAWN),

@@ -44,7 +44,7 @@ Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of the step, described in config/settings.schema.yaml."""
+    """Section ``study`` of the settings; config/settings.schema.yaml has the meaning of each key."""
 
     reference: str | None
     gdi_features: int | None

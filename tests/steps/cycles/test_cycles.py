@@ -15,6 +15,7 @@ from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import ON_REQUEST
 from pipeline.variables.schema import describe
+from tests.support.settings import settings_of
 from tests.support.walks.as_clean import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
 from tests.support.walks.for_cycles import (
     EVEN,
@@ -22,7 +23,6 @@ from tests.support.walks.for_cycles import (
     MASS_KG,
     PHASE,
     ROUNDING,
-    SETTINGS,
     Trial,
     amplitude,
     assert_metrics,
@@ -331,13 +331,13 @@ def test_the_cycles_of_a_session_are_those_of_its_trials(known: Walk) -> None:
     names = ("kinetics", "kinematics", "contacts", "clean")
     listed = {"long": trials["long"], "wrong": trials["long"], "short": trials["short"], "none": trials["none"]}
     sessions = [join_trials({label: made[name] for label, made in listed.items()}) for name in names]
-    settings = SETTINGS | {"further_curves": ["joint_moment_dimensionless", "joint_moment_jcs_in_stance"]}
-    found = cycles(*sessions, trials["long"]["calibrate"], **settings, by_trial=by_trial)
+    settings = settings_of("cycles", further_curves=["joint_moment_dimensionless", "joint_moment_jcs_in_stance"])
+    found = cycles(*sessions, trials["long"]["calibrate"], settings=settings, by_trial=by_trial)
     assert describe("cycles", found).sizes["cycle"] == found.sizes["cycle"]
     assert [bool(reason) for reason in found.rejected.values] == [False, True, False, False]
     assert "no left cycle or stance starts at 99 s" in found.rejected.values[1]
     for label, made in trials.items():
-        alone = cycles(*(made[name] for name in (*names, "calibrate")), **settings, **by_trial.get(label, {}))
+        alone = cycles(*(made[name] for name in (*names, "calibrate")), settings=settings, **by_trial.get(label, {}))
         here = one_trial(found, label)
         for name, values in alone.variables.items():
             np.testing.assert_array_equal(here[name], values, err_msg=f"{label}: {name}")

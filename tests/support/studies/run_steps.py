@@ -100,7 +100,7 @@ def run_trial(
         cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
     )
     loaded = kinetics(moved, touched, calibration, settings=settings_of("kinetics", **chosen["kinetics"]))
-    cut = cycles(loaded, moved, touched, cleaned, calibration, **chosen["cycles"])
+    cut = cycles(loaded, moved, touched, cleaned, calibration, settings=settings_of("cycles", **chosen["cycles"]))
     steps = {
         "read": recorded,
         "clean": cleaned,

@@ -14,14 +14,13 @@ from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
 from pipeline.variables.schema import separate_metrics
-from pipeline.workflow.settings import CONFIG, read_yaml
+from tests.support.settings import settings_of
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.as_clean import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
 
 Array = NDArray[np.float64]
 
 MASS_KG = 70.0
-SETTINGS: dict[str, Any] = read_yaml(CONFIG / "default.yaml")["cycles"]
 LEG_M = np.array([[0.05, 0.04, 0], [0.05, 0.46, 0], [0.05, 0.86, 0]])  # ankle, knee and hip centre from the heel
 COM_M = np.array([[0.04, -0.03, 0.01], [0, -0.18, 0], [0, -0.17, 0], [np.nan] * 3])
 MASSES = np.array([[2.0], [1]]) * [1.0, 3.3, 7]  # kg; the left leg weighs twice as much as the right one
@@ -35,10 +34,11 @@ KINETICS = ("joint_moment_jcs", "joint_force", "joint_power", "ground_force")
 class Trial(dict[str, xr.Dataset]):
     """The datasets that ``cycles`` takes, by name."""
 
-    def cut(self, **settings: Any) -> xr.Dataset:
+    def cut(self, *, belt_speed_m_s: float | None = None, left_out: Any = (), **settings: Any) -> xr.Dataset:
         """Return the trial's cycles, with each metric by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
-        result = described_trial("cycles", cycles(*inputs, **(SETTINGS | settings)))
+        about = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
+        result = described_trial("cycles", cycles(*inputs, settings=settings_of("cycles", **settings), **about))
         return result.assign(separate_metrics(result.metric.values, result.metric_value.values))
 
 
