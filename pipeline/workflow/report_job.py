@@ -56,7 +56,8 @@ def run(
 
 def _overview(function: Callable[..., str], arguments: dict[str, Any], inputs: Files) -> str:
     """Return the overview of a study."""
-    arguments["reference"] = _reference_table(arguments["reference"])
+    name = arguments["reference"]
+    arguments["reference"] = _table(load_reference(name) if name else None)
     parts = _parts(inputs["study"][0], arguments["participants"])
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
     sessions = (Sessions(inputs[name], NEEDS[name]) for name in ("cycles", "calibrate"))
@@ -80,12 +81,11 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     data = netcdf.in_double_precision(schema.describe("study", part.study)).assign_attrs(own)
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
-    return function(data, *rows, **sessions, reference=_reference_table(settings.reference), **arguments)
+    return function(data, *rows, **sessions, reference=_table(reference and reference.curves), **arguments)
 
 
-def _reference_table(name: str | None) -> str | None:
-    """Return the text of the table of reference curves; None without a reference."""
-    reference = load_reference(name) if name else None
+def _table(reference: xr.Dataset | str | None) -> str | None:
+    """Return a reference, the study.nc of other people or the text of a table, as a table of their curves."""
     return table_of(reference) if isinstance(reference, xr.Dataset) else reference
 
 
