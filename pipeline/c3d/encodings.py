@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .integrity import BLOCK_BYTES, Header, header_alone
-from .records import DEC, INTEL, MIPS, DataRecord, named, number, real_bytes, records
+from .records import DEC, INTEL, MIPS, DataRecord, Parameters, real_bytes, records
 
 PIECE_FRAMES = 32767  # the largest signed 16-bit number
 
@@ -25,11 +25,11 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
     """Yield complete C3D files with consecutive parts of the frames, no rotations."""
     head, data = bytearray(content[: header.data_at]), content[header.data_at :][: header.frames * header.frame_bytes]
     start = BLOCK_BYTES * (max(head[0], 1) - 1)
-    found = list(records(bytes(head[start:]), start, header.processor))
-    parameters = named(iter(found))
+    entries = list(records(bytes(head[start:]), start, header.processor))
+    parameters = Parameters(entries, header.processor)
     numbers = _numbers_of(header, parameters) if header_alone(header, parameters, len(content)) else {}
     if header.processor == MIPS:
-        _swap_bytes(head, start, found)
+        _swap_bytes(head, start, entries)
         data = np.frombuffer(data, ">u4" if header.scale < 0 else ">u2").byteswap().tobytes()
     if rotations := parameters.get(("ROTATION", "USED")):
         head[rotations.data_at : rotations.data_at + len(rotations.data)] = bytes(len(rotations.data))
@@ -42,46 +42,44 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
         struct.pack_into("<2H", head, 6, 1, frames)
         if counted:
             _write_integer(head, counted, frames)
-        whole = _with_numbers(head, start, found, numbers, dec=header.processor == DEC)
+        whole = _with_numbers(head, start, parameters, numbers, dec=header.processor == DEC)
         yield bytes(whole) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
 
 
-def _swap_bytes(head: bytearray, start: int, found: list[DataRecord]) -> None:
+def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:
     """Swap the bytes of all numbers of header, parameters and links, in place."""
     head[start + 3] = INTEL
     places = [(2, 2, 5), (12, 4, 1), (16, 2, 2), (20, 4, 1)]  # in the header: byte, size, count
-    places += [(record.link_at, 2, 1) for record in found]
-    places += [(record.data_at, record.kind, len(record.data) // record.kind) for record in found if record.kind > 1]
+    places += [(record.link_at, 2, 1) for record in entries]
+    places += [(record.data_at, record.kind, len(record.data) // record.kind) for record in entries if record.kind > 1]
     for at, size, count in places:
         numbers = np.frombuffer(bytes(head[at : at + size * count]), f"u{size}")
         head[at : at + size * count] = numbers.byteswap().tobytes()
 
 
-def _numbers_of(header: Header, parameters: dict[tuple[str, str], DataRecord]) -> dict[tuple[str, str], float]:
+def _numbers_of(header: Header, parameters: Parameters) -> dict[tuple[str, str], float]:
     """Return the parameters that the header stands for."""
-    rate_hz = number(parameters, "POINT", "RATE", header.processor) or header.rate_hz
-    channels = number(parameters, "ANALOG", "USED", header.processor) or 1.0
+    rate_hz = parameters.number("POINT", "RATE") or header.rate_hz
+    channels = parameters.number("ANALOG", "USED") or 1.0
     per_frame = header.analog_per_frame / channels
     return {("POINT", "SCALE"): header.scale, ("POINT", "RATE"): rate_hz, ("ANALOG", "RATE"): rate_hz * per_frame}
 
 
 def _with_numbers(
-    head: bytearray, start: int, found: list[DataRecord], numbers: dict[tuple[str, str], float], *, dec: bool
+    head: bytearray, start: int, parameters: Parameters, numbers: dict[tuple[str, str], float], *, dec: bool
 ) -> bytearray:
     """Return header and parameters with these real numbers, in place or before the other parameters."""
-    head = head.copy()
-    groups = {record.name: -record.number for record in found if record.number < 0}
-    known, added = named(iter(found)), b""
+    head, added = head.copy(), b""
     for (group, name), value in numbers.items():
-        record, four = known.get((group, name)), real_bytes(value, dec=dec)
+        record, four = parameters.get((group, name)), real_bytes(value, dec=dec)
         if record and record.kind == 4:
             head[record.data_at : record.data_at + 4] = four
-        elif group in groups:
-            added += struct.pack("bb", len(name), groups[group]) + name.encode() + b"\x09\0\x04\0" + four + b"\0"
+        elif number := parameters.groups.get(group):
+            added += struct.pack("bb", len(name), number) + name.encode() + b"\x09\0\x04\0" + four + b"\0"
     if not added:
         return head
     struct.pack_into("<H", head, 16, struct.unpack_from("<H", head, 16)[0] + 1)
-    if begin := known.get(("POINT", "DATA_START")):
+    if begin := parameters.get(("POINT", "DATA_START")):
         _write_integer(head, begin, int.from_bytes(head[16:18], "little"))
     head[start + 2] = min(head[start + 2] + 1, 255)
     return head[: start + 4] + added + head[start + 4 :] + bytes(BLOCK_BYTES - len(added))

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import UserError
-from .records import DEC, INTEL, MIPS, DamagedError, DataRecord, named, number, real, records
+from .records import DEC, INTEL, MIPS, DamagedError, Parameters, real, records
 
 BLOCK_BYTES = 512
 PROCESSORS = (INTEL, DEC, MIPS)
@@ -83,9 +82,9 @@ def refuse_damaged(path: Path) -> Header:
             # the section ends where the data begin: its length in blocks is one byte, too small for long sections
             end = header.data_at if start < header.data_at < size else size
             section = file.read(min(end - start, LARGEST_SECTION_BYTES))
-            parameters = named(records(section, start, header.processor))
+            parameters = Parameters(records(section, start, header.processor), header.processor)
             header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
-            promised = _promised(header, parameters, size)
+            promised = _compute_size(header, parameters, size)
             header = header._replace(needs_rewriting=_needs_rewriting(header, parameters, size))
         except DamagedError as error:
             raise UserError(str(path), f"damaged: {error}", COPY_AGAIN) from None
@@ -108,27 +107,27 @@ def _header(block: bytes, processor: int) -> Header:
     return Header(processor, points, analog, first, last, data_block, scale, rate_hz)
 
 
-def _frames(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> int:
+def _frames(header: Header, parameters: Parameters, size: int) -> int:
     """Return the number of frames.
 
     If it exceeds 65535, the header holds the last frame as 65535 or modulo 65536, and one of POINT:FRAMES (as a real
     number), POINT:LONG_FRAMES and TRIAL:ACTUAL_END_FIELD gives the count.
     """
 
-    def stated(group: str, name: str) -> int:
-        value = number(parameters, group, name, header.processor)
+    def count(group: str, name: str) -> int:
+        value = parameters.number(group, name)
         return int(value) if math.isfinite(value) else 0
 
     most = LARGEST_HEADER_COUNT
-    frames, counted = header.last - header.first + 1, stated("POINT", "FRAMES")
-    trial = stated("TRIAL", "ACTUAL_END_FIELD") - stated("TRIAL", "ACTUAL_START_FIELD") + 1
-    for count in (counted, stated("POINT", "LONG_FRAMES"), trial):
-        if count > most and (header.last == most or (count - frames) % (most + 1) == 0):
-            return count
+    frames, counted = header.last - header.first + 1, count("POINT", "FRAMES")
+    trial = count("TRIAL", "ACTUAL_END_FIELD") - count("TRIAL", "ACTUAL_START_FIELD") + 1
+    for stated in (counted, count("POINT", "LONG_FRAMES"), trial):
+        if stated > most and (header.last == most or (stated - frames) % (most + 1) == 0):
+            return stated
     if header.last == most:
         frames = max(frames, counted)
         left = size - header.data_at - frames * header.frame_bytes
-        if left >= BLOCK_BYTES + header.frame_bytes and not stated("ROTATION", "USED"):
+        if left >= BLOCK_BYTES + header.frame_bytes and not count("ROTATION", "USED"):
             raise DamagedError(f"no parameter states more than the {frames} frames that the header can count, but "
                                 f"{left} bytes follow these")  # fmt: skip
     if frames < 1:
@@ -138,22 +137,22 @@ def _frames(header: Header, parameters: Mapping[tuple[str, str], DataRecord], si
     return frames
 
 
-def _first(header: Header, parameters: Mapping[tuple[str, str], DataRecord]) -> int:
+def _first(header: Header, parameters: Parameters) -> int:
     """Return the number of the first frame; the header holds it modulo 65536."""
-    first = number(parameters, "TRIAL", "ACTUAL_START_FIELD", header.processor)
+    first = parameters.number("TRIAL", "ACTUAL_START_FIELD")
     most = LARGEST_HEADER_COUNT
     return int(first) if first > most and first % (most + 1) == header.first else header.first
 
 
-def _needs_rewriting(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> bool:
-    counted, points = parameters.get(("POINT", "FRAMES")), number(parameters, "POINT", "USED", header.processor)
+def _needs_rewriting(header: Header, parameters: Parameters, size: int) -> bool:
+    counted, points = parameters.get(("POINT", "FRAMES")), parameters.number("POINT", "USED")
     is_real = counted is not None and counted.kind == 4
     too_long = header.frames > LARGEST_HEADER_COUNT
     alone = header_alone(header, parameters, size)
     return header.processor == MIPS or too_long or is_real or points != header.points or alone
 
 
-def header_alone(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> bool:
+def header_alone(header: Header, parameters: Parameters, size: int) -> bool:
     """Return whether the header accounts for every byte of the data and the parameters do not.
 
     BTS omits POINT:SCALE and the rates. Others state ANALOG:RATE as the converter had it, not as a multiple of the
@@ -164,50 +163,46 @@ def header_alone(header: Header, parameters: Mapping[tuple[str, str], DataRecord
         end = header.data_at + header.frames * values * (4 if header.scale < 0 else 2)
         return 0 <= size - end < BLOCK_BYTES
 
-    def stated(group: str, name: str) -> float:
-        return number(parameters, group, name, header.processor)
-
+    number = parameters.number
     without_scale = ("POINT", "SCALE") not in parameters
-    channels, rate_hz = stated("ANALOG", "USED"), stated("POINT", "RATE") or header.rate_hz or math.inf
-    whole = stated("POINT", "USED") == header.points and fits(4 * header.points + header.analog_per_frame)
-    per_frame = stated("ANALOG", "RATE") / rate_hz
+    channels, rate_hz = number("ANALOG", "USED"), number("POINT", "RATE") or header.rate_hz or math.inf
+    whole = number("POINT", "USED") == header.points and fits(4 * header.points + header.analog_per_frame)
+    per_frame = number("ANALOG", "RATE") / rate_hz
     if not whole or not math.isfinite(per_frame) or header.analog_per_frame % (channels or math.inf):
         return False
     counted = channels * int(per_frame + RATE_TOLERANCE)
     return without_scale or (counted != header.analog_per_frame and not fits(4 * header.points + counted))
 
 
-def _promised(header: Header, parameters: Mapping[tuple[str, str], DataRecord], size: int) -> int:
+def _compute_size(header: Header, parameters: Parameters, size: int) -> int:
     """Return the file size by header and parameters, after checking their agreement.
 
     The header's number of points may differ from POINT:USED if the file has exactly the size that it gives.
     """
-
-    def stated(group: str, name: str) -> float:
-        return number(parameters, group, name, header.processor)
-
+    number = parameters.number
     alone = header_alone(header, parameters, size)
     _refuse_without_numbers(parameters, analog=header.analog_per_frame > 0, scale=not alone)
     ends = [header.data_at + header.frames * header.frame_bytes]
     fits = 0 <= size - ends[0] < BLOCK_BYTES
-    for name, own in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
-        real_data = name == "SCALE" and max(stated("POINT", name), own) < 0  # no scale applies to real numbers
+    for name, in_header in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
+        value = number("POINT", name)
+        real_data = name == "SCALE" and max(value, in_header) < 0  # no scale applies to real numbers
         ignored = real_data or (name == "USED" and fits) or (alone and ("POINT", name) not in parameters)
-        if stated("POINT", name) != own and not ignored and (name != "DATA_START" or stated("POINT", name)):
-            raise DamagedError(f"POINT:{name} is {stated('POINT', name):g}, the header says {own:g}")
-    rate_hz = stated("POINT", "RATE") or header.rate_hz
+        if value != in_header and not ignored and (name != "DATA_START" or value):
+            raise DamagedError(f"POINT:{name} is {value:g}, the header says {in_header:g}")
+    rate_hz = number("POINT", "RATE") or header.rate_hz
     if not abs(rate_hz - (header.rate_hz or rate_hz)) <= RATE_TOLERANCE * rate_hz:
         raise DamagedError(f"POINT:RATE is {rate_hz:g}, the header says {header.rate_hz:g}")
-    samples = stated("ANALOG", "RATE") / (rate_hz or math.inf)  # per frame; the parser allocates all of them
-    most = header.analog_per_frame / (stated("ANALOG", "USED") or math.inf) + 1
+    samples = number("ANALOG", "RATE") / (rate_hz or math.inf)  # per frame; the parser allocates all of them
+    most = header.analog_per_frame / (number("ANALOG", "USED") or math.inf) + 1
     if not alone and not 0 <= samples <= (most if header.analog_per_frame else LARGEST_SAMPLES):
         raise DamagedError(
-            f"ANALOG:RATE is {stated('ANALOG', 'RATE'):g}, the header counts {header.analog_per_frame} analog values "
+            f"ANALOG:RATE is {number('ANALOG', 'RATE'):g}, the header counts {header.analog_per_frame} analog values "
             "per frame"
         )
-    if rotations := stated("ROTATION", "USED"):
-        ratio = stated("ROTATION", "RATIO") or stated("ROTATION", "RATE") / (rate_hz or 1.0)
-        start = BLOCK_BYTES * (stated("ROTATION", "DATA_START") - 1)
+    if rotations := number("ROTATION", "USED"):
+        ratio = number("ROTATION", "RATIO") or number("ROTATION", "RATE") / (rate_hz or 1.0)
+        start = BLOCK_BYTES * (number("ROTATION", "DATA_START") - 1)
         end = start + 4 * ROTATION_VALUES * header.frames * rotations * ratio
         if not math.isfinite(end):
             raise DamagedError("one of ROTATION:USED, DATA_START, RATIO and RATE is no number")
@@ -215,7 +210,7 @@ def _promised(header: Header, parameters: Mapping[tuple[str, str], DataRecord], 
     return max(ends)
 
 
-def _refuse_without_numbers(parameters: Mapping[tuple[str, str], DataRecord], *, analog: bool, scale: bool) -> None:
+def _refuse_without_numbers(parameters: Parameters, *, analog: bool, scale: bool) -> None:
     """Refuse needed parameters that are missing and numeric ones without numbers."""
     needed = [("POINT", name) for name in ("USED", "SCALE") if scale or name == "USED"]
     needed += [("ANALOG", name) for name in ("USED", "SCALE", "OFFSET")] if analog else []

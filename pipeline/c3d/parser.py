@@ -52,10 +52,10 @@ def content(path: str, header: Sequence[Any] | None) -> Content:
         header: the values of its :class:`pipeline.c3d.integrity.Header` if it needs rewriting, else None.
     """
     with Path(path).open("rb") as file:
-        return _parsed(file, path) if header is None else _parsed_in_pieces(file.read(), header)
+        return _parse(file, path) if header is None else _parse_in_pieces(file.read(), header)
 
 
-def _parsed_in_pieces(whole: bytes, header: Sequence[Any]) -> Content:
+def _parse_in_pieces(whole: bytes, header: Sequence[Any]) -> Content:
     import tempfile
 
     from .encodings import pieces
@@ -66,18 +66,18 @@ def _parsed_in_pieces(whole: bytes, header: Sequence[Any]) -> Content:
         with tempfile.TemporaryFile() as file:
             file.write(piece)
             file.seek(0)
-            parts.append(_parsed(file, str(file.name)))
+            parts.append(_parse(file, str(file.name)))
     points, analogs = (np.concatenate([part[name] for part in parts], axis=2) for name in ("points", "analogs"))
     return {**parts[0], "points": points, "analogs": analogs}
 
 
-def _parsed(file: BinaryIO, path: str) -> Content:
+def _parse(file: BinaryIO, path: str) -> Content:
     """Parse an open file, by its descriptor so that any file name works."""
     by_number = f"/dev/fd/{file.fileno()}"
-    found = ezc3d.c3d(by_number if Path(by_number).exists() else path)
-    header = found.header()
+    parsed = ezc3d.c3d(by_number if Path(by_number).exists() else path)
+    header = parsed.header()
     parameters: dict[str, dict[str, Any]] = {}
-    for group in found.parameters().groups():
+    for group in parsed.parameters().groups():
         names = [_text(parameter.name()) for parameter in group.parameters()]
         if (name := _text(group.name())) in GROUPS or OLDER_PROCESSING in names:
             values = {_text(parameter.name()): _values(parameter) for parameter in group.parameters()}
@@ -86,8 +86,8 @@ def _parsed(file: BinaryIO, path: str) -> Content:
         "parameters": parameters,
         "point_rate_hz": float(header.frameRate()),
         "analog_rate_hz": float(header.nbAnalogByFrame() * header.frameRate()),
-        "points": found.get_points()[:3],
-        "analogs": found.get_analogs(),
+        "points": parsed.get_points()[:3],
+        "analogs": parsed.get_analogs(),
     }
 
 
@@ -127,9 +127,9 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         arrays: dict[str, NDArray[np.float64]] = {}
         try:
             _limit(Path(path).stat().st_size)
-            found = content(path, header).items()
-            arrays = {name: np.ascontiguousarray(value) for name, value in found if isinstance(value, np.ndarray)}
-            rest: Any = {name: value for name, value in found if name not in arrays}
+            parts = content(path, header).items()
+            arrays = {name: np.ascontiguousarray(value) for name, value in parts if isinstance(value, np.ndarray)}
+            rest: Any = {name: value for name, value in parts if name not in arrays}
         except Exception as error:  # ezc3d raises whatever its C++ code throws
             rest = _message(error)
         _limit(None)

@@ -50,7 +50,7 @@ def parse(path: Path, header: Header) -> Content:
             arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
             del _asked[os.getpid()]
         except (OSError, EOFError):
-            raise _died(path, end_child()) from None
+            raise _explain_end(path, end_child()) from None
         except (pickle.UnpicklingError, TypeError, ValueError, AttributeError, MemoryError):
             end_child()
             raise UserError(str(path), "damaged: its parser gave no answer", COPY_AGAIN) from None
@@ -125,7 +125,7 @@ def _running() -> subprocess.Popen[bytes]:
     return child
 
 
-def _died(path: Path, code: int) -> Exception:
+def _explain_end(path: Path, code: int) -> Exception:
     ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     if ended in FROM_OUTSIDE:
         return RuntimeError(f"{path}: the C3D parser was killed from outside ({ended})")

@@ -22,8 +22,8 @@ def label_points(point: Mapping[str, Any], count: int) -> list[str]:
         count: of the points (POINT:USED); labels beyond mean nothing.
     """
     outputs = _outputs(point)
-    labels = listed(point, "LABELS")[:count]
-    full = _with_full_names(labels, listed(point, "DESCRIPTIONS"))
+    labels = join_lists(point, "LABELS")[:count]
+    full = _with_full_names(labels, join_lists(point, "DESCRIPTIONS"))
     return ["" if label in outputs else name for label, name in zip(labels, full, strict=True)]
 
 
@@ -55,7 +55,7 @@ def _abbreviates(label: str, text: str) -> bool:
     return bool(short) and letters.startswith(short[0]) and all(letter in rest for letter in short)
 
 
-def listed(point: Mapping[str, Any], name: str) -> list[str]:
+def join_lists(point: Mapping[str, Any], name: str) -> list[str]:
     """Return the texts of a parameter and of those that continue it (LABELS, LABELS2, ...)."""
     numbers = sorted(int(key[len(name) :]) for key in point if key.startswith(name) and key[len(name) :].isdecimal())
     return [
@@ -65,4 +65,4 @@ def listed(point: Mapping[str, Any], name: str) -> list[str]:
 
 def _outputs(point: Mapping[str, Any]) -> set[str]:
     groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
-    return {label for group in groups if group not in NOT_LISTS for label in listed(point, group)}
+    return {label for group in groups if group not in NOT_LISTS for label in join_lists(point, group)}

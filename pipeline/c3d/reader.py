@@ -22,7 +22,7 @@ from ..vocabulary.event_names import side_in
 from ..vocabulary.marker_labels import SEPARATORS, choose_person
 from .integrity import refuse_damaged
 from .parser_process import parse, parse_ahead
-from .point_labels import label_points, listed
+from .point_labels import join_lists, label_points
 
 Array = NDArray[np.float64]
 
@@ -81,8 +81,8 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         analog_rate_hz=content["analog_rate_hz"],
         length_unit_m=unit_m,
         force_platform=parameters.get("FORCE_PLATFORM", {}),
-        analog_labels=listed(parameters.get("ANALOG", {}), "LABELS"),
-        analog_units=listed(parameters.get("ANALOG", {}), "UNITS"),
+        analog_labels=join_lists(parameters.get("ANALOG", {}), "LABELS"),
+        analog_units=join_lists(parameters.get("ANALOG", {}), "UNITS"),
         events=_events(parameters.get("EVENT", {}), owner=person.owner),
         processing=_model_numbers(parameters, of=person.owner if person.subjects else ""),
         subject_names=subjects,
@@ -172,11 +172,13 @@ def _model_numbers(parameters: Mapping[str, Mapping[str, Any]], *, of: str = "")
     Vicon Clinical Manager wrote it, named as the subject, and the markers' diameter as SEG:MARKER_DIAMETER.
     """
     numbers = _processing(parameters.get("PROCESSING", {}), of=of)
-    own = next((group for name, group in parameters.items() if name != "PROCESSING" and OLDER_PROCESSING in group), {})
-    if not own or OLDER_PROCESSING in numbers:
+    older = next(
+        (group for name, group in parameters.items() if name != "PROCESSING" and OLDER_PROCESSING in group), {}
+    )
+    if not older or OLDER_PROCESSING in numbers:
         return numbers
     diameter = _processing(parameters.get("SEG", {})).get("MARKER_DIAMETER", 0.0)
-    return _processing(own) | ({"MarkerDiameter": diameter} if diameter else {}) | numbers
+    return _processing(older) | ({"MarkerDiameter": diameter} if diameter else {}) | numbers
 
 
 def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:

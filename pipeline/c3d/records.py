@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 INTEL, DEC, MIPS = 84, 85, 86  # processor types
@@ -87,30 +87,37 @@ def _parameter(record: DataRecord, body: bytes, where: str) -> DataRecord:
     return record._replace(kind=kind, shape=shape, data_at=record.link_at + 2 + data_at, data=body[data_at:data_end])
 
 
-def named(found: Iterator[DataRecord]) -> dict[tuple[str, str], DataRecord]:
-    """Return the parameters by group and name; the group may be empty."""
-    groups: dict[int, str] = {}
-    parameters = []
-    for record in found:
-        if record.number > 0:
-            parameters.append(record)
-        elif -record.number in groups:
-            raise DamagedError(f"two groups have one number, {-record.number}, the second at byte {record.link_at}")
-        else:
-            groups[-record.number] = record.name
-    return {(groups.get(record.number, ""), record.name): record for record in parameters}
+class Parameters(dict[tuple[str, str], DataRecord]):
+    """The parameters of a file by group and name; the group may be empty. ``groups`` has the groups' numbers by name.
 
+    Raises:
+        DamagedError: two groups have one number.
+    """
 
-def number(parameters: Mapping[tuple[str, str], DataRecord], group: str, name: str, processor: int) -> float:
-    """Return a parameter's first number (unsigned, or 32 bits of two), 0 if absent."""
-    record = parameters.get((group, name))
-    if record is None or not record.data or record.kind == -1:
-        return 0.0
-    if record.kind == 4:
-        return real(record.data[:4], processor)
-    count = len(record.data) // record.kind
-    words = struct.unpack(f"{'>' if processor == MIPS else '<'}{count}{'B' if record.kind == 1 else 'H'}", record.data)
-    return float(words[0] + 65536 * words[1] if count == 2 else words[0])
+    def __init__(self, entries: Iterable[DataRecord], processor: int) -> None:
+        groups: dict[int, str] = {}
+        parameters = []
+        for entry in entries:
+            if entry.number > 0:
+                parameters.append(entry)
+            elif -entry.number in groups:
+                raise DamagedError(f"two groups have one number, {-entry.number}, the second at byte {entry.link_at}")
+            else:
+                groups[-entry.number] = entry.name
+        super().__init__({(groups.get(entry.number, ""), entry.name): entry for entry in parameters})
+        self.processor = processor
+        self.groups = {name: number for number, name in groups.items()}
+
+    def number(self, group: str, name: str) -> float:
+        """Return a parameter's first number (unsigned, or 32 bits of two), 0 if absent."""
+        record = self.get((group, name))
+        if record is None or not record.data or record.kind == -1:
+            return 0.0
+        if record.kind == 4:
+            return real(record.data[:4], self.processor)
+        count, order = len(record.data) // record.kind, ">" if self.processor == MIPS else "<"
+        words = struct.unpack(f"{order}{count}{'B' if record.kind == 1 else 'H'}", record.data)
+        return float(words[0] + 65536 * words[1] if count == 2 else words[0])
 
 
 def real_bytes(value: float, *, dec: bool) -> bytes:

@@ -70,11 +70,11 @@ def write_c3d(
             del content["parameters"][group]
         for group, entries in kept.items():
             content["parameters"][group] = entries
-    _put_outputs(content, outputs)
+    _add_outputs(content, outputs)
     if recording.analog.size:  # with unsigned counts corrected
         content["data"]["analogs"] = recording.analog.T[None].copy()
     names = content["parameters"].get("SUBJECTS", {}).get("NAMES", {}).get("value", [])
-    _put_events(content, events, str(names[0]) if len(names) else "")
+    _replace_events(content, events, str(names[0]) if len(names) else "")
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.stem}.{os.getpid()}.partial.c3d")
     try:
@@ -110,11 +110,11 @@ def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[
     return kept
 
 
-def _put_outputs(content: Any, outputs: Sequence[Output]) -> None:
+def _add_outputs(content: Any, outputs: Sequence[Output]) -> None:
     """Append the outputs to the points, or replace the values of an existing label."""
     point, data = content["parameters"]["POINT"], content["data"]
-    labels = [label for name in _continued(point, "LABELS") for label in point[name]["value"]]
-    texts = [text for name in _continued(point, "DESCRIPTIONS") for text in point[name]["value"]]
+    labels = [label for name in _parts_of_list(point, "LABELS") for label in point[name]["value"]]
+    texts = [text for name in _parts_of_list(point, "DESCRIPTIONS") for text in point[name]["value"]]
     texts += [""] * (len(labels) - len(texts))
     points = data["points"]
     columns = {label.strip().rpartition(":")[2]: column for column, label in enumerate(labels)}
@@ -132,18 +132,18 @@ def _put_outputs(content: Any, outputs: Sequence[Output]) -> None:
         meta["residuals"][0, columns[output.label]] = np.where(np.isfinite(output.values).all(axis=1), 0, -1)
     data["points"], data["meta_points"] = points, meta
     texts = texts[: len(labels)] + [output.description for output in new]
-    _put_lists(content, "LABELS", [*labels, *(output.label for output in new)])
-    _put_lists(content, "DESCRIPTIONS", texts)
-    _put_groups(content, outputs)
+    _write_list(content, "LABELS", [*labels, *(output.label for output in new)])
+    _write_list(content, "DESCRIPTIONS", texts)
+    _add_groups(content, outputs)
 
 
-def _put_groups(content: Any, outputs: Sequence[Output]) -> None:
+def _add_groups(content: Any, outputs: Sequence[Output]) -> None:
     """List the outputs by group, with the groups' units."""
     point = content["parameters"]["POINT"]
     for group, unit in UNITS.items():
-        own = [output.label for output in outputs if output.group == group]
+        new = [output.label for output in outputs if output.group == group]
         others = [str(text) for text in point.get(group, {}).get("value", [])]
-        content.add_parameter("POINT", group, list(dict.fromkeys([*others, *own])))
+        content.add_parameter("POINT", group, list(dict.fromkeys([*others, *new])))
         content.add_parameter("POINT", f"{group[:-1]}_UNITS", [unit])
     groups = [str(text) for text in point.get("TYPE_GROUPS", {}).get("value", [])]
     pairs = list(zip(groups[::2], groups[1::2], strict=False))
@@ -151,22 +151,22 @@ def _put_groups(content: Any, outputs: Sequence[Output]) -> None:
     content.add_parameter("POINT", "TYPE_GROUPS", [name for pair in pairs for name in pair])
 
 
-def _continued(point: Mapping[str, Any], name: str) -> list[str]:
+def _parts_of_list(point: Mapping[str, Any], name: str) -> list[str]:
     """Return the parameters of a list that continues in NAME2, NAME3, ..., in order."""
     more = [key for key in point if key.startswith(name) and key[len(name) :].isdigit()]
     return [key for key in [name, *sorted(more, key=lambda key: int(key[len(name) :]))] if key in point]
 
 
-def _put_lists(content: Any, name: str, texts: Sequence[str]) -> None:
+def _write_list(content: Any, name: str, texts: Sequence[str]) -> None:
     """Write a list of POINT in parts of 255, the capacity of a parameter."""
     point = content["parameters"]["POINT"]
-    for key in _continued(point, name)[1:]:
+    for key in _parts_of_list(point, name)[1:]:
         del point[key]
     for part, start in enumerate(range(0, len(texts), 255), start=1):
         content.add_parameter("POINT", name if part == 1 else f"{name}{part}", list(texts[start : start + 255]))
 
 
-def _put_events(content: Any, events: Sequence[tuple[float, str, str]], subject: str) -> None:
+def _replace_events(content: Any, events: Sequence[tuple[float, str, str]], subject: str) -> None:
     """Replace foot strikes and foot offs; keep other events."""
     group = {name: part["value"] for name, part in content["parameters"].get("EVENT", {}).items() if "value" in part}
     kept = []

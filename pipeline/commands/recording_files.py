@@ -54,7 +54,7 @@ def recordings_in(folder: Path) -> list[str]:
     return sorted(chosen)
 
 
-def unlisted_recordings(study: Path) -> list[str]:
+def find_unlisted(study: Path) -> list[str]:
     """Return the recordings that are in no row of trials.tsv; none if this table cannot be read."""
     with suppress(UserError):
         rows = tsv.read_table(study / "trials.tsv", required=("file",))
@@ -76,22 +76,22 @@ def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
         trial = _plain(OF_FORCES.sub("", _stem(name).lower()))
         for parent in PurePosixPath(name).parents:
             below[parent, trial].append(name)
-    found = {}
+    nearest = {}
     for name in trc:
         trials = dict.fromkeys((_plain(_stem(name)), OF_MARKERS.sub("", _plain(_stem(name)))))
         candidates = [file for trial in trials for file in below.get((_folder_of_trial(name), trial), [])]
-        found[name] = _first_with_forces(folder, sorted(candidates, key=partial(_distance, name)))
-    return {name: forces for name, forces in found.items() if forces}
+        nearest[name] = _first_with_forces(folder, sorted(candidates, key=partial(_distance, name)))
+    return {name: forces for name, forces in nearest.items() if forces}
 
 
 def _files(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
     """Yield the files with some endings, relative to the folder."""
-    known = set()
+    visited = set()
     for place, folders, files in os.walk(folder, followlinks=True):
-        if (real := os.path.realpath(place)) in known:
+        if (real := os.path.realpath(place)) in visited:
             folders.clear()
             continue
-        known.add(real)
+        visited.add(real)
         within = Path(place).relative_to(folder)
         skipped = OUTPUTS if within == Path() else ()
         shown = (name for name in folders if not name.startswith(".") and name not in skipped)

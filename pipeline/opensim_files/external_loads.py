@@ -49,22 +49,22 @@ def columns_named(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
             of its points.
         OSError: its disk or share failed.
     """
-    found: dict[str, Columns] = {}
+    columns: dict[str, Columns] = {}
     for number, load in enumerate(loads_in(path), 1):
-        found[str(number)] = own = {}
+        columns[str(number)] = of_load = {}
         for kind, name in KINDS.items():
             body, start = load.get(f"{name}_expressed_in_body", ""), load.get(f"{name}_identifier", "")
             if body.lower() not in GROUND:
                 raise UserError(str(path), f"external force {number} has its {name} in axes of {body}", REMEDY)
             if kind == "m" and start.lower() in ("", "unassigned"):
                 continue
-            own[kind] = {axis: labels.index(start + end) for axis, ends in AXES.items() for end in ends
+            of_load[kind] = {axis: labels.index(start + end) for axis, ends in AXES.items() for end in ends
                          if start + end in labels}  # fmt: skip
-            if len(own[kind]) < len(AXES):
-                column = f"{start}x, ..." if start else "no column"
-                what = f"external force {number} has its {name} in {column}, which the MOT file lacks"
+            if len(of_load[kind]) < len(AXES):
+                given = f"{start}x, ..." if start else "no column"
+                what = f"external force {number} has its {name} in {given}, which the MOT file lacks"
                 raise UserError(str(path), what, REMEDY)
-    return found
+    return columns
 
 
 def _applies(load: dict[str, str]) -> bool:

@@ -66,8 +66,8 @@ def has_forces(path: Path) -> bool:
         OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
-    named = any("p" in own for own in _loads_among(_header(path, lines)[1]).values())
-    return named or bool(loads_in(path.with_suffix(".xml")))
+    by_label = any("p" in columns for columns in _loads_among(_header(path, lines)[1]).values())
+    return by_label or bool(loads_in(path.with_suffix(".xml")))
 
 
 def read_mot(path: Path) -> Forces:
@@ -101,13 +101,13 @@ def _header(path: Path, lines: Sequence[str]) -> tuple[dict[str, str], list[str]
 
 def _loads_among(labels: Sequence[str]) -> dict[str, Columns]:
     """Return the columns of each load by its name; of equal labels, the second belongs to a second load."""
-    found: dict[str, Columns] = {}
+    loads: dict[str, Columns] = {}
     for column, label in enumerate(labels):
         if parts := _parts(label.lower()):
             name, kind, axis = parts
             name += "'" * labels[:column].count(label)
-            found.setdefault(name, {}).setdefault(kind, {})[axis] = column
-    return {name: own for name, own in found.items() if "v" in own}
+            loads.setdefault(name, {}).setdefault(kind, {})[axis] = column
+    return {name: columns for name, columns in loads.items() if "v" in columns}
 
 
 def _parts(label: str) -> tuple[str, str, str] | None:
@@ -131,10 +131,10 @@ def _columns_of_loads(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
     if not loads:
         what = f"no ground reaction force among its columns: {listed(labels[1:], SEVERAL_LISTED)}"
         raise UserError(str(path), what, EXPECTED)
-    for own in loads.values():
+    for columns in loads.values():
         for kind, name in (("v", "force"), ("p", "point of application")):
-            if (axes := sorted(own.get(kind, {}))) != ["x", "y", "z"]:
-                what = f"the {name} of {labels[min(own['v'].values())]} has columns {', '.join(axes) or 'none'}"
+            if (axes := sorted(columns.get(kind, {}))) != ["x", "y", "z"]:
+                what = f"the {name} of {labels[min(columns['v'].values())]} has columns {', '.join(axes) or 'none'}"
                 raise UserError(str(path), f"{what}, not x, y, z", EXPECTED)
     return loads
 
@@ -145,9 +145,9 @@ def _loads(rows: Array, columns: Mapping[str, Columns]) -> list[Load]:
     An absent axis of a torque is 0: a foot on the ground transmits none but the free moment.
     """
     force, point, torque = np.zeros((3, len(columns), len(rows), 3))
-    for i, own in enumerate(columns.values()):
+    for i, of_load in enumerate(columns.values()):
         for kind, values in (("v", force), ("p", point), ("m", torque)):
-            for axis, column in own.get(kind, {}).items():
+            for axis, column in of_load.get(kind, {}).items():
                 values[i, :, "xyz".index(axis)] = rows[:, column]
     _to_si(force, point, torque)
     size = np.linalg.norm(force, axis=-1)
@@ -186,9 +186,9 @@ def _fill_points(point: Array, torque: Array, pointless: NDArray[np.bool_]) -> N
         pointless: (sample,) whether the force is that small.
     """
     unknown = pointless & ~np.isfinite(point).all(axis=1)
-    known = np.flatnonzero(~pointless & np.isfinite(point).all(axis=1))
+    there = np.flatnonzero(~pointless & np.isfinite(point).all(axis=1))
     for axis in range(3):
-        point[unknown, axis] = np.interp(np.flatnonzero(unknown), known, point[known, axis]) if len(known) else 0.0
+        point[unknown, axis] = np.interp(np.flatnonzero(unknown), there, point[there, axis]) if len(there) else 0.0
     torque[unknown] = np.nan_to_num(torque[unknown])
 
 
@@ -208,7 +208,7 @@ def at_rate(forces: Forces, *, start_s: float, end_s: float, frame_s: float = 0.
     Raises:
         UserError: samples that are too close or too far apart in time.
     """
-    time = _evened(forces.time)
+    time = _remove_rounding(forces.time)
     interval_s = float(np.median(np.diff(time)))
     count = max(round((end_s - start_s) / interval_s), 1)
     if not 1 / RATE_HZ[1] <= interval_s <= LONGEST_INTERVAL_S or count > MOST_SAMPLES:
@@ -224,13 +224,13 @@ def at_rate(forces: Forces, *, start_s: float, end_s: float, frame_s: float = 0.
     between = (instants >= time[0]) & (instants <= time[-1]) & (step * rate_hz < LONGEST_STEP)
     share = np.where(between | at_sample, np.clip(share, 0, 1), np.nan)[:, None]
 
-    def resampled(values: Array) -> Array:
+    def interpolate(values: Array) -> Array:
         return np.asarray(values[after - 1] * (1 - share) + values[after] * share)
 
-    return rate_hz, [Load(*map(resampled, load)) for load in forces.loads]
+    return rate_hz, [Load(*map(interpolate, load)) for load in forces.loads]
 
 
-def _evened(time: Array) -> Array:
+def _remove_rounding(time: Array) -> Array:
     """Return instants (sample,), s, without the rounding of a file if they are even, else as they are."""
     index = np.arange(len(time))
     interval, first = np.polyfit(index, time, 1)

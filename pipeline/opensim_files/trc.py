@@ -62,7 +62,7 @@ def read_trc(path: Path) -> Markers:
         raise UserError(str(path), f"not a {KIND}: it does not begin with PathFileType", AGAIN)
     if len(lines) <= HEADER_LINES:
         raise UserError(str(path), f"cut off after {len(lines)} lines", AGAIN)
-    stated, labels, axes = _stated(lines), _labels(path, lines), cells_of(lines[HEADER_LINES - 1])
+    stated, labels, axes = _numbers_of_header(lines), _labels(path, lines), cells_of(lines[HEADER_LINES - 1])
     _refuse_labels(path, labels, stated.get("NumMarkers", ""), axes)
     unit_m = _unit_m(path, stated.get("Units", ""))
     first = HEADER_LINES - any(is_number(cell) for cell in axes[:1])  # some files lack the line X1, Y1, Z1, ...
@@ -79,7 +79,7 @@ def read_trc(path: Path) -> Markers:
     return Markers(labels, whole, rate_hz, float(time[0]), unit_m)
 
 
-def _stated(lines: Sequence[str]) -> dict[str, str]:
+def _numbers_of_header(lines: Sequence[str]) -> dict[str, str]:
     """Return the numbers of the header by name: in order, or by tabs if some have none."""
     names, numbers = (cells_of(line) for line in lines[1:3])
     if sum(map(bool, names)) == sum(map(bool, numbers)):

@@ -68,7 +68,7 @@ def choose_person(
         UserError: the file lacks the subject.
     """
     markers = [
-        Marker(column, *_split_owner(label, subjects))
+        Marker(column, *_separate_owner(label, subjects))
         for column, label in enumerate(labels)
         if label and not label.startswith("*")
     ]
@@ -95,7 +95,7 @@ def choose_person(
     )
 
 
-def _split_owner(label: str, subjects: Iterable[str]) -> tuple[str, str]:
+def _separate_owner(label: str, subjects: Iterable[str]) -> tuple[str, str]:
     """Return subject and rest of a label such as ``A22:LKNE`` or ``Subject_LKNE``."""
     owner, colon, name = label.rpartition(":")
     if colon:

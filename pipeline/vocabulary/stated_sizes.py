@@ -7,21 +7,19 @@ import math
 from collections.abc import Mapping
 
 # columns of participants.tsv by PROCESSING names of Plug-in Gait, which states lengths in mm
+OF_A_LEG = {
+    "KneeWidth": "knee_width",
+    "AnkleWidth": "ankle_width",
+    "LegLength": "leg_length",
+    "AsisTrocanterDistance": "asis_trochanter_distance",
+}
+SIDES = {"L": "left", "R": "right"}
 PROCESSING_NAMES = {
     "Bodymass": "mass_kg",
     "Height": "height_m",
     "MarkerDiameter": "marker_diameter_m",
     "InterAsisDistance": "asis_distance_m",
-    **{
-        f"{letter}{name}": f"{column}_{side}_m"
-        for letter, side in (("L", "left"), ("R", "right"))
-        for name, column in (
-            ("KneeWidth", "knee_width"),
-            ("AnkleWidth", "ankle_width"),
-            ("LegLength", "leg_length"),
-            ("AsisTrocanterDistance", "asis_trochanter_distance"),
-        )
-    },
+    **{f"{letter}{name}": f"{column}_{side}_m" for letter, side in SIDES.items() for name, column in OF_A_LEG.items()},
 }
 LONGEST_SIZE_M = 3.0  # larger numbers are mm
 # static results of Plug-in Gait by PROCESSING name, without the side's letter
@@ -54,11 +52,11 @@ def static_results(processing: Mapping[str, float]) -> str:
     Names are those of :data:`STATIC_RESULTS`. Empty unless both sides have a static plantar flexion, which a static
     trial always gives; absent others are zero.
     """
-    if not all(processing.get(f"{letter}StaticPlantFlex") for letter in "LR"):
+    if not all(processing.get(f"{letter}StaticPlantFlex") for letter in SIDES):
         return ""
     results = {
         side: {name: processing.get(f"{letter}{label}", 0.0) for label, name in STATIC_RESULTS.items()}
-        for side, letter in (("left", "L"), ("right", "R"))
+        for letter, side in SIDES.items()
     }
     largest = max(abs(value) for leg in results.values() for value in leg.values())
     if largest > LARGEST_RESULT_RAD:

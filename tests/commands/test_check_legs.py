@@ -44,7 +44,7 @@ def test_legs_are_judged_with_the_static_results_that_the_run_takes(shared: Path
     """Otherwise a leg that the run accepts by its stated results would be warned of, or the other way round."""
     study = shared / "labs/kad_sydney"
     facts = [look_through(study, file, {}) for file in recordings_in(study)]
-    stated = [trial_of(one, "gait", "walk.c3d").attrs["static_results"] for one in facts if one.stated]
+    stated = [trial_of(one, "gait", "walk.c3d").attrs["static_results"] for one in facts if one.states_results]
     assert stated
     assert all(parse_results(str(text)).keys() == {"left", "right"} for text in stated)
 

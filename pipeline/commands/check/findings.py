@@ -124,7 +124,9 @@ def of_session(
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
     readable = [file for file in gait if file in facts]
     by_static = chosen.get("calibrate", {}).get("static_results") == "static"
-    stated = bool(model and model.may_be_stated and not by_static) and any(facts[file].stated for file in readable)
+    stated = bool(model and model.may_be_stated and not by_static) and any(
+        facts[file].states_results for file in readable
+    )
     if not static and not stated:
         yield _no_static(session, readable, facts, model)
     if not gait:

@@ -60,7 +60,7 @@ def fits(sessions: Sequence[Sequence[Contents]], models: Models) -> dict[str, Mo
     best = max(all_fits[name].share for name in equal)
 
     planes_shown = any(file.stands for mine in sessions for file in mine) or all(
-        any(file.stated for file in mine) for mine in sessions
+        any(file.states_results for file in mine) for mine in sessions
     )  # where the planes of wands are: a static trial is there, or all walks state its results
     computable = planes_shown and any(
         fit.essential and fit.whole and not fit.absent for name, fit in all_fits.items() if name != BONES
@@ -82,7 +82,7 @@ def strangers(sessions: Sequence[Sequence[Contents]], models: Models, chosen: st
     """
     others: dict[str, list[str]] = {}
     for mine in sessions:
-        stated = models[chosen].may_be_stated and any(file.stated for file in mine if not file.stands)
+        stated = models[chosen].may_be_stated and any(file.states_results for file in mine if not file.stands)
         for file in mine:
             if (file.stands and stated) or _is_essential(models[chosen], file.seen[chosen]):
                 continue
@@ -136,7 +136,7 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) ->
             seen = file.seen[name]
             lacking, needed = (given.lacking_in_motion(shown) for shown in (seen, ()))
             if not static.stands:
-                stated = model.may_be_stated and any(walk.stated for walk in mine)
+                stated = model.may_be_stated and any(walk.states_results for walk in mine)
                 complete = stated or not resolve(model, seen).lacking()
             whole += complete and not lacking
             missed.update(lacking)

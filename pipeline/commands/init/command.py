@@ -28,7 +28,7 @@ from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import align, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
-from ..recording_files import forces_in, recordings_in, unlisted_recordings
+from ..recording_files import find_unlisted, forces_in, recordings_in
 from . import body_model_fit
 from .body_model_fit import ModelFit
 from .people import people_and_sessions
@@ -66,7 +66,7 @@ def initialise(folder: Path) -> str:
     if not folder.is_dir():
         raise UserError(str(folder), "no such folder", "give the folder that holds the recordings")
     kept = [name for name in WRITTEN if (folder / name).exists()]
-    unlisted = unlisted_recordings(folder) if len(kept) == len(WRITTEN) else []
+    unlisted = find_unlisted(folder) if len(kept) == len(WRITTEN) else []
     if len(kept) == len(WRITTEN) and not unlisted:
         return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
@@ -161,7 +161,7 @@ def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
 def _look_through_all(folder: Path, name: str, models: Models, following: str) -> list[Contents]:
     """Return what a file contains, once for each person in it; one that fails for any only with its problem."""
     first = look_through(folder, name, models, following=following)
-    if not (first.problems and first.shared):
+    if not (first.problems and first.has_several_people):
         return [first]
     people = [look_through(folder, name, models, subject=subject) for subject in first.recording.subjects]
     return next(([Contents(name, problems=one.problems)] for one in people if one.problems), people)

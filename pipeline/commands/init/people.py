@@ -36,7 +36,7 @@ def people_and_sessions(files: Sequence[Contents]) -> list[tuple[str, str]]:
     folders = [_folders(file.name) for file in files]
     level = _person_level(folders)
     if level is None:
-        shared = any(file.shared for file in files)
+        shared = any(file.has_several_people for file in files)
         named, below = (not shared and _codes(files)) or _subjects(files), folders
     else:
         named = _by_subject_where_shared(files, _name_by_folder(level, folders))
@@ -100,7 +100,7 @@ def _name_by_folder(level: int, folders: Sequence[tuple[str, ...]]) -> list[str]
 def _by_subject_where_shared(files: Sequence[Contents], named: Sequence[str]) -> list[str]:
     """Return the people's names; in folders with a shared file, those of the subjects."""
     result = list(named)
-    for folder in {name for file, name in zip(files, named, strict=True) if file.shared}:
+    for folder in {name for file, name in zip(files, named, strict=True) if file.has_several_people}:
         mine = [i for i, name in enumerate(named) if name == folder]
         for i, subject in zip(mine, _subjects([files[i] for i in mine]), strict=True):
             result[i] = subject if subject == files[i].subject and subject in named else f"{folder}_{subject}"

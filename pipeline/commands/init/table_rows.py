@@ -76,7 +76,7 @@ def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tu
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
     if not any(row["forces"] for row in rows):
         rows = [{name: cell for name, cell in row.items() if name != "forces"} for row in rows]
-    if several := list(dict.fromkeys(file.name for file in files if file.shared)):
+    if several := list(dict.fromkeys(file.name for file in files if file.has_several_people)):
         notes["several people in one file, a row for each; the column subject names the person"] += several
     else:
         rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
@@ -87,7 +87,7 @@ def _instead_of_static(
     person: str, session: str, walks: Sequence[tuple[Contents, str]], model_name: str, model: BodyModel, notes: Notes
 ) -> list[Row]:
     """Return a walk's second row as static trial, none if walks state static results or lack markers; add a note."""
-    if model.may_be_stated and any(file.stated for file, _ in walks):
+    if model.may_be_stated and any(file.states_results for file, _ in walks):
         notes[STATED].append(session)
     elif complete := _most_complete_walk(walks, model_name, model):
         file, trial = complete
@@ -178,7 +178,7 @@ def _sessions(
 
 
 def _row(person: str, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
-    subject = file.subject if file.shared else ""
+    subject = file.subject if file.has_several_people else ""
     guessed = "participant_id session role condition" + (" forces" if file.forces else "")
     cells = (person, session, trial, file.name, file.forces, subject, role, condition, guessed)
     return dict(zip(TRIAL_CELLS, cells, strict=True))

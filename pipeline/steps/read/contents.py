@@ -70,7 +70,7 @@ class Contents:
     @property
     def key(self) -> str:
         """The file's name, for a shared file with the subject; unique in a study."""
-        return key_of(self.name, self.subject if self.shared else "")
+        return key_of(self.name, self.subject if self.has_several_people else "")
 
     @property
     def landmarks(self) -> frozenset[str]:
@@ -88,7 +88,7 @@ class Contents:
         return self.shown.stands
 
     @property
-    def stated(self) -> bool:
+    def states_results(self) -> bool:
         """Whether the file states the static results of Plug-in Gait."""
         return bool(self.recording.static_results)
 
@@ -98,7 +98,7 @@ class Contents:
         return self.recording.sizes
 
     @property
-    def shared(self) -> bool:
+    def has_several_people(self) -> bool:
         """Whether the file holds several people's markers; these are of one."""
         return bool(self.recording.subjects)
 
@@ -109,7 +109,7 @@ class Contents:
         It may name a person; never print or store it unless it has a digit.
         """
         names = [text.strip() for text in self.recording.subject_names if text.strip()]
-        return names[0] if len(names) == 1 and not self.shared else self.recording.owner
+        return names[0] if len(names) == 1 and not self.has_several_people else self.recording.owner
 
     @property
     def name_words(self) -> frozenset[str]:

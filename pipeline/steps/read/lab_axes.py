@@ -57,10 +57,10 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
 
 
 def _mean(points: Mapping[str, Array], *names: str) -> Array | None:
-    found = [points[f"{name}_{side}"] for name in names for side in SIDES if f"{name}_{side}" in points]
-    if not found:
+    places = [points[f"{name}_{side}"] for name in names for side in SIDES if f"{name}_{side}" in points]
+    if not places:
         return None
-    stacked = np.stack(found)
+    stacked = np.stack(places)
     seen = np.isfinite(stacked).all(axis=-1, keepdims=True)
     if seen.all():
         return np.asarray(stacked.mean(axis=0))
