@@ -21,7 +21,6 @@ from ..body.skeleton import Skeleton
 from ..body.static_skeleton import static_skeleton, with_devices
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, UserError
-from ..recording import Recording
 from ..steps.read.lab_axes import to_isb
 from ..steps.read.recording_file import read_recording
 from ..tables.terminal_table import align
@@ -63,8 +62,9 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
         wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]
         return f"{model.name}: {model.description}\n\n{align(wanted, width=110)}"
     recording = read_recording(file)
-    rows = _landmark_rows(model, recording)
-    points, skeletons, problems = _skeletons(model, recording, file)
+    seen = positions(model, recording.labels, recording.markers)
+    rows = _landmark_rows(model, recording.labels, seen)
+    points, skeletons, problems = _skeletons(model, seen, recording.sizes, file)
     output.write_text(_page(model, file.name, rows, _picture(points, skeletons), problems), encoding="utf-8")
     return "\n".join([align(rows, width=110), "", *map(str, problems), f"Drawn: {output}"])
 
@@ -73,10 +73,9 @@ def _either(groups: Sequence[tuple[str, ...]]) -> str:
     return " or ".join(" + ".join(group) for group in groups)
 
 
-def _landmark_rows(model: BodyModel, recording: Recording) -> list[tuple[str, ...]]:
+def _landmark_rows(model: BodyModel, file_labels: list[str], seen: Points) -> list[tuple[str, ...]]:
     """Return a row per landmark: name, label in the file, share of frames visible."""
-    labels = choose_labels(model, recording.labels)
-    seen = positions(model, recording.labels, recording.markers)
+    labels = choose_labels(model, file_labels)
     rows: list[tuple[str, ...]] = [("landmark", "label found", "frames seen")]
     for name, groups in model.landmarks.items():
         if name not in labels:
@@ -87,17 +86,18 @@ def _landmark_rows(model: BodyModel, recording: Recording) -> list[tuple[str, ..
     return rows
 
 
-def _skeletons(model: BodyModel, recording: Recording, file: Path) -> tuple[Points, dict[str, Skeleton], list[Problem]]:
+def _skeletons(
+    model: BodyModel, seen: Points, sizes: Mapping[str, float], file: Path
+) -> tuple[Points, dict[str, Skeleton], list[Problem]]:
     """Return landmarks in lab axes, a skeleton per side, and problems of the others."""
-    points = positions(model, recording.labels, recording.markers)
     try:
-        rotation, _ = to_isb(points, quarter_turn=True)
+        rotation, _ = to_isb(seen, quarter_turn=True)
     except UserError as error:
         raise error.within(str(file)) from None
-    resolved = resolve(model, points.keys())
-    points = with_devices({name: where @ rotation.T for name, where in points.items()}, resolved.devices)
+    resolved = resolve(model, seen.keys())
+    points = with_devices({name: where @ rotation.T for name, where in seen.items()}, resolved.devices)
     hip_centre = settings.defaults(model)["calibrate"]["hip_centre"]
-    sizes = {"marker_diameter_m": 0.014} | recording.sizes
+    sizes = {"marker_diameter_m": 0.014, **sizes}
     skeletons: dict[str, Skeleton] = {}
     problems: list[Problem] = []
     for side, leg in resolved.legs.items():

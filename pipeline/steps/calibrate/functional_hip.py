@@ -99,7 +99,8 @@ def functional_hip(points: Points, leg: LegRules) -> FunctionalHip:
     Raises:
         UserError: too few markers or frames, too small a motion, or one that is no rotation about a point.
     """
-    names, side = _thigh_markers(leg), leg.side
+    side, thigh, knee = leg.side, leg.segments["thigh"], leg.joint_centres["knee"]
+    names = landmarks_among(thigh.cluster or (*thigh.points, *(name for rule in knee for name in rule.points)))
     shown = [name for name in names if name in points]
     try:
         pelvis = frame(leg.segments["pelvis"].axes, points, {}, side)
@@ -175,12 +176,6 @@ def hip_text(hip: FunctionalHip | None, method: str) -> str:
         f"functional: markers {1000 * hip.residual_m:.1f} mm from their spheres, range {hip.sagittal_deg:.0f} degrees "
         f"forward and back, {hip.frontal_deg:.0f} to the sides, {hip.frame_count} frames"
     )
-
-
-def _thigh_markers(leg: LegRules) -> list[str]:
-    """Return the landmarks of the thigh: its cluster, else those of its axes and of the knee centre."""
-    thigh, knee = leg.segments["thigh"], leg.joint_centres["knee"]
-    return landmarks_among(thigh.cluster or (*thigh.points, *(name for rule in knee for name in rule.points)))
 
 
 def _range_deg(angle: Array) -> float:

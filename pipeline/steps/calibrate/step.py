@@ -93,6 +93,7 @@ def calibrate(
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
     upper = [measured.pop(key) for key in [*measured] if key[1] == UPPER_BODY]
     sex = participant.get("sex") or "n/a"
+    of_both_sexes = len(measured) < 6 and "n/a" not in segment_table and sex not in ("M", "F")
 
     def calibrate_side(side: str) -> Side:
         hip = hips[side].centre if side in hips else settings.hip_centre
@@ -112,7 +113,7 @@ def calibrate(
     notes = [
         reference.note,
         "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
-        _note_on_sex(sex, segment_table, measured),
+        "sex is n/a: body-segment parameters are the mean of both sexes" if of_both_sexes else "",
         *(leg.note for leg in sides.values()),
     ]
     findings, masses = findings_on_sizes(participant, trials, segment_table=settings.segment_parameters)
@@ -215,12 +216,6 @@ def _usable_sides(calibrate_side: Callable[[str], Side], *, where: str) -> tuple
         raise UserError.of(dict.fromkeys(problem for of_side in problems.values() for problem in of_side))
     more = {side: f" (and {len(of_side) - 1} more)" if of_side[1:] else "" for side, of_side in problems.items()}
     return sides, {side: f"{of_side[0]}{more[side]}" for side, of_side in problems.items()}
-
-
-def _note_on_sex(sex: str, table: Mapping[str, Any], measured: Mapping[Any, Any]) -> str:
-    if len(measured) == 6 or "n/a" in table or sex in ("M", "F"):
-        return ""
-    return "sex is n/a: body-segment parameters are the mean of both sexes"
 
 
 def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -> dict[str, Array]:

@@ -13,11 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...conventions import CHAIN
 from ...dynamics.screws import exponential
 
 Array = NDArray[np.float64]
 Frames = slice | NDArray[np.intp] | NDArray[np.bool_]
 PELVIS = 6  # index of the pelvis among the bodies, after foot, shank, thigh of the left and the right leg
+
+
+def body_number(side: int, segment: str) -> int:
+    """Return the index of a segment of a side, 0 left or 1 right, among the bodies."""
+    return PELVIS if segment == "pelvis" else 3 * side + CHAIN.index(segment)
 
 
 class Linkage(NamedTuple):

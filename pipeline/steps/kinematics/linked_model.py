@@ -15,7 +15,7 @@ from ...body.skeleton import Skeleton
 from ...conventions import ANGLES, CHAIN, FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.filters import interval_s
-from .linkage import PELVIS, Linkage, Posture
+from .linkage import Linkage, Posture, body_number
 from .linked_leg import Fit, fit
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ def build_linked_model(
     usable = [side for side, why in zip(SIDES, calibrate.leg_refused.values.tolist(), strict=True) if not why]
     chosen: dict[str, tuple[int, float, Array]] = {}
     for side, segment, name, place in zip(*owners, calibrate.fixed_position.values, strict=True):
-        body = PELVIS if segment == "pelvis" else 3 * SIDES.index(side) + CHAIN.index(segment)
+        body = body_number(SIDES.index(side), segment)
         if name in markers and (segment != "pelvis" or side == usable[0]) and name not in chosen:
             chosen[name] = body, _weight(name, segment, marker_weights), place
     if not any(weight for _, weight, _ in chosen.values()):
@@ -190,9 +190,7 @@ def _skeletons(model: LinkedModel, fits: Sequence[Fit], residual: Array) -> dict
     origin = np.concatenate([np.where(each.converged, each.bodies.origin, np.nan) for each in fits], axis=-1)
     skeletons = {}
     for side, name in enumerate(SIDES):
-        bodies = {
-            segment: PELVIS if segment == "pelvis" else 3 * side + CHAIN.index(segment) for segment in FROM_PELVIS
-        }
+        bodies = {segment: body_number(side, segment) for segment in FROM_PELVIS}
         frames = {segment: np.moveaxis(rotation[body], -1, 0) for segment, body in bodies.items()}
         origins = {segment: origin[body].T for segment, body in bodies.items()}
         centres = {f"{joint}_centre": origins[segment] for joint, segment in zip(JOINTS, CHAIN, strict=True)}
