@@ -26,24 +26,16 @@ _CURVES = {
     "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {JCS}"),
     "pelvis_angle": Variable(("cycle", "angle", "phase"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
     "foot_progression": Variable(("cycle", "phase"), "degree", PROGRESSION),
-    "joint_moment_jcs": Variable(
-        ("cycle", "joint", "angle", "phase"),
-        "N m kg-1",
-        f"internal joint moment {ON_DISTAL} per body mass, orthogonal projection on the joint coordinate axes; {JCS}",
-    ),
-    "joint_force": Variable(
-        ("cycle", "joint", "axis", "phase"), "N kg-1", f"joint force {ON_DISTAL} per body mass, lab axes"
-    ),
+    "joint_moment_jcs": Variable(("cycle", "joint", "angle", "phase"), "N m kg-1",
+        f"internal joint moment {ON_DISTAL} per body mass, orthogonal projection on the joint coordinate axes; {JCS}"),
+    "joint_force": Variable(("cycle", "joint", "axis", "phase"), "N kg-1",
+        f"joint force {ON_DISTAL} per body mass, lab axes"),
     "joint_power": Variable(("cycle", "joint", "phase"), "W kg-1", "joint power per body mass, generation positive"),
-    "ground_force": Variable(
-        ("cycle", "axis", "phase"), "N kg-1", "ground reaction force on the foot per body mass, lab axes"
-    ),
-    "pelvis_residual": Variable(
-        ("cycle", "load", "phase"),
-        "percent",
-        f"magnitude of the residual force, of body weight, and moment, of body weight times height, {RESIDUAL}",
-    ),
-}
+    "ground_force": Variable(("cycle", "axis", "phase"), "N kg-1",
+        "ground reaction force on the foot per body mass, lab axes"),
+    "pelvis_residual": Variable(("cycle", "load", "phase"), "percent",
+        f"magnitude of the residual force, of body weight, and moment, of body weight times height, {RESIDUAL}"),
+}  # fmt: skip
 
 CURVES = {name: variable._replace(dtype="f4") for name, variable in _CURVES.items()}
 WITH_EMG = {"emg_envelope": Variable(("cycle", "muscle", "phase"), "mV", ENVELOPE, "f4")}
@@ -64,9 +56,8 @@ _ON_REQUEST = {
         for name, (dims, units, long_name, _) in CURVES.items()
         if dims[-1] == "phase"
     },
-    "joint_moment_band": Variable(
-        ("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1", f"{BAND} joint_moment_jcs; {JCS}"
-    ),
+    "joint_moment_band": Variable(("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1",
+        f"{BAND} joint_moment_jcs; {JCS}"),
     "joint_power_band": Variable(("cycle", "joint", "percentile", "phase"), "W kg-1", f"{BAND} joint_power"),
     "joint_moment_variance_share": Variable(("cycle", "joint", "angle", "error_source", "phase"), "1", SHARE),
     **{
@@ -81,28 +72,19 @@ _ON_REQUEST = {
             ("lab", "axis", "lab axes"),
         )
     },
-    "external_moment_jcs": Variable(
-        ("cycle", "joint", "angle", "phase"),
-        "N m kg-1",
+    "external_moment_jcs": Variable(("cycle", "joint", "angle", "phase"), "N m kg-1",
         "external joint moment per body mass, the opposite of the internal moment; a positive moment turns the joint "
-        f"towards positive angles; {JCS}",
-    ),
-    "joint_moment_per_height": Variable(
-        ("cycle", "joint", "angle", "phase"), "N m kg-1 m-1", f"joint_moment_jcs per body mass and body height; {JCS}"
-    ),
-    "joint_moment_dimensionless": Variable(
-        ("cycle", "joint", "angle", "phase"), "1", f"joint_moment_jcs divided by body weight and leg length; {JCS}"
-    ),
-    "joint_power_dimensionless": Variable(
-        ("cycle", "joint", "phase"), "1", "joint power divided by body weight and sqrt(gravity * leg length)"
-    ),
-    "interaction_torque": Variable(
-        ("cycle", "joint", "angle", "cause", "motion", "phase"),
-        "N m kg-1",
+        f"towards positive angles; {JCS}"),
+    "joint_moment_per_height": Variable(("cycle", "joint", "angle", "phase"), "N m kg-1 m-1",
+        f"joint_moment_jcs per body mass and body height; {JCS}"),
+    "joint_moment_dimensionless": Variable(("cycle", "joint", "angle", "phase"), "1",
+        f"joint_moment_jcs divided by body weight and leg length; {JCS}"),
+    "joint_power_dimensionless": Variable(("cycle", "joint", "phase"), "1",
+        "joint power divided by body weight and sqrt(gravity * leg length)"),
+    "interaction_torque": Variable(("cycle", "joint", "angle", "cause", "motion", "phase"), "N m kg-1",
         "contribution to joint_moment_jcs, per body mass, of the motion of each joint (cause), of the pelvis and of "
-        f"the translation between segments; {JCS}",
-    ),
-}
+        f"the translation between segments; {JCS}"),
+}  # fmt: skip
 
 ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQUEST.items()}
 
@@ -122,35 +104,25 @@ RESIDUALS = {
 CYCLES = {
     **CURVES,
     **WITH_EMG,
-    "metric_value": Variable(
-        ("cycle", "metric"), "1", "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"
-    ),
+    "metric_value": Variable(("cycle", "metric"), "1",
+        "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"),
     **ON_REQUEST,
     **{name: curve._replace(dims=("whole_stance", *curve.dims[1:])) for name, curve in STANCE_CURVES.items()},
-    "metric_value_of_stance": Variable(
-        ("whole_stance", "metric"),
-        "1",
-        "metrics of the whole stance, each in its metric_units; NaN if not defined in stance alone",
-    ),
-    "stance_whole": Variable(
-        ("stance",),
-        "1",
+    "metric_value_of_stance": Variable(("whole_stance", "metric"), "1",
+        "metrics of the whole stance, each in its metric_units; NaN if not defined in stance alone"),
+    "stance_whole": Variable(("stance",), "1",
         "whether the stance has a foot strike, a foot off and valid kinetics; these follow each other along "
-        "whole_stance",
-        "i1",
-    ),
+        "whole_stance", "i1"),
     "stance_start": Variable(("stance",), "s", "start of the stance"),
     "stance_end": Variable(("stance",), "s", "end of the stance"),
-    "stance_disagreement": Variable(
-        ("stance",), "N m", "largest difference of the trial's joint moments between formulations"
-    ),
-    "stance_forward_closure": Variable(
-        ("stance", "joint"), "degree", "forward closure of the trial and side, root mean square over the three angles"
-    ),
+    "stance_disagreement": Variable(("stance",), "N m",
+        "largest difference of the trial's joint moments between formulations"),
+    "stance_forward_closure": Variable(("stance", "joint"), "degree",
+        "forward closure of the trial and side, root mean square over the three angles"),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
     **{f"stance_{name}": Variable(("stance",), *about) for name, about in RESIDUALS.items()},
     **{name: FACTS[name] for name in REPAIRED},
-}
+}  # fmt: skip
 # the trial that the report shows
 _PART = "of the internal joint moment over the cycle shown, along the joint coordinate axes"
 REPRESENTATIVE = {
@@ -159,16 +131,14 @@ REPRESENTATIVE = {
         name: OF_TRIALS["contacts"][name]._replace(dims=("time", "side", "axis"), dtype="f4")
         for name in ("ground_force", "centre_of_pressure")
     },
-    "joint_moment_by_term": Variable(
-        ("side", "joint", "angle", "term", "phase"), "N m", f"part {_PART}, by term; {JCS}", "f4"
-    ),
-    "joint_moment_by_cause": Variable(
-        ("side", "joint", "angle", "cause", "phase"), "N m", f"part {_PART}, by motion that causes it; {JCS}", "f4"
-    ),
+    "joint_moment_by_term": Variable(("side", "joint", "angle", "term", "phase"), "N m",
+        f"part {_PART}, by term; {JCS}", "f4"),
+    "joint_moment_by_cause": Variable(("side", "joint", "angle", "cause", "phase"), "N m",
+        f"part {_PART}, by motion that causes it; {JCS}", "f4"),
     "cycle_start": Variable(("side",), "s", "foot strike that starts the cycle shown; NaN without one"),
     "cycle_end": Variable(("side",), "s", "foot strike that ends the cycle shown; NaN without one"),
     "cycle_has_kinetics": Variable(("side",), "1", "whether the cycle shown has valid kinetics", "i1"),
-}
+}  # fmt: skip
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
 _SCORES = {name: score.variable for name, score in SCORES.items()}

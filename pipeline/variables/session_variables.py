@@ -27,9 +27,8 @@ _FAULT = Variable(("trial", "plate"), "", "what is wrong with the channels of th
 # of each trial as a whole, by name; passed on from step to step as far as later steps need them
 FACTS = {
     "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
-    "static_results": Variable(
-        ("trial",), "", "static results of Plug-in Gait in the file, JSON, rad by side; empty if it states none", "U"
-    ),
+    "static_results": Variable(("trial",), "",
+        "static results of Plug-in Gait in the file, JSON, rad by side; empty if it states none", "U"),
     "direction_of_travel": Variable(("trial",), "", "direction of walking: forwards, backwards or none", "U"),
     "plates_left_out": Variable(("trial",), "", "plates that cannot be used, and why", "U"),
     "landmarks_absent": Variable(("trial",), "", "landmarks of the body model that the trial does not show", "U"),
@@ -43,7 +42,7 @@ FACTS = {
     "marker_filter_order": Variable(("trial",), "1", "order of the filter of the markers"),
     "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
     "emg_left_out": Variable(("trial",), "", "channels of muscles that are not used, and why", "U"),
-}
+}  # fmt: skip
 
 
 def _facts(*names: str) -> dict[str, Variable]:
@@ -53,43 +52,35 @@ def _facts(*names: str) -> dict[str, Variable]:
 BAND = "percentiles over Monte Carlo draws of measurement errors,"
 SHARE = "share of each error source in the variance of joint_moment_jcs"
 WITH_DRAWS = {
-    "joint_moment_band": Variable(
-        ("sample", "side", "joint", "angle", "percentile"), "N m", f"{BAND} joint_moment_jcs; {JCS}", "f4"
-    ),
+    "joint_moment_band": Variable(("sample", "side", "joint", "angle", "percentile"), "N m",
+        f"{BAND} joint_moment_jcs; {JCS}", "f4"),
     "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power", "f4"),
     "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE, "f4"),
-}
+}  # fmt: skip
 BANDS = tuple(WITH_DRAWS)
 WITH_LINKED_LEGS = {
-    "marker_residual": Variable(
-        ("sample", "marker"), "m", "distance of the marker from its place in its segment of the linked legs", "f4"
-    )
-}
+    "marker_residual": Variable(("sample", "marker"), "m",
+        "distance of the marker from its place in its segment of the linked legs", "f4"),
+}  # fmt: skip
 WITH_SHOULDERS = {
-    "shoulder_position": Variable(
-        ("sample", "shoulder", "axis"), "m", "position of the shoulder marker, filled and filtered, lab axes"
-    )
-}
+    "shoulder_position": Variable(("sample", "shoulder", "axis"), "m",
+        "position of the shoulder marker, filled and filtered, lab axes"),
+}  # fmt: skip
 WITH_UPPER_BODY = {
-    "upper_body_rotation": Variable(
-        ("sample", "local_axis", "axis"), "1", "rotation matrix of the upper body: v_segment = rotation . v_lab"
-    ),
-    "upper_body_angular_velocity": Variable(
-        ("sample", "local_axis"), "rad s-1", "angular velocity of the upper body, its own axes", "f4"
-    ),
-    "upper_body_angular_acceleration": Variable(
-        ("sample", "local_axis"), "rad s-2", "angular acceleration of the upper body, its own axes", "f4"
-    ),
-}
+    "upper_body_rotation": Variable(("sample", "local_axis", "axis"), "1",
+        "rotation matrix of the upper body: v_segment = rotation . v_lab"),
+    "upper_body_angular_velocity": Variable(("sample", "local_axis"), "rad s-1",
+        "angular velocity of the upper body, its own axes", "f4"),
+    "upper_body_angular_acceleration": Variable(("sample", "local_axis"), "rad s-2",
+        "angular acceleration of the upper body, its own axes", "f4"),
+}  # fmt: skip
 MEASURED_UPPER_BODY = {
     "upper_body_mass": Variable((), "kg", "measured mass of the upper body"),
-    "upper_body_com": Variable(
-        ("local_axis",), "m", "measured centre of mass of the upper body from the midpoint of the hip centres, its axes"
-    ),
-    "upper_body_inertia": Variable(
-        ("local_axis", "local_axis_2"), "kg m2", "measured inertia tensor of the upper body about its centre of mass"
-    ),
-}
+    "upper_body_com": Variable(("local_axis",), "m",
+        "measured centre of mass of the upper body from the midpoint of the hip centres, its axes"),
+    "upper_body_inertia": Variable(("local_axis", "local_axis_2"), "kg m2",
+        "measured inertia tensor of the upper body about its centre of mass"),
+}  # fmt: skip
 ENVELOPE = "linear envelope of the electromyogram, high-pass, rectified, low-pass"
 WITH_EMG = {"emg_envelope": Variable(("sample", "side", "muscle"), "mV", ENVELOPE, "f4")}
 OF_TRIALS: dict[str, dict[str, Variable]] = {
@@ -99,128 +90,76 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "plate_corner": _CORNER,
         "plate_edges_known": _EDGES,
         "plate_fault": _FAULT,
-        "analog": Variable(
-            ("plate_sample", "channel"), "", "channels that no plate uses, such as EMG, as scaled by the file", "f4"
-        ),
+        "analog": Variable(("plate_sample", "channel"), "",
+            "channels that no plate uses, such as EMG, as scaled by the file", "f4"),
         "analog_units": Variable(("trial", "channel"), "", "units of analog, as the file states them", "U"),
         **_EVENTS,
         "lab_rotation": Variable(("trial", "axis", "file_axis"), "1", "lab axes in the axes of the file"),
-        "zero_frames": Variable(
-            ("trial", "limit"), "1", "frames between which the file calls the plates unloaded; NaN if it does not"
-        ),
+        "zero_frames": Variable(("trial", "limit"), "1",
+            "frames between which the file calls the plates unloaded; NaN if it does not"),
         **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results"),
         "label_notes": Variable(("trial",), "", "labels that were changed on reading, and why", "U"),
         "anthropometry": Variable(("trial",), "", "sizes of the person in the file, JSON, m and kg", "U"),
-        "shown_sizes": Variable(
-            ("trial",), "", "weight on the plates, leg and travel that the recording shows, JSON, N and m", "U"
-        ),
+        "shown_sizes": Variable(("trial",), "",
+            "weight on the plates, leg and travel that the recording shows, JSON, N and m", "U"),
     },
     "calibrate": {
         "segment_mass": Variable(("side", "segment"), "kg", "segment mass"),
-        "segment_com": Variable(
-            ("side", "segment", "local_axis"), "m", "centre of mass from the proximal joint centre, segment axes"
-        ),
-        "segment_inertia": Variable(
-            ("side", "segment", "local_axis", "local_axis_2"),
-            "kg m2",
-            "inertia tensor about the centre of mass, segment axes",
-        ),
+        "segment_com": Variable(("side", "segment", "local_axis"), "m",
+            "centre of mass from the proximal joint centre, segment axes"),
+        "segment_inertia": Variable(("side", "segment", "local_axis", "local_axis_2"), "kg m2",
+            "inertia tensor about the centre of mass, segment axes"),
         "segment_length": Variable(("side", "segment"), "m", "segment length as the parameter table defines it"),
         **MEASURED_UPPER_BODY,
         "leg_refused": Variable(("side",), "", "why the leg cannot be used; empty if it can", "U"),
-        "joint_distance": Variable(
-            ("side", "segment"), "m", "distance of the joint centres at the segment's ends in the static trial, median"
-        ),
-        "joint_position": Variable(
-            ("side", "joint", "local_axis"),
-            "m",
-            "joint centre from the origin, and in the axes, of the segment that it is fixed to",
-        ),
-        "static_rotation": Variable(
-            ("side", "pose", "local_axis", "axis"),
-            "1",
-            "rotation matrix in the static trial, mean over frames: v_segment = rotation . v_lab",
-        ),
-        "static_distance": Variable(
-            ("landmark", "landmark_2"), "m", "distance of two landmarks in the static trial, median over frames"
-        ),
+        "joint_distance": Variable(("side", "segment"), "m",
+            "distance of the joint centres at the segment's ends in the static trial, median"),
+        "joint_position": Variable(("side", "joint", "local_axis"), "m",
+            "joint centre from the origin, and in the axes, of the segment that it is fixed to"),
+        "static_rotation": Variable(("side", "pose", "local_axis", "axis"), "1",
+            "rotation matrix in the static trial, mean over frames: v_segment = rotation . v_lab"),
+        "static_distance": Variable(("landmark", "landmark_2"), "m",
+            "distance of two landmarks in the static trial, median over frames"),
         "chord_radius": Variable(("side", "joint"), "m", "distance of the joint centre from the lateral marker"),
-        "chord_rotation": Variable(
-            ("side", "joint"),
-            "rad",
-            "angle about the segment's axis from wand to lateral marker, inwards positive; rotation of thigh or shank",
-        ),
-        "chord_abduction": Variable(
-            ("side", "joint"),
-            "rad",
-            "by how much the angle of the chord at the lateral marker is less than right-angled",
-        ),
-        "tibial_torsion": Variable(
-            ("side",), "rad", "from the knee's axis to the malleoli's about the shank's axis, inwards positive"
-        ),
-        "technical_rotation": Variable(
-            ("side", "pose", "local_axis", "technical_axis"),
-            "1",
-            "rotation matrix from technical axes (built from markers in motion) to anatomical axes",
-        ),
-        "cluster_position": Variable(
-            ("cluster_marker", "local_axis"),
-            "m",
-            "marker from the origin, and in the axes, of the segment that it is fixed to",
-        ),
-        "fixed_position": Variable(
-            ("fixed_marker", "local_axis"),
-            "m",
-            "marker of the linked legs from the origin, and in the axes, of its segment",
-        ),
-        "joint_link": Variable(
-            ("side", "joint", "local_axis"),
-            "m",
-            "joint centre from the origin, and in the axes, of its proximal segment in the static trial",
-        ),
-        "segment_turn_per_marker": Variable(
-            ("side", "pose", "local_axis", "marker", "axis"),
-            "rad m-1",
-            "rotation of the segment, segment axes, per displacement of a marker, lab axes, in the static posture",
-        ),
-        "segment_origin_per_marker": Variable(
-            ("side", "pose", "local_axis", "marker", "axis"),
-            "1",
-            "displacement of the segment's origin, segment axes, per displacement of a marker, lab axes",
-        ),
-        "joint_centre_per_marker": Variable(
-            ("side", "joint", "local_axis", "marker", "axis"),
-            "1",
-            "displacement of the joint centre, axes of the segment that it is fixed to, per displacement of a marker",
-        ),
+        "chord_rotation": Variable(("side", "joint"), "rad",
+            "angle about the segment's axis from wand to lateral marker, inwards positive; rotation of thigh or shank"),
+        "chord_abduction": Variable(("side", "joint"), "rad",
+            "by how much the angle of the chord at the lateral marker is less than right-angled"),
+        "tibial_torsion": Variable(("side",), "rad",
+            "from the knee's axis to the malleoli's about the shank's axis, inwards positive"),
+        "technical_rotation": Variable(("side", "pose", "local_axis", "technical_axis"), "1",
+            "rotation matrix from technical axes (built from markers in motion) to anatomical axes"),
+        "cluster_position": Variable(("cluster_marker", "local_axis"), "m",
+            "marker from the origin, and in the axes, of the segment that it is fixed to"),
+        "fixed_position": Variable(("fixed_marker", "local_axis"), "m",
+            "marker of the linked legs from the origin, and in the axes, of its segment"),
+        "joint_link": Variable(("side", "joint", "local_axis"), "m",
+            "joint centre from the origin, and in the axes, of its proximal segment in the static trial"),
+        "segment_turn_per_marker": Variable(("side", "pose", "local_axis", "marker", "axis"), "rad m-1",
+            "rotation of the segment, segment axes, per displacement of a marker, lab axes, in the static posture"),
+        "segment_origin_per_marker": Variable(("side", "pose", "local_axis", "marker", "axis"), "1",
+            "displacement of the segment's origin, segment axes, per displacement of a marker, lab axes"),
+        "joint_centre_per_marker": Variable(("side", "joint", "local_axis", "marker", "axis"), "1",
+            "displacement of the joint centre, axes of the segment that it is fixed to, per displacement of a marker"),
     },
     "clean": {
-        "marker_position": Variable(
-            ("sample", "marker", "axis"), "m", "landmark position, filled and filtered, lab axes"
-        ),
-        "fill": Variable(
-            ("sample", "marker"),
-            "1",
+        "marker_position": Variable(("sample", "marker", "axis"), "m",
+            "landmark position, filled and filtered, lab axes"),
+        "fill": Variable(("sample", "marker"), "1",
             "repair of the sample: 0 none (measured or missing), 1 filled by spline, 2 filled from its rigid cluster, "
-            "3 filled from neighbouring markers, 4 spike removed, 5 swapped label corrected",
-            "i1",
-        ),
+            "3 filled from neighbouring markers, 4 spike removed, 5 swapped label corrected", "i1"),
         **{name: each._replace(dims=("sample", *each.dims[1:])) for name, each in _WRENCH.items()},
         "plate_corner": _CORNER,
         "plate_edges_known": _EDGES,
         "plate_fault": _FAULT,
-        "vertical_force": Variable(
-            ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, unfiltered", "f4"
-        ),
-        "vertical_force_filtered": Variable(
-            ("plate_sample", "plate"), "N", "vertical force of the plate, baseline removed, filtered", "f4"
-        ),
-        "plate_baseline": Variable(
-            ("trial", "plate", "axis"), "N", "mean force of the unloaded plate, subtracted from its force, lab axes"
-        ),
-        "plate_drift": Variable(
-            ("trial", "plate"), "N", "largest unknown drift of the plate's force while loaded; NaN if never unloaded"
-        ),
+        "vertical_force": Variable(("plate_sample", "plate"), "N",
+            "vertical force of the plate, baseline removed, unfiltered", "f4"),
+        "vertical_force_filtered": Variable(("plate_sample", "plate"), "N",
+            "vertical force of the plate, baseline removed, filtered", "f4"),
+        "plate_baseline": Variable(("trial", "plate", "axis"), "N",
+            "mean force of the unloaded plate, subtracted from its force, lab axes"),
+        "plate_drift": Variable(("trial", "plate"), "N",
+            "largest unknown drift of the plate's force while loaded; NaN if never unloaded"),
         **_EVENTS,
         **WITH_SHOULDERS,
         **WITH_EMG,
@@ -228,121 +167,74 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
     },
     "contacts": {
         "ground_force": Variable(("sample", "side", "axis"), "N", "ground reaction force on the foot, lab axes"),
-        "ground_moment": Variable(
-            ("sample", "side", "axis"), "N m", "ground reaction moment on the foot about the lab origin, lab axes"
-        ),
+        "ground_moment": Variable(("sample", "side", "axis"), "N m",
+            "ground reaction moment on the foot about the lab origin, lab axes"),
         "centre_of_pressure": Variable(("sample", "side", "axis"), "m", "centre of pressure, lab axes", "f4"),
-        "free_moment": Variable(
-            ("sample", "side"), "N m", "free moment on the foot about the plate's upward normal", "f4"
-        ),
+        "free_moment": Variable(("sample", "side"), "N m", "free moment on the foot about the plate's upward normal",
+            "f4"),
         "contact_start": Variable(("contact",), "s", "start of the stance"),
         "contact_end": Variable(("contact",), "s", "end of the stance"),
         **_EVENTS,
         **_facts("plates_left_out"),
     },
     "kinematics": {
-        "rotation": Variable(
-            ("sample", "side", "segment", "local_axis", "axis"), "1", "rotation matrix: v_segment = rotation . v_lab"
-        ),
+        "rotation": Variable(("sample", "side", "segment", "local_axis", "axis"), "1",
+            "rotation matrix: v_segment = rotation . v_lab"),
         "joint_centre": Variable(("sample", "side", "joint", "axis"), "m", "joint centre, lab axes"),
-        "joint_centre_velocity": Variable(
-            ("sample", "side", "joint", "axis"), "m s-1", "velocity of the joint centre, lab axes", "f4"
-        ),
-        "joint_centre_acceleration": Variable(
-            ("sample", "side", "joint", "axis"), "m s-2", "acceleration of the joint centre, lab axes", "f4"
-        ),
+        "joint_centre_velocity": Variable(("sample", "side", "joint", "axis"), "m s-1",
+            "velocity of the joint centre, lab axes", "f4"),
+        "joint_centre_acceleration": Variable(("sample", "side", "joint", "axis"), "m s-2",
+            "acceleration of the joint centre, lab axes", "f4"),
         "com_position": Variable(("sample", "side", "segment", "axis"), "m", "segment centre of mass, lab axes"),
-        "com_velocity": Variable(
-            ("sample", "side", "segment", "axis"), "m s-1", "velocity of the segment centre of mass, lab axes", "f4"
-        ),
-        "com_acceleration": Variable(
-            ("sample", "side", "segment", "axis"), "m s-2", "acceleration of the segment centre of mass, lab axes", "f4"
-        ),
-        "angular_velocity": Variable(
-            ("sample", "side", "segment", "local_axis"), "rad s-1", "angular velocity, segment axes", "f4"
-        ),
-        "angular_acceleration": Variable(
-            ("sample", "side", "segment", "local_axis"), "rad s-2", "angular acceleration, segment axes", "f4"
-        ),
+        "com_velocity": Variable(("sample", "side", "segment", "axis"), "m s-1",
+            "velocity of the segment centre of mass, lab axes", "f4"),
+        "com_acceleration": Variable(("sample", "side", "segment", "axis"), "m s-2",
+            "acceleration of the segment centre of mass, lab axes", "f4"),
+        "angular_velocity": Variable(("sample", "side", "segment", "local_axis"), "rad s-1",
+            "angular velocity, segment axes", "f4"),
+        "angular_acceleration": Variable(("sample", "side", "segment", "local_axis"), "rad s-2",
+            "angular acceleration, segment axes", "f4"),
         "joint_angle": Variable(("sample", "side", "joint", "angle"), "degree", f"joint angle; {JCS}", "f4"),
-        "pelvis_angle": Variable(
-            ("sample", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}", "f4"
-        ),
+        "pelvis_angle": Variable(("sample", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}",
+            "f4"),
         "foot_progression": Variable(("sample", "side"), "degree", PROGRESSION, "f4"),
-        "fit_residual": Variable(
-            ("sample", "side", "segment"),
-            "m",
-            "root-mean-square misfit of the segment's marker cluster, or of all its markers in linked legs",
-            "f4",
-        ),
+        "fit_residual": Variable(("sample", "side", "segment"), "m",
+            "root-mean-square misfit of the segment's marker cluster, or of all its markers in linked legs", "f4"),
         **WITH_LINKED_LEGS,
         **WITH_UPPER_BODY,
         **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),
-        "implausible": Variable(
-            ("sample", "side"), "1", "why the leg's pose is refused, as no person has it: 0 it is not", "i1"
-        ),
+        "implausible": Variable(("sample", "side"), "1",
+            "why the leg's pose is refused, as no person has it: 0 it is not", "i1"),
         "leg_refused": Variable(("trial", "side"), "", "why the leg is refused in all of the trial; empty if not", "U"),
-        "knee_axis_error": Variable(
-            ("trial", "side"),
-            "degree",
-            "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests",
-        ),
+        "knee_axis_error": Variable(("trial", "side"), "degree",
+            "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests"),
         "marker_cutoff_hz": Variable(("trial",), "Hz", "median cutoff frequency (-3 dB) of the markers; NaN for none"),
         "smallest_floating_axis": Variable(("trial",), "1", "setting kinematics.smallest_floating_axis"),
     },
     "kinetics": {
         **WITH_DRAWS,
         "joint_force": Variable(("sample", "side", "joint", "axis"), "N", f"joint force {ON_DISTAL}, lab axes", "f4"),
-        "joint_moment": Variable(
-            ("sample", "side", "joint", "local_axis"),
-            "N m",
-            f"internal joint moment {ON_DISTAL} about the joint centre, distal segment axes",
-            "f4",
-        ),
-        "joint_moment_jcs": Variable(
-            ("sample", "side", "joint", "angle"),
-            "N m",
-            f"internal joint moment {ON_DISTAL}, orthogonal projection on the joint coordinate axes; {JCS}",
-            "f4",
-        ),
-        "joint_moment_term": Variable(
-            ("sample", "side", "joint", "term", "local_axis"),
-            "N m",
-            "contribution of inertia, velocity, gravity and ground to the joint moment, distal segment axes",
-            "f4",
-        ),
+        "joint_moment": Variable(("sample", "side", "joint", "local_axis"), "N m",
+            f"internal joint moment {ON_DISTAL} about the joint centre, distal segment axes", "f4"),
+        "joint_moment_jcs": Variable(("sample", "side", "joint", "angle"), "N m",
+            f"internal joint moment {ON_DISTAL}, orthogonal projection on the joint coordinate axes; {JCS}", "f4"),
+        "joint_moment_term": Variable(("sample", "side", "joint", "term", "local_axis"), "N m",
+            "contribution of inertia, velocity, gravity and ground to the joint moment, distal segment axes", "f4"),
         "joint_power": Variable(("sample", "side", "joint"), "W", "joint power, generation positive", "f4"),
-        "interaction_torque": Variable(
-            ("sample", "side", "joint", "angle", "cause", "motion"),
-            "N m",
+        "interaction_torque": Variable(("sample", "side", "joint", "angle", "cause", "motion"), "N m",
             "contribution to joint_moment_jcs of the motion of each joint (cause), of the pelvis and of the "
-            f"translation between segments; {JCS}",
-            "f4",
-        ),
-        "missing": Variable(
-            ("sample", "side", "joint"),
-            "1",
+            f"translation between segments; {JCS}", "f4"),
+        "missing": Variable(("sample", "side", "joint"), "1",
             "why joint_moment_jcs is NaN: 0 it is not, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock",
-            "i1",
-        ),
+            "i1"),
         "pelvis_residual_force": Variable(("sample", "axis"), "N", f"residual force {RESIDUAL}, lab axes", "f4"),
-        "pelvis_residual_moment": Variable(
-            ("sample", "axis"), "N m", f"residual moment {RESIDUAL}, about the midpoint of the hips, lab axes", "f4"
-        ),
-        "disagreement": Variable(
-            ("trial", "formulation", "load"),
-            "1",
-            "largest absolute difference of joint force (N) and joint moment (N m) from the block matrix",
-        ),
-        "forward_closure": Variable(
-            ("trial", "side", "joint", "angle"),
-            "degree",
-            "root-mean-square error of joint angles simulated from the computed moments over windows of 0.02 s",
-        ),
-        "energy_closure": Variable(
-            ("trial", "side", "segment"),
-            "W",
-            "root-mean-square difference between a segment's rate of energy and the power that enters it",
-        ),
+        "pelvis_residual_moment": Variable(("sample", "axis"), "N m",
+            f"residual moment {RESIDUAL}, about the midpoint of the hips, lab axes", "f4"),
+        "disagreement": Variable(("trial", "formulation", "load"), "1",
+            "largest absolute difference of joint force (N) and joint moment (N m) from the block matrix"),
+        "forward_closure": Variable(("trial", "side", "joint", "angle"), "degree",
+            "root-mean-square error of joint angles simulated from the computed moments over windows of 0.02 s"),
+        "energy_closure": Variable(("trial", "side", "segment"), "W",
+            "root-mean-square difference between a segment's rate of energy and the power that enters it"),
     },
-}
+}  # fmt: skip
