@@ -7,13 +7,17 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(sys.version_info >= (3, 11)
 FOUND = $(or $(shell $(PYTHON) -c "import sys; print(sys.version.split()[0])" 2>/dev/null),not installed)
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slurm test-faults test-versions check faults fuzz bench bench-study docs format clean
+.PHONY: demo test quick test-slurm test-faults test-versions check faults fuzz bench bench-study docs format clean
 
 demo: .venv/ready
 	$(BIN)/gaitlab run data/demo
 
 test: .venv/ready-dev
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+# While you work: no process, no browser, no campaign; under two minutes (SLOW in tests/conftest.py names the others).
+quick: .venv/ready-dev
+	$(BIN)/pytest --quick --numprocesses auto --dist loadfile
 
 # On a Slurm of one node, started here; as root on Debian. The plugins are installed apart from .venv's packages, because
 # Snakemake loads each one that it finds at every start.

@@ -1,12 +1,108 @@
-"""Fixtures of all tests."""
+"""Fixtures of all tests, and the choice of the quick ones."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.checkout import DEMO, SHARED, copy_study
+from pipeline.c3d import parser, reader
+from pipeline.c3d.integrity import Header
+from pipeline.errors import UserError
+from tests.support.checkout import DEMO, SHARED, copy_study, filled_once
+from tests.support.studies.small_study import write_outputs
+
+# What `make quick` leaves out: tests that start a process, campaigns, and the longest of the others.
+# Any other test that starts a process fails there.
+SLOW_FIXTURES = {"tab", "after_demo"}  # a browser; a run of the demonstration study
+SLOW = (
+    "c3d/test_integrity.py::test_no_usable_real_file",
+    "c3d/test_parser_limits.py",
+    "c3d/test_parser_process.py",
+    "campaigns/",
+    "commands/test_check.py::test_help_needs_no_heavy_import",
+    "commands/test_command_line.py::test_ctrl_c_while_snakemake",
+    "commands/test_export.py",
+    "commands/test_export_opensim.py",
+    "commands/test_init.py",
+    "commands/test_verify.py",
+    "docs/test_benchmarks.py",
+    "docs/test_examples.py",
+    "docs/test_site.py",
+    "results/test_cf.py",
+    "results/test_other_languages.py",
+    "steps/clean/test_label_swaps.py",
+    "steps/kinetics/test_uncertainty.py",
+    "steps/report/test_report.py",
+    "steps/study/test_normal_gait.py",
+    "steps/test_imports.py",
+    "test_quick.py::test_a_quick_run",
+    "test_wheel.py",
+    "workflow/slurm/",
+    "workflow/test_changed_results.py",
+    "workflow/test_code_of_jobs.py",
+    "workflow/test_faults.py",
+    "workflow/test_hostile_files.py",
+    "workflow/test_odd_places.py",
+    "workflow/test_privacy.py",
+    "workflow/test_progress.py",
+    "workflow/test_rerun.py",
+    "workflow/test_scale.py",
+    "workflow/test_snakemake_versions.py",
+    "workflow/test_workers.py",
+    "workflow/test_workflow.py",
+)
+STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec", "os.startfile")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of ``make quick``."""
+    parser.addoption("--quick", action="store_true", help="only tests that start no process and do not take long")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests if asked for."""
+    if config.getoption("--quick"):
+        slow = [item for item in items if is_slow(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Return whether ``make quick`` leaves a test out."""
+    uses_slow = SLOW_FIXTURES & {*getattr(item, "fixturenames", ())}
+    return bool(uses_slow) or item.nodeid.removeprefix("tests/").startswith(SLOW)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_process_if_quick(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Refuse to start a process in a quick run; C3D files are parsed in this one."""
+    if not pytestconfig.getoption("--quick"):
+        yield
+        return
+    at_work = [True]
+
+    def refuse(event: str, _: object) -> None:
+        if at_work and event in STARTS:
+            raise AssertionError("a quick test starts a process; list it in SLOW of tests/conftest.py")
+
+    sys.addaudithook(refuse)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "parse", parse_here)
+        patch.setattr(reader, "parse_ahead", lambda *_: None)
+        yield
+    at_work.clear()
+
+
+def parse_here(path: Path, header: Header) -> Any:
+    """Parse a C3D file without a child process."""
+    try:
+        return parser.content(str(path.absolute()), tuple(header) if header.needs_rewriting else None)
+    except Exception as error:
+        raise UserError(str(path), f"not readable as C3D ({parser._message(error)})", "export it again") from None
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +117,9 @@ def shared() -> Path:
 def demo(tmp_path: Path) -> Path:
     """Return a copy of the demonstration study."""
     return copy_study(DEMO, tmp_path / "demo")
+
+
+@pytest.fixture(scope="session")
+def small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the small study in data/demo, written once for all processes of a test run; to read only."""
+    return filled_once(tmp_path_factory, "small_study", write_outputs)

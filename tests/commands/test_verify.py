@@ -25,13 +25,12 @@ from pipeline.workflow import checksums, digests, run_job
 from pipeline.workflow.open_study import open_study, outputs_of
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE
-from tests.support.studies.small_study import write_outputs
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a study of one session, with any page as its report: only the bytes matter."""
-    study = write_outputs(tmp_path_factory.mktemp("house"))
+    study = Path(shutil.copytree(small_study / "data/demo", tmp_path_factory.mktemp("house") / "study"))
     opened = open_study(study)
     for page, step, of in (("report.html", "report", None), ("report/sub-01.html", "page", "sub-01")):
         netcdf.write_whole(study / "derived" / page, b"<html>" * 1000)

@@ -30,8 +30,8 @@ PERMITTED = "Coordinate variable 'time' should have standard_name='time', found:
 
 
 @pytest.fixture(scope="module")
-def derived(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_outputs(tmp_path_factory.mktemp("house")) / "derived"
+def derived(small_study: Path) -> Path:
+    return small_study / "data/demo/derived"
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,13 @@ from pipeline.results import netcdf
 from pipeline.trials.session import join_trials
 from pipeline.workflow.open_study import SESSION_OUTPUTS
 from tests.support.studies.ragged_trials import SESSIONS
-from tests.support.studies.small_study import write_outputs
 
 OF_A_SESSION = [*SESSION_OUTPUTS]
 
 
 @pytest.fixture(scope="module")
-def derived(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_outputs(tmp_path_factory.mktemp("house")) / "derived"
+def derived(small_study: Path) -> Path:
+    return small_study / "data/demo/derived"
 
 
 @pytest.mark.parametrize("name", [*(f"sub-01/{name}.nc" for name in OF_A_SESSION), "study.nc"])

@@ -16,7 +16,6 @@ import xarray as xr
 
 from pipeline.results.session_file import load_trial
 from tests.support.checkout import HOUSE
-from tests.support.studies.small_study import write_outputs
 
 PAGE = HOUSE / "docs" / "other_languages.md"
 TABLE = HOUSE / "docs" / "outputs.md"
@@ -68,13 +67,6 @@ PROBES = {
 }
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("house")
-    write_outputs(folder)
-    return folder
-
-
 def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"LC_ALL": "C.UTF-8"}
     return subprocess.run(
@@ -82,14 +74,14 @@ def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str
     )
 
 
-def printed(language: str, code: str, house: Path, tmp_path: Path) -> list[list[str]]:
+def printed(language: str, code: str, small_study: Path, tmp_path: Path) -> list[list[str]]:
     """Run code and return what it shows: one list of lines per value."""
     probe = PROBES[language]
     if shutil.which(probe[0]) is None or run(probe, tmp_path).returncode:
         pytest.skip(f"needs {probe[0]} with its NetCDF package; .ci/install says which")
     script = tmp_path / "script"
     script.write_text(SHOW[language] + code)
-    result = run([*probe[:2], str(script)], house)
+    result = run([*probe[:2], str(script)], small_study)
     assert result.returncode == 0, result.stderr
     return [part.split("\n")[:-1] for part in result.stdout.split("--\n")[1:]]
 
@@ -106,12 +98,12 @@ def lines_of_table(language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("language", PROBES)
-def test_numbers_and_labels_are_those_of_xarray(language: str, house: Path, tmp_path: Path) -> None:
+def test_numbers_and_labels_are_those_of_xarray(language: str, small_study: Path, tmp_path: Path) -> None:
     (block,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    shown = printed(language, block + MORE[language], house, tmp_path)
+    shown = printed(language, block + MORE[language], small_study, tmp_path)
     trials, rejected, labels, units, axes, joints, sides, town, shape, *numbers = shown
-    derived = house / "data" / "demo" / "derived"
-    walk = load_trial(house / FILE, "fast_01")
+    derived = small_study / "data" / "demo" / "derived"
+    walk = load_trial(small_study / FILE, "fast_01")
     study = xr.load_dataset(derived / "study.nc")
     assert trials == ["comfortable_01", "fast_01", "gone"]
     assert rejected[:2] == ["", ""]
@@ -136,30 +128,30 @@ def test_numbers_and_labels_are_those_of_xarray(language: str, house: Path, tmp_
         np.testing.assert_array_equal(numbers_of(lines), values.values.ravel())
 
 
-def in_xarray(house: Path) -> tuple[xr.DataArray, xr.DataArray, list[str]]:
+def in_xarray(small_study: Path) -> tuple[xr.DataArray, xr.DataArray, list[str]]:
     """Return one trial, the maximum of each, and the reasons, by the first column of the table."""
-    names: dict[str, Any] = {"xr": xr, "file": house / FILE}
+    names: dict[str, Any] = {"xr": xr, "file": small_study / FILE}
     exec("\n".join(lines_of_table("xarray")), names)  # noqa: S102 (the project's own page)
     return names["one"], names["peaks"], names["reasons"].tolist()
 
 
-def test_lines_of_the_table_give_one_trial_and_each(house: Path) -> None:
-    one, peaks, _ = in_xarray(house)
+def test_lines_of_the_table_give_one_trial_and_each(small_study: Path) -> None:
+    one, peaks, _ = in_xarray(small_study)
     for name in ("comfortable_01", "fast_01"):
-        moment = load_trial(house / FILE, name).joint_moment_jcs
+        moment = load_trial(small_study / FILE, name).joint_moment_jcs
         np.testing.assert_array_equal(peaks.sel(trial=name), moment.max("time"))
     np.testing.assert_array_equal(one, moment)
     assert peaks.trial.values.tolist() == ["comfortable_01", "fast_01"]
 
 
 @pytest.mark.parametrize("language", PROBES)
-def test_lines_of_the_table_are_equal_in_every_language(language: str, house: Path, tmp_path: Path) -> None:
-    one, peaks, reasons = in_xarray(house)
+def test_lines_of_the_table_are_equal_in_every_language(language: str, small_study: Path, tmp_path: Path) -> None:
+    one, peaks, reasons = in_xarray(small_study)
     # in the order of Python: the trial last
     last = {"r": "aperm(peaks, c(2, 3, 4, 1))", "matlab": "cat(4, peaks{:})"}[language]
     show = ["show(one)", f"show({last})", "show(reasons)"]
     code = "\n".join(f"{line};" for line in [OPEN[language], *lines_of_table(language), *show])
-    shown = printed(language, code, house, tmp_path)
+    shown = printed(language, code, small_study, tmp_path)
     np.testing.assert_array_equal(numbers_of(shown[0]), one.values.ravel())
     np.testing.assert_array_equal(numbers_of(shown[1]), peaks.transpose("trial", ...).values.ravel())
     assert shown[2] == reasons

@@ -8,9 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
 
 HOUSE = Path(__file__).resolve().parents[2]
 DEMO = HOUSE / "data" / "demo"
@@ -25,6 +30,28 @@ def copy_study(source: Path, target: Path) -> Path:
     for path in (target, *target.rglob("*")):
         path.chmod(path.stat().st_mode | 0o200)
     return target
+
+
+def filled_once(temporary: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]) -> Path:
+    """Return a folder that the first of the processes of a test run fills, for all of them to read."""
+    base = temporary.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    lock, done = folder.with_suffix(".lock"), folder.with_suffix(".done")
+    while not done.exists():
+        try:
+            lock.touch(exist_ok=False)
+        except FileExistsError:  # another process is filling it
+            time.sleep(0.1)
+            continue
+        try:
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        finally:
+            lock.unlink()
+    return folder
 
 
 def run_study(study: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
