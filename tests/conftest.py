@@ -55,6 +55,7 @@ SLOW = (
     "workflow/test_workers.py",
     "workflow/test_workflow.py",
 )
+WHOLE = tuple(name for name in SLOW if "::" not in name)
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec", "os.startfile")
 
 
@@ -63,8 +64,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only tests that start no process and do not take long")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import slow modules in a quick run; some need more than others, or Linux."""
+    place = collection_path.relative_to(Path(__file__).parent).as_posix() if collection_path.is_file() else ""
+    return True if config.getoption("--quick") and place.startswith(WHOLE) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests if asked for."""
+    """Leave out slow tests of other modules in a quick run."""
     if config.getoption("--quick"):
         slow = [item for item in items if is_slow(item)]
         config.hook.pytest_deselected(items=slow)

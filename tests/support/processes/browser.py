@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
 import os
 import select
@@ -144,6 +143,8 @@ class Tab:
 @contextmanager
 def browsing(chromium: str, profile: Path) -> Iterator[Tab]:
     """Start a browser of its own and give a tab of it."""
+    import fcntl  # not on Windows
+
     to_browser, writing = os.pipe()
     reading, from_browser = os.pipe()
     # the browser reads from file descriptor 3 and writes to 4
