@@ -13,7 +13,7 @@ demo: .venv/ready
 	$(BIN)/gaitlab run data/demo
 
 test: .venv/ready-dev
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # While you work: no process, no browser, no campaign; under two minutes (SLOW in tests/conftest.py names the others).
 quick: .venv/ready-dev
@@ -57,7 +57,7 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.moving_campaign
 	$(BIN)/python -m tests.campaigns.soft_tissue
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py tests/dynamics \
-		tests/steps/kinetics/test_uncertainty.py
+		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py tests/steps/kinetics/test_uncertainty.py
 
 # What a study costs, against other ways and against goals (12 minutes); with OpenSim after pip install -e '.[bench]'.
 bench: .venv/ready-dev
