@@ -49,6 +49,7 @@ SLOW = (
     "steps/study/test_normal_gait.py",
     "steps/study/test_score_references.py::test_real_people",
     "steps/test_imports.py",
+    "steps/test_one_name.py::test_package_inits",
     "test_quick.py::test_a_quick_run",
     "test_wheel.py",
     "workflow/slurm/",
