@@ -17,7 +17,7 @@ NOUNS = {
 }
 ROOMS = NOUNS | {"steps", "workflow", "commands", "demo"}
 ARROWS_BETWEEN_NOUNS = {
-    *(("body", "dynamics"), ("signals", "dynamics"), ("opensim_files", "c3d")),
+    *(("body", "dynamics"), ("signals", "dynamics")),
     *(("c3d", "vocabulary"), ("opensim_files", "vocabulary")),
     *(("variables", "tables"), ("variables", "trials")),
     *(("results", "tables"), ("results", "trials"), ("results", "variables")),
