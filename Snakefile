@@ -5,7 +5,7 @@
 # of its code: Snakemake runs a job again when its key changes.
 from pathlib import Path
 
-from pipeline.workflow.open_study import SESSION_OUTPUTS, TABLES, open_for_snakemake
+from pipeline.workflow.open_study import TABLES, open_for_snakemake, outputs_of
 from pipeline.workflow.workers import run_job
 
 if not Path("study.yaml").exists():  # without --directory: the demonstration study
@@ -22,9 +22,7 @@ include: "pipeline/workflow/cluster.smk"  # for a run on a cluster
 
 rule all:
     input:
-        expand("derived/{session}/{output}.nc", session=STUDY.sessions, output=SESSION_OUTPUTS),
-        expand("derived/report/{participant}.html", participant=STUDY.report_pages),
-        "derived/report.html",
+        expand("derived/{output}", output=outputs_of(STUDY)),
 
 
 rule read:

@@ -202,7 +202,10 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
         lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"}),
         {*PAGES, *STUDY},
     ),
-    "a condition": (lambda s: replace(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"), of("sub-01", "cycles")),
+    "a condition": (
+        lambda s: replace(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"),
+        of("sub-01", "cycles") | PAGES,
+    ),
     "the plate that a foot was on": (
         lambda s: add_column(s / "trials.tsv", "plates_left", {"sub-01\tfast_01": "2"}),
         of("sub-01", "contacts", "kinetics", "cycles"),
