@@ -4,7 +4,6 @@
 
 localrules:
     all,
-    page,
 
 
 if not workflow.is_main_process:  # a job on the cluster runs its steps; Slurm's plugin would start Snakemake for each
@@ -19,6 +18,7 @@ if not workflow.is_main_process:  # a job on the cluster runs its steps; Slurm's
         cycles,
         study,
         report,
+        page,
 
     def key(step):
         """Return the function that gives a job's key, which also changes settings.

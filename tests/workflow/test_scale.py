@@ -79,7 +79,7 @@ def test_a_cluster_is_asked_for_time_by_the_size_of_the_study(tmp_path: Path) ->
 def test_a_cluster_runs_ten_thousand_sessions_as_some_hundreds_of_jobs(name: str) -> None:
     profile = yaml.safe_load((HOUSE / "profiles" / name / "config.yaml").read_text())
     assert profile["executor"] == name
-    assert profile["groups"] == dict.fromkeys(SESSION_STEPS, "session")
+    assert profile["groups"] == dict.fromkeys(SESSION_STEPS, "session") | {"page": "page"}
     assert 10_000 / profile["group-components"]["session"] <= 500
     assert profile["cores"] == 1  # else a job asks for the cores and the memory of all its sessions at a time
     assert profile["keep-incomplete"]  # else one session that fails takes the results of the others with it

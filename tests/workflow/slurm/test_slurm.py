@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.workflow.open_study import SESSION_STEPS, open_study
-from tests.support.checkout import HOUSE, copy_study, planned, snakemake
+from tests.support.checkout import HOUSE, copy_study, planned, run_study
 
 CLUSTER = HOUSE / "tests" / "workflow" / "slurm" / "cluster"
 FINISHED_JOBS = Path("/var/tmp/gait-lab-slurm/jobs.txt")  # noqa: S108 (where the cluster writes it)
@@ -49,16 +49,16 @@ def local(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
             rows += [f"{start}\tstatic\t{who}/static.c3d\tstatic\tstatic"]
             rows += [f"{start}\t{walk}\t{who}/{walk}.c3d\tgait\t{walk[:-3]}"]
     (study / "trials.tsv").write_text("\n".join(rows) + "\n")
-    result = snakemake(study)
+    result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     return study
 
 
 def run(study: Path, profile: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the workflow on the cluster, two sessions in a job."""
-    command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", *HERE[profile], *options]
+    command = [sys.executable, "-m", "pipeline", "run", study, "--profile", profile, *HERE[profile], *options]
     return subprocess.run(
-        [*command, "--group-components", "session=2", "--seconds-between-status-checks", "2", "--directory", study],
+        [*command, "--group-components", "session=2", "page=2", "--seconds-between-status-checks", "2"],
         cwd=HOUSE,
         env={**os.environ, "PYTHONPATH": str(PLUGINS)},
         capture_output=True,
@@ -83,13 +83,13 @@ def test_a_cluster_gives_the_bytes_of_a_local_run_by_one_job_for_some_sessions(
     result = run(study, profile)
     assert result.returncode == 0, result.stdout + result.stderr
     jobs = finished_jobs()[before:]
-    assert [job["JobState"] for job in jobs] == ["COMPLETED"] * 4  # twice two sessions, study, report
+    assert [job["JobState"] for job in jobs] == ["COMPLETED"] * 5  # twice two sessions, study, report, pages
     own = open_study(local)
     memory, minutes = own.memory_mb["session"], own.runtime_min["session"]
     assert [job["Tres"].split(",")[:2] for job in jobs[:2]] == [["cpu=1", f"mem={memory}M"]] * 2  # of one at a time
     assert [job["TimeLimit"] for job in jobs[:2]] == [str(2 * len(SESSION_STEPS) * minutes)] * 2
     logs = [path.read_text() for path in (study / ".snakemake").rglob("*.log") if path.parent.name != "log"]
-    assert [text.count("Building DAG of jobs...") for text in logs] == [1] * 4  # no second Snakemake for each step
+    assert [text.count("Building DAG of jobs...") for text in logs] == [1] * 5  # no second Snakemake for each step
     assert_same_results(study, local)
 
 
@@ -105,7 +105,7 @@ def test_a_session_that_fails_costs_none_of_its_job(local: Path, tmp_path: Path)
     assert sorted(job["JobState"] for job in finished_jobs()[before:]) == ["COMPLETED", "FAILED"]
     shutil.rmtree(study / obstacle)
     left = {f"{step}:{failing}" for step in ("clean", "contacts", "kinematics", "kinetics", "cycles")}
-    assert planned(study) == left | {"study", "report"}
+    assert planned(study) == left | {"study", "report", "page:sub-01", "page:sub-02"}
     result = run(study, "slurm")
     assert result.returncode == 0, result.stdout + result.stderr
     assert_same_results(study, local)
