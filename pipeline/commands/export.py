@@ -6,7 +6,6 @@ made from, so that a table of an earlier study can be recognised; ``study.parque
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,10 @@ from ..results.study_file import load_study, study_path
 from ..tables.csv_files import DIGITS, guard_formulas
 from ..variables.data_dictionary import as_json, data_dictionary
 from ..workflow.digests import sha256
+from .shared.exported_files import MADE_FROM, sidecar
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid")
 IN_METRICS = ("start_time", "end_time", "reason")  # columns of metrics.csv, a row per cycle
-MADE_FROM = "SourceSHA256"
 
 
 def export(path: Path, *, form: str, output: Path | None = None) -> Path:
@@ -53,25 +52,6 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     except OSError as error:
         raise UserError(str(output), f"cannot be written ({error.strerror})", "choose another --output") from None
     return output
-
-
-def read_source_digest(table: Path) -> str | None:
-    """Return the SHA-256 of the study.nc that an exported table was made from; None if that is not known."""
-    try:
-        return str(json.loads(sidecar(table).read_text(encoding="utf-8"))[MADE_FROM]["study.nc"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def exports_in(folder: Path) -> dict[Path, str]:
-    """Return the exported tables in a folder, with the SHA-256 of the study.nc that each was made from."""
-    tables = (file.with_suffix("") for file in sorted(folder.glob("*.*.json")))
-    return {table: digest for table in tables if table.exists() and (digest := read_source_digest(table))}
-
-
-def sidecar(table: Path) -> Path:
-    """Return the path of the data dictionary of an exported table."""
-    return table.with_name(f"{table.name}.json")
 
 
 def _as_given(table: pd.DataFrame) -> pd.DataFrame:

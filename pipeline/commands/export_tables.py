@@ -20,9 +20,8 @@ from ..tables.csv_files import FORMULA, unguard
 from ..variables.data_dictionary import QUALITY, as_json, data_dictionary
 from ..variables.metrics import NUMBERS
 from ..workflow.digests import sha256
-from .export import MADE_FROM, sidecar
+from .shared.exported_files import MADE_FROM, PARQUET_TABLES, sidecar
 
-TABLES = ("metrics", "quality")
 KEY = "participant"
 KINDS = {"i": "int64", "b": "bool", "f": "double"}  # Arrow's name of a kind of numbers in study.nc
 GUARDED = f"^'('*[{re.escape(''.join(FORMULA))}])"  # text as of csv_files.guard
@@ -40,7 +39,7 @@ def export_tables(path: Path, *, folder: Path | None = None) -> list[Path]:
     types = {str(name): KINDS.get(one.dtype.kind, "string") for name, one in of_cycles.coords.items()}
     types |= dict.fromkeys((*NUMBERS, *(name for name, column in QUALITY.items() if column.units)), "double")
     written = []
-    for name in TABLES:
+    for name in PARQUET_TABLES:
         table, target = source.with_name(f"{name}.csv"), (folder or source.parent) / f"{name}.parquet"
         if not table.is_file():
             raise UserError(str(table), "no such file", "create it with: gaitlab run STUDY")

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import UserError
 from ..tables.study_tables import refuse_no_study
 from ..workflow.activity_lock import is_left_alone
-from .run import HOUSE, environment
+from .shared.environment import HOUSE, environment
 
 LONGEST_WAIT_S = 60.0
 

@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from ..errors import INTERRUPTED
 from ..tables.study_tables import refuse_no_study
+from .shared.environment import environment
 
-HOUSE = Path(__file__).resolve().parents[2]  # in a checkout and in a wheel
 # Until the workflow sets its own handler, this one ends it at Ctrl-C with one line instead of a traceback.
 START = f"""
 import os, signal
@@ -38,9 +38,3 @@ def run(study: Path, options: Sequence[str]) -> NoReturn:
     refuse_no_study(study)
     command = [sys.executable, "-P", "-c", START, str(study), *options]
     os.execve(command[0], command, environment())  # noqa: S606 (no shell is wanted)
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of the workflow: it finds this copy of the project first."""
-    paths = [str(HOUSE), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -28,12 +28,7 @@ from ..workflow.preparation import refuse_lost_records
 from ..workflow.run_summary import RUN as SUMMARY
 from ..workflow.session_job import sources_of
 from ..workflow.settings import is_file
-from .export import exports_in, sidecar
-from .export_tables import TABLES as PARQUET_TABLES
-from .opensim.command import FOLDER as OPENSIM
-from .opensim.command import README
-from .write_c3d import FOLDER as C3D_COPIES
-from .write_c3d import list_copies
+from .shared.exported_files import C3D_COPIES, OPENSIM, PARQUET_TABLES, README, exports_in, list_copies, sidecar
 
 REMEDIES = {  # what to do, by code
     "recording_missing": "restore it, or run again",

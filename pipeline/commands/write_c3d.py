@@ -14,8 +14,8 @@ from ..trials.session import separate
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
+from .shared.exported_files import C3D_COPIES, list_copies
 
-FOLDER = "c3d"  # in that of a session's results
 MOST_LISTED = 6  # sessions in a message
 
 
@@ -75,7 +75,7 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
             body_mass_kg=float(calibration.attrs["body_mass_kg"]),
             lab_rotation=recorded[row["trial"]].lab_rotation.values,
         )
-        target = folder / FOLDER / f"{row['trial']}.c3d"
+        target = folder / C3D_COPIES / f"{row['trial']}.c3d"
         person = study_tables.person_of(row, study.participants)
         write_c3d(
             study.path / row["file"], target, outputs, gait_events(trial["contacts"]), **person, anonymous=anonymous
@@ -87,9 +87,3 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
             (derived / copy).unlink()
             checksums.forget(derived, copy)
     return written, left_out
-
-
-def list_copies(derived: Path, session: str) -> list[tuple[str, checksums.Record]]:
-    """Return the C3D copies of a session by their names below ``derived``, with their records."""
-    names = [file.relative_to(derived).as_posix() for file in sorted((derived / session / FOLDER).glob("*.c3d"))]
-    return [(name, record) for name in names if (record := checksums.recorded(derived, name))]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pipeline.body.landmarks import choose_labels
-from pipeline.commands.init import body_model_fit
-from pipeline.commands.init.trial_roles import best_static, shows_a_foot
+from pipeline.commands.shared import body_model_fit
+from pipeline.commands.shared.trial_roles import best_static, shows_a_foot
 from pipeline.steps.read.contents import Contents
 from pipeline.workflow import settings
 from tests.support.studies.contents import moving, standing

@@ -17,7 +17,7 @@ from ...tables.terminal_table import align, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.preparation import refuse_lost_records
-from ..recording_files import find_unlisted
+from ..shared.recording_files import find_unlisted
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model

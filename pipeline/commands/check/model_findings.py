@@ -10,7 +10,7 @@ from ...body.landmarks import choose_labels
 from ...errors import Problem
 from ...steps.read.contents import Contents
 from ...workflow import settings
-from ..init.body_model_fit import GOOD, ModelFit, fits
+from ..shared.body_model_fit import GOOD, ModelFit, fits
 
 
 def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Contents]]) -> Problem | None:

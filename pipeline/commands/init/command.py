@@ -28,9 +28,9 @@ from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import align, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
-from ..recording_files import find_unlisted, forces_in, recordings_in
-from . import body_model_fit
-from .body_model_fit import ModelFit
+from ..shared import body_model_fit
+from ..shared.body_model_fit import ModelFit
+from ..shared.recording_files import find_unlisted, forces_in, recordings_in
 from .people import people_and_sessions
 from .table_rows import EstimatedSizes, Notes, participant_rows, trial_rows
 

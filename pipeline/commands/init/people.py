@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from ...steps.read.contents import Contents
 from ...vocabulary.marker_labels import is_code
-from .trial_roles import identifiers, in_folder_of_trial, is_role_word, stem_of
+from ..shared.trial_roles import identifiers, in_folder_of_trial, is_role_word, stem_of
 
 CODE = re.compile(r"[a-z]{0,12}[-_ ]?\d+[a-z]{0,2}", re.IGNORECASE)
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)

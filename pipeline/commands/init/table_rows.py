@@ -13,7 +13,7 @@ from ...steps.read.contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
-from . import trial_roles
+from ..shared import trial_roles
 from .people import people_and_sessions
 
 BY_MARKERS = "estimate: markers"

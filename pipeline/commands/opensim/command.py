@@ -12,12 +12,12 @@ from ...errors import UserError
 from ...results import netcdf
 from ...workflow import checksums
 from ...workflow.open_study import look_at
+from ..shared.exported_files import OPENSIM, README
 from .model import MarkerNames, marker_names, read_model
 from .readme import readme
 from .session_files import NO_LOAD, Choices, stance_rows, write_session
 
-FOLDER = "opensim"  # in derived/
-README, STANCES = "README.md", "stances.tsv"
+STANCES = "stances.tsv"
 STEPS = ("read", "calibrate", "clean", "contacts", "kinematics")
 PLACE_OF_MODEL = "model.osim"  # in the folder, if none is given
 COLUMNS = ("session", "trial", "side", "start_s", "end_s", "loaded", "reason")
@@ -52,7 +52,7 @@ def export_opensim(
     if problems or study.body_model is None:
         raise UserError.of(problems)
     derived = path / "derived"
-    folder = output or derived / FOLDER
+    folder = output or derived / OPENSIM
     choices = Choices(
         marker_names(markers) if markers else MarkerNames({}, {}),
         read_model(model) if model else None,

@@ -10,10 +10,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from ..errors import UserError
-from ..opensim_files.mot import has_forces
-from ..tables import tsv
-from ..tables.study_tables import FORCE_FILES, MARKER_FILES
+from ...errors import UserError
+from ...opensim_files.mot import has_forces
+from ...tables import tsv
+from ...tables.study_tables import FORCE_FILES, MARKER_FILES
 
 OUTPUTS = ("derived", "logs")  # folders of a study
 RECORDINGS = (".c3d", *MARKER_FILES)
